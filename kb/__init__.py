@@ -1,0 +1,1 @@
+"""The knowledge base: event model, ontology, DuckDB store and posting lists."""

@@ -1,0 +1,334 @@
+"""The event model: notes, mentions, events, decisions, and the context and dates that they carry.
+
+Everything here is a frozen value. Identifiers derive from content (see :func:`content_id`), never from a clock
+or a counter, so that equal notes give equal knowledge bases.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+#: The kinds of event, in the order in which people read a record.
+KINDS: Final = (
+    "diagnosis",
+    "stage",
+    "tnm",
+    "grade",
+    "metastasis",
+    "node",
+    "biomarker",
+    "variant",
+    "medication",
+    "regimen",
+    "radiation",
+    "surgery",
+    "procedure",
+    "performance",
+    "state",
+    "symptom",
+    "adverse_event",
+    "comorbidity",
+    "social",
+    "lab",
+    "trial",
+    "death",
+)
+
+#: The attribute that *worst*, *best* and a bare comparison of a kind refer to.
+MAIN_ATTRIBUTE: Final[Mapping[str, str]] = {
+    "stage": "stage",
+    "tnm": "t",
+    "grade": "grade",
+    "performance": "value",
+    "biomarker": "result",
+    "lab": "value",
+}
+
+#: An event attribute: text (a concept id for result, site, laterality …; a scale value such as ``T2b``) or a number.
+Value = str | float
+
+#: Days are proleptic Gregorian ordinals (``datetime.date.toordinal``); these bound every interval.
+EARLIEST_DAY: Final = datetime.date(1900, 1, 1).toordinal()
+LATEST_DAY: Final = datetime.date(2199, 12, 31).toordinal()
+
+#: ``Event.tumor`` of an event that belongs to all tumors of its patient (a germline finding), and to none known.
+ALL_TUMORS: Final = "*"
+NO_TUMOR: Final = ""
+
+
+def content_id(*parts: object) -> str:
+    """A 16-hex-digit identifier that depends on ``parts`` alone (BLAKE2b over their text, unambiguously joined)."""
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        text = str(part).encode("utf-8", "surrogatepass")
+        digest.update(len(text).to_bytes(8, "little"))
+        digest.update(text)
+    return digest.hexdigest()
+
+
+class Polarity(enum.StrEnum):
+    """Whether the text says that the thing is so."""
+
+    PRESENT = "present"
+    ABSENT = "absent"
+    UNCERTAIN = "uncertain"
+
+
+class Temporality(enum.StrEnum):
+    """When, as the text tells it, the thing holds."""
+
+    CURRENT = "current"
+    HISTORICAL = "historical"
+    PLANNED = "planned"
+    HYPOTHETICAL = "hypothetical"
+
+
+class Experiencer(enum.StrEnum):
+    """Whom the thing concerns."""
+
+    PATIENT = "patient"
+    FAMILY = "family"
+    OTHER = "other"
+
+
+#: The values of ``Context.reason``: why a thing did not happen, or stopped.
+REASONS: Final = (
+    "none",
+    "declined",
+    "not_tested",
+    "never_started",
+    "discontinued",
+    "completed",
+    "held",
+    "contraindicated",
+    "pending",
+    "failed",
+    "retracted",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The four-part context of a mention or event: polarity, temporality, experiencer and reason."""
+
+    polarity: Polarity = Polarity.PRESENT
+    temporality: Temporality = Temporality.CURRENT
+    experiencer: Experiencer = Experiencer.PATIENT
+    reason: str = "none"
+
+    def __post_init__(self) -> None:
+        if self.reason not in REASONS:
+            raise ValueError(f"reason is {self.reason!r}; it is one of {', '.join(REASONS)}")
+
+    @property
+    def assertion(self) -> str:
+        """One word: the first that applies of hypothetical, planned, absent, uncertain, historical, present."""
+        if self.temporality in (Temporality.HYPOTHETICAL, Temporality.PLANNED):
+            return str(self.temporality)
+        if self.polarity is not Polarity.PRESENT:
+            return str(self.polarity)
+        return "historical" if self.temporality is Temporality.HISTORICAL else "present"
+
+    @property
+    def really_happened(self) -> bool:
+        """True for the patient's own present facts, current or historical: what a query admits by default."""
+        return (
+            self.experiencer is Experiencer.PATIENT
+            and self.polarity is Polarity.PRESENT
+            and self.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
+        )
+
+
+class World(enum.IntEnum):
+    """In which completions of the record an event exists. Ordered: a higher world implies the lower ones.
+
+    ``NONE``: in no completion (planned, hypothetical, family, absent, retracted): reached only by an explicit context.
+    ``POSSIBLE``: in some (uncertain, or a disputed fact that its decision rejects).
+    ``BELIEVED``: in the designated completion and some others (a disputed fact that its decision keeps).
+    ``CERTAIN``: in every completion.
+    """
+
+    NONE = 0
+    POSSIBLE = 1
+    BELIEVED = 2
+    CERTAIN = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DayInterval:
+    """The days, ``low`` to ``high`` inclusive, on one of which a thing happened (ordinals; a known day has low = high)."""
+
+    low: int = EARLIEST_DAY
+    high: int = LATEST_DAY
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ValueError(f"a day interval runs from low to high, not from {self.low} to {self.high}")
+
+    @property
+    def midpoint(self) -> int:
+        """The day that the believed world takes (rounded down)."""
+        return (self.low + self.high) // 2
+
+    @property
+    def known(self) -> bool:
+        """False when the text gives no date at all."""
+        return self.low > EARLIEST_DAY or self.high < LATEST_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One dated document of one patient, as it came in. ``(patient_id, doc_id)`` is its key."""
+
+    patient_id: str
+    doc_id: str
+    text: str
+    date: datetime.date | None = None
+    type: str = ""
+    title: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """Of the text alone, UTF-8: what a proof compares."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def note_id(self) -> str:
+        """Content id of this version of the note: key, text and metadata."""
+        return content_id("note", self.patient_id, self.doc_id, self.date, self.type, self.title, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A span that decided a context or attribute, with the name of the rule that read it (offsets into the note)."""
+
+    start: int
+    end: int
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of a note with its label, concept, attributes and context.
+
+    ``start``/``end`` are character offsets into ``Note.text``. ``source`` names the recogniser and its name or pattern
+    (``lexicon:ROS1``, ``pattern:tnm``). ``sentence`` is the span of the sentence around it.
+    """
+
+    note_id: str
+    start: int
+    end: int
+    text: str
+    kind: str
+    label: str
+    concept: str
+    attributes: Mapping[str, Value] = field(default_factory=dict)
+    context: Context = Context()
+    day: DayInterval = DayInterval()
+    source: str = ""
+    section: str = ""
+    sentence: tuple[int, int] = (0, 0)
+    cues: tuple[Cue, ...] = ()
+    confidence: float = 1.0
+
+    @property
+    def mention_id(self) -> str:
+        """Content id: note, span, kind, concept and attributes."""
+        return content_id(
+            "mention", self.note_id, self.start, self.end, self.kind, self.concept, sorted(self.attributes.items())
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed edge between two mentions of one note (ids as in :attr:`Mention.mention_id`)."""
+
+    note_id: str
+    type: str
+    head: str
+    tail: str
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened (or did not) to one patient, with the mentions that justify it.
+
+    ``day`` is when it began; ``end`` when it ended, None when the record does not say. ``tumor`` is a tumor id,
+    ``ALL_TUMORS`` or ``NO_TUMOR``; ``tumor_rule`` the linkage rule (1–5) that chose it, 0 for the tumor's own root.
+    ``evidence`` holds mention ids, the strongest first; ``sources`` counts independent (not copied) notes.
+    ``anchors`` is the chain of readings that gave the date, e.g. ``("explicit:3/4/19", "note:2019-03-04")``.
+    """
+
+    patient_id: str
+    kind: str
+    concept: str
+    day: DayInterval = DayInterval()
+    end: DayInterval | None = None
+    attributes: Mapping[str, Value] = field(default_factory=dict)
+    context: Context = Context()
+    world: World = World.CERTAIN
+    tumor: str = NO_TUMOR
+    tumor_rule: int = 5
+    evidence: tuple[str, ...] = ()
+    sources: int = 1
+    anchors: tuple[str, ...] = ()
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"event kind is {self.kind!r}; it is one of {', '.join(KINDS)}")
+        if self.world > World.NONE and self.context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL):
+            raise ValueError("a planned or hypothetical event is in no world")
+        if self.world > World.NONE and self.context.experiencer is not Experiencer.PATIENT:
+            raise ValueError("an event of a relative is in no world")
+
+    @property
+    def event_id(self) -> str:
+        """Content id over everything that a query can see and the evidence."""
+        return content_id(
+            "event",
+            self.patient_id,
+            self.kind,
+            self.concept,
+            self.day,
+            self.end,
+            sorted(self.attributes.items()),
+            self.context,
+            int(self.world),
+            self.tumor,
+            self.evidence,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A recorded resolution of a conflict: what is believed, what is not, by which rule, on which evidence."""
+
+    patient_id: str
+    rule: str
+    believed: tuple[str, ...]
+    rejected: tuple[str, ...]
+    explanation: str
+
+    @property
+    def decision_id(self) -> str:
+        """Content id."""
+        return content_id("decision", self.patient_id, self.rule, self.believed, self.rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """All that is known of one patient after longitudinal reasoning; what one patient's ingest hands to the store."""
+
+    patient_id: str
+    notes: tuple[Note, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    events: tuple[Event, ...] = ()
+    decisions: tuple[Decision, ...] = ()

@@ -1,0 +1,1 @@
+"""The query language: grammar, syntax tree, name resolution and rendering."""
