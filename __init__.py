@@ -1,0 +1,45 @@
+"""Cohortium finds patient cohorts in clinical notes; this is its public Python API.
+
+>>> import cohortium
+>>> kb = cohortium.open("notes.kb")                     # doctest: +SKIP
+>>> cohort = kb.find("diagnosis of breast cancer")      # doctest: +SKIP
+>>> document = cohortium.read("ECOG 1.")                # doctest: +SKIP
+
+The names below are imported when they are first used, so that ``import cohortium`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .engine.api import open
+    from .engine.cohort import Cohort
+    from .ingest.document import read_text as read
+    from .kb.errors import CohortiumError
+
+__version__ = "0.1.0"
+
+__all__ = ["Cohort", "CohortiumError", "__version__", "open", "read"]
+
+#: Public name -> (module, name there).
+_HOMES = {
+    "open": (".engine.api", "open"),
+    "Cohort": (".engine.cohort", "Cohort"),
+    "read": (".ingest.document", "read_text"),
+    "CohortiumError": (".kb.errors", "CohortiumError"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers {', '.join(__all__)}")
+    module, attribute = _HOMES[name]
+    value = getattr(importlib.import_module(module, __name__), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

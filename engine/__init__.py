@@ -1,0 +1,1 @@
+"""Answering: query evaluation, cohorts, explanations and the Python API."""

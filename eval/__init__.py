@@ -1,0 +1,1 @@
+"""Measuring: metrics, the query bank and scored runs; nothing else imports it."""
