@@ -1,0 +1,50 @@
+# One command a job: make demo | test | lint | types | bench | clean.  Everything happens in .venv and build/.
+PYTHON ?= python3
+BIN := .venv/bin
+KB := build/demo.kb
+RUN := $(BIN)/cohortium
+
+.PHONY: demo test lint types bench clean
+
+.venv/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Cohortium needs Python 3.11 or newer; '$(PYTHON)' is `$(PYTHON) --version 2>&1 || echo not there`." >&2; \
+	  echo "Hint: name a newer one, for example: make $(or $(MAKECMDGOALS),demo) PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
+	  echo "Hint: on Debian and Ubuntu, 'python3 -m venv' needs the package python3-venv." >&2; exit 1; }
+	@touch $@
+
+.venv/core: .venv/made pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+.venv/dev: .venv/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: .venv/core  ## read the sample notes and ask a few questions
+	@mkdir -p build && rm -rf $(KB)
+	$(RUN) ingest ingest/samples/notes.jsonl --kb $(KB)
+	$(RUN) info $(KB)
+	$(RUN) query $(KB) 'diagnosis of breast cancer'
+	$(RUN) query $(KB) 'diagnosis of lung cancer and not EGFR mutation' --limit 3 --explain
+	$(RUN) query $(KB) 'same tumor (diagnosis of breast cancer and HER2 positive)' --limit 3 --explain
+	$(RUN) query $(KB) 'latest ECOG <= 1' --world certain --format json
+
+test: .venv/dev  ## every test
+	$(BIN)/python -m pytest -q
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+
+# mypy reads the folders as the one package that they are installed as, through a link of that name.
+types: .venv/dev
+	@root=`pwd`; link=`mktemp -d`; ln -s "$$root" "$$link/cohortium"; cd "$$link" && \
+	  "$$root/$(BIN)/python" -m mypy --config-file "$$root/pyproject.toml" --cache-dir "$$root/.mypy_cache" -p cohortium; \
+	  code=$$?; rm -f "$$link/cohortium"; rmdir "$$link"; exit $$code
+
+bench: .venv/dev  ## the measurements of docs/measurements.md
+	$(BIN)/python -m pytest -q benchmarks --benchmark-only
+
+clean:
+	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
