@@ -1,0 +1,407 @@
+"""The ontology on the query path: concepts, their closures and their names, in plain dicts and integer lists.
+
+A :class:`ConceptTable` comes from the data files (``kb/ontology/*.tsv``) or from the tables of a knowledge base, and
+gives the same answers from both. It imports no graph library: closures are walked once and kept.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .errors import OntologyError
+from .words import ONTOLOGY_FOLDER, normal_form, read_pairs, squashed, without_plural
+
+#: The kinds of concept.
+CONCEPT_KINDS: Final = (
+    "tumor",
+    "site",
+    "drug",
+    "regimen",
+    "gene",
+    "biomarker",
+    "procedure",
+    "radiation",
+    "condition",
+    "state",
+    "value",
+    "performance",
+)
+COLUMNS: Final = ("id", "kind", "name", "parents", "synonyms", "abbreviations", "codes", "site", "source")
+
+_ABBREVIATION = re.compile(r"([^{}]+?)\s*(?:\{([^{}]*)\})?")
+_CODE = re.compile(r"([A-Za-z][A-Za-z0-9 \-]*?)\s*[:\s]\s*([A-Za-z0-9][\w.\-/]*)")
+_NOT_ALPHANUMERIC = re.compile(r"[^A-Z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """A short form, matched case-sensitively; with ``cues``, only where one of them stands near."""
+
+    text: str
+    cues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptRow:
+    """One concept as written in the data: ids of its parents, its names, its codes (``SYSTEM:CODE``)."""
+
+    id: str
+    kind: str
+    name: str
+    parents: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
+    abbreviations: tuple[Abbreviation, ...] = ()
+    codes: tuple[str, ...] = ()
+    site: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSet:
+    """A named list of concept ids, reused by name in queries."""
+
+    name: str
+    members: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+
+
+class ConceptTable:
+    """All concepts, with look-up by name and code, and closures over is-a. Safe to share between threads."""
+
+    def __init__(
+        self, rows: Iterable[ConceptRow], value_sets: Iterable[ValueSet] = (), problems: Iterable[str] = ()
+    ) -> None:
+        """``problems`` are what reading the files found; rows that repeat an id are added to them and left out."""
+        self._problems = list(problems)
+        self._rows: list[ConceptRow] = []
+        self._position: dict[str, int] = {}
+        for row in rows:
+            if row.id in self._position:
+                self._problems.append(f"concept {row.id!r} is defined twice; the first definition stands")
+                continue
+            self._position[row.id] = len(self._rows)
+            self._rows.append(row)
+        self._parents: list[list[int]] = [[] for _ in self._rows]
+        self._children: list[list[int]] = [[] for _ in self._rows]
+        for position, row in enumerate(self._rows):
+            for parent in row.parents:
+                at = self._position.get(parent)
+                if at is None:
+                    self._problems.append(f"concept {row.id!r} has the parent {parent!r}, which no file defines")
+                elif at != position:
+                    self._parents[position].append(at)
+                    self._children[at].append(position)
+        self._value_sets = {value_set.name: value_set for value_set in value_sets}
+        self._below: dict[str, frozenset[str]] = {}
+        self._above: dict[str, frozenset[str]] = {}
+        self._names: _NameIndex | None = None
+
+    @classmethod
+    def from_files(cls, folder: Path | None = None) -> ConceptTable:
+        """The ontology in ``folder`` (the shipped one by default): every ``.tsv`` whose header is the nine columns,
+        and ``value_sets.toml``."""
+        folder = ONTOLOGY_FOLDER if folder is None else folder
+        problems: list[str] = []
+        rows: list[ConceptRow] = []
+        for path in sorted(folder.glob("*.tsv")):
+            rows.extend(read_concepts(path, problems))
+        path = folder / "value_sets.toml"
+        value_sets = read_value_sets(path) if path.exists() else []
+        return cls(rows, value_sets, problems)
+
+    # --- concepts ---------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, concept: object) -> bool:
+        return concept in self._position
+
+    def rows(self) -> Iterator[ConceptRow]:
+        """Every concept, in the order of the files."""
+        return iter(self._rows)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the data and was passed over: lint shows them (see :mod:`.graph`)."""
+        return tuple(self._problems)
+
+    def get(self, concept: str) -> ConceptRow:
+        """The concept with this id; KeyError if there is none."""
+        return self._rows[self._position[concept]]
+
+    def kind(self, concept: str) -> str:
+        """The kind of a concept; KeyError if there is none of this id."""
+        return self.get(concept).kind
+
+    def name(self, concept: str) -> str:
+        """The preferred name; the id itself if it is unknown (for display)."""
+        position = self._position.get(concept)
+        return concept if position is None else self._rows[position].name
+
+    def names(self, concept: str) -> tuple[str, ...]:
+        """Preferred name, synonyms, abbreviations, without repeats; KeyError if the id is unknown."""
+        row = self.get(concept)
+        return tuple(dict.fromkeys((row.name, *row.synonyms, *(short.text for short in row.abbreviations))))
+
+    # --- closures ---------------------------------------------------------------------------------------------------
+
+    def parents(self, concept: str) -> tuple[str, ...]:
+        """The defined parents; KeyError if the id is unknown."""
+        return tuple(self._rows[at].id for at in self._parents[self._position[concept]])
+
+    def children(self, concept: str) -> tuple[str, ...]:
+        """The direct children; KeyError if the id is unknown."""
+        return tuple(self._rows[at].id for at in self._children[self._position[concept]])
+
+    def below(self, concept: str) -> frozenset[str]:
+        """The concept itself and all its descendants; KeyError if the id is unknown."""
+        found = self._below.get(concept)
+        if found is None:
+            found = self._below[concept] = self._closure(concept, self._children)
+        return found
+
+    def above(self, concept: str) -> frozenset[str]:
+        """The concept itself and all its ancestors; KeyError if the id is unknown."""
+        found = self._above.get(concept)
+        if found is None:
+            found = self._above[concept] = self._closure(concept, self._parents)
+        return found
+
+    def is_a(self, concept: str, ancestor: str) -> bool:
+        """Whether ``concept`` is ``ancestor`` or lies below it; False for an unknown concept unless both are equal."""
+        return concept == ancestor or (concept in self._position and ancestor in self.above(concept))
+
+    def _closure(self, concept: str, edges: Sequence[Sequence[int]]) -> frozenset[str]:
+        start = self._position[concept]
+        seen = {start}
+        waiting = [start]
+        while waiting:
+            for at in edges[waiting.pop()]:
+                if at not in seen:
+                    seen.add(at)
+                    waiting.append(at)
+        return frozenset(self._rows[at].id for at in seen)
+
+    # --- names ------------------------------------------------------------------------------------------------------
+
+    def lookup(self, text: str, kinds: Iterable[str] | None = None) -> tuple[str, ...]:
+        """The ids whose name, synonym, abbreviation, code or id ``text`` is; the best kind of match first.
+
+        Case, hyphens and spaces, British and American spelling and plurals do not matter. An abbreviation of up to
+        four characters that has another reading (cues, or another concept of that name) needs its exact case.
+        """
+        found = self._index().find(text)
+        if kinds is not None:
+            wanted = frozenset(kinds)
+            found = [at for at in found if self._rows[at].kind in wanted]
+        return tuple(self._rows[at].id for at in found)
+
+    def nearest(self, text: str, kinds: Iterable[str] | None = None, n: int = 3) -> list[str]:
+        """Up to ``n`` known names that resemble ``text``, the most similar first: for "did you mean"."""
+        wanted = None if kinds is None else frozenset(kinds)
+        choices: dict[str, str] = {}
+        for row in self._rows:
+            if wanted is None or row.kind in wanted:
+                for name in self.names(row.id):
+                    choices.setdefault(normal_form(name), name)
+        return [choices[normal] for normal in _most_similar(normal_form(text), list(choices), n)]
+
+    def _index(self) -> _NameIndex:
+        # Two threads may build it at once; both build the same, and one assignment wins.
+        if self._names is None:
+            self._names = _NameIndex(self._rows)
+        return self._names
+
+    # --- value sets -------------------------------------------------------------------------------------------------
+
+    def value_set(self, name: str) -> tuple[str, ...] | None:
+        """The members (concept ids) of the set with this name or alias; None if there is none."""
+        if name in self._value_sets:
+            return self._value_sets[name].members
+        wanted = normal_form(name)
+        for value_set in self._value_sets.values():
+            if wanted in (normal_form(known) for known in (value_set.name, *value_set.aliases)):
+                return value_set.members
+        return None
+
+    def value_sets(self) -> tuple[ValueSet, ...]:
+        """All value sets."""
+        return tuple(self._value_sets.values())
+
+
+class _NameIndex:
+    """Names to concept positions: first by normal form, then with plurals folded, then with spaces dropped."""
+
+    def __init__(self, rows: Sequence[ConceptRow]) -> None:
+        self._ids: dict[str, int] = {}
+        self._exact_short: dict[str, list[int]] = {}
+        self._normal: dict[str, list[int]] = {}
+        self._codes: dict[str, list[int]] = {}
+        self._systems = _code_systems()
+        shorts: dict[str, list[tuple[int, Abbreviation]]] = {}
+        synonyms: list[tuple[str, int]] = []
+        for position, row in enumerate(rows):
+            self._ids[row.id] = position
+            _append(self._normal, normal_form(row.name), position)
+            synonyms.extend((normal_form(synonym), position) for synonym in row.synonyms)
+            for short in row.abbreviations:
+                _append(self._exact_short, short.text, position)
+                shorts.setdefault(normal_form(short.text), []).append((position, short))
+            for code in row.codes:
+                system, _, value = code.partition(":")
+                self._systems.setdefault(_bare(system), _bare(system))
+                _append(self._codes, f"{self._system(system)}:{value.upper()}", position)
+        for normal, position in synonyms:
+            _append(self._normal, normal, position)
+        for normal, readings in shorts.items():
+            positions = {position for position, _ in readings} | set(self._normal.get(normal, ()))
+            ambiguous = len(positions) > 1 or any(short.cues for _, short in readings)
+            for position, short in readings:
+                if len(short.text) > 4 or not ambiguous:
+                    _append(self._normal, normal, position)
+        self._without_plural: dict[str, list[int]] = {}
+        self._squashed: dict[str, list[int]] = {}
+        for normal, found in self._normal.items():
+            for position in found:
+                _append(self._without_plural, without_plural(normal), position)
+                _append(self._squashed, squashed(normal), position)
+
+    def find(self, text: str) -> list[int]:
+        """Positions of the concepts that ``text`` names."""
+        text = text.strip()
+        found = [self._ids[text]] if text in self._ids else []
+        normal = normal_form(text)
+        for index, key in (
+            (self._normal, normal),
+            (self._without_plural, without_plural(normal)),
+            (self._squashed, squashed(normal)),
+        ):
+            if key and (hit := index.get(key)):
+                found += hit
+                break
+        found += self._exact_short.get(text, [])
+        if not found:
+            found = self._find_code(text)
+        return list(dict.fromkeys(found))
+
+    def _find_code(self, text: str) -> list[int]:
+        match = _CODE.fullmatch(text)
+        if match is None:
+            return []
+        return self._codes.get(f"{self._system(match[1])}:{match[2].upper()}", [])
+
+    def _system(self, name: str) -> str:
+        bare = _bare(name)
+        return self._systems.get(bare, bare)
+
+
+def _append(index: dict[str, list[int]], key: str, position: int) -> None:
+    held = index.setdefault(key, [])
+    if position not in held:
+        held.append(position)
+
+
+def _bare(system: str) -> str:
+    return _NOT_ALPHANUMERIC.sub("", system.upper())
+
+
+def _code_systems() -> dict[str, str]:
+    """Every spelling of a code system, in capitals without punctuation, to the one that the data uses."""
+    systems = {}
+    for system, aliases in read_pairs(ONTOLOGY_FOLDER / "code_systems.tsv"):
+        for alias in (system, *aliases.split("|")):
+            systems[alias] = system
+    return systems
+
+
+def _most_similar(wanted: str, choices: list[str], n: int) -> list[str]:
+    try:
+        from rapidfuzz import fuzz, process
+    except ImportError:
+        import difflib
+
+        return difflib.get_close_matches(wanted, choices, n, cutoff=0.6)
+    found = process.extract(wanted, choices, scorer=fuzz.ratio, limit=n, score_cutoff=60.0)
+    return [choice for choice, _, _ in found]
+
+
+# --- reading the data files ------------------------------------------------------------------------------------------
+
+
+def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
+    """The concepts of one file, or none if its header is not the nine columns. Bad lines are told in ``problems``."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OntologyError(f"{path.name} cannot be read: {error}") from error
+    rows: list[ConceptRow] = []
+    header: tuple[str, ...] | None = None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        cells = tuple(cell.strip() for cell in line.split("\t"))
+        if header is None:
+            header = cells
+            if header != COLUMNS:
+                return []
+            continue
+        if len(cells) > len(COLUMNS) or len(cells) < 3:
+            problems.append(f"{path.name}:{number}: {len(cells)} columns instead of {len(COLUMNS)}; the line is skipped")
+            continue
+        cells += ("",) * (len(COLUMNS) - len(cells))
+        place = f"{path.name}:{number}"
+        rows.append(
+            ConceptRow(
+                cells[0],
+                cells[1],
+                cells[2],
+                _parts(cells[3]),
+                _parts(cells[4]),
+                parse_abbreviations(cells[5], place, problems),
+                _parts(cells[6]),
+                cells[7],
+                cells[8],
+            )
+        )
+    return rows
+
+
+def parse_abbreviations(cell: str, place: str, problems: list[str]) -> tuple[Abbreviation, ...]:
+    """``PR{ER,HER2}|NSCLC`` as :class:`Abbreviation` values; what cannot be read is told in ``problems``."""
+    found = []
+    for part in _parts(cell):
+        match = _ABBREVIATION.fullmatch(part)
+        if match is None:
+            problems.append(f"{place}: abbreviation {part!r} cannot be read; write SHORT or SHORT{{cue,cue}}")
+            continue
+        cues = tuple(cue.strip() for cue in (match[2] or "").split(",") if cue.strip())
+        found.append(Abbreviation(match[1], cues))
+    return tuple(found)
+
+
+def _parts(cell: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in cell.split("|") if part.strip())
+
+
+def read_value_sets(path: Path) -> list[ValueSet]:
+    """The named sets of ``value_sets.toml``: ``name = [ids]`` or a table with ``members`` and perhaps ``aliases``."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise OntologyError(f"{path.name} cannot be read: {error}") from error
+    found = []
+    for name, entry in data.items():
+        if isinstance(entry, Mapping):
+            members, aliases = entry.get("members", []), entry.get("aliases", [])
+        else:
+            members, aliases = entry, []
+        if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
+            raise OntologyError(f"{path.name}: {name!r} is not a list of concept ids")
+        found.append(ValueSet(name, tuple(members), tuple(aliases)))
+    return found

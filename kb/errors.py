@@ -1,0 +1,57 @@
+"""The errors that a user can meet, each with the exit code of the command line."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CohortiumError(Exception):
+    """The root of every error that is shown without a traceback. ``exit_code`` is what the command line returns."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(CohortiumError):
+    """The command or call itself is wrong: an option, a path, a value (exit 2)."""
+
+    exit_code = 2
+
+
+class MissingKb(UsageError):
+    """There is no knowledge base at this path (exit 2)."""
+
+
+class NotWritable(UsageError):
+    """The knowledge base, or the folder it should stand in, cannot be written (exit 2)."""
+
+
+class UnknownPatient(UsageError):
+    """The knowledge base holds no such patient (exit 2)."""
+
+
+class UnknownNote(UsageError):
+    """The knowledge base holds no such note (exit 2)."""
+
+
+class NothingStored(CohortiumError):
+    """The run ended without a single stored note (exit 4)."""
+
+    exit_code = 4
+
+
+class OntologyError(CohortiumError):
+    """A data file of the ontology cannot be read at all (exit 2)."""
+
+    exit_code = 2
+
+
+class SchemaVersionError(CohortiumError):
+    """The knowledge base was written under another schema version (exit 6)."""
+
+    exit_code = 6
+
+
+class LockedError(CohortiumError):
+    """Another process is writing this knowledge base (exit 7)."""
+
+    exit_code = 7
