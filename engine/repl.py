@@ -1,0 +1,226 @@
+"""The conversation: query after query on one open knowledge base, with completion, history and counts of the parts."""
+
+from __future__ import annotations
+
+import bisect
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ..kb.errors import CohortiumError, UsageError
+from ..kb.terminal import count_text, print_table
+from .commands import WorldName, certainty_rows
+
+if TYPE_CHECKING:
+    from prompt_toolkit.completion import Completer
+    from prompt_toolkit.history import History
+
+    from .api import OpenKb
+    from .cohort import Cohort
+
+PROMPT: Final = "cohortium> "
+#: A concept name is completed from its first words on; longer tails of the line are not looked up.
+LONGEST_TAIL: Final = 6
+MOST_COMPLETIONS: Final = 40
+
+
+def state_folder() -> Path:
+    """Where this user's history is kept: ``$XDG_STATE_HOME/cohortium``, by default under ``~/.local/state``."""
+    home = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(home) / "cohortium"
+
+
+def open_history() -> History:
+    """The history file, readable by its owner alone (queries tell what one looks for); in memory if that fails."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    path = state_folder() / "history"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+        path.chmod(0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(path))
+
+
+class Names:
+    """Keywords and concept names, found by how they begin (upper and lower case alike)."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = sorted({(name.lower(), name) for name in names if name})
+
+    def beginning(self, start: str) -> Iterator[str]:
+        """The names that begin with ``start``, in alphabetical order."""
+        low = start.lower()
+        for key, name in self._names[bisect.bisect_left(self._names, (low, "")) :]:
+            if not key.startswith(low):
+                return
+            yield name
+
+    def completions(self, line: str) -> list[tuple[str, int]]:
+        """(name, how many characters of the line's end it replaces), for the longest tail of words that begins one."""
+        words = line.split(" ")
+        found: dict[str, int] = {}
+        for first in range(max(0, len(words) - LONGEST_TAIL), len(words)):
+            tail = " ".join(words[first:]).lstrip("(")
+            if not tail.strip():
+                continue
+            for name in self.beginning(tail):
+                found.setdefault(name, len(tail))
+                if len(found) >= MOST_COMPLETIONS:
+                    return list(found.items())
+        return list(found.items())
+
+
+def completer(names: Names, commands: Iterable[str]) -> Completer:
+    """Completion for the prompt: commands after a colon, otherwise keywords and concept names."""
+    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+    from prompt_toolkit.document import Document
+
+    listed = sorted(commands)
+
+    class LineCompleter(Completer):
+        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+            line = document.text_before_cursor
+            if line.startswith(":"):
+                yield from (Completion(name, -len(line)) for name in listed if name.startswith(line))
+            else:
+                yield from (Completion(name, -length) for name, length in names.completions(line))
+
+    return LineCompleter()
+
+
+class Conversation:
+    """What stays from line to line: the knowledge base, the world and limit in force, the last cohort."""
+
+    def __init__(self, kb: OpenKb) -> None:
+        self.kb = kb
+        self.world = WorldName.BELIEVED
+        self.limit = 10
+        self.last: Cohort | None = None
+        self.commands: dict[str, tuple[Callable[[str], None], str]] = {
+            ":explain": (self._explain, ":explain PATIENT   why the patient is in the last cohort, or how far not"),
+            ":journey": (self._journey, ":journey PATIENT   everything known of a patient, in order of time"),
+            ":world": (self._world, ":world NAME        list the patients of believed, certain or possible"),
+            ":limit": (self._limit, ":limit N           list at most N patients"),
+            ":info": (self._info, ":info              what the knowledge base holds"),
+            ":help": (self._help, ":help              this"),
+            ":quit": (self._help, ":quit              leave (so does Ctrl-D)"),
+        }
+
+    def reply(self, line: str) -> bool:
+        """Answer one line; False when it asks to leave. A user's error is told and the conversation goes on."""
+        line = line.strip()
+        if line in (":quit", ":q", ":exit"):
+            return False
+        try:
+            if line.startswith(":"):
+                self._command(line)
+            elif line and not line.startswith("#"):
+                self._query(line)
+        except CohortiumError as error:
+            print(f"{error}")
+        return True
+
+    def _command(self, line: str) -> None:
+        name, _, rest = line.partition(" ")
+        chosen = [known for known in self.commands if known.startswith(name)]
+        if len(chosen) != 1:
+            raise UsageError(f"'{name}' is no command. Hint: {', '.join(self.commands)}")
+        self.commands[chosen[0]][0](rest.strip())
+
+    def _query(self, text: str) -> None:
+        self.last = cohort = self.kb.find(text)
+        print(cohort.resolved)
+        for part, depth in cohort.parts():
+            print(f"{'  ' * depth}{count_text(len(part), len(part.certain), len(part.possible)):>20}  {part.resolved}")
+        asked = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[self.world.value]
+        patients = sorted(asked)
+        if patients and self.limit:
+            print_table(("patient", "certainty"), certainty_rows(cohort, patients[: self.limit]))
+        if len(patients) > self.limit:
+            print(f"… and {len(patients) - self.limit} more (:limit N lists more)")
+        print(f"{count_text(len(cohort), len(cohort.certain), len(cohort.possible))} patients")
+
+    def _explain(self, patient: str) -> None:
+        if self.last is None:
+            raise UsageError("there is no cohort to explain yet. Hint: ask a query first")
+        if not patient:
+            raise UsageError(":explain needs a patient id")
+        print(self.last.explain(patient).as_text())
+
+    def _journey(self, patient: str) -> None:
+        if not patient:
+            raise UsageError(":journey needs a patient id")
+        print_journey(self.kb, patient)
+
+    def _world(self, name: str) -> None:
+        if name not in list(WorldName):
+            raise UsageError(f"'{name}' is no world. Hint: {', '.join(WorldName)}")
+        self.world = WorldName(name)
+
+    def _limit(self, number: str) -> None:
+        if not number.isdecimal():
+            raise UsageError(":limit needs a number, for example :limit 20")
+        self.limit = int(number)
+
+    def _info(self, rest: str) -> None:
+        from .commands import print_info
+
+        print_info(self.kb.info())
+
+    def _help(self, rest: str) -> None:
+        print("A line is a query, for example: diagnosis of breast cancer and HER2 positive")
+        print("\n".join(text for _, text in self.commands.values()))
+        print("Counts read 412 (398–437): believed, and from certain to possible. Tab completes.")
+
+
+def print_journey(kb: OpenKb, patient: str) -> None:
+    """One line an event, in order of time: when, kind, what, attributes, context."""
+    rows: list[tuple[Any, ...]] = []
+    for event in sorted(kb.journey(patient).events, key=lambda event: (event.day.midpoint, event.kind, event.concept)):
+        attributes = ", ".join(f"{name} {value}" for name, value in sorted(event.attributes.items()))
+        name = kb.concepts.name(event.concept) if event.concept else ""
+        rows.append((day_text(event.day), event.kind, name, attributes, event.context.assertion))
+    print_table(("when", "kind", "what", "attributes", "context"), rows)
+
+
+def day_text(day: Any) -> str:
+    """An interval of days as people write it: a day, or from – to, or nothing when the record gives no date."""
+    import datetime
+
+    if not day.known:
+        return ""
+    low, high = (datetime.date.fromordinal(ordinal).isoformat() for ordinal in (day.low, day.high))
+    return low if low == high else f"{low} – {high}"
+
+
+def lines_of(kb: OpenKb, conversation: Conversation) -> Iterator[str]:
+    """The lines to answer: from the prompt on a terminal, else from standard input."""
+    if not sys.stdin.isatty():
+        yield from (line.rstrip("\n") for line in sys.stdin)
+        return
+    from prompt_toolkit import PromptSession
+
+    names = Names((*kb.keywords(), *(name for row in kb.concepts.rows() for name in kb.concepts.names(row.id))))
+    session: PromptSession[str] = PromptSession(
+        history=open_history(), completer=completer(names, conversation.commands), complete_while_typing=False
+    )
+    while True:
+        try:
+            yield session.prompt(PROMPT)
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+
+
+def converse(kb: OpenKb) -> None:
+    """Read lines and answer them until the last, ``:quit`` or the end of input."""
+    conversation = Conversation(kb)
+    for line in lines_of(kb, conversation):
+        if not conversation.reply(line):
+            return

@@ -1,0 +1,127 @@
+"""The commands of acquisition: ``ingest`` (notes into a knowledge base) and ``read`` (one note, printed)."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from ..kb.errors import CohortiumError, NothingStored, UsageError
+from ..kb.terminal import Format, answer, json_text, print_table
+
+#: The fields of a note, in the order of its JSON form.
+FIELDS: Final = ("patient_id", "doc_id", "date", "type", "title", "text")
+
+
+class Quarantined(CohortiumError):
+    """With ``--strict``, a run that put records into quarantine (exit 1)."""
+
+    exit_code = 1
+
+
+def parse_map(text: str) -> dict[str, str]:
+    """``patient_id=subject_id,date=chartdate`` as {field of ours: name in the source}."""
+    mapping: dict[str, str] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        field, equals, source = (part.strip() for part in pair.partition("="))
+        if not equals or not source:
+            raise UsageError(f"--map: '{pair}' is not of the form field=column, for example patient_id=subject_id")
+        if field not in FIELDS:
+            raise UsageError(f"--map: '{field}' is no field of a note; the fields are {', '.join(FIELDS)}")
+        mapping[field] = source
+    return mapping
+
+
+def parse_date(text: str) -> datetime.date | None:
+    """An ISO date; empty text is no date."""
+    try:
+        return datetime.date.fromisoformat(text) if text else None
+    except ValueError:
+        raise UsageError(f"--date: '{text}' is no date. Hint: write it as 2019-03-04") from None
+
+
+def ingest(
+    sources: Annotated[list[Path], typer.Argument(help="JSONL, CSV or Parquet files, or folders of text files.")],
+    kb: Annotated[Path, typer.Option("--kb", help="The knowledge base to write: a folder, made when missing.")],
+    mapping: Annotated[
+        str, typer.Option("--map", metavar="FIELD=COLUMN,...", help="What our fields are called in the source.")
+    ] = "",
+    workers: Annotated[int, typer.Option(min=1, help="Processes that read notes.")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when any record was put in quarantine.")] = False,
+    output: Annotated[Format, typer.Option("--format", help="How to print the sums.")] = Format.TABLE,
+    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums to this file.")] = None,
+) -> None:
+    """Read notes into a knowledge base."""
+    from .pipeline import run_ingest
+
+    columns = parse_map(mapping)
+    report = run_ingest(
+        sources, kb, mapping=columns, workers=workers, strict=strict, progress=sys.stderr.isatty()
+    ).as_dict()
+    answer(report, output=output, out=out, as_table=lambda: print_sums(report, kb))
+    if report["stored"] + report["unchanged"] + report["superseding"] == 0:
+        raise NothingStored(f"no note of {report['notes_in']} could be stored. Hint: the reasons stand above")
+    if strict and report["quarantined"]:
+        raise Quarantined(f"{report['quarantined']} of {report['notes_in']} records are in quarantine (--strict)")
+
+
+def print_sums(report: Mapping[str, Any], kb: Path) -> None:
+    """Rows in = stored + unchanged + superseding + quarantined, and the reasons of the last."""
+    parts = ("stored", "unchanged", "superseding", "quarantined")
+    print(f"{report['notes_in']} notes in = " + " + ".join(f"{report[part]} {part}" for part in parts) + f"  →  {kb}")
+    reasons = report.get("quarantine", ())
+    if reasons:
+        print_table(("where", "reason"), [(row.get("where"), row.get("reason")) for row in reasons])
+
+
+def read(
+    note: Annotated[str, typer.Argument(metavar="NOTE.txt|-", help="A text file, or - for standard input.")],
+    date: Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="The note's own date.")] = "",
+    title: Annotated[str, typer.Option(help="The note's title.")] = "",
+    type_: Annotated[str, typer.Option("--type", help="The note's type, for example 'pathology'.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print mentions and relations as JSON.")] = False,
+    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
+) -> None:
+    """Read one note and print what it says: mentions with their context, and relations."""
+    day = parse_date(date)
+    text = note_text(note)
+
+    from .document import read_text
+
+    found = read_text(text, date=day, title=title, type=type_).as_dict()
+    if as_json:
+        print(json_text(found))
+        return
+    answer(found, output=output, out=None, as_table=lambda: print_mentions(found))
+
+
+def note_text(place: str) -> str:
+    """The text of a file, or of standard input for ``-``; UTF-8, the line ends as they are."""
+    try:
+        data = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read '{place}': {error.strerror}") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"'{place}' is not UTF-8 (byte {error.start}). Hint: convert it, for example with iconv -t utf-8"
+        ) from error
+
+
+def print_mentions(found: Mapping[str, Any]) -> None:
+    """One line a mention."""
+    columns = ("start", "text", "label", "name", "assertion", "experiencer", "attributes")
+    rows = []
+    for mention in found["mentions"]:
+        attributes = ", ".join(f"{name}={value}" for name, value in mention.get("attributes", {}).items())
+        rows.append((*(mention.get(column) for column in columns[:-1]), attributes))
+    print_table(columns, rows)
+    print(f"{len(found['mentions'])} mentions, {len(found['relations'])} relations")
+
+
+COMMANDS: Final = (("ingest", ingest), ("read", read))

@@ -1,0 +1,107 @@
+"""What the command line's skins share: formats, counts, tables, JSON files and plain error lines."""
+
+from __future__ import annotations
+
+import csv
+import enum
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import CohortiumError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Format(enum.StrEnum):
+    """How a command prints its answer."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+class NotYet(UsageError):
+    """A command or option that is planned and not there (exit 2)."""
+
+
+def count_text(believed: int, certain: int, possible: int) -> str:
+    """A count with its bounds: ``412 (398–437)``."""
+    return f"{believed} ({certain}–{possible})"
+
+
+def console() -> Console:
+    """A rich console on standard output; plain text when that is a pipe, as wide as the text needs."""
+    from rich.console import Console
+
+    # Eighty columns would fold the cells of a piped table; a reader of a pipe can fold for itself.
+    width = None if sys.stdout.isatty() else 200
+    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
+    """Print a table; cells are shown as text, never read as markup."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+    console().print(table)
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows as comma-separated values with a header line."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+
+
+def json_text(payload: Mapping[str, Any]) -> str:
+    """The payload as JSON of two-space indent, letters unescaped; dates become ISO text."""
+    return json.dumps(payload, indent=2, ensure_ascii=False, default=str)
+
+
+def write_json(path: Path, payload: Mapping[str, Any]) -> None:
+    """Write the payload to a file, or to standard output for ``-``."""
+    if str(path) == "-":
+        print(json_text(payload))
+        return
+    try:
+        path.write_text(json_text(payload) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
+
+
+def answer(
+    payload: Mapping[str, Any],
+    *,
+    output: Format,
+    out: Path | None,
+    as_table: Callable[[], None],
+    as_csv: Callable[[], None] | None = None,
+) -> None:
+    """Give one answer in the format asked for, and as a JSON file as well when ``out`` names one."""
+    if output is Format.CSV and as_csv is None:
+        raise UsageError("this command has no rows to print as csv. Hint: use --format json")
+    if out is not None:
+        write_json(out, payload)
+        if str(out) == "-":
+            return
+    if output is Format.JSON:
+        print(json_text(payload))
+    elif output is Format.CSV and as_csv is not None:
+        as_csv()
+    else:
+        as_table()
+
+
+def print_error(error: CohortiumError) -> None:
+    """Say what went wrong on standard error, in the error's own words."""
+    print(f"cohortium: {error}", file=sys.stderr)

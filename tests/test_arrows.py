@@ -1,0 +1,139 @@
+"""Who may import whom, and the other rules of the house that a machine can keep."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Folder -> the folders of ours that it may import besides itself.
+MAY_IMPORT = {
+    "kb": set(),
+    "ingest": {"kb"},
+    "query_lang": {"kb"},
+    "engine": {"kb", "query_lang"},
+    "eval": {"kb", "ingest", "query_lang", "engine"},
+}
+LONGEST_FILE = 520
+SOURCES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+    for folder in MAY_IMPORT
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
+
+
+def name_of(dotted: str) -> str:
+    """The name by which a module is imported: ``kb.__init__`` is ``kb``."""
+    return dotted.removesuffix(".__init__")
+
+
+MODULES = {name_of(dotted): path for dotted, path in SOURCES.items()}
+
+
+def imports_of(module: str, path: Path) -> set[str]:
+    """The modules of ours that a module imports, wherever in it the import stands; ``!name`` if written absolutely."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {"!" + alias.name for alias in node.names if is_ours(alias.name)}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            if is_ours(node.module or ""):
+                found.add("!" + str(node.module))
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")
+            base = [*above[: len(above) - node.level + 1], *(node.module or "").split(".")]
+            stem = ".".join(part for part in base if part)
+            for alias in node.names:
+                inner = f"{stem}.{alias.name}".strip(".")
+                found.add(inner if inner in MODULES else stem)
+    return found - {module, ""}
+
+
+def is_ours(name: str) -> bool:
+    return name.partition(".")[0] in {*MAY_IMPORT, "cohortium"}
+
+
+IMPORTS = {module: imports_of(module, path) for module, path in MODULES.items()}
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_every_folder_imports_only_what_the_architecture_allows(folder: str) -> None:
+    """An import never points up the flow, and nothing imports ``eval``."""
+    allowed = MAY_IMPORT[folder] | {folder}
+    wrong = [
+        f"{module} imports {target}"
+        for module, targets in IMPORTS.items()
+        if module.partition(".")[0] == folder
+        for target in targets
+        if not target.startswith("!") and target.partition(".")[0] not in allowed
+    ]
+    assert not wrong
+
+
+def test_library_modules_import_each_other_relatively() -> None:
+    """No module names its own package or a sister folder absolutely (it would be loaded twice)."""
+    wrong = [
+        f"{module} imports {t[1:]} absolutely" for module, targets in IMPORTS.items() for t in targets if t[0] == "!"
+    ]
+    assert not wrong
+
+
+def test_no_import_runs_in_a_circle() -> None:
+    """The modules can be put in an order in which each imports only earlier ones."""
+    left = {module: {t for t in targets if t in MODULES} for module, targets in IMPORTS.items()}
+    while ready := {module for module, targets in left.items() if not targets & left.keys()}:
+        left = {module: targets for module, targets in left.items() if module not in ready}
+    assert not left, f"these modules are on a circle or import one: {sorted(left)}"
+
+
+def test_the_circle_finder_sees_a_circle() -> None:
+    """Imports inside functions and relative names over folders count."""
+    assert "kb.errors" in IMPORTS["engine.commands"]
+    assert "kb.model" in IMPORTS["query_lang.nodes"]
+
+
+PYTHON_FILES = [*MODULES.values(), *ROOT.glob("*.py"), *(ROOT / "tests").rglob("*.py"), *ROOT.glob("benchmarks/**/*.py")]
+
+
+def test_every_module_says_its_job() -> None:
+    """The first docstring line of every module and package is a sentence."""
+    silent = []
+    for path in PYTHON_FILES:
+        first = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+        if len(first.split()) < 3:
+            silent.append(str(path.relative_to(ROOT)))
+    assert not silent
+
+
+def test_no_file_is_too_long() -> None:
+    """No Python file has more than about 500 lines."""
+    lengths = {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8").count("\n") for p in PYTHON_FILES}
+    assert not {name: length for name, length in lengths.items() if length > LONGEST_FILE}
+
+
+def test_names_say_something() -> None:
+    """No room for leftovers (``utils``, ``helpers``, ``misc``, ``common``), and no file that bears its folder's name."""
+    vague = {"utils", "util", "helpers", "misc", "common"}
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in MODULES.values()
+        if vague & set(path.relative_to(ROOT).with_suffix("").parts) or path.stem == path.parent.name
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("module", ["cohortium", "cohortium.__main__", "cohortium.engine.api"])
+def test_nothing_on_the_query_path_imports_slow_packages(module: str) -> None:
+    """Importing the query path loads neither networkx nor torch nor transformers."""
+    code = (
+        f"import sys, {module}; "
+        "print([name for name in ('networkx', 'torch', 'transformers', 'ahocorasick') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
