@@ -93,9 +93,7 @@ def root(
 
 def _add_later(group: typer.Typer, name: str, part: str) -> None:
     def later(context: typer.Context) -> None:
-        raise NotYet(
-            f"not yet: '{context.info_name}' comes with {part}. Hint: 'cohortium --help' lists what there is"
-        )
+        raise NotYet(f"not yet: '{context.info_name}' comes with {part}. Hint: 'cohortium --help' lists what there is")
 
     group.command(
         name,

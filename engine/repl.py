@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..kb.errors import CohortiumError, UsageError
 from ..kb.terminal import count_text, print_table
-from .commands import WorldName, certainty_rows
+from .tables import WorldName, certainty_rows, print_info, print_journey
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -168,34 +168,12 @@ class Conversation:
         self.limit = int(number)
 
     def _info(self, rest: str) -> None:
-        from .commands import print_info
-
         print_info(self.kb.info())
 
     def _help(self, rest: str) -> None:
         print("A line is a query, for example: diagnosis of breast cancer and HER2 positive")
         print("\n".join(text for _, text in self.commands.values()))
         print("Counts read 412 (398–437): believed, and from certain to possible. Tab completes.")
-
-
-def print_journey(kb: OpenKb, patient: str) -> None:
-    """One line an event, in order of time: when, kind, what, attributes, context."""
-    rows: list[tuple[Any, ...]] = []
-    for event in sorted(kb.journey(patient).events, key=lambda event: (event.day.midpoint, event.kind, event.concept)):
-        attributes = ", ".join(f"{name} {value}" for name, value in sorted(event.attributes.items()))
-        name = kb.concepts.name(event.concept) if event.concept else ""
-        rows.append((day_text(event.day), event.kind, name, attributes, event.context.assertion))
-    print_table(("when", "kind", "what", "attributes", "context"), rows)
-
-
-def day_text(day: Any) -> str:
-    """An interval of days as people write it: a day, or from – to, or nothing when the record gives no date."""
-    import datetime
-
-    if not day.known:
-        return ""
-    low, high = (datetime.date.fromordinal(ordinal).isoformat() for ordinal in (day.low, day.high))
-    return low if low == high else f"{low} – {high}"
 
 
 def lines_of(kb: OpenKb, conversation: Conversation) -> Iterator[str]:

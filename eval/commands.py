@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -22,7 +23,7 @@ def acr(
     html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Not yet: write a page.")] = None,
     natural: Annotated[bool, typer.Option("--natural", help="Not yet: ask in plain English.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores to this file.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
 ) -> None:
     """Score the query bank on labelled patients: precision, recall, F1, by size and complexity."""
     for given, option, part in (
@@ -60,4 +61,4 @@ def _three(part: dict[str, Any]) -> tuple[str, str, str]:
     return precision, recall, f1
 
 
-COMMANDS: Final = (("acr", acr),)
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("acr", acr),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -51,9 +51,9 @@ def ingest(
         str, typer.Option("--map", metavar="FIELD=COLUMN,...", help="What our fields are called in the source.")
     ] = "",
     workers: Annotated[int, typer.Option(min=1, help="Processes that read notes.")] = 1,
-    strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when any record was put in quarantine.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything is in quarantine.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the sums.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums to this file.")] = None,
+    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
 ) -> None:
     """Read notes into a knowledge base."""
     from .pipeline import run_ingest
@@ -124,4 +124,4 @@ def print_mentions(found: Mapping[str, Any]) -> None:
     print(f"{len(found['mentions'])} mentions, {len(found['relations'])} relations")
 
 
-COMMANDS: Final = (("ingest", ingest), ("read", read))
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("ingest", ingest), ("read", read))

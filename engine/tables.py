@@ -1,0 +1,96 @@
+"""What answers look like: the JSON form of a cohort, and tables for people."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+from typing import TYPE_CHECKING, Any, Final
+
+from ..kb.model import DayInterval
+from ..kb.terminal import count_text, print_table
+
+if TYPE_CHECKING:
+    from .api import OpenKb
+    from .cohort import Cohort
+
+#: Patients that a table shows when no limit is given; json and csv give all of them.
+TABLE_ROWS: Final = 20
+
+
+class WorldName(enum.StrEnum):
+    """The three worlds, as the command line spells them."""
+
+    BELIEVED = "believed"
+    CERTAIN = "certain"
+    POSSIBLE = "possible"
+
+
+def cohort_payload(cohort: Cohort, world: WorldName, limit: int | None, explain: bool) -> dict[str, Any]:
+    """The answer as JSON has it. ``count`` counts the patients of the world asked for, whatever ``limit`` lists."""
+    asked = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[world.value]
+    patients = sorted(asked)
+    listed = patients if limit is None else patients[:limit]
+    payload: dict[str, Any] = {
+        "query": cohort.text,
+        "resolved": cohort.resolved,
+        "world": world.value,
+        "count": len(asked),
+        "believed": len(cohort),
+        "certain": len(cohort.certain),
+        "possible": len(cohort.possible),
+        "patients": listed,
+    }
+    if explain:
+        payload["explanations"] = {patient: cohort.explain(patient).as_dict() for patient in listed}
+    return payload
+
+
+def certainty_rows(cohort: Cohort, patients: list[str]) -> list[tuple[str, str]]:
+    """Each patient with the strongest world that holds it."""
+    certain, believed = set(cohort.certain), set(cohort)
+    return [
+        (patient, "certain" if patient in certain else "believed" if patient in believed else "possible")
+        for patient in patients
+    ]
+
+
+def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None) -> None:
+    """The count with its bounds, the query as understood, the patients, and what each rests on when asked."""
+    print(f"{count_text(payload['believed'], payload['certain'], payload['possible'])} patients: {payload['resolved']}")
+    shown = payload["patients"][: TABLE_ROWS if limit is None else limit]
+    if "explanations" in payload:
+        for patient in shown:
+            print()
+            print(cohort.explain(patient).as_text())
+    elif shown:
+        print_table(("patient", "certainty"), certainty_rows(cohort, shown))
+    if len(shown) < payload["count"]:
+        print(f"… and {payload['count'] - len(shown)} more (--limit N lists more)")
+
+
+def print_info(held: dict[str, Any]) -> None:
+    """The sum of the notes first, then everything else, a line each."""
+    parts = ("stored", "unchanged", "superseding", "quarantined")
+    print(f"{held['notes_in']} notes in = " + " + ".join(f"{held[part]} {part}" for part in parts))
+    rows = [(name, value) for name, value in held.items() if not isinstance(value, dict | list)]
+    parted = ((name, part) for name, part in held.items() if isinstance(part, dict))
+    rows += [(f"{name}: {key}", value) for name, part in parted for key, value in part.items()]
+    print_table(("what", "value"), [row for row in rows if row[0] not in {"notes_in", *parts}])
+
+
+def print_journey(kb: OpenKb, patient: str) -> None:
+    """One line an event, in order of time: when, kind, what, attributes, context."""
+    rows: list[tuple[Any, ...]] = []
+    for event in sorted(kb.journey(patient).events, key=lambda event: (event.day.midpoint, event.kind, event.concept)):
+        attributes = ", ".join(f"{name} {value}" for name, value in sorted(event.attributes.items()))
+        name = kb.concepts.name(event.concept) if event.concept else ""
+        rows.append((day_text(event.day), event.kind, name, attributes, event.context.assertion))
+    print_table(("when", "kind", "what", "attributes", "context"), rows)
+
+
+def day_text(day: DayInterval) -> str:
+    """An interval of days as people write it: a day, or from – to, or nothing when the record gives no date."""
+    if not day.known:
+        return ""
+    low, high = (datetime.date.fromordinal(ordinal).isoformat() for ordinal in (day.low, day.high))
+    return low if low == high else f"{low} – {high}"
