@@ -1,0 +1,160 @@
+"""``cohortium ingest``: every record is accounted for, whatever is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GOOD = {
+    "patient_id": "P1",
+    "doc_id": "a",
+    "date": "2020-01-02",
+    "text": "Invasive ductal carcinoma of the left breast.",
+}
+PARTS = ("stored", "unchanged", "superseding", "quarantined")
+
+
+def sums(result: Any) -> dict[str, Any]:
+    """The run's JSON, with the sum checked."""
+    report = json.loads(result.stdout)
+    assert report["notes_in"] == sum(report[part] for part in PARTS)
+    return report
+
+
+BAD_LINES: dict[str, dict[str, object] | str | bytes] = {
+    "a malformed line": '{"patient_id": "P2", "doc_id": "b", "text": ',
+    "a line that is no object": "[1, 2]",
+    "no patient": {"doc_id": "b", "text": "ECOG 1."},
+    "no text": {"patient_id": "P2", "doc_id": "b"},
+    "an unparsable date": {"patient_id": "P2", "doc_id": "b", "date": "the third of Maj", "text": "ECOG 1."},
+    "an empty note": {"patient_id": "P2", "doc_id": "b", "text": "  \n "},
+    "invalid UTF-8": b'{"patient_id": "P2", "doc_id": "b", "text": "caf\xe9"}',
+}
+
+
+@pytest.mark.parametrize("bad", BAD_LINES.values(), ids=BAD_LINES.keys())
+def test_a_bad_record_goes_to_quarantine_and_the_run_goes_on(run, notes_file, tmp_path, bad) -> None:
+    """The good notes around a bad one are stored, the bad one is counted with its reason, and the exit code is 0."""
+    source = notes_file([GOOD, bad, {**GOOD, "doc_id": "c"}])
+    result = run("ingest", source, "--kb", tmp_path / "x.kb", "--format", "json")
+    assert result.exit_code == 0, result.output
+    report = sums(result)
+    assert (report["stored"], report["quarantined"]) == (2, 1)
+    told = run("info", tmp_path / "x.kb", "--format", "json")
+    assert sums(told)["quarantined"] == 1
+
+
+def test_strict_turns_quarantine_into_exit_code_1(run, notes_file, tmp_path) -> None:
+    """With --strict the good notes are still stored; only the exit code differs."""
+    source = notes_file([GOOD, "not json"])
+    result = run("ingest", source, "--kb", tmp_path / "x.kb", "--strict")
+    assert result.exit_code == 1
+    assert "quarantine" in result.stderr
+    assert json.loads(run("info", tmp_path / "x.kb", "--format", "json").stdout)["stored"] == 1
+
+
+def test_strict_without_quarantine_is_0(run, notes_file, tmp_path) -> None:
+    """--strict asks nothing more of a clean run."""
+    assert run("ingest", notes_file([GOOD]), "--kb", tmp_path / "x.kb", "--strict").exit_code == 0
+
+
+def test_nothing_stored_is_exit_code_4(run, notes_file, tmp_path) -> None:
+    """A run without one good note says so."""
+    result = run("ingest", notes_file(["nonsense", "more"]), "--kb", tmp_path / "x.kb")
+    assert result.exit_code == 4
+    assert "no note" in result.stderr
+
+
+def test_the_same_notes_again_are_unchanged(run, notes_file, tmp_path) -> None:
+    """A second run over equal notes stores nothing and changes no answer."""
+    source, kb = notes_file([GOOD, {**GOOD, "doc_id": "c"}]), tmp_path / "x.kb"
+    assert run("ingest", source, "--kb", kb).exit_code == 0
+    report = sums(run("ingest", source, "--kb", kb, "--format", "json"))
+    assert (report["stored"], report["unchanged"]) == (0, 2)
+
+
+def test_the_same_id_with_other_text_is_a_new_version(run, notes_file, tmp_path) -> None:
+    """The new text answers queries, the old one is kept as superseded and counted."""
+    kb = tmp_path / "x.kb"
+    run("ingest", notes_file([GOOD]), "--kb", kb)
+    other = notes_file([{**GOOD, "text": "Adenocarcinoma of the sigmoid colon."}], "other.jsonl")
+    report = sums(run("ingest", other, "--kb", kb, "--format", "json"))
+    assert (report["stored"], report["superseding"]) == (0, 1)
+    breast = json.loads(run("query", kb, "diagnosis of breast cancer", "--format", "json").stdout)
+    colon = json.loads(run("query", kb, "diagnosis of colon cancer", "--format", "json").stdout)
+    assert (breast["patients"], colon["patients"]) == ([], ["P1"])
+
+
+def test_a_five_megabyte_note_is_stored(run, notes_file, tmp_path) -> None:
+    """Length alone is no reason for quarantine."""
+    long = "The weather was discussed at length. " * 140_000
+    source = notes_file([{**GOOD, "text": long + GOOD["text"]}])
+    assert source.stat().st_size > 5_000_000
+    report = sums(run("ingest", source, "--kb", tmp_path / "x.kb", "--format", "json"))
+    assert report["stored"] == 1
+
+
+def test_columns_can_be_mapped(run, tmp_path) -> None:
+    """--map tells what our fields are called in a CSV file; the run's numbers go to --json OUT."""
+    source = tmp_path / "notes.csv"
+    source.write_text('subject_id,row,chartdate,body\nA,1,2020-01-02,"ECOG 1, stable"\nB,2,2020-01-03,ECOG 2\n')
+    out = tmp_path / "sums.json"
+    mapping = "patient_id=subject_id,doc_id=row,date=chartdate,text=body"
+    result = run("ingest", source, "--kb", tmp_path / "x.kb", "--map", mapping, "--json", out)
+    assert result.exit_code == 0, result.output
+    assert json.loads(out.read_text())["stored"] == 2
+
+
+def test_a_missing_column_names_the_columns_there_are(run, tmp_path) -> None:
+    """A CSV without a patient column is refused with exit code 2 and a hint at --map."""
+    source = tmp_path / "notes.csv"
+    source.write_text("subject_id,text\nA,ECOG 1\n")
+    result = run("ingest", source, "--kb", tmp_path / "x.kb")
+    assert result.exit_code == 2
+    assert "patient_id" in result.stderr
+    assert "--map" in result.stderr
+
+
+@pytest.mark.parametrize("mapping", ["patient_id", "patient=subject", "=x", "date="])
+def test_a_wrong_map_is_a_usage_error(run, notes_file, tmp_path, mapping) -> None:
+    """--map with a pair that is none, or with a field that notes lack, is exit code 2 and writes nothing."""
+    result = run("ingest", notes_file([GOOD]), "--kb", tmp_path / "x.kb", "--map", mapping)
+    assert result.exit_code == 2
+    assert "--map" in result.stderr
+    assert not (tmp_path / "x.kb").exists()
+
+
+def test_a_missing_source_is_a_usage_error(run, tmp_path) -> None:
+    """A path that is not there is told by name."""
+    result = run("ingest", tmp_path / "nowhere.jsonl", "--kb", tmp_path / "x.kb")
+    assert result.exit_code == 2
+    assert "nowhere.jsonl" in result.stderr
+
+
+def test_an_unwritable_folder_is_a_usage_error(run, notes_file, tmp_path) -> None:
+    """A knowledge base below a plain file cannot be written, and that is said without a traceback."""
+    (tmp_path / "file").write_text("")
+    result = run("ingest", notes_file([GOOD]), "--kb", tmp_path / "file" / "x.kb")
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+def test_text_folders_are_read(run, tmp_path) -> None:
+    """``<patient>/<date>_<anything>.txt`` gives a dated note of that patient."""
+    folder = tmp_path / "notes" / "P7"
+    folder.mkdir(parents=True)
+    (folder / "2020-01-02_visit.txt").write_text("ECOG 1.")
+    assert run("ingest", tmp_path / "notes", "--kb", tmp_path / "x.kb").exit_code == 0
+    found = json.loads(run("query", tmp_path / "x.kb", "ECOG <= 1 in 2020", "--format", "json").stdout)
+    assert found["patients"] == ["P7"]
+
+
+def test_no_note_text_is_ever_printed(run, notes_file, tmp_path: Path) -> None:
+    """Neither the sums nor the reasons of quarantine quote a note."""
+    secret = "Zanzibarine"
+    bad = '{"patient_id": "P2", "text": "' + secret
+    result = run("ingest", notes_file([{**GOOD, "text": secret}, bad]), "--kb", tmp_path / "x.kb")
+    assert secret not in result.output

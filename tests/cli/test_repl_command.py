@@ -1,0 +1,66 @@
+"""``cohortium repl``: a conversation, here through standard input."""
+
+from __future__ import annotations
+
+import stat
+
+from cohortium.engine.repl import Names, open_history, state_folder
+
+
+def test_each_line_is_answered_and_errors_do_not_end_it(run, sample_kb) -> None:
+    """A query shows counts of itself and its parts; a typo shows its place; the next line is answered again."""
+    talk = "\n".join(
+        [
+            "diagnosis of breast cancer and not (death)",
+            "diagnosis of brest cancer",
+            ":nonsense",
+            ":world possible",
+            ":limit 1",
+            "not (death)",
+            ":quit",
+            "diagnosis of lung cancer",
+        ]
+    )
+    result = run("repl", sample_kb, stdin=talk)
+    assert result.exit_code == 0, result.output
+    assert "–" in result.stdout
+    assert "^" in result.stdout
+    assert ":nonsense" in result.stdout
+    assert "more (:limit N lists more)" in result.stdout
+    assert "lung" not in result.stdout
+
+
+def test_explain_and_journey(run, sample_kb) -> None:
+    """:explain tells why a patient is in the last cohort, :journey tells all of a patient."""
+    talk = ":explain SAMPLE-01\ndiagnosis of breast cancer\n:explain SAMPLE-01\n:journey SAMPLE-01\n:help\n"
+    result = run("repl", sample_kb, stdin=talk)
+    assert result.exit_code == 0, result.output
+    assert "ask a query first" in result.stdout
+    assert "SAMPLE-01" in result.stdout
+    assert "diagnosis" in result.stdout
+    assert ":quit" in result.stdout
+
+
+def test_names_complete_whole_phrases() -> None:
+    """The longest tail of the line that begins a name is completed, whatever its case."""
+    names = Names(["breast cancer", "Breast implant", "cancer antigen 125", "and"])
+    assert names.completions("diagnosis of Breast c") == [("breast cancer", 8)]
+    assert [name for name, _ in names.completions("breast")] == ["breast cancer", "Breast implant"]
+    assert names.completions("(breast ca") == [("breast cancer", 9)]
+    assert names.completions("") == []
+
+
+def test_the_history_is_for_its_owner_alone(tmp_path, monkeypatch) -> None:
+    """The history file lies in the user's state folder and only its owner may read it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    open_history()
+    path = state_folder() / "history"
+    assert path.parent.parent == tmp_path
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_state_folder_that_cannot_be_made_costs_only_the_history(tmp_path, monkeypatch) -> None:
+    """Where the file cannot be written the conversation goes on without it."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    assert type(open_history()).__name__ == "InMemoryHistory"
