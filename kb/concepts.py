@@ -248,7 +248,8 @@ class _NameIndex:
         synonyms: list[tuple[str, int]] = []
         for position, row in enumerate(rows):
             self._ids[row.id] = position
-            _append(self._normal, normal_form(row.name), position)
+            if row.name:
+                _append(self._normal, normal_form(row.name), position)
             synonyms.extend((normal_form(synonym), position) for synonym in row.synonyms)
             for short in row.abbreviations:
                 _append(self._exact_short, short.text, position)
@@ -345,6 +346,7 @@ def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):
             continue
+        place = f"{path.name}:{number}"
         cells = tuple(cell.strip() for cell in line.split("\t"))
         if header is None:
             header = cells
@@ -352,10 +354,9 @@ def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
                 return []
             continue
         if len(cells) > len(COLUMNS) or len(cells) < 3:
-            problems.append(f"{path.name}:{number}: {len(cells)} columns instead of {len(COLUMNS)}; the line is skipped")
+            problems.append(f"{place}: {len(cells)} columns instead of {len(COLUMNS)}; the line is skipped")
             continue
         cells += ("",) * (len(COLUMNS) - len(cells))
-        place = f"{path.name}:{number}"
         rows.append(
             ConceptRow(
                 cells[0],

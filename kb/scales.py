@@ -30,7 +30,7 @@ ATTRIBUTE_SCALES: Final[Mapping[str, str]] = {
 _SPACES: Final = re.compile(r"[\s_]+")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 #: A substage is written by adding to its stage; this must not turn II into a substage of I, nor 10 into one of 1.
-_ANOTHER_VALUE: Final = re.compile(r"[ivx]|\d", re.IGNORECASE)
+_ANOTHER_NUMERAL: Final = re.compile(r"[ivx]|(?<=\d)\d", re.IGNORECASE)
 #: What may stand before a T, N or M category: it says how the category was found, not which it is.
 _PREFIX: Final = re.compile(r"(?:yp|yc|rp|rc|cp|[cpyrau])(?=[tnm])", re.IGNORECASE)
 _SUFFIX: Final = re.compile(r"\([^()]*\)$")
@@ -75,9 +75,11 @@ def _readings(key: str, scale: str) -> Iterable[str]:
 class Scales:
     """All scales. Safe to share between threads."""
 
-    def __init__(self, scales: Iterable[Scale]) -> None:
-        """The scales, by name."""
-        self._scales = {scale.name: scale for scale in scales}
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        """One scale a table: ``values`` (low to high), ``substages`` ({value = [values]}, else by spelling),
+        ``aliases`` ({spelling = value}). OntologyError if a table contradicts itself."""
+        self.data: Final = data
+        self._scales = {name: _scale(name, table) for name, table in data.items()}
 
     @classmethod
     def from_files(cls, path: Path | None = None) -> Scales:
@@ -87,13 +89,7 @@ class Scales:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise OntologyError(f"{path.name} cannot be read: {error}") from error
-        return cls.from_data(data)
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Scales:
-        """One scale a table: ``values`` (low to high), ``substages`` ({value = [values]}, else by spelling),
-        ``aliases`` ({spelling = value})."""
-        return cls(_scale(name, table) for name, table in data.items())
+        return cls(data)
 
     def names(self) -> tuple[str, ...]:
         """The names of the scales."""
@@ -209,4 +205,4 @@ def _scale(name: str, table: Mapping[str, Any]) -> Scale:
 
 
 def _is_written_substage(key: str, other: str) -> bool:
-    return other != key and other.startswith(key) and not _ANOTHER_VALUE.match(other[len(key) :])
+    return other != key and other.startswith(key) and not _ANOTHER_NUMERAL.match(other, len(key))

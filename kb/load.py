@@ -1,0 +1,256 @@
+"""Writing a knowledge base: journeys in batches by Arrow into a new generation, published in one step or not at all.
+
+A :class:`GenerationWriter` gathers rows in a staging database, where patients still go by name. ``finish`` sorts them
+into the tables of ``schema.sql`` (so that the order in which patients came leaves no trace), adds ontology, postings
+and manifest, and moves the pointer. Any exception before that leaves the knowledge base as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+import duckdb
+import pyarrow as pa
+
+from .concepts import ConceptTable
+from .errors import UnknownPatient
+from .layout import DATABASE, SCHEMA_VERSION, Layout, canonical_json
+from .model import Journey, content_id
+from .ontology_tables import ontology_tables
+from .postings import closed_postings, exact_postings, posting_table
+from .rows import STAGING, QuarantinedRecord, StagingRows, SupersededNote
+from .scales import Scales
+from .statements import script, statements
+from .store import KnowledgeBase
+
+#: Rows are handed to the database when their notes and facts weigh about this much (characters).
+_BATCH_WEIGHT: Final = 16_000_000
+_ARROW_BATCH: Final = 50_000
+_COUNTED: Final = ("patient", "note", "mention", "relation", "event", "event_attribute", "evidence", "decision")
+_PATIENTS_BY_KEY: Final = """
+    SELECT kind, concept, world, list(patient ORDER BY patient) AS patients
+    FROM (SELECT DISTINCT kind, concept, world, patient FROM built.event)
+    GROUP BY ALL ORDER BY kind, concept, world
+"""
+
+
+class GenerationWriter:
+    """A new generation of the knowledge base at a path; a context manager, one at a time for each path.
+
+    ``concepts`` and ``scales`` (the shipped ones by default) are stored with it; ``versions`` are names and versions
+    of whatever read the notes. LockedError if another writer is at work, NotWritable if the path cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        concepts: ConceptTable | None = None,
+        scales: Scales | None = None,
+        versions: Mapping[str, str] | None = None,
+    ) -> None:
+        self._layout = Layout(path)
+        self._concepts = ConceptTable.from_files() if concepts is None else concepts
+        self._scales = Scales.from_files() if scales is None else scales
+        self._versions = dict(versions or {})
+        self._rows = StagingRows()
+        self._added: list[str] = []
+        self._previous: KnowledgeBase | None = None
+        self._resources = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as resources:
+            resources.enter_context(self._layout.writing())
+            self._database = duckdb.connect(str(self._layout.building / "staging.duckdb"))
+            resources.callback(self._database.close)
+            self._database.execute("SET temp_directory = $1", [str(self._layout.building / "spill")])
+            for name, schema in STAGING.items():
+                self._database.register("incoming", schema.empty_table())
+                self._database.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")
+                self._database.unregister("incoming")
+            self._resources = resources.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._resources.close()
+
+    # --- what goes in -----------------------------------------------------------------------------------------------
+
+    def add(self, journeys: Iterable[Journey], superseded: Iterable[SupersededNote] = ()) -> int:
+        """Add patients, each once in the writer's life; returns how many. ``superseded``: older versions of notes of
+        these patients. UsageError if a text is not valid Unicode; nothing of that patient is then added."""
+        older: dict[str, list[SupersededNote]] = {}
+        for old in superseded:
+            older.setdefault(old.note.patient_id, []).append(old)
+        number = 0
+        for journey in journeys:
+            self._rows.add_journey(journey, older.pop(journey.patient_id, ()))
+            self._added.append(journey.patient_id)
+            number += 1
+            if self._rows.weight >= _BATCH_WEIGHT:
+                self._flush()
+        if older:
+            raise ValueError(f"superseded notes of patients that are not in this batch: {len(older)}")
+        return number
+
+    def add_tables(self, tables: Mapping[str, pa.Table]) -> None:
+        """Add staging rows (columns as in :data:`.rows.STAGING`) directly: the bulk door, for made-up kbs."""
+        for name, table in tables.items():
+            if name not in STAGING:
+                raise ValueError(f"no staging table {name!r}; there are {', '.join(STAGING)}")
+            self._insert(name, table.select(STAGING[name].names).cast(STAGING[name]))
+
+    def copy_unchanged(self, previous: KnowledgeBase, patient_ids: Iterable[str] | None = None) -> int:
+        """Copy patients from an open generation, with all versions of their notes; returns how many.
+
+        ``None``: every patient who was not added before this call. UnknownPatient if one is not there.
+        """
+        if patient_ids is None:
+            wanted = sorted(set(previous.patients).difference(self._added))
+        else:
+            wanted = sorted(set(patient_ids))
+        if not wanted:
+            return 0
+        for name in _COUNTED:
+            self._insert(name, *previous.copies(name, wanted))
+        copied = self._number("SELECT count(*) FROM patient WHERE patient_id IN (SELECT unnest($1))", [wanted])
+        if copied != len(wanted):
+            raise UnknownPatient(f"{len(wanted) - copied} of {len(wanted)} patients to copy are not in the generation.")
+        return len(wanted)
+
+    def carry_versions(self, previous: KnowledgeBase) -> None:
+        """Keep the note versions of ``previous`` for the patients who are added: what was superseded stays so, and a
+        note that comes again with other content is superseded by its new version."""
+        self._previous = previous
+
+    def add_quarantine(self, records: Iterable[QuarantinedRecord]) -> None:
+        """Add records that could not be read."""
+        self._rows.add_quarantine(records)
+
+    def copy_quarantine(self, previous: KnowledgeBase) -> None:
+        """Keep the quarantined records of ``previous``."""
+        self._insert("quarantine", *previous.copies("quarantine", []))
+
+    def _flush(self) -> None:
+        for name, table in self._rows.take().items():
+            self._insert(name, table)
+
+    def _insert(self, name: str, *tables: pa.Table) -> None:
+        for table in tables:
+            self._database.register("incoming", table)
+            self._database.execute(f"INSERT INTO {name} BY NAME SELECT * FROM incoming")
+            self._database.unregister("incoming")
+
+    # --- what comes out ---------------------------------------------------------------------------------------------
+
+    def finish(self, counts: Mapping[str, int] | None = None) -> str:
+        """Write, publish and return the generation's id, which derives from its content.
+
+        ``counts`` are those of the run (notes_in, stored, unchanged, superseding, quarantined); ``info`` shows them.
+        """
+        self._flush()
+        self._carry()
+        self._check_patients()
+        database = self._database
+        database.execute("ATTACH $1 AS built", [str(self._layout.building / DATABASE)])
+        database.execute("USE built")
+        database.execute(script("schema"))
+        database.execute("USE staging")
+        for statement in statements("assemble").values():
+            database.execute(statement)
+        for name, table in ontology_tables(self._concepts).items():
+            self._insert(f"built.{name}", table)
+        exact = exact_postings(database.sql(_PATIENTS_BY_KEY).to_arrow_reader(_ARROW_BATCH))
+        self._insert("built.posting", posting_table(closed_postings(exact, self._concepts)))
+        manifest = self._manifest(counts)
+        cells = [(name, canonical_json(value)) for name, value in sorted(manifest.items())]
+        names, values = zip(*cells, strict=True)
+        self._insert("built.manifest", pa.table({"name": names, "value": values}))
+        database.execute("DETACH built")
+        generation = content_id("generation", canonical_json(manifest))
+        self._layout.publish(generation, manifest)
+        return generation
+
+    def _carry(self) -> None:
+        if self._previous is None or not self._added:
+            return
+        known = {
+            (row[0], row[1]): row[2]
+            for row in self._all("SELECT patient_id, doc_id, note_id FROM note WHERE status = 'current'")
+        }
+        stored = {row[0] for row in self._all("SELECT note_id FROM note")}
+        for source in ("superseded_before", "current_before"):
+            for table in self._previous.copies(source, sorted(self._added)):
+                rows = []
+                for row in table.to_pylist():
+                    if source == "current_before":
+                        newer = known.get((row["patient_id"], row["doc_id"]))
+                        if newer is None:
+                            continue
+                        row |= {"status": "superseded", "superseded_by": newer}
+                    if row["note_id"] not in stored:
+                        stored.add(row["note_id"])
+                        rows.append(row)
+                self._insert("note", pa.Table.from_pylist(rows, schema=STAGING["note"]))
+
+    def _check_patients(self) -> None:
+        twice = self._all("SELECT patient_id FROM patient GROUP BY patient_id HAVING count(*) > 1 ORDER BY 1 LIMIT 1")
+        if twice:
+            raise ValueError(f"patient {twice[0][0]!r} was added twice; hand over all notes of a patient at once")
+
+    def _manifest(self, counts: Mapping[str, int] | None) -> dict[str, Any]:
+        ontology = hashlib.blake2b(digest_size=16)
+        for row in self._concepts.rows():
+            ontology.update(repr(row).encode())
+        content = hashlib.blake2b(digest_size=16)
+        for query in (
+            "SELECT patient_id, digest FROM built.patient ORDER BY patient",
+            "SELECT note_id, superseded_by FROM built.note WHERE status = 'superseded' ORDER BY ALL",
+            "SELECT * FROM built.quarantine ORDER BY ALL",
+        ):
+            cursor = self._database.execute(query)
+            while rows := cursor.fetchmany(10_000):
+                content.update(repr(rows).encode())
+            content.update(b"\0")
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "versions": {**self._versions, "ontology": ontology.hexdigest()},
+            "scales": self._scales.data,
+            "content": content.hexdigest(),
+            "rows": {name: self._number(f"SELECT count(*) FROM built.{name}") for name in _COUNTED},
+            "counts": dict(counts or {}),
+        }
+
+    def _all(self, query: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self._database.execute(query).fetchall()
+        return found
+
+    def _number(self, query: str, parameters: list[object] | None = None) -> int:
+        # Not fetchone: a result that is not read to its end blocks the connection.
+        rows = self._database.execute(query, parameters or []).fetchall()
+        return int(rows[0][0])
+
+
+def build_generation(
+    path: str | os.PathLike[str],
+    journeys: Iterable[Journey],
+    *,
+    notes_superseded: Iterable[SupersededNote] = (),
+    quarantine: Iterable[QuarantinedRecord] = (),
+    counts: Mapping[str, int] | None = None,
+    versions: Mapping[str, str] | None = None,
+    concepts: ConceptTable | None = None,
+    scales: Scales | None = None,
+) -> str:
+    """Write a generation that holds these journeys and nothing else; returns its id. Errors as GenerationWriter."""
+    with GenerationWriter(path, concepts=concepts, scales=scales, versions=versions) as writer:
+        writer.add(journeys, notes_superseded)
+        writer.add_quarantine(quarantine)
+        return writer.finish(counts)

@@ -1,0 +1,357 @@
+"""Reading a knowledge base: one open generation, read-only, safe across threads."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Self
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from pyroaring import BitMap
+
+from .concepts import ConceptTable
+from .errors import MissingKb, UnknownNote, UnknownPatient
+from .layout import DATABASE, SCHEMA_VERSION, Layout
+from .model import Journey, Mention, Note, Value, World
+from .ontology_tables import concepts_from
+from .postings import ANY_CONCEPT
+from .rows import (
+    CURRENT,
+    decision_from,
+    event_from,
+    mention_from,
+    note_from,
+    relation_from,
+    value_from,
+)
+from .scales import Scales
+from .statements import statements
+
+#: The columns of :meth:`KnowledgeBase.event_table`.
+EVENT_COLUMNS: Final = (
+    "event",
+    "patient",
+    "kind",
+    "concept",
+    "low",
+    "high",
+    "end_low",
+    "end_high",
+    "polarity",
+    "temporality",
+    "experiencer",
+    "reason",
+    "world",
+    "tumor",
+    "tumor_rule",
+)
+_SELECT_EVENTS: Final = f"SELECT {', '.join(EVENT_COLUMNS)} FROM event"
+_SELECT_ATTRIBUTES: Final = "SELECT event, name, text, number FROM event_attribute"
+_COPY_ROWS: Final = 50_000
+
+
+class KnowledgeBase:
+    """One open generation. Answers stay those of that generation, whatever a writer does meanwhile."""
+
+    def __init__(self, layout: Layout, generation: str, connection: duckdb.DuckDBPyConnection) -> None:
+        """Use :meth:`open`."""
+        self._layout = layout
+        self.generation = generation
+        self._connection = connection
+        self._connecting = threading.Lock()
+        self._local = threading.local()
+        self._postings: dict[tuple[str, str, World], BitMap] = {}
+        self.manifest: dict[str, Any] = {
+            name: json.loads(value) for name, value in self._rows("SELECT name, value FROM manifest ORDER BY name")
+        }
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Open the current generation. MissingKb if there is none, SchemaVersionError if it is of another version."""
+        layout = Layout(path)
+        for attempt in (1, 2):
+            try:
+                generation = layout.require_current()
+                connection = duckdb.connect(str(layout.generation(generation) / DATABASE), read_only=True)
+            except (FileNotFoundError, duckdb.IOException) as error:
+                # Two writes may have ended between reading the pointer and following it; the second look is fresh.
+                if attempt == 2:
+                    raise MissingKb(
+                        f"The knowledge base at {layout.path} has lost its current generation. Hint: ingest again."
+                    ) from error
+                continue
+            try:
+                opened = cls(layout, generation, connection)
+            except duckdb.CatalogException as error:
+                connection.close()
+                raise layout.wrong_schema("unknown") from error
+            if opened.manifest.get("schema_version") != SCHEMA_VERSION:
+                opened.close()
+                raise layout.wrong_schema(opened.manifest.get("schema_version", "unknown"))
+            return opened
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """Close the connection; every later call fails."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # --- what a query needs -----------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def concepts(self) -> ConceptTable:
+        """The ontology under which the notes were read."""
+        return concepts_from(lambda name: self._cursor().sql(f"SELECT * FROM {name}").to_arrow_table())
+
+    @functools.cached_property
+    def scales(self) -> Scales:
+        """The ordered scales under which the notes were read."""
+        return Scales(self.manifest["scales"])
+
+    @functools.cached_property
+    def patients(self) -> tuple[str, ...]:
+        """All patient ids, sorted; the position is the dense patient number."""
+        return tuple(row[0] for row in self._rows("SELECT patient_id FROM patient ORDER BY patient"))
+
+    def number(self, patient_id: str) -> int:
+        """The dense number of a patient; UnknownPatient if there is none of this id."""
+        at = bisect.bisect_left(self.patients, patient_id)
+        if at == len(self.patients) or self.patients[at] != patient_id:
+            import difflib
+
+            near = difflib.get_close_matches(patient_id, self.patients[:10_000], n=1)
+            hint = f" Hint: did you mean {near[0]!r}?" if near else ""
+            raise UnknownPatient(f"The knowledge base holds no patient {patient_id!r}.{hint}")
+        return at
+
+    @property
+    def all_patients(self) -> BitMap:
+        """Every dense patient number."""
+        return BitMap(range(self._count("patient")))
+
+    def posting(self, kind: str, concept: str, world: World) -> BitMap:
+        """Patients with an event of this kind, at or below this concept, that exists in this world.
+
+        World.NONE lists every such event, whatever its context. The bitmap is the caller's own.
+        """
+        key = (kind, concept, world)
+        found = self._postings.get(key)
+        if found is None:
+            rows = self._rows(
+                "SELECT patients FROM posting WHERE kind = $1 AND concept = $2 AND world = $3",
+                [kind, concept, int(world)],
+            )
+            found = self._postings[key] = BitMap.deserialize(rows[0][0]) if rows else BitMap()
+        return found.copy()
+
+    def posting_any(self, kind: str, world: World) -> BitMap:
+        """Patients with an event of this kind that exists in this world."""
+        return self.posting(kind, ANY_CONCEPT, world)
+
+    def event_table(
+        self,
+        kinds: Iterable[str] | None = None,
+        concepts: Iterable[str] | None = None,
+        patients: BitMap | Iterable[int] | None = None,
+    ) -> pa.Table:
+        """Events of these kinds, of exactly these concepts (not closed), of these dense patient numbers.
+
+        None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient.
+        """
+        wanted: dict[str, pa.Table] = {}
+        clauses = []
+        if kinds is not None:
+            wanted["wanted_kinds"] = pa.table({"kind": pa.array(list(kinds), pa.string())})
+            clauses.append("kind IN (SELECT kind FROM wanted_kinds)")
+        if concepts is not None:
+            wanted["wanted_concepts"] = pa.table({"concept": pa.array(list(concepts), pa.string())})
+            clauses.append("concept IN (SELECT concept FROM wanted_concepts)")
+        if patients is not None:
+            wanted["wanted_patients"] = pa.table({"patient": pa.array(_integers(patients), pa.int32())})
+            clauses.append("patient IN (SELECT patient FROM wanted_patients)")
+        return self._selected(_SELECT_EVENTS, clauses, "event", wanted)
+
+    def attribute_table(
+        self,
+        events: BitMap | Iterable[int] | pa.Array | pa.ChunkedArray | None = None,
+        names: Iterable[str] | None = None,
+    ) -> pa.Table:
+        """Attributes of these event numbers (None: of all), perhaps of these names only.
+
+        Columns: event, name, text, number, where one of text and number is null.
+        """
+        wanted: dict[str, pa.Table] = {}
+        clauses = []
+        if events is not None:
+            wanted["wanted_events"] = pa.table({"event": _event_numbers(events)})
+            clauses.append("event IN (SELECT event FROM wanted_events)")
+        if names is not None:
+            wanted["wanted_names"] = pa.table({"name": pa.array(list(names), pa.string())})
+            clauses.append("name IN (SELECT name FROM wanted_names)")
+        return self._selected(_SELECT_ATTRIBUTES, clauses, "event, position", wanted)
+
+    # --- one patient, one note --------------------------------------------------------------------------------------
+
+    def journey(self, patient_id: str) -> Journey:
+        """Everything of one patient, equal to what was loaded; UnknownPatient if there is none of this id."""
+        number = [self.number(patient_id)]
+        events = self._dicts("SELECT * FROM event WHERE patient = $1 ORDER BY event", number)
+        attributes: dict[int, dict[str, Value]] = {}
+        evidence: dict[int, list[str]] = {}
+        if events:
+            bounds = [events[0]["event"], events[-1]["event"]]
+            for row in self._dicts(
+                "SELECT * FROM event_attribute WHERE event BETWEEN $1 AND $2 ORDER BY event, position", bounds
+            ):
+                attributes.setdefault(row["event"], {})[row["name"]] = value_from(row)
+            for row in self._dicts(
+                "SELECT * FROM evidence WHERE event BETWEEN $1 AND $2 ORDER BY event, position", bounds
+            ):
+                evidence.setdefault(row["event"], []).append(row["mention_id"])
+        notes = self._dicts("SELECT * FROM note WHERE patient = $1 AND status = 'current' ORDER BY ordinal", number)
+        mentions = self._dicts("SELECT * FROM mention WHERE patient = $1 ORDER BY ordinal", number)
+        relations = self._dicts("SELECT * FROM relation WHERE patient = $1 ORDER BY ordinal", number)
+        decisions = self._dicts("SELECT * FROM decision WHERE patient = $1 ORDER BY ordinal", number)
+        return Journey(
+            patient_id,
+            notes=tuple(note_from(patient_id, row) for row in notes),
+            mentions=tuple(mention_from(row) for row in mentions),
+            relations=tuple(relation_from(row) for row in relations),
+            events=tuple(
+                event_from(patient_id, row, attributes.get(row["event"], {}), tuple(evidence.get(row["event"], ())))
+                for row in events
+            ),
+            decisions=tuple(decision_from(patient_id, row) for row in decisions),
+        )
+
+    def journeys(self) -> Iterator[Journey]:
+        """Every patient's journey, in the order of ``patients``."""
+        return map(self.journey, self.patients)
+
+    def mentions(self, ids: Iterable[str]) -> tuple[Mention, ...]:
+        """The mentions with these ids, in this order; ids that the knowledge base does not hold are left out."""
+        wanted = list(dict.fromkeys(ids))
+        rows = self._dicts("SELECT * FROM mention WHERE mention_id IN (SELECT unnest($1::VARCHAR[]))", [wanted])
+        found = {row["mention_id"]: row for row in rows}
+        return tuple(mention_from(found[mention]) for mention in wanted if mention in found)
+
+    def note(self, note_id: str) -> Note:
+        """One version of a note, current or superseded; UnknownNote if there is none of this id."""
+        rows = self._dicts("SELECT * FROM note JOIN patient USING (patient) WHERE note_id = $1", [note_id])
+        if not rows:
+            raise UnknownNote(f"The knowledge base holds no note {note_id!r}.")
+        return note_from(rows[0]["patient_id"], rows[0])
+
+    def note_table(self) -> pa.Table:
+        """All versions of all notes: patient_id, doc_id, note_id, sha256, status, superseded_by. No text."""
+        return self._selected(
+            "SELECT patient_id, doc_id, note_id, sha256, status, superseded_by FROM note JOIN patient USING (patient)",
+            [],
+            "patient, status, ordinal, note_id",
+            {},
+        )
+
+    def quarantine(self) -> pa.Table:
+        """Records that could not be read: source, place, patient_id, doc_id, reason, raw."""
+        return self._selected("SELECT * FROM quarantine", [], "ALL", {})
+
+    def copies(self, name: str, patient_ids: Sequence[str]) -> Iterator[pa.Table]:
+        """Rows for the staging table ``name`` of a writer (see ``copy.sql``), for these patients, in batches."""
+        cursor = self._connection.cursor()
+        cursor.register("wanted", pa.table({"patient_id": pa.array(patient_ids, pa.string())}))
+        for batch in cursor.sql(statements("copy")[name]).to_arrow_reader(_COPY_ROWS):
+            yield pa.Table.from_batches([batch])
+
+    # --- the whole --------------------------------------------------------------------------------------------------
+
+    def info(self) -> dict[str, Any]:
+        """What the knowledge base holds. ``balanced``: notes_in = stored + unchanged + superseding + quarantined."""
+        statuses = dict(self._rows("SELECT status, count(*) FROM note GROUP BY status"))
+        superseded = statuses.get("superseded", 0)
+        quarantined = self._count("quarantine")
+        counts = {
+            "stored": statuses.get(CURRENT, 0),
+            "unchanged": 0,
+            "superseding": superseded,
+            "quarantined": quarantined,
+            **self.manifest["counts"],
+        }
+        total = sum(counts[name] for name in ("stored", "unchanged", "superseding", "quarantined"))
+        notes_in = counts.pop("notes_in", total)
+        kinds = self._rows("SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind")
+        reasons = self._rows("SELECT reason, count(*) FROM quarantine GROUP BY reason ORDER BY reason")
+        return {
+            "notes_in": notes_in,
+            **counts,
+            "balanced": notes_in == total,
+            "patients": self._count("patient"),
+            "notes": statuses.get(CURRENT, 0),
+            "notes_superseded": superseded,
+            "mentions": self._count("mention"),
+            "relations": self._count("relation"),
+            "decisions": self._count("decision"),
+            "events": dict(kinds),
+            "quarantine": dict(reasons),
+            "concepts": self._count("concept"),
+            "generation": self.generation,
+            "generations": list(self._layout.generations()),
+            "schema_version": self.manifest["schema_version"],
+            "versions": self.manifest["versions"],
+        }
+
+    # --- the database -----------------------------------------------------------------------------------------------
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """This thread's own cursor: a connection must not be shared between threads."""
+        cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
+        if cursor is None:
+            with self._connecting:
+                cursor = self._local.cursor = self._connection.cursor()
+        return cursor
+
+    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self._cursor().execute(query, list(parameters)).fetchall()
+        return found
+
+    def _dicts(self, query: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
+        cursor = self._cursor().execute(query, list(parameters))
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def _selected(self, select: str, clauses: Sequence[str], order: str, wanted: Mapping[str, pa.Table]) -> pa.Table:
+        """Run a select of ours with clauses of ours; ``wanted`` are registered tables that the clauses name."""
+        cursor = self._cursor()
+        where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
+        for name, table in wanted.items():
+            cursor.register(name, table)
+        try:
+            return cursor.sql(f"{select}{where} ORDER BY {order}").to_arrow_table()
+        finally:
+            for name in wanted:
+                cursor.unregister(name)
+
+    def _count(self, table: str) -> int:
+        number: int = self._rows(f"SELECT count(*) FROM {table}")[0][0]
+        return number
+
+
+def _integers(numbers: BitMap | Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    values = numbers.to_array() if isinstance(numbers, BitMap) else list(numbers)
+    return np.asarray(values, dtype=np.int64)
+
+
+def _event_numbers(events: BitMap | Iterable[int] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if isinstance(events, pa.Array | pa.ChunkedArray):
+        return events.cast(pa.int64())
+    return pa.array(_integers(events), pa.int64())
