@@ -1,1 +1,1 @@
-"""Answering: query evaluation, cohorts, explanations and the Python API."""
+"""Answering: the engine that defines each query node, the fast one that agrees with it, cohorts, explanations, the API."""
