@@ -7,25 +7,30 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from typer.testing import Result
 
 from cohortium import __version__
 from cohortium.__main__ import EVAL_LATER, LATER
 
+Command = Callable[..., Result]
 
-def test_the_version_is_printed(run) -> None:
+
+def test_the_version_is_printed(run: Command) -> None:
     """--version prints the package's version."""
     assert run("--version").stdout.strip() == f"cohortium {__version__}"
 
 
-def test_no_command_shows_the_help(run) -> None:
+def test_no_command_shows_the_help(run: Command) -> None:
     """Without a word the help is shown."""
     assert "ingest" in run().output
 
 
 @pytest.mark.parametrize("command", [*[(name,) for name in LATER], *[("eval", name) for name in EVAL_LATER]])
-def test_a_later_command_says_not_yet(run, command) -> None:
+def test_a_later_command_says_not_yet(run: Command, command: tuple[str, ...]) -> None:
     """A planned command, with whatever words and options, is exit code 2 and says what it comes with."""
     result = run(*command, "KB", "words", "--option", "value")
     assert result.exit_code == 2
@@ -34,21 +39,21 @@ def test_a_later_command_says_not_yet(run, command) -> None:
 
 
 @pytest.mark.parametrize("option", [("--natural",), ("--html", "x.html"), ("--facts", "facts.jsonl")])
-def test_a_later_option_says_not_yet(run, option) -> None:
+def test_a_later_option_says_not_yet(run: Command, option: tuple[str, ...]) -> None:
     """A planned option of a command that is there says the same."""
     result = run("eval", "acr", "--labels", "labels.jsonl", *option)
     assert result.exit_code == 2
     assert "not yet" in result.stderr
 
 
-def test_an_unknown_command_is_a_usage_error(run) -> None:
+def test_an_unknown_command_is_a_usage_error(run: Command) -> None:
     """A typo in a command is exit code 2, with the nearest command."""
     result = run("qurey")
     assert result.exit_code == 2
     assert "query" in result.stderr
 
 
-def test_a_closed_pipe_is_no_error(sample_kb) -> None:
+def test_a_closed_pipe_is_no_error(sample_kb: Path) -> None:
     """When the reader of the output has gone, the command ends quietly with 0."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -58,7 +63,7 @@ def test_a_closed_pipe_is_no_error(sample_kb) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_interrupt_is_exit_code_130(sample_kb) -> None:
+def test_an_interrupt_is_exit_code_130(sample_kb: Path) -> None:
     """Ctrl-C ends a command that waits for input with 130, without a traceback."""
     command = [sys.executable, "-m", "cohortium", "query", str(sample_kb), "-"]
     pipe = subprocess.PIPE

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import Result
+
+Command = Callable[..., Result]
 
 GOOD = {
     "patient_id": "P1",
@@ -17,7 +21,7 @@ GOOD = {
 PARTS = ("stored", "unchanged", "superseding", "quarantined")
 
 
-def sums(result: Any) -> dict[str, Any]:
+def sums(result: Result) -> dict[str, Any]:
     """The run's JSON, with the sum checked."""
     report = json.loads(result.stdout)
     assert report["notes_in"] == sum(report[part] for part in PARTS)
@@ -36,7 +40,9 @@ BAD_LINES: dict[str, dict[str, object] | str | bytes] = {
 
 
 @pytest.mark.parametrize("bad", BAD_LINES.values(), ids=BAD_LINES.keys())
-def test_a_bad_record_goes_to_quarantine_and_the_run_goes_on(run, notes_file, tmp_path, bad) -> None:
+def test_a_bad_record_goes_to_quarantine_and_the_run_goes_on(
+    run: Command, notes_file: Callable[..., Path], tmp_path: Path, bad: object
+) -> None:
     """The good notes around a bad one are stored, the bad one is counted with its reason, and the exit code is 0."""
     source = notes_file([GOOD, bad, {**GOOD, "doc_id": "c"}])
     result = run("ingest", source, "--kb", tmp_path / "x.kb", "--format", "json")
@@ -47,7 +53,9 @@ def test_a_bad_record_goes_to_quarantine_and_the_run_goes_on(run, notes_file, tm
     assert sums(told)["quarantined"] == 1
 
 
-def test_strict_turns_quarantine_into_exit_code_1(run, notes_file, tmp_path) -> None:
+def test_strict_turns_quarantine_into_exit_code_1(
+    run: Command, notes_file: Callable[..., Path], tmp_path: Path
+) -> None:
     """With --strict the good notes are still stored; only the exit code differs."""
     source = notes_file([GOOD, "not json"])
     result = run("ingest", source, "--kb", tmp_path / "x.kb", "--strict")
@@ -56,19 +64,19 @@ def test_strict_turns_quarantine_into_exit_code_1(run, notes_file, tmp_path) -> 
     assert json.loads(run("info", tmp_path / "x.kb", "--format", "json").stdout)["stored"] == 1
 
 
-def test_strict_without_quarantine_is_0(run, notes_file, tmp_path) -> None:
+def test_strict_without_quarantine_is_0(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
     """--strict asks nothing more of a clean run."""
     assert run("ingest", notes_file([GOOD]), "--kb", tmp_path / "x.kb", "--strict").exit_code == 0
 
 
-def test_nothing_stored_is_exit_code_4(run, notes_file, tmp_path) -> None:
+def test_nothing_stored_is_exit_code_4(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
     """A run without one good note says so."""
     result = run("ingest", notes_file(["nonsense", "more"]), "--kb", tmp_path / "x.kb")
     assert result.exit_code == 4
     assert "no note" in result.stderr
 
 
-def test_the_same_notes_again_are_unchanged(run, notes_file, tmp_path) -> None:
+def test_the_same_notes_again_are_unchanged(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
     """A second run over equal notes stores nothing and changes no answer."""
     source, kb = notes_file([GOOD, {**GOOD, "doc_id": "c"}]), tmp_path / "x.kb"
     assert run("ingest", source, "--kb", kb).exit_code == 0
@@ -76,7 +84,9 @@ def test_the_same_notes_again_are_unchanged(run, notes_file, tmp_path) -> None:
     assert (report["stored"], report["unchanged"]) == (0, 2)
 
 
-def test_the_same_id_with_other_text_is_a_new_version(run, notes_file, tmp_path) -> None:
+def test_the_same_id_with_other_text_is_a_new_version(
+    run: Command, notes_file: Callable[..., Path], tmp_path: Path
+) -> None:
     """The new text answers queries, the old one is kept as superseded and counted."""
     kb = tmp_path / "x.kb"
     run("ingest", notes_file([GOOD]), "--kb", kb)
@@ -88,7 +98,7 @@ def test_the_same_id_with_other_text_is_a_new_version(run, notes_file, tmp_path)
     assert (breast["patients"], colon["patients"]) == ([], ["P1"])
 
 
-def test_a_five_megabyte_note_is_stored(run, notes_file, tmp_path) -> None:
+def test_a_five_megabyte_note_is_stored(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
     """Length alone is no reason for quarantine."""
     long = "The weather was discussed at length. " * 140_000
     source = notes_file([{**GOOD, "text": long + GOOD["text"]}])
@@ -97,7 +107,7 @@ def test_a_five_megabyte_note_is_stored(run, notes_file, tmp_path) -> None:
     assert report["stored"] == 1
 
 
-def test_columns_can_be_mapped(run, tmp_path) -> None:
+def test_columns_can_be_mapped(run: Command, tmp_path: Path) -> None:
     """--map tells what our fields are called in a CSV file; the run's numbers go to --json OUT."""
     source = tmp_path / "notes.csv"
     source.write_text('subject_id,row,chartdate,body\nA,1,2020-01-02,"ECOG 1, stable"\nB,2,2020-01-03,ECOG 2\n')
@@ -108,7 +118,7 @@ def test_columns_can_be_mapped(run, tmp_path) -> None:
     assert json.loads(out.read_text())["stored"] == 2
 
 
-def test_a_missing_column_names_the_columns_there_are(run, tmp_path) -> None:
+def test_a_missing_column_names_the_columns_there_are(run: Command, tmp_path: Path) -> None:
     """A CSV without a patient column is refused with exit code 2 and a hint at --map."""
     source = tmp_path / "notes.csv"
     source.write_text("subject_id,text\nA,ECOG 1\n")
@@ -119,7 +129,9 @@ def test_a_missing_column_names_the_columns_there_are(run, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("mapping", ["patient_id", "patient=subject", "=x", "date="])
-def test_a_wrong_map_is_a_usage_error(run, notes_file, tmp_path, mapping) -> None:
+def test_a_wrong_map_is_a_usage_error(
+    run: Command, notes_file: Callable[..., Path], tmp_path: Path, mapping: str
+) -> None:
     """--map with a pair that is none, or with a field that notes lack, is exit code 2 and writes nothing."""
     result = run("ingest", notes_file([GOOD]), "--kb", tmp_path / "x.kb", "--map", mapping)
     assert result.exit_code == 2
@@ -127,14 +139,14 @@ def test_a_wrong_map_is_a_usage_error(run, notes_file, tmp_path, mapping) -> Non
     assert not (tmp_path / "x.kb").exists()
 
 
-def test_a_missing_source_is_a_usage_error(run, tmp_path) -> None:
+def test_a_missing_source_is_a_usage_error(run: Command, tmp_path: Path) -> None:
     """A path that is not there is told by name."""
     result = run("ingest", tmp_path / "nowhere.jsonl", "--kb", tmp_path / "x.kb")
     assert result.exit_code == 2
     assert "nowhere.jsonl" in result.stderr
 
 
-def test_an_unwritable_folder_is_a_usage_error(run, notes_file, tmp_path) -> None:
+def test_an_unwritable_folder_is_a_usage_error(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
     """A knowledge base below a plain file cannot be written, and that is said without a traceback."""
     (tmp_path / "file").write_text("")
     result = run("ingest", notes_file([GOOD]), "--kb", tmp_path / "file" / "x.kb")
@@ -142,7 +154,7 @@ def test_an_unwritable_folder_is_a_usage_error(run, notes_file, tmp_path) -> Non
     assert "Traceback" not in result.output
 
 
-def test_text_folders_are_read(run, tmp_path) -> None:
+def test_text_folders_are_read(run: Command, tmp_path: Path) -> None:
     """``<patient>/<date>_<anything>.txt`` gives a dated note of that patient."""
     folder = tmp_path / "notes" / "P7"
     folder.mkdir(parents=True)
@@ -152,7 +164,7 @@ def test_text_folders_are_read(run, tmp_path) -> None:
     assert found["patients"] == ["P7"]
 
 
-def test_no_note_text_is_ever_printed(run, notes_file, tmp_path: Path) -> None:
+def test_no_note_text_is_ever_printed(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
     """Neither the sums nor the reasons of quarantine quote a note."""
     secret = "Zanzibarine"
     bad = '{"patient_id": "P2", "text": "' + secret

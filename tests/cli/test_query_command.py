@@ -6,26 +6,34 @@ import csv
 import io
 import json
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import Result
+
+from cohortium.kb.layout import Layout
+
+Command = Callable[..., Result]
 
 BREAST = "diagnosis of breast cancer"
 
 
-def answered(result) -> dict:
+def answered(result: Result) -> dict[str, Any]:
     """The JSON of a command that ended well."""
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
 
-def test_info_accounts_for_every_note(run, sample_kb) -> None:
+def test_info_accounts_for_every_note(run: Command, sample_kb: Path) -> None:
     """Notes in = stored + unchanged + superseding + quarantined, in JSON and in words."""
     held = answered(run("info", sample_kb, "--format", "json"))
     assert held["notes_in"] == sum(held[part] for part in ("stored", "unchanged", "superseding", "quarantined")) > 50
     assert f"{held['notes_in']} notes in = " in run("info", sample_kb).stdout
 
 
-def test_query_json_has_the_contract_keys(run, sample_kb) -> None:
+def test_query_json_has_the_contract_keys(run: Command, sample_kb: Path) -> None:
     """The answer holds query, resolved, count, certain, possible and the believed patients, sorted."""
     found = answered(run("query", sample_kb, BREAST, "--format", "json"))
     assert found["query"] == BREAST
@@ -37,21 +45,21 @@ def test_query_json_has_the_contract_keys(run, sample_kb) -> None:
 
 
 @pytest.mark.parametrize("world", ["certain", "believed", "possible"])
-def test_the_world_chooses_the_patients(run, sample_kb, world) -> None:
+def test_the_world_chooses_the_patients(run: Command, sample_kb: Path, world: str) -> None:
     """--world lists the patients of that world, and counts them."""
     found = answered(run("query", sample_kb, "not (diagnosis of lung cancer)", "--world", world, "--format", "json"))
     assert found["world"] == world
     assert len(found["patients"]) == found["count"] == found[world]
 
 
-def test_the_table_reads_the_count_with_its_bounds(run, sample_kb) -> None:
+def test_the_table_reads_the_count_with_its_bounds(run: Command, sample_kb: Path) -> None:
     """A person reads ``412 (398–437)`` and the query as it was understood."""
     found = answered(run("query", sample_kb, BREAST, "--format", "json"))
     shown = run("query", sample_kb, BREAST).stdout
     assert shown.startswith(f"{found['count']} ({found['certain']}–{found['possible']}) patients: {found['resolved']}")
 
 
-def test_csv_is_one_line_a_patient(run, sample_kb) -> None:
+def test_csv_is_one_line_a_patient(run: Command, sample_kb: Path) -> None:
     """CSV has a header and a line for each patient, with the strongest world that holds it."""
     found = answered(run("query", sample_kb, BREAST, "--format", "json"))
     rows = list(csv.DictReader(io.StringIO(run("query", sample_kb, BREAST, "--format", "csv").stdout)))
@@ -59,7 +67,7 @@ def test_csv_is_one_line_a_patient(run, sample_kb) -> None:
     assert {row["certainty"] for row in rows} <= {"certain", "believed"}
 
 
-def test_limit_shortens_the_list_and_not_the_count(run, sample_kb) -> None:
+def test_limit_shortens_the_list_and_not_the_count(run: Command, sample_kb: Path) -> None:
     """--limit N lists N patients and counts all."""
     everyone = f"not ({BREAST})"
     found = answered(run("query", sample_kb, everyone, "--limit", 2, "--format", "json"))
@@ -67,21 +75,21 @@ def test_limit_shortens_the_list_and_not_the_count(run, sample_kb) -> None:
     assert f"… and {found['count'] - 2} more" in run("query", sample_kb, everyone, "--limit", 2).stdout
 
 
-def test_json_out_writes_the_same_answer(run, sample_kb, tmp_path) -> None:
+def test_json_out_writes_the_same_answer(run: Command, sample_kb: Path, tmp_path: Path) -> None:
     """--json OUT writes what --format json prints."""
     out = tmp_path / "answer.json"
     assert run("query", sample_kb, BREAST, "--json", out).exit_code == 0
     assert json.loads(out.read_text()) == answered(run("query", sample_kb, BREAST, "--format", "json"))
 
 
-def test_json_out_that_cannot_be_written_is_a_usage_error(run, sample_kb, tmp_path) -> None:
+def test_json_out_that_cannot_be_written_is_a_usage_error(run: Command, sample_kb: Path, tmp_path: Path) -> None:
     """A path below nothing is told by name."""
     result = run("query", sample_kb, BREAST, "--json", tmp_path / "no" / "answer.json")
     assert result.exit_code == 2
     assert "answer.json" in result.stderr
 
 
-def test_explain_quotes_evidence(run, sample_kb) -> None:
+def test_explain_quotes_evidence(run: Command, sample_kb: Path) -> None:
     """Each listed patient comes with the evidence for each criterion."""
     found = answered(run("query", sample_kb, BREAST, "--explain", "--format", "json"))
     assert set(found["explanations"]) == set(found["patients"])
@@ -91,7 +99,7 @@ def test_explain_quotes_evidence(run, sample_kb) -> None:
     assert "breast" in run("explain", sample_kb, BREAST, patient).stdout.lower()
 
 
-def test_a_query_is_read_from_standard_input(run, sample_kb) -> None:
+def test_a_query_is_read_from_standard_input(run: Command, sample_kb: Path) -> None:
     """``-`` reads the query from standard input."""
     found = answered(run("query", sample_kb, "-", "--format", "json", stdin=BREAST))
     assert found["patients"] == answered(run("query", sample_kb, BREAST, "--format", "json"))["patients"]
@@ -108,7 +116,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "told"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_query_is_exit_code_3(run, sample_kb, text, told) -> None:
+def test_a_wrong_query_is_exit_code_3(run: Command, sample_kb: Path, text: str, told: str) -> None:
     """A query error is told in a few short lines on standard error, within seconds, without a traceback."""
     began = time.monotonic()
     result = run("query", sample_kb, text)
@@ -120,7 +128,7 @@ def test_a_wrong_query_is_exit_code_3(run, sample_kb, text, told) -> None:
     assert len(result.stderr) < 2000
 
 
-def test_a_long_query_is_answered(run, sample_kb) -> None:
+def test_a_long_query_is_answered(run: Command, sample_kb: Path) -> None:
     """A hundred thousand characters of criteria are a query like any other."""
     text = " or ".join([BREAST] * (100_000 // (len(BREAST) + 4) + 1))
     assert len(text) >= 100_000
@@ -129,14 +137,39 @@ def test_a_long_query_is_answered(run, sample_kb) -> None:
 
 
 @pytest.mark.parametrize("command", [("info",), ("query", BREAST), ("explain", BREAST, "P1"), ("repl",)])
-def test_a_missing_kb_is_a_usage_error(run, tmp_path, command) -> None:
+def test_a_missing_kb_is_a_usage_error(run: Command, tmp_path: Path, command: tuple[str, ...]) -> None:
     """Each command that opens a knowledge base tells when there is none."""
     result = run(command[0], tmp_path / "none.kb", *command[1:])
     assert result.exit_code == 2
     assert "none.kb" in result.stderr
 
 
-def test_an_unknown_patient_is_a_usage_error(run, sample_kb) -> None:
+def test_a_kb_of_another_version_is_exit_code_6(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
+    """A knowledge base that another version wrote is neither read nor written, and the hint says what to do."""
+    kb = tmp_path / "old.kb"
+    source = notes_file([{"patient_id": "P1", "doc_id": "a", "text": "ECOG 1."}])
+    assert run("ingest", source, "--kb", kb).exit_code == 0
+    (manifest,) = kb.glob("generations/*/manifest.json")
+    held = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**held, "schema_version": held["schema_version"] + 1}))
+    for command in (("info", kb), ("query", kb, BREAST), ("ingest", source, "--kb", kb)):
+        result = run(*command)
+        assert result.exit_code == 6, result.output
+        assert "Hint" in result.stderr
+
+
+def test_a_second_writer_is_exit_code_7(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
+    """While one process writes, a second is refused and readers are not."""
+    kb = tmp_path / "busy.kb"
+    source = notes_file([{"patient_id": "P1", "doc_id": "a", "text": "ECOG 1."}])
+    assert run("ingest", source, "--kb", kb).exit_code == 0
+    with Layout(kb).writing():
+        assert run("ingest", source, "--kb", kb).exit_code == 7
+        assert run("info", kb).exit_code == 0
+    assert run("ingest", source, "--kb", kb).exit_code == 0
+
+
+def test_an_unknown_patient_is_a_usage_error(run: Command, sample_kb: Path) -> None:
     """A patient that the knowledge base lacks is told by id."""
     result = run("explain", sample_kb, BREAST, "NOBODY")
     assert result.exit_code == 2
@@ -144,12 +177,12 @@ def test_an_unknown_patient_is_a_usage_error(run, sample_kb) -> None:
 
 
 @pytest.mark.parametrize("wrong", [("--world", "likely"), ("--format", "xml"), ("--limit", "-1"), ("--nonsense",)])
-def test_wrong_options_are_usage_errors(run, sample_kb, wrong) -> None:
+def test_wrong_options_are_usage_errors(run: Command, sample_kb: Path, wrong: tuple[str, ...]) -> None:
     """An option or value that there is not is exit code 2."""
     assert run("query", sample_kb, BREAST, *wrong).exit_code == 2
 
 
-def test_csv_of_what_has_no_rows_is_refused(run, sample_kb) -> None:
+def test_csv_of_what_has_no_rows_is_refused(run: Command, sample_kb: Path) -> None:
     """``info`` has no rows, and says what to ask for instead."""
     result = run("info", sample_kb, "--format", "csv")
     assert result.exit_code == 2

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from typer.testing import Result
+
+Command = Callable[..., Result]
 
 TEXT = "Invasive ductal carcinoma of the left breast. No evidence of brain metastasis. ECOG 1."
 
 
-def test_read_prints_mentions_with_their_context(run) -> None:
+def test_read_prints_mentions_with_their_context(run: Command) -> None:
     """Each mention has its span, label, concept and the four parts of its context; the span gives the text."""
     result = run("read", "-", "--date", "2019-03-04", "--json", stdin=TEXT)
     assert result.exit_code == 0, result.output
@@ -23,7 +28,7 @@ def test_read_prints_mentions_with_their_context(run) -> None:
     assert "absent" in {mention["assertion"] for mention in found["mentions"]}
 
 
-def test_read_takes_a_file_and_prints_a_table(run, tmp_path) -> None:
+def test_read_takes_a_file_and_prints_a_table(run: Command, tmp_path: Path) -> None:
     """A file is read as well, and --format json is the same as --json."""
     note = tmp_path / "note.txt"
     note.write_text(TEXT)
@@ -32,28 +37,28 @@ def test_read_takes_a_file_and_prints_a_table(run, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("date", ["3/4/19", "2019-02-30", "soon"])
-def test_a_wrong_date_is_a_usage_error(run, date) -> None:
+def test_a_wrong_date_is_a_usage_error(run: Command, date: str) -> None:
     """A date that is none is told, with how to write one."""
     result = run("read", "-", "--date", date, stdin=TEXT)
     assert result.exit_code == 2
     assert "2019-03-04" in result.stderr
 
 
-def test_a_missing_file_is_a_usage_error(run, tmp_path) -> None:
+def test_a_missing_file_is_a_usage_error(run: Command, tmp_path: Path) -> None:
     """A path that is not there is told by name."""
     result = run("read", tmp_path / "nowhere.txt")
     assert result.exit_code == 2
     assert "nowhere.txt" in result.stderr
 
 
-def test_bytes_that_are_no_text_are_a_usage_error(run) -> None:
+def test_bytes_that_are_no_text_are_a_usage_error(run: Command) -> None:
     """Input that is not UTF-8 is refused, with what to do."""
     result = run("read", "-", stdin=b"caf\xe9")
     assert result.exit_code == 2
     assert "UTF-8" in result.stderr
 
 
-def test_an_empty_note_says_nothing(run) -> None:
+def test_an_empty_note_says_nothing(run: Command) -> None:
     """No text, no mentions, no error."""
     result = run("read", "-", "--json", stdin="")
     assert result.exit_code == 0

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
 
 from cohortium.engine.repl import Names, open_history, state_folder
 
+Command = Callable[..., Result]
 
-def test_each_line_is_answered_and_errors_do_not_end_it(run, sample_kb) -> None:
+
+def test_each_line_is_answered_and_errors_do_not_end_it(run: Command, sample_kb: Path) -> None:
     """A query shows counts of itself and its parts; a typo shows its place; the next line is answered again."""
     talk = "\n".join(
         [
@@ -30,7 +37,7 @@ def test_each_line_is_answered_and_errors_do_not_end_it(run, sample_kb) -> None:
     assert "lung" not in result.stdout
 
 
-def test_explain_and_journey(run, sample_kb) -> None:
+def test_explain_and_journey(run: Command, sample_kb: Path) -> None:
     """:explain tells why a patient is in the last cohort, :journey tells all of a patient."""
     talk = ":explain SAMPLE-01\ndiagnosis of breast cancer\n:explain SAMPLE-01\n:journey SAMPLE-01\n:help\n"
     result = run("repl", sample_kb, stdin=talk)
@@ -50,7 +57,7 @@ def test_names_complete_whole_phrases() -> None:
     assert names.completions("") == []
 
 
-def test_the_history_is_for_its_owner_alone(tmp_path, monkeypatch) -> None:
+def test_the_history_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The history file lies in the user's state folder and only its owner may read it."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     open_history()
@@ -59,7 +66,9 @@ def test_the_history_is_for_its_owner_alone(tmp_path, monkeypatch) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_state_folder_that_cannot_be_made_costs_only_the_history(tmp_path, monkeypatch) -> None:
+def test_a_state_folder_that_cannot_be_made_costs_only_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the file cannot be written the conversation goes on without it."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
