@@ -1,0 +1,529 @@
+"""From the parse tree to query nodes, one method per rule of ``grammar.lark``. Not recursive: wide queries are safe."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import itertools
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from lark import Token, Transformer_NonRecursive
+
+from ..kb.model import EARLIEST_DAY, LATEST_DAY
+from .nodes import (
+    AllOf,
+    And,
+    AnyOf,
+    AtLeast,
+    Between,
+    Compare,
+    ConceptExpression,
+    Condition,
+    Defined,
+    Definition,
+    Documented,
+    Events,
+    Except,
+    Exists,
+    Is,
+    Name,
+    Not,
+    NotThat,
+    Or,
+    Ordered,
+    OtherThan,
+    PatientExpression,
+    Pick,
+    Query,
+    SameEvent,
+    SameTumor,
+    Under,
+    Union,
+    Window,
+)
+from .vocabulary import (
+    CONTEXT_OF_SPELLING,
+    DAYS_IN,
+    KIND_OF_SPELLING,
+    KIND_WORDS,
+    PICK_OF_SPELLING,
+    SCALE_ATTRIBUTES,
+    STAGING_BASES,
+)
+
+_SPACES: Final = re.compile(r"\s+")
+_TNM: Final = re.compile(
+    r"(?P<prefix>yp|yc|rp|[cpr])?(?P<t>T(?:is|x|[0-4](?:mi|[a-d])?))?(?P<n>N(?:x|[0-3](?:mi|[a-c])?))?(?P<m>M(?:x|[01][a-d]?))?",
+    re.IGNORECASE,
+)
+_OPERATORS: Final = {"≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
+_LONGEST_NUMBER: Final = 15
+_MOST_PAIRS: Final = 100
+
+
+class Mistake(ValueError):
+    """A query that fits the grammar and still means nothing; ``hint`` says what to write instead."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    text: str
+    value: float
+    percent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A comparison whose attribute is not known yet."""
+
+    how: str
+    values: tuple[_Number | Name, ...] = ()
+    operator: str = ""
+
+    def of(self, attribute: str) -> Condition:
+        """The condition on ``attribute``."""
+        match self.how:
+            case "documented":
+                return Documented(attribute)
+            case "between":
+                return Between(attribute, _bound(self.values[0]), _bound(self.values[1]))
+            case "operator":
+                return Compare(attribute, self.operator, _bound(self.values[0]))
+            case "equal" if isinstance(self.values[0], _Number) or attribute in SCALE_ATTRIBUTES:
+                return Compare(attribute, "=", _bound(self.values[0]))
+        return Is(attribute, tuple(_term(value) for value in self.values), exact=self.how == "exactly")
+
+    @property
+    def measure(self) -> str:
+        """What the comparison is about: ``number``, ``percent`` or ``word``."""
+        first = self.values[0] if self.values else None
+        if isinstance(first, _Number):
+            return "percent" if first.percent else "number"
+        return "word"
+
+
+@dataclass(frozen=True, slots=True)
+class _Core:
+    kind: str | None = None
+    concept: ConceptExpression | None = None
+    conditions: tuple[Condition, ...] = ()
+    #: A bare name may be that of a definition, unless "any" stands before it.
+    may_be_defined: bool = False
+    axis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Any:
+    concept: ConceptExpression
+
+
+@dataclass
+class Builder(Transformer_NonRecursive):
+    """Builds one query; afterwards ``places`` gives the character offset of each name's first occurrence."""
+
+    places: dict[str, int] = field(default_factory=dict)
+    _definitions: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__(visit_tokens=False)
+
+    # --- patients ---------------------------------------------------------------------------------------------------
+
+    def start(self, parts: list[Any]) -> Query:
+        return Query(parts[-1], tuple(parts[:-1]))
+
+    def definition(self, parts: list[Any]) -> Definition:
+        name, body = parts
+        # An exact match wins over one that differs in case.
+        self._definitions[name.text] = name.text
+        self._definitions.setdefault(name.text.casefold(), name.text)
+        return Definition(name.text, body)
+
+    def expression(self, parts: list[Any]) -> PatientExpression:
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def conjunction(self, parts: list[Any]) -> PatientExpression:
+        wanted: list[PatientExpression] = []
+        removed: list[PatientExpression] = []
+        target = wanted
+        for part in parts:
+            if isinstance(part, Token):
+                target = removed
+            else:
+                target.append(part)
+                target = wanted
+        left = wanted[0] if len(wanted) == 1 else And(tuple(wanted))
+        if not removed:
+            return left
+        # All that is taken away is taken away together: a long chain of "except" must not become a deep tree.
+        return Except(left, removed[0] if len(removed) == 1 else Or(tuple(removed)))
+
+    def same(self, parts: list[Any]) -> Any:
+        return parts[0]
+
+    group = primary = unit = condition_group = same
+
+    def not_(self, parts: list[Any]) -> Not:
+        return Not(parts[0])
+
+    def timed(self, parts: list[Any]) -> PatientExpression:
+        if len(parts) == 1:
+            return parts[0]
+        left, (relation, minimum, maximum), right = parts
+        pairs = list(itertools.product(_facts(left, relation), _facts(right, relation)))
+        if len(pairs) > _MOST_PAIRS:
+            raise Mistake(f"'{relation}' would compare {len(pairs)} pairs of facts; at most {_MOST_PAIRS} are read")
+        orders = tuple(Ordered(first, relation, second, minimum, maximum) for first, second in pairs)
+        return orders[0] if len(orders) == 1 else Or(orders)
+
+    def at_least(self, parts: list[Any]) -> AtLeast:
+        return AtLeast(_whole(parts[0]), tuple(parts[1:]))
+
+    def same_tumor(self, parts: list[Any]) -> SameTumor:
+        return SameTumor(parts[0])
+
+    def same_event(self, parts: list[Any]) -> SameEvent:
+        return SameEvent(parts[0])
+
+    # --- time between two facts ---------------------------------------------------------------------------------------
+
+    def direction(self, parts: list[Any]) -> str:
+        return str(parts[0]).lower()
+
+    def gap_any(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return str(parts[0]).lower(), 1, None
+
+    def gap_at_least(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return parts[2], _days(parts[0], parts[1]), None
+
+    def gap_more_than(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return parts[2], _days(parts[0], parts[1]) + 1, None
+
+    def gap_at_most(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return parts[2], 1, _days(parts[0], parts[1])
+
+    def gap_within(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        days = _days(parts[0], parts[1])
+        return (parts[2], 1, days) if len(parts) > 2 else ("within", 0, days)
+
+    def gap_between(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        unit = parts[2]
+        return (parts[3] if len(parts) > 3 else "within"), _days(parts[0], unit), _days(parts[1], unit)
+
+    def gap_same_day(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return "within", 0, 0
+
+    # --- one fact -----------------------------------------------------------------------------------------------------
+
+    def modifier(self, parts: list[Any]) -> Token:
+        return parts[0]
+
+    def tail(self, parts: list[Any]) -> Any:
+        return parts[0]
+
+    def atom(self, parts: list[Any]) -> PatientExpression:
+        position = next(at for at, part in enumerate(parts) if isinstance(part, _Core))
+        core = parts[position]
+        modifiers, tails = parts[:position], parts[position + 1 :]
+        if core.may_be_defined and len(parts) == 1 and isinstance(core.concept, Under) and not core.concept.exact:
+            text = core.concept.term.text if isinstance(core.concept.term, Name) else ""
+            known = self._definitions.get(text) or self._definitions.get(text.casefold())
+            if known is not None:
+                return Defined(known)
+        context, pick = _modifiers(modifiers)
+        if pick.how in ("worst", "best") and core.axis in ("n", "m"):
+            raise Mistake(f"{pick.how} {core.axis.upper()} cannot be asked: {pick.how} orders TNM events by their T")
+        conditions = list(core.conditions)
+        window: Window | None = None
+        for part in tails:
+            if isinstance(part, Window):
+                window = part if window is None else Window(max(window.low, part.low), min(window.high, part.high))
+            else:
+                conditions.append(part)
+        condition = None if not conditions else conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+        return Exists(Events(core.kind, core.concept, condition, context, pick, window))
+
+    def core_kind(self, parts: list[Any]) -> _Core:
+        return _Core(_kind(parts))
+
+    def core_kind_concept(self, parts: list[Any]) -> _Core:
+        kind, concept = _kind(parts), parts[-1]
+        spoken = any(isinstance(part, Token) and part.type == "PREPOSITION" for part in parts)
+        if not KIND_WORDS[kind].concepts and not spoken and (attribute := KIND_WORDS[kind].short.get("word")):
+            # "stage IIIA", "grade (2 or 3)": the value stands where other kinds have a concept.
+            values = _plain_names(concept)
+            if len(values) == 1:
+                return _Core(kind, None, (Compare(attribute, "=", _number_or_text(values[0].text)),))
+            if values:
+                return _Core(kind, None, (Is(attribute, values),))
+        return _Core(kind, concept)
+
+    def core_kind_short(self, parts: list[Any]) -> _Core:
+        kind = _kind(parts)
+        return _Core(kind, None, (_short(kind, parts[-1]),))
+
+    def core_kind_concept_short(self, parts: list[Any]) -> _Core:
+        kind = _kind(parts)
+        return _Core(kind, parts[-2], (_short(kind, parts[-1]),))
+
+    def core_bare(self, parts: list[Any]) -> _Core:
+        concept = parts[0]
+        if isinstance(concept, _Any):
+            return _Core(None, concept.concept)
+        return _Core(None, concept, may_be_defined=True)
+
+    def core_bare_short(self, parts: list[Any]) -> _Core:
+        concept = parts[0].concept if isinstance(parts[0], _Any) else parts[0]
+        return _Core(None, concept, (_short("biomarker", parts[1]),))
+
+    def core_ecog(self, parts: list[Any]) -> _Core:
+        return _Core("performance", Under(self._named(parts[0])), (_short("performance", parts[1]),))
+
+    def core_ecog_value(self, parts: list[Any]) -> _Core:
+        value = self.number(parts[1:]).value
+        return _Core("performance", Under(self._named(parts[0])), (Compare("value", "=", value),))
+
+    def core_axis(self, parts: list[Any]) -> _Core:
+        token: Token = parts[-2]
+        axis, prefix = token[-1].lower(), token[:-1].lower()
+        conditions = [parts[-1].of(axis)]
+        basis = STAGING_BASES[parts[0].lower()] if len(parts) == 3 else ()
+        if basis and prefix and prefix not in basis:
+            raise Mistake(f"{parts[0].lower()} staging has no prefix {prefix}", f"write {parts[0]} {axis.upper()} …")
+        if prefix or basis:
+            conditions.append(Is("prefix", (Name(prefix),) if prefix else tuple(Name(one) for one in basis)))
+        return _Core("tnm", None, tuple(conditions), axis=axis)
+
+    def core_tnm(self, parts: list[Any]) -> _Core:
+        match = _TNM.fullmatch(parts[0])
+        if match is None:
+            raise Mistake(f"{parts[0]} is not a TNM category")
+        conditions: list[Condition] = [
+            Compare(axis, "=", _category(match[axis])) for axis in ("t", "n", "m") if match[axis]
+        ]
+        if match["prefix"]:
+            conditions.append(Is("prefix", (Name(match["prefix"].lower()),)))
+        return _Core("tnm", None, tuple(conditions), axis="t" if match["t"] else "n" if match["n"] else "m")
+
+    def core_no(self, parts: list[Any]) -> _Core:
+        raise Mistake(
+            "'no' can mean two things here",
+            "write 'not …' for patients without such a fact, or 'no evidence of …' where a note says that it is absent",
+        )
+
+    # --- concepts -----------------------------------------------------------------------------------------------------
+
+    def bare_words(self, parts: list[Any]) -> Name:
+        return self._named(parts[0], " ".join(parts))
+
+    def quoted(self, parts: list[Any]) -> Name:
+        return self._named(parts[0], unquote(parts[0]))
+
+    def under(self, parts: list[Any]) -> Under:
+        return Under(parts[0])
+
+    def under_exactly(self, parts: list[Any]) -> Under:
+        return Under(parts[0], exact=True)
+
+    def union(self, parts: list[Any]) -> ConceptExpression:
+        return parts[0] if len(parts) == 1 else Union(tuple(parts))
+
+    def take_away(self, parts: list[Any]) -> ConceptExpression:
+        base, *excluded = [part for part in parts if not isinstance(part, Token)]
+        if not excluded:
+            return base
+        return OtherThan(base, excluded[0] if len(excluded) == 1 else Union(tuple(excluded)))
+
+    bare_name = take_away
+
+    def bare_any(self, parts: list[Any]) -> _Any:
+        return _Any(self.take_away(parts))
+
+    def _named(self, token: Token, text: str | None = None) -> Name:
+        name = Name(str(token) if text is None else text)
+        self.places.setdefault(name.text, token.start_pos or 0)
+        return name
+
+    # --- conditions ---------------------------------------------------------------------------------------------------
+
+    def conditions(self, parts: list[Any]) -> Condition:
+        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+    all_of = conditions
+
+    def any_of(self, parts: list[Any]) -> Condition:
+        return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+
+    def not_that(self, parts: list[Any]) -> NotThat:
+        return NotThat(parts[0])
+
+    def compared(self, parts: list[Any]) -> Condition:
+        return parts[1].of(parts[0])
+
+    def attribute(self, parts: list[Any]) -> str:
+        text = str(parts[0])
+        self.places.setdefault(text, parts[0].start_pos or 0)
+        return text.lower()
+
+    def quoted_attribute(self, parts: list[Any]) -> str:
+        return self.quoted(parts).text
+
+    def number(self, parts: list[Any]) -> _Number:
+        text = str(parts[0])
+        return _Number(text, float(text.rstrip("%")), text.endswith("%"))
+
+    def operator(self, parts: list[Any]) -> _Comparison:
+        return _Comparison("operator", (parts[1],), _OPERATORS.get(parts[0], str(parts[0])))
+
+    def equal(self, parts: list[Any]) -> _Comparison:
+        return _Comparison("equal", tuple(parts))
+
+    def equals(self, parts: list[Any]) -> _Comparison:
+        return _Comparison("operator", tuple(parts), "=")
+
+    def one_of(self, parts: list[Any]) -> _Comparison:
+        return _Comparison("one of", tuple(parts))
+
+    def exactly(self, parts: list[Any]) -> _Comparison:
+        return _Comparison("exactly", tuple(parts))
+
+    exactly_one_of = exactly
+
+    def between(self, parts: list[Any]) -> _Comparison:
+        return _Comparison("between", tuple(parts))
+
+    def documented(self, parts: list[Any]) -> _Comparison:
+        return _Comparison("documented")
+
+    # --- windows ------------------------------------------------------------------------------------------------------
+
+    def window(self, parts: list[Any]) -> Window:
+        return parts[0]
+
+    def window_since(self, parts: list[Any]) -> Window:
+        return Window(_day(parts[0], last=False), LATEST_DAY)
+
+    def window_before(self, parts: list[Any]) -> Window:
+        return Window(EARLIEST_DAY, _day(parts[0], last=False) - 1)
+
+    def window_after(self, parts: list[Any]) -> Window:
+        return Window(_day(parts[0], last=True) + 1, LATEST_DAY)
+
+    def window_until(self, parts: list[Any]) -> Window:
+        return Window(EARLIEST_DAY, _day(parts[0], last=True))
+
+    def window_in(self, parts: list[Any]) -> Window:
+        return Window(_day(parts[0], last=False), _day(parts[0], last=True))
+
+    def window_between(self, parts: list[Any]) -> Window:
+        return Window(_day(parts[0], last=False), _day(parts[1], last=True))
+
+
+def unquote(token: str) -> str:
+    """The text between quotes, doubled quotes inside taken as one."""
+    body = token[1:-1]
+    return body.replace(token[0] * 2, token[0]) if token[0] in "'\"" else body
+
+
+def _kind(parts: list[Any]) -> str:
+    token = next(part for part in parts if isinstance(part, Token) and part.type == "KIND")
+    return KIND_OF_SPELLING[_SPACES.sub(" ", token.lower())]
+
+
+def _modifiers(tokens: list[Token]) -> tuple[str, Pick]:
+    contexts = [CONTEXT_OF_SPELLING[_SPACES.sub(" ", token.lower())] for token in tokens if token.type == "CONTEXT"]
+    picks = [token for token in tokens if token.type != "CONTEXT"]
+    if len(contexts) > 1 or len(picks) > 1:
+        two = tokens[0], tokens[1]
+        raise Mistake(f"'{two[0]}' and '{two[1]}' cannot both stand before one fact")
+    if not picks:
+        return (contexts[0] if contexts else "present"), Pick()
+    token = picks[0]
+    pick = (
+        Pick("nth", int(_short_enough(token[:-2]))) if token.type == "ORDINAL" else Pick(PICK_OF_SPELLING[token.lower()])
+    )
+    return (contexts[0] if contexts else "present"), pick
+
+
+def _short(kind: str, comparison: _Comparison) -> Condition:
+    """The condition that a comparison without an attribute means for ``kind``."""
+    short = KIND_WORDS[kind].short
+    attribute = short.get(comparison.measure) or (short.get("number") if comparison.measure == "percent" else None)
+    if attribute is None:
+        known = ", ".join(KIND_WORDS[kind].attributes)
+        raise Mistake(f"what is compared? {kind} has several attributes", f"write 'with …', and one of: {known}")
+    return comparison.of(attribute)
+
+
+def _facts(node: PatientExpression, relation: str) -> list[Events]:
+    """The events that a side of a time relation means: one fact, or alternatives joined by ``or``."""
+    if isinstance(node, Exists):
+        return [node.events]
+    if isinstance(node, Or) and all(isinstance(part, Exists) for part in node.parts):
+        return [part.events for part in node.parts if isinstance(part, Exists)]
+    raise Mistake(
+        f"'{relation}' relates two single facts, and on one side stands something else",
+        "relate the facts one by one: '(A before C) and (B before C)'",
+    )
+
+
+def _plain_names(concept: ConceptExpression) -> tuple[Name, ...]:
+    parts = concept.parts if isinstance(concept, Union) else (concept,)
+    names = [part.term for part in parts if isinstance(part, Under) and not part.exact and isinstance(part.term, Name)]
+    return tuple(names) if len(names) == len(parts) else ()
+
+
+def _bound(value: _Number | Name) -> str | float:
+    return value.value if isinstance(value, _Number) else value.text
+
+
+def _term(value: _Number | Name) -> Name:
+    return Name(value.text) if isinstance(value, _Number) else value
+
+
+def _number_or_text(text: str) -> str | float:
+    return float(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST_NUMBER else text
+
+
+def _short_enough(digits: str) -> str:
+    if len(digits) > _LONGEST_NUMBER:
+        raise Mistake(f"a number has {len(digits)} digits; at most {_LONGEST_NUMBER} are read")
+    return digits
+
+
+def _whole(token: Token) -> int:
+    if not (token.isascii() and token.isdigit()):
+        raise Mistake(f"'at least {token[:_LONGEST_NUMBER]} of' needs a whole number")
+    return int(_short_enough(token))
+
+
+def _days(token: Token, unit: Token) -> int:
+    number = float(_short_enough(token).rstrip("%"))
+    if number < 0 or number > 1e6 or token.endswith("%"):
+        raise Mistake(f"'{token}' is not a number of {unit.lower()}")
+    return round(number * DAYS_IN[unit.lower().removesuffix("s")])
+
+
+def _day(token: Token, *, last: bool) -> int:
+    """The first or last day that a date of year, month or day precision can mean."""
+    year, month, day = ([int(part) for part in token.split("-")] + [0, 0])[:3]
+    try:
+        low = datetime.date(year, month or 1, day or 1)
+        if not last or day:
+            return low.toordinal()
+        month = month or 12
+        return datetime.date(year, month, calendar.monthrange(year, month)[1]).toordinal()
+    except ValueError as error:
+        raise Mistake(f"{token} is not a date", "dates are written 2019, 2019-03 or 2019-03-01") from error
+
+
+def _category(text: str) -> str:
+    """``t2B`` as ``T2b``, ``tx`` as ``TX``."""
+    rest = text[1:].lower()
+    return text[0].upper() + (rest.upper() if rest == "x" else rest)

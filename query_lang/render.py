@@ -1,0 +1,336 @@
+"""Query tree to text: ``parse(render(query)) == query``; resolved concepts are written by their preferred names."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Final
+
+from ..kb.model import EARLIEST_DAY, LATEST_DAY
+from .keywords import RESERVED
+from .nodes import (
+    AllOf,
+    And,
+    AnyOf,
+    AtLeast,
+    Between,
+    Compare,
+    Concept,
+    ConceptExpression,
+    Condition,
+    Defined,
+    Documented,
+    Events,
+    Except,
+    Exists,
+    Is,
+    Name,
+    Not,
+    NotThat,
+    Or,
+    Ordered,
+    PatientExpression,
+    Pick,
+    Query,
+    SameEvent,
+    SameTumor,
+    Term,
+    Under,
+    Union,
+    Window,
+)
+from .vocabulary import ATTRIBUTES, KIND_WORDS, SCALE_ATTRIBUTES, STAGING_BASES, context_spelling, kind_spelling
+
+_PLAIN_WORD: Final = re.compile(r"[A-Za-z](?:(?!--)[A-Za-z0-9+/.:_-])*")
+_PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]*")
+#: Words that could be read as a TNM category or axis.
+_LIKE_TNM: Final = re.compile(r"(?:yp|yc|rp|[cpr])?[TNM](?:is|x|\d.*)?", re.IGNORECASE)
+_ECOG: Final = frozenset({"ecog", "kps"})
+
+#: How tightly each expression binds; one that binds less than its place asks for stands in brackets.
+_OR, _AND, _NOT, _TIMED, _PRIMARY = range(5)
+
+
+def render(query: Query) -> str:
+    """The text of ``query``: one line a definition, then the criterion."""
+    lines = []
+    known: set[str] = set()
+    for definition in query.definitions:
+        lines.append(f"let {name_text(definition.name)} be {_expression(definition.body, _OR, known)};")
+        known.add(definition.name.casefold())
+    lines.append(_expression(query.body, _OR, known))
+    return "\n".join(lines)
+
+
+def render_expression(node: PatientExpression) -> str:
+    """The text of one patient expression, without definitions: for explanations and funnels."""
+    return _expression(node, _OR, set())
+
+
+def render_events(events: Events) -> str:
+    """The text of one atom."""
+    return _events(events, set())
+
+
+# --- patients -------------------------------------------------------------------------------------------------------
+
+
+def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
+    match node:
+        case Exists(events):
+            return _events(events, known)
+        case Defined(name):
+            return name_text(name)
+        case Or(parts):
+            binds, text = _OR, " or ".join([_expression(part, _AND, known) for part in parts])
+        case And(parts):
+            binds, text = _AND, " and ".join([_expression(part, _NOT, known) for part in parts])
+        case Except(left, right):
+            # In brackets, "any X" on the left is safe from taking the "except" for its own.
+            first = _expression(left, _PRIMARY, known)
+            first = f"({first})" if isinstance(left, Exists) and _starts_with_any(left.events, known) else first
+            binds, text = _AND, f"{first} except {_expression(right, _NOT, known)}"
+        case Not(part):
+            binds, text = _NOT, f"not {_expression(part, _NOT, known)}"
+        case Ordered(left, _, right):
+            binds, text = _TIMED, f"{_events(left, known)} {_gap(node)} {_events(right, known)}"
+        case AtLeast(n, parts):
+            listed = ", ".join([_listed(part, known) for part in parts])
+            return f"at least {n} of ({listed})"
+        case SameTumor(body):
+            return f"same tumor ({_expression(body, _OR, known)})"
+        case SameEvent(body):
+            return f"same event ({_expression(body, _OR, known)})"
+    return text if binds >= place else f"({text})"
+
+
+def _listed(node: PatientExpression, known: set[str]) -> str:
+    text = _expression(node, _OR, known)
+    # After a condition, a comma could continue it.
+    return f"({text})" if " with " in text else text
+
+
+def _gap(node: Ordered) -> str:
+    low, high = node.minimum, node.maximum
+    if node.relation == "within":
+        return f"within {high} days of" if low == 0 else f"between {low} and {high} days of"
+    if high is None:
+        return node.relation if low == 1 else f"at least {low} days {node.relation}"
+    return f"within {high} days {node.relation}" if low == 1 else f"between {low} and {high} days {node.relation}"
+
+
+# --- one fact -------------------------------------------------------------------------------------------------------
+
+
+def _starts_with_any(events: Events, known: set[str]) -> bool:
+    return events.concept is not None and " any " in f" {_events(events, known)}"
+
+
+def _events(events: Events, known: set[str]) -> str:
+    words: list[str] = []
+    if events.context != "present":
+        words.append(context_spelling(events.context))
+    if events.pick != Pick():
+        words.append(_pick(events.pick))
+    condition = events.condition
+    short = None if condition is None else _short(events, condition)
+    if short is not None:
+        words.append(short)
+        condition = None
+    else:
+        words += _selection(events, known)
+    if events.window is not None:
+        words.append(_window(events.window))
+    if condition is not None:
+        grouped = isinstance(condition, AllOf | AnyOf)
+        words.append(f"with ({_condition(condition)})" if grouped else f"with {_condition(condition)}")
+    return " ".join(words)
+
+
+def _selection(events: Events, known: set[str]) -> list[str]:
+    kind, concept = events.kind, events.concept
+    if kind is not None:
+        words = [kind_spelling(kind)]
+        if concept is not None:
+            words += [KIND_WORDS[kind].preposition] * bool(KIND_WORDS[kind].preposition)
+            words.append(_concept(concept))
+        return words
+    assert concept is not None
+    if isinstance(concept, Under) and not concept.exact:
+        # A bare name could be that of a definition; "any" says that it is not.
+        return ["any"] * (_text(concept.term).casefold() in known) + [_named(concept)]
+    base = concept if isinstance(concept, Under | Union) else concept.base
+    return [_concept(concept)] if isinstance(base, Under) else ["any", _concept(concept)]
+
+
+def _pick(pick: Pick) -> str:
+    if pick.how != "nth":
+        return pick.how
+    ending = "th" if pick.n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(pick.n % 10, "th")
+    return f"{pick.n}{ending}"
+
+
+def _short(events: Events, condition: Condition) -> str | None:
+    """``stage >= IIC``, ``T = T2``, ``ECOG <= 2``, ``biomarker ER = positive``: a condition without ``with``."""
+    kind, concept = events.kind, events.concept
+    if kind == "tnm" and concept is None and isinstance(condition, AllOf):
+        return _tnm(condition, ordered_by_t=events.pick.how in ("worst", "best"))
+    if kind is None or not isinstance(condition, Compare | Between | Is) or condition.attribute not in _attributes(kind):
+        return None
+    if isinstance(condition, Is) and (len(condition.values) > 1 or condition.attribute in SCALE_ATTRIBUTES):
+        return None
+    if kind == "tnm":
+        if concept is not None or (events.pick.how in ("worst", "best") and condition.attribute != "t"):
+            return None
+        return f"{condition.attribute.upper()} {_comparison(condition)}"
+    percent = "%" if condition.attribute == "percent" else ""
+    measure = _measure(condition)
+    if KIND_WORDS[kind].short.get("percent" if percent and measure == "number" else measure) != condition.attribute:
+        return None
+    comparison = _comparison(condition, percent)
+    comparison = f"is {comparison}" if concept is None and comparison.startswith("exactly") else comparison
+    if kind == "performance" and isinstance(concept, Under) and not concept.exact and _is_ecog(concept.term):
+        return f"{_text(concept.term)} {comparison}"
+    return " ".join([*_selection(Events(kind, concept), set()), comparison])
+
+
+def _tnm(condition: AllOf, *, ordered_by_t: bool) -> str | None:
+    """``ypT3``, ``T2N0M0``, ``pathological T >= T2c``: a whole TNM set in a word or two."""
+    *axes, last = condition.parts
+    prefixes = _prefixes(last)
+    if len(axes) == 1 and prefixes and isinstance(axes[0], Compare | Between) and axes[0].attribute in ("t", "n", "m"):
+        basis = next((name for name, values in STAGING_BASES.items() if values == prefixes), None)
+        if basis is not None and not (ordered_by_t and axes[0].attribute != "t"):
+            return f"{basis} {axes[0].attribute.upper()} {_comparison(axes[0])}"
+    if len(prefixes) > 1:
+        return None
+    literal = "".join(prefixes)
+    before = ""
+    for part in axes if prefixes else condition.parts:
+        if not (isinstance(part, Compare) and part.operator == "=" and "m" >= part.attribute) or not isinstance(
+            part.value, str
+        ):
+            return None
+        literal += part.value
+    return literal if literal else before or None
+
+
+def _attributes(kind: str) -> tuple[str, ...]:
+    return ("t", "n", "m") if kind == "tnm" else tuple(KIND_WORDS[kind].short.values())
+
+
+def _is_ecog(term: Term) -> bool:
+    return _text(term).casefold() in _ECOG
+
+
+def _measure(condition: Compare | Between | Is) -> str:
+    match condition:
+        case Compare(_, _, value):
+            return "word" if isinstance(value, str) else "number"
+        case Between(_, low, high):
+            return "mixed" if isinstance(low, str) != isinstance(high, str) else "word" if isinstance(low, str) else "number"
+        case Is():
+            return "word"
+
+
+def _window(window: Window) -> str:
+    low, high = (datetime.date.fromordinal(day).isoformat() for day in (window.low, window.high))
+    if window.high == LATEST_DAY and window.low > EARLIEST_DAY:
+        return f"since {low}"
+    if window.low == EARLIEST_DAY and window.high < LATEST_DAY:
+        return f"until {high}"
+    return f"between {low} and {high}"
+
+
+# --- concepts and names ---------------------------------------------------------------------------------------------
+
+
+def _concept(concept: ConceptExpression, *, inside: bool = False) -> str:
+    if isinstance(concept, Under):
+        return _named(concept)
+    if isinstance(concept, Union):
+        parts = [_unit(part) if isinstance(part, Union) else _concept(part, inside=True) for part in concept.parts]
+        text = " or ".join(parts)
+        return text if inside else f"({text})"
+    return f"{_unit(concept.base)} other than {_unit(concept.excluded)}"
+
+
+def _unit(concept: ConceptExpression) -> str:
+    return _named(concept) if isinstance(concept, Under) else f"({_concept(concept, inside=True)})"
+
+
+def _named(concept: Under) -> str:
+    return f"exactly {_term(concept.term)}" if concept.exact else _term(concept.term)
+
+
+def _text(term: Term) -> str:
+    return term.text if isinstance(term, Name) else term.name
+
+
+def _term(term: Term, *, as_value: bool = False) -> str:
+    return name_text(_text(term), as_value=as_value)
+
+
+def name_text(text: str, *, as_value: bool = False) -> str:
+    """``text`` as it stands in a query: bare where that is safe, else in quotes. A value can be bare more often."""
+    for word in text.split(" "):
+        if not _PLAIN_WORD.fullmatch(word):
+            break
+        if as_value and (_LIKE_TNM.fullmatch(word) or word in ATTRIBUTES):
+            continue
+        if word.lower() in RESERVED or _LIKE_TNM.fullmatch(word):
+            break
+    else:
+        return text
+    quote = '"' if "'" in text and '"' not in text else "'"
+    return f"{quote}{text.replace(quote, quote * 2)}{quote}"
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+def _condition(condition: Condition, place: int = _OR) -> str:
+    match condition:
+        case AnyOf(parts):
+            binds, text = _OR, " or ".join([_condition(part, _AND) for part in parts])
+        case AllOf(parts):
+            binds, text = _AND, " and ".join([_condition(part, _NOT) for part in parts])
+        case NotThat(part):
+            return f"not {_condition(part, _NOT)}"
+        case _:
+            name = condition.attribute
+            plain = _PLAIN_ATTRIBUTE.fullmatch(name) and (name in ATTRIBUTES or name not in RESERVED)
+            return f"{name if plain else _quoted(name)} {_comparison(condition)}"
+    return text if binds >= place else f"({text})"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _comparison(condition: Is | Compare | Between | Documented, percent: str = "") -> str:
+    match condition:
+        case Compare(attribute, "=", str(value)) if attribute not in SCALE_ATTRIBUTES:
+            return f"equals {name_text(value, as_value=True)}"
+        case Compare(_, operator, value):
+            return f"{operator} {_value(value, percent)}"
+        case Between(_, low, high):
+            return f"between {_value(low, percent)} and {_value(high, percent)}"
+        case Documented():
+            return "documented"
+        case Is(attribute, values, exact):
+            if len(values) == 1 and exact:
+                return f"exactly {_term(values[0], as_value=True)}"
+            if len(values) == 1 and attribute not in SCALE_ATTRIBUTES:
+                return f"= {_term(values[0], as_value=True)}"
+            return f"{'exactly ' if exact else ''}in ({', '.join([_term(value, as_value=True) for value in values])})"
+
+
+def _value(value: str | float, percent: str = "") -> str:
+    if isinstance(value, str):
+        return name_text(value, as_value=True)
+    text = repr(float(value)).removesuffix(".0")
+    return {"inf": "1e999", "-inf": "-1e999"}.get(text, text) + percent
+
+
+__all__ = ["Concept", "name_text", "render", "render_events", "render_expression"]
