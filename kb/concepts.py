@@ -82,7 +82,11 @@ class ConceptTable:
         self._position: dict[str, int] = {}
         for row in rows:
             if row.id in self._position:
-                self._problems.append(f"concept {row.id!r} is defined twice; the first definition stands")
+                first = self.get(row.id)
+                self._problems.append(
+                    f"concept {row.id!r} is defined twice: as {first.kind} {first.name!r}, which stands, "
+                    f"and as {row.kind} {row.name!r}"
+                )
                 continue
             self._position[row.id] = len(self._rows)
             self._rows.append(row)

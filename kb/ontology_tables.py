@@ -56,7 +56,7 @@ def ontology_tables(concepts: ConceptTable) -> dict[str, pa.Table]:
             {"edge_id": edge_id(row.id, parent), "child": row.id, "position": at, "parent": parent}
             for at, parent in enumerate(row.parents)
         )
-        named = [("synonym", name, ()) for name in row.synonyms]
+        named: list[tuple[str, str, tuple[str, ...]]] = [("synonym", name, ()) for name in row.synonyms]
         named += [("abbreviation", short.text, short.cues) for short in row.abbreviations]
         named += [("code", code, ()) for code in row.codes]
         rows["concept_name"].extend(

@@ -1,0 +1,181 @@
+"""A knowledge base is a directory of immutable generations: one pointer, one writer, any number of readers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.errors import CohortiumError, LockedError, MissingKb, NotWritable, SchemaVersionError
+from cohortium.kb.layout import SCHEMA_VERSION
+from cohortium.kb.load import GenerationWriter
+from cohortium.kb.model import Journey
+from cohortium.kb.scales import Scales
+from cohortium.kb.store import KnowledgeBase
+
+Write = Callable[[list[Journey]], str]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the kb stands; the name has characters that a careless SQL text would stumble over."""
+    return tmp_path / "patient's notes; 50%.kb"
+
+
+@pytest.fixture
+def write(path: Path, concepts: ConceptTable, scales: Scales) -> Write:
+    """Write a generation with some journeys; returns its id."""
+
+    def writing(journeys: list[Journey]) -> str:
+        with GenerationWriter(path, concepts=concepts, scales=scales) as writer:
+            writer.add(journeys)
+            return writer.finish()
+
+    return writing
+
+
+def test_a_second_writer_is_refused(write: Write, path: Path, concepts: ConceptTable, scales: Scales) -> None:
+    """While one writer is at work a second gets LockedError (exit 7); afterwards the way is free."""
+    with GenerationWriter(path, concepts=concepts, scales=scales):
+        with pytest.raises(LockedError, match="Another process is writing") as caught:
+            write([])
+        assert caught.value.exit_code == 7
+    write([])
+
+
+def test_another_process_holds_the_lock(path: Path, write: Write, journeys: list[Journey]) -> None:
+    """The lock holds between processes, and a killed writer leaves neither a lock nor a trace."""
+    first = write(journeys)
+    program = f"""
+        import sys, time
+        from cohortium.kb.load import GenerationWriter
+        with GenerationWriter({str(path)!r}):
+            print("writing", flush=True)
+            time.sleep(60)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+        with pytest.raises(LockedError):
+            write(journeys[1:])
+        process.kill()
+    assert (path / "building").exists()
+    assert KnowledgeBase.open(path).generation == first
+    second = write(journeys[1:])
+    assert KnowledgeBase.open(path).generation == second
+    assert not (path / "building").exists()
+
+
+def test_an_aborted_writer_changes_nothing(
+    write: Write, path: Path, journeys: list[Journey], concepts: ConceptTable, scales: Scales
+) -> None:
+    """An exception while journeys come in leaves the old generation current and nothing half-built behind."""
+
+    def failing() -> Iterator[Journey]:
+        yield journeys[1]
+        raise RuntimeError("the reader broke")
+
+    first = write(journeys[:1])
+    writer = GenerationWriter(path, concepts=concepts, scales=scales)
+    with pytest.raises(RuntimeError), writer:
+        writer.add(failing())
+    with KnowledgeBase.open(path) as kb:
+        assert kb.generation == first
+        assert kb.patients == ("P2",)
+        assert kb.info()["generations"] == [first]
+    assert sorted(entry.name for entry in path.iterdir()) == ["CURRENT", "generations", "writer.lock"]
+
+
+def test_a_writer_that_does_not_finish_changes_nothing(path: Path, concepts: ConceptTable, scales: Scales) -> None:
+    """Leaving the writer without finish publishes nothing."""
+    with GenerationWriter(path, concepts=concepts, scales=scales) as writer:
+        writer.add([Journey("P1")])
+    with pytest.raises(MissingKb):
+        KnowledgeBase.open(path)
+
+
+def test_readers_keep_their_generation(write: Write, path: Path, journeys: list[Journey]) -> None:
+    """An open kb answers as before while a new generation is written; opening again shows the new one."""
+    write(journeys[:1])
+    with KnowledgeBase.open(path) as before:
+        write(journeys[:2])
+        assert before.journey("P2") == journeys[0]
+        assert len(before.patients) == 1
+        with KnowledgeBase.open(path) as after:
+            assert len(after.patients) == 2
+
+
+def test_old_generations_go_at_the_next_write(write: Write, path: Path, journeys: list[Journey]) -> None:
+    """The current and the previous generation stay; older ones are removed by the write that comes next."""
+    ids = [write(journeys[:number]) for number in (1, 2, 3, 4)]
+    kept = {entry.name for entry in (path / "generations").iterdir()}
+    assert kept == set(ids[1:])
+    assert (path / "CURRENT").read_text() == f"{ids[3]}\n"
+
+
+def test_equal_content_is_no_new_generation(write: Write, path: Path, journeys: list[Journey]) -> None:
+    """Writing the same again keeps the one generation there is."""
+    assert write(journeys) == write(journeys)
+    assert len(list((path / "generations").iterdir())) == 1
+
+
+def test_files_are_private(write: Write, path: Path, journeys: list[Journey]) -> None:
+    """Directories are 0700 and files 0600: notes are nobody else's to read."""
+    write(journeys[:1])
+    write(journeys)
+    assert path.stat().st_mode & 0o777 == 0o700
+    for entry in path.rglob("*"):
+        assert entry.stat().st_mode & 0o777 == (0o700 if entry.is_dir() else 0o600), entry.name
+
+
+def test_no_kb_here(tmp_path: Path) -> None:
+    """A path without a kb, an empty directory and a file are told apart, each with what to do."""
+    file = tmp_path / "file"
+    file.touch()
+    for path, what in ((tmp_path / "nothing", "does not exist"), (tmp_path, "holds none"), (file, "is a file")):
+        with pytest.raises(MissingKb, match=f"{what}.*cohortium ingest") as caught:
+            KnowledgeBase.open(path)
+        assert caught.value.exit_code == 2
+
+
+def test_a_kb_of_another_schema_version(write: Write, path: Path, journeys: list[Journey]) -> None:
+    """The error (exit 6) names the version found, the version expected, and what to do."""
+    manifest = path / "generations" / write(journeys) / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "schema_version": 99}))
+    with pytest.raises(
+        SchemaVersionError, match=f"version 99;.*reads version {SCHEMA_VERSION}.*Hint: ingest"
+    ) as caught:
+        KnowledgeBase.open(path)
+    assert caught.value.exit_code == 6
+
+
+@pytest.mark.parametrize(
+    "tampering", ["UPDATE manifest SET value = '2' WHERE name = 'schema_version'", "DROP TABLE manifest"]
+)
+def test_the_database_itself_tells_its_version(
+    write: Write, path: Path, journeys: list[Journey], tampering: str
+) -> None:
+    """A database whose own manifest disagrees, or is not there, is not opened either."""
+    database = path / "generations" / write(journeys) / "kb.duckdb"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(tampering)
+    with pytest.raises(SchemaVersionError):
+        KnowledgeBase.open(path)
+
+
+def test_a_path_that_cannot_be_written(tmp_path: Path, concepts: ConceptTable, scales: Scales) -> None:
+    """A kb below a file cannot be made: NotWritable (exit 2), with a hint."""
+    (tmp_path / "file").touch()
+    with pytest.raises(NotWritable, match=r"cannot be written: .*Hint") as caught:
+        GenerationWriter(tmp_path / "file" / "kb", concepts=concepts, scales=scales).__enter__()
+    assert caught.value.exit_code == 2
+    assert isinstance(caught.value, CohortiumError)
