@@ -6,9 +6,10 @@ gives the same answers from both. It imports no graph library: closures are walk
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -270,26 +271,34 @@ class _NameIndex:
             for position, short in readings:
                 if len(short.text) > 4 or not ambiguous:
                     _append(self._normal, normal, position)
-        self._without_plural: dict[str, list[int]] = {}
-        self._squashed: dict[str, list[int]] = {}
+
+    @functools.cached_property
+    def _without_plural(self) -> dict[str, list[int]]:
+        return self._rekeyed(without_plural)
+
+    @functools.cached_property
+    def _squashed(self) -> dict[str, list[int]]:
+        return self._rekeyed(squashed)
+
+    def _rekeyed(self, key: Callable[[str], str]) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = {}
         for normal, found in self._normal.items():
             for position in found:
-                _append(self._without_plural, without_plural(normal), position)
-                _append(self._squashed, squashed(normal), position)
+                _append(index, key(normal), position)
+        return index
 
     def find(self, text: str) -> list[int]:
         """Positions of the concepts that ``text`` names."""
         text = text.strip()
         found = [self._ids[text]] if text in self._ids else []
         normal = normal_form(text)
-        for index, key in (
-            (self._normal, normal),
-            (self._without_plural, without_plural(normal)),
-            (self._squashed, squashed(normal)),
-        ):
-            if key and (hit := index.get(key)):
-                found += hit
-                break
+        if normal:
+            found += (
+                self._normal.get(normal)
+                or self._without_plural.get(without_plural(normal))
+                or self._squashed.get(squashed(normal))
+                or ()
+            )
         found += self._exact_short.get(text, [])
         if not found:
             found = self._find_code(text)

@@ -75,41 +75,35 @@ def ontology_tables(concepts: ConceptTable) -> dict[str, pa.Table]:
     return {name: pa.Table.from_pylist(found, schema=_SCHEMAS[name]) for name, found in rows.items()}
 
 
-def concepts_from(read: Callable[[str], pa.Table]) -> ConceptTable:
-    """The concept table from a knowledge base; ``read`` gives a whole table of it by name."""
-    parents: dict[str, list[tuple[int, str]]] = {}
-    edges = read("concept_edge")
-    for child, position, parent in _rows(edges, "child", "position", "parent"):
-        parents.setdefault(child, []).append((position, parent))
-    names: dict[tuple[str, str], list[tuple[int, str, tuple[str, ...]]]] = {}
-    for concept, role, position, name, cues in _rows(
-        read("concept_name"), "concept", "role", "position", "name", "cues"
+def concepts_from(read: Callable[[str], list[tuple[Any, ...]]]) -> ConceptTable:
+    """The concept table from a knowledge base; ``read`` runs a query of ours there."""
+    parents: dict[str, list[str]] = {}
+    for child, parent in read("SELECT child, parent FROM concept_edge ORDER BY child, position"):
+        parents.setdefault(child, []).append(parent)
+    names: dict[tuple[str, str], list[Any]] = {}
+    for concept, role, name, cues in read(
+        "SELECT concept, role, name, cues FROM concept_name ORDER BY concept, position"
     ):
-        names.setdefault((concept, role), []).append((position, name, tuple(cues)))
-    table = read("concept").sort_by("position")
-    rows = []
-    for concept, kind, name, site, source in _rows(table, "concept", "kind", "name", "site", "source"):
-        rows.append(
-            ConceptRow(
-                id=concept,
-                kind=kind,
-                name=name,
-                parents=tuple(parent for _, parent in sorted(parents.get(concept, ()))),
-                synonyms=tuple(text for _, text, _ in sorted(names.get((concept, "synonym"), ()))),
-                abbreviations=tuple(
-                    Abbreviation(text, cues) for _, text, cues in sorted(names.get((concept, "abbreviation"), ()))
-                ),
-                codes=tuple(text for _, text, _ in sorted(names.get((concept, "code"), ()))),
-                site=site,
-                source=source,
-            )
+        named = Abbreviation(name, tuple(cues)) if role == "abbreviation" else name
+        names.setdefault((concept, role), []).append(named)
+    rows = [
+        ConceptRow(
+            id=concept,
+            kind=kind,
+            name=name,
+            parents=tuple(parents.get(concept, ())),
+            synonyms=tuple(names.get((concept, "synonym"), ())),
+            abbreviations=tuple(names.get((concept, "abbreviation"), ())),
+            codes=tuple(names.get((concept, "code"), ())),
+            site=site,
+            source=source,
         )
+        for concept, kind, name, site, source in read(
+            "SELECT concept, kind, name, site, source FROM concept ORDER BY position"
+        )
+    ]
     value_sets = [
         ValueSet(name, tuple(members), tuple(aliases))
-        for name, members, aliases in _rows(read("value_set").sort_by("position"), "name", "members", "aliases")
+        for name, members, aliases in read("SELECT name, members, aliases FROM value_set ORDER BY position")
     ]
     return ConceptTable(rows, value_sets)
-
-
-def _rows(table: pa.Table, *columns: str) -> list[tuple[Any, ...]]:
-    return list(zip(*(table.column(name).to_pylist() for name in columns), strict=True))

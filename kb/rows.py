@@ -197,15 +197,14 @@ def rows_digest(tables: Mapping[str, Sequence[tuple[Any, ...]]], patient_id: str
     digest = hashlib.blake2b(digest_size=16)
     for name, rows in tables.items():
         digest.update(name.encode())
-        for row in rows:
-            try:
-                # Not repr alone: it would escape a lone surrogate, which neither Arrow nor DuckDB can hold.
-                digest.update(json.dumps(row, ensure_ascii=False, default=str).encode("utf-8"))
-            except UnicodeEncodeError as error:
-                raise UsageError(
-                    f"A {name} of patient {patient_id!r} holds a lone surrogate, which is no character. "
-                    "Hint: replace such characters when the file is read, or quarantine the record."
-                ) from error
+        try:
+            # Not repr: it would escape a lone surrogate, which neither Arrow nor DuckDB can hold.
+            digest.update(json.dumps(rows, ensure_ascii=False, default=str).encode("utf-8"))
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                f"A {name} of patient {patient_id!r} holds a lone surrogate, which is no character. "
+                "Hint: replace such characters when the file is read, or quarantine the record."
+            ) from error
     return digest.hexdigest()
 
 

@@ -112,7 +112,7 @@ class KnowledgeBase:
     @functools.cached_property
     def concepts(self) -> ConceptTable:
         """The ontology under which the notes were read."""
-        return concepts_from(lambda name: self._cursor().sql(f"SELECT * FROM {name}").to_arrow_table())
+        return concepts_from(self._rows)
 
     @functools.cached_property
     def scales(self) -> Scales:

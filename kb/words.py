@@ -57,6 +57,7 @@ def without_plural(normal: str) -> str:
     return " ".join(_stem(word) for word in normal.split(" "))
 
 
+@functools.lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     if len(word) <= 3 or not word.isalpha():
         return word
