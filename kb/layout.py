@@ -97,6 +97,7 @@ class Layout:
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._refuse_foreign()
             self.path.chmod(0o700)
             lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
@@ -120,6 +121,15 @@ class Layout:
                 shutil.rmtree(self.building, ignore_errors=True)
         finally:
             os.close(lock)
+
+    def _refuse_foreign(self) -> None:
+        """NotWritable for a directory of other things: a knowledge base would close it to everyone but its owner."""
+        names = {entry.name for entry in self.path.iterdir()}
+        if names and not names & {_CURRENT, _LOCK}:
+            raise NotWritable(
+                f"{self.path} is a directory that holds other things than a knowledge base. "
+                "Hint: name a directory of its own, which need not exist yet."
+            )
 
     def _not_writable(self, error: OSError) -> NotWritable:
         return NotWritable(

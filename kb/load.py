@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -18,12 +18,12 @@ import duckdb
 import pyarrow as pa
 
 from .concepts import ConceptTable
-from .errors import UnknownPatient
+from .errors import NotWritable, UnknownPatient
 from .layout import DATABASE, SCHEMA_VERSION, Layout, canonical_json
 from .model import Journey, content_id
 from .ontology_tables import ontology_tables
 from .postings import closed_postings, exact_postings, posting_table
-from .rows import STAGING, QuarantinedRecord, StagingRows, SupersededNote
+from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
 from .scales import Scales
 from .statements import script, statements
 from .store import KnowledgeBase
@@ -80,6 +80,11 @@ class GenerationWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._resources.close()
+        if isinstance(error, duckdb.IOException):
+            raise NotWritable(
+                f"Writing the knowledge base at {self._layout.path} failed; it is as it was before. "
+                "Hint: is there space left on the disk?"
+            ) from error
 
     # --- what goes in -----------------------------------------------------------------------------------------------
 
@@ -127,7 +132,8 @@ class GenerationWriter:
 
     def carry_versions(self, previous: KnowledgeBase) -> None:
         """Keep the note versions of ``previous`` for the patients who are added: what was superseded stays so, and a
-        note that comes again with other content is superseded by its new version."""
+        note that comes again with other content is superseded by its new version. A current note that does not come
+        again is gone: hand over all of a patient's notes, those that were there before too."""
         self._previous = previous
 
     def add_quarantine(self, records: Iterable[QuarantinedRecord]) -> None:
@@ -181,20 +187,21 @@ class GenerationWriter:
     def _carry(self) -> None:
         if self._previous is None or not self._added:
             return
-        known = {
-            (row[0], row[1]): row[2]
-            for row in self._all("SELECT patient_id, doc_id, note_id FROM note WHERE status = 'current'")
-        }
-        stored = {row[0] for row in self._all("SELECT note_id FROM note")}
+        added = sorted(self._added)
+        here = self._all(
+            "SELECT patient_id, doc_id, note_id, status FROM note WHERE patient_id IN (SELECT unnest($1))", [added]
+        )
+        known = {(patient, doc): note for patient, doc, note, status in here if status == CURRENT}
+        stored = {note for _, _, note, _ in here}
         for source in ("superseded_before", "current_before"):
-            for table in self._previous.copies(source, sorted(self._added)):
+            for table in self._previous.copies(source, added):
                 rows = []
                 for row in table.to_pylist():
                     if source == "current_before":
                         newer = known.get((row["patient_id"], row["doc_id"]))
                         if newer is None:
                             continue
-                        row |= {"status": "superseded", "superseded_by": newer}
+                        row |= {"status": SUPERSEDED, "superseded_by": newer}
                     if row["note_id"] not in stored:
                         stored.add(row["note_id"])
                         rows.append(row)
@@ -228,14 +235,13 @@ class GenerationWriter:
             "counts": dict(counts or {}),
         }
 
-    def _all(self, query: str) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._database.execute(query).fetchall()
+    def _all(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        # Always to the end: a result that is not read out blocks the connection.
+        found: list[tuple[Any, ...]] = self._database.execute(query, list(parameters)).fetchall()
         return found
 
-    def _number(self, query: str, parameters: list[object] | None = None) -> int:
-        # Not fetchone: a result that is not read to its end blocks the connection.
-        rows = self._database.execute(query, parameters or []).fetchall()
-        return int(rows[0][0])
+    def _number(self, query: str, parameters: Sequence[object] = ()) -> int:
+        return int(self._all(query, parameters)[0][0])
 
 
 def build_generation(

@@ -179,3 +179,23 @@ def test_a_path_that_cannot_be_written(tmp_path: Path, concepts: ConceptTable, s
         GenerationWriter(tmp_path / "file" / "kb", concepts=concepts, scales=scales).__enter__()
     assert caught.value.exit_code == 2
     assert isinstance(caught.value, CohortiumError)
+
+
+def test_a_directory_of_other_things_is_refused(path: Path, write: Write) -> None:
+    """A directory that holds something else does not become a kb, and keeps its mode; an empty one may."""
+    path.mkdir(mode=0o755)
+    (path / "thesis.txt").touch()
+    with pytest.raises(NotWritable, match="holds other things"):
+        write([])
+    assert path.stat().st_mode & 0o777 == 0o755
+    (path / "thesis.txt").unlink()
+    write([])
+
+
+def test_a_full_disk_is_told(path: Path, write: Write, concepts: ConceptTable, scales: Scales) -> None:
+    """An input/output error of the database while writing becomes NotWritable, and the old generation stays."""
+    first = write([])
+    writer = GenerationWriter(path, concepts=concepts, scales=scales)
+    with pytest.raises(NotWritable, match="is as it was before"), writer:
+        raise duckdb.IOException("no space left on device")
+    assert KnowledgeBase.open(path).generation == first
