@@ -54,7 +54,7 @@ from .vocabulary import (
 )
 
 _SPACES: Final = re.compile(r"\s+")
-_TNM: Final = re.compile(
+TNM_SET: Final = re.compile(
     r"(?P<prefix>yp|yc|rp|[cpr])?(?P<t>T(?:is|x|[0-4](?:mi|[a-d])?))?(?P<n>N(?:x|[0-3](?:mi|[a-c])?))?(?P<m>M(?:x|[01][a-d]?))?",
     re.IGNORECASE,
 )
@@ -301,11 +301,11 @@ class Builder(Transformer_NonRecursive):
         return _Core("tnm", None, tuple(conditions), axis=axis)
 
     def core_tnm(self, parts: list[Any]) -> _Core:
-        match = _TNM.fullmatch(parts[0])
+        match = TNM_SET.fullmatch(parts[0])
         if match is None:
             raise Mistake(f"{parts[0]} is not a TNM category")
         conditions: list[Condition] = [
-            Compare(axis, "=", _category(match[axis])) for axis in ("t", "n", "m") if match[axis]
+            Compare(axis, "=", category(match[axis])) for axis in ("t", "n", "m") if match[axis]
         ]
         if match["prefix"]:
             conditions.append(Is("prefix", (Name(match["prefix"].lower()),)))
@@ -446,7 +446,9 @@ def _modifiers(tokens: list[Token]) -> tuple[str, Pick]:
         return (contexts[0] if contexts else "present"), Pick()
     token = picks[0]
     pick = (
-        Pick("nth", int(_short_enough(token[:-2]))) if token.type == "ORDINAL" else Pick(PICK_OF_SPELLING[token.lower()])
+        Pick("nth", int(_short_enough(token[:-2])))
+        if token.type == "ORDINAL"
+        else Pick(PICK_OF_SPELLING[token.lower()])
     )
     return (contexts[0] if contexts else "present"), pick
 
@@ -523,7 +525,7 @@ def _day(token: Token, *, last: bool) -> int:
         raise Mistake(f"{token} is not a date", "dates are written 2019, 2019-03 or 2019-03-01") from error
 
 
-def _category(text: str) -> str:
-    """``t2B`` as ``T2b``, ``tx`` as ``TX``."""
+def category(text: str) -> str:
+    """The usual spelling: ``t2B`` as ``T2b``, ``tx`` as ``TX``."""
     rest = text[1:].lower()
     return text[0].upper() + (rest.upper() if rest == "x" else rest)

@@ -113,7 +113,9 @@ def checked(text: str) -> str:
             continue
         plain.append(body)
         if kind == "quote":
-            raise QueryError("this quotation mark is never closed", text=text, offset=at, hint="close it after the name")
+            raise QueryError(
+                "this quotation mark is never closed", text=text, offset=at, hint="close it after the name"
+            )
         empty = empty and kind in ("other", "separator") and (body == ";" or not body.strip("\u200b\ufeff \t\r\n\f\v"))
         if kind == "open":
             brackets.append((body, at, nots))
@@ -131,7 +133,9 @@ def checked(text: str) -> str:
         bracket, at, _ = brackets[-1]
         raise QueryError(f"this '{bracket}' is never closed", text=text, offset=at)
     if empty:
-        raise QueryError("the query is empty", text=text, hint="write a criterion, for example: diagnosis 'lung cancer'")
+        raise QueryError(
+            "the query is empty", text=text, hint="write a criterion, for example: diagnosis 'lung cancer'"
+        )
     return "".join(plain)
 
 

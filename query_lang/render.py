@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
+from .build import TNM_SET, category
 from .keywords import RESERVED
 from .nodes import (
     AllOf,
@@ -15,7 +16,6 @@ from .nodes import (
     AtLeast,
     Between,
     Compare,
-    Concept,
     ConceptExpression,
     Condition,
     Defined,
@@ -175,7 +175,11 @@ def _short(events: Events, condition: Condition) -> str | None:
     kind, concept = events.kind, events.concept
     if kind == "tnm" and concept is None and isinstance(condition, AllOf):
         return _tnm(condition, ordered_by_t=events.pick.how in ("worst", "best"))
-    if kind is None or not isinstance(condition, Compare | Between | Is) or condition.attribute not in _attributes(kind):
+    if (
+        kind is None
+        or not isinstance(condition, Compare | Between | Is)
+        or condition.attribute not in _attributes(kind)
+    ):
         return None
     if isinstance(condition, Is) and (len(condition.values) > 1 or condition.attribute in SCALE_ATTRIBUTES):
         return None
@@ -195,24 +199,27 @@ def _short(events: Events, condition: Condition) -> str | None:
 
 
 def _tnm(condition: AllOf, *, ordered_by_t: bool) -> str | None:
-    """``ypT3``, ``T2N0M0``, ``pathological T >= T2c``: a whole TNM set in a word or two."""
+    """``ypT3``, ``T2N0M0``, ``pathological T >= T2c``: a whole TNM set in a word or two, where that says the same."""
     *axes, last = condition.parts
-    prefixes = _prefixes(last)
-    if len(axes) == 1 and prefixes and isinstance(axes[0], Compare | Between) and axes[0].attribute in ("t", "n", "m"):
-        basis = next((name for name, values in STAGING_BASES.items() if values == prefixes), None)
-        if basis is not None and not (ordered_by_t and axes[0].attribute != "t"):
-            return f"{basis} {axes[0].attribute.upper()} {_comparison(axes[0])}"
-    if len(prefixes) > 1:
+    prefixes: tuple[str, ...] = ()
+    match last:
+        case Is("prefix", values, False):
+            prefixes = tuple([_text(value) for value in values])
+        case _:
+            axes.append(last)
+    first = axes[0]
+    if not isinstance(first, Compare | Between) or (ordered_by_t and first.attribute != "t"):
         return None
-    literal = "".join(prefixes)
-    before = ""
-    for part in axes if prefixes else condition.parts:
-        if not (isinstance(part, Compare) and part.operator == "=" and "m" >= part.attribute) or not isinstance(
-            part.value, str
-        ):
-            return None
-        literal += part.value
-    return literal if literal else before or None
+    basis = next((name for name, values in STAGING_BASES.items() if values == prefixes), None)
+    if basis is not None and len(axes) == 1 and first.attribute in ("t", "n", "m"):
+        return f"{basis} {first.attribute.upper()} {_comparison(first)}"
+    written = [(axis.attribute, axis.value) for axis in axes if isinstance(axis, Compare) and axis.operator == "="]
+    literal = "".join([*prefixes, *(str(value) for _, value in written)])
+    read = TNM_SET.fullmatch(literal)
+    if len(written) < len(axes) or read is None or (read["prefix"],) != (prefixes or (None,)):
+        return None
+    means = [(axis, category(read[axis])) for axis in ("t", "n", "m") if read[axis]]
+    return literal if means == written else None
 
 
 def _attributes(kind: str) -> tuple[str, ...]:
@@ -228,7 +235,13 @@ def _measure(condition: Compare | Between | Is) -> str:
         case Compare(_, _, value):
             return "word" if isinstance(value, str) else "number"
         case Between(_, low, high):
-            return "mixed" if isinstance(low, str) != isinstance(high, str) else "word" if isinstance(low, str) else "number"
+            return (
+                "mixed"
+                if isinstance(low, str) != isinstance(high, str)
+                else "word"
+                if isinstance(low, str)
+                else "number"
+            )
         case Is():
             return "word"
 
@@ -331,6 +344,3 @@ def _value(value: str | float, percent: str = "") -> str:
         return name_text(value, as_value=True)
     text = repr(float(value)).removesuffix(".0")
     return {"inf": "1e999", "-inf": "-1e999"}.get(text, text) + percent
-
-
-__all__ = ["Concept", "name_text", "render", "render_events", "render_expression"]

@@ -1,0 +1,69 @@
+"""Names that hold more than a concept: *HER2 positive* (marker and result), *EGFR exon 19 deletion* (gene and finding)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..kb.concepts import ConceptTable
+from .findings import SECTIONS, findings, is_protein_change
+from .nodes import AllOf, Compare, Condition, Is, Name
+
+_MOST_WORDS: Final = 8
+_LONGEST_FINDING: Final = 5
+
+
+def split_biomarker(text: str, concepts: ConceptTable) -> tuple[str, Condition] | None:
+    """A marker and the result that follows it; None if ``text`` is not so made."""
+    words = text.split()
+    if not 2 <= len(words) <= _MOST_WORDS:
+        return None
+    for at in range(len(words) - 1, 0, -1):
+        marker, value = " ".join(words[:at]), " ".join(words[at:])
+        if concepts.lookup(marker, ("biomarker", "gene")) and concepts.lookup(value, ("value",)):
+            # "ALK amplified" is said of a gene more often than of its protein: left to the variants.
+            if not concepts.lookup(marker, ("biomarker",)) and _finding(words[at:]) is not None:
+                return None
+            return marker, Is("result", (Name(value),))
+    return None
+
+
+def split_variant(text: str, concepts: ConceptTable) -> tuple[str, Condition] | None:
+    """A gene and what is said of it, in any order (*germline BRCA1 mutation*); None if a word is left over."""
+    words = text.split()
+    if not 2 <= len(words) <= _MOST_WORDS:
+        return None
+    for length in range(len(words) - 1, 0, -1):
+        for start in range(len(words) - length + 1):
+            gene = " ".join(words[start : start + length])
+            if concepts.lookup(gene, ("gene",)):
+                found = [_finding(part) for part in (words[:start], words[start + length :]) if part]
+                conditions = [one for part in found if part is not None for one in part]
+                if None not in found and conditions:
+                    return gene, conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+    return None
+
+
+def _finding(words: list[str]) -> list[Condition] | None:
+    """The conditions that the words say; None if one of them says nothing."""
+    conditions: list[Condition] = []
+    at = 0
+    while at < len(words):
+        for length in range(min(_LONGEST_FINDING, len(words) - at), 0, -1):
+            condition = _one_finding(words[at : at + length])
+            if condition is not None:
+                conditions.append(condition)
+                at += length
+                break
+        else:
+            return None
+    return conditions
+
+
+def _one_finding(words: list[str]) -> Condition | None:
+    text = " ".join(words)
+    if len(words) == 2 and words[0].lower() == "exon" and words[1].isascii() and words[1].isdigit():
+        return Compare("exon", "=", float(words[1][:6]))
+    for section in SECTIONS:
+        if findings()[section].find(text) is not None:
+            return Is(section, (Name(text),))
+    return Is("protein", (Name(text),)) if len(words) == 1 and is_protein_change(text) else None

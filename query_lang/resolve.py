@@ -1,0 +1,373 @@
+"""Names to concepts: a parsed query becomes one over concept ids, or one error that tells what could not be resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from ..kb.concepts import ConceptTable
+from ..kb.scales import Scales
+from .compounds import split_biomarker, split_variant
+from .conditions import BY_ID, ConditionResolver, _either, concept_ids, named, shown
+from .errors import QueryError
+from .nodes import (
+    AllOf,
+    And,
+    AnyOf,
+    AtLeast,
+    Concept,
+    ConceptExpression,
+    Condition,
+    Defined,
+    Definition,
+    Events,
+    Except,
+    Exists,
+    Is,
+    Name,
+    Not,
+    NotThat,
+    Or,
+    Ordered,
+    OtherThan,
+    PatientExpression,
+    Query,
+    SameEvent,
+    SameTumor,
+    Under,
+    Union,
+)
+from .parse import Parsed, parse_with_places
+from .render import name_text
+from .vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
+
+_MOST_ERRORS: Final = 5
+#: Performance scales are known even to an ontology that lists none.
+_PERFORMANCE: Final = {"ecog": "ECOG", "who": "ECOG", "zubrod": "ECOG", "kps": "KPS", "karnofsky": "KPS"}
+
+
+def resolve_text(text: str, concepts: ConceptTable, scales: Scales) -> Query:
+    """The resolved query that ``text`` spells. QueryError, with all that is wrong, if it spells none."""
+    parsed = parse_with_places(text)
+    return resolve(parsed.query, concepts, scales, parsed)
+
+
+def resolve(query: Query, concepts: ConceptTable, scales: Scales, parsed: Parsed | None = None) -> Query:
+    """``query`` with every concept name a :class:`Concept`, kinds inferred where one fits, and attributes checked.
+
+    Values that are plain words or scale values (``laterality``, ``T2b``) stay names, in their recorded form.
+    ``parsed`` gives the errors their places. Names may already be resolved: then they stay as they are.
+    QueryError tells up to five problems at once.
+    """
+    resolver = _Resolver(concepts, scales, parsed)
+    try:
+        resolved = resolver.query(query)
+    except _TooMany:
+        resolved = query
+    if resolver.errors:
+        raise QueryError.of_several(resolver.errors)
+    return resolved
+
+
+class _TooMany(Exception):
+    """Enough errors have been found."""
+
+
+class _Resolver:
+    def __init__(self, concepts: ConceptTable, scales: Scales, parsed: Parsed | None) -> None:
+        self._concepts = concepts
+        self._parsed = parsed
+        self._conditions = ConditionResolver(concepts, scales, self._report)
+        self._defined: list[str] = []
+        self._seen: set[tuple[str, str]] = set()
+        self.errors: list[QueryError] = []
+
+    def _report(self, message: str, words: str, hint: str) -> None:
+        if (message, hint) in self._seen:
+            return
+        self._seen.add((message, hint))
+        text = "" if self._parsed is None else self._parsed.text
+        offset = None if self._parsed is None else self._parsed.places.get(words)
+        self.errors.append(QueryError(message, text=text, offset=offset, hint=hint))
+        if len(self.errors) >= _MOST_ERRORS:
+            raise _TooMany
+
+    # --- patients -----------------------------------------------------------------------------------------------------
+
+    def query(self, query: Query) -> Query:
+        definitions = []
+        for definition in query.definitions:
+            definitions.append(Definition(definition.name, self._patients(definition.body)))
+            self._defined.append(definition.name)
+        return Query(self._patients(query.body), tuple(definitions))
+
+    def _patients(self, node: PatientExpression) -> PatientExpression:
+        match node:
+            case Exists(events):
+                return Exists(self._events(events))
+            case And(parts):
+                return And(self._each(parts, " and "))
+            case Or(parts):
+                return Or(self._each(parts, " or "))
+            case Not(part):
+                return Not(self._patients(part))
+            case Except(left, right):
+                return Except(self._patients(left), self._patients(right))
+            case AtLeast(n, parts):
+                return AtLeast(n, self._each(parts, ", "))
+            case SameTumor(body):
+                return SameTumor(self._patients(body))
+            case SameEvent(body):
+                return SameEvent(self._patients(body))
+            case Ordered(left, relation, right, minimum, maximum):
+                return Ordered(self._events(left), relation, self._events(right), minimum, maximum)
+            case Defined(name):
+                if name not in self._defined:
+                    hint = f"defined before are {', '.join(self._defined)}" if self._defined else ""
+                    self._report(f"'{shown(name)}' is not defined", name, hint)
+                return node
+
+    def _each(self, parts: Sequence[PatientExpression], word: str) -> tuple[PatientExpression, ...]:
+        found = []
+        for at, part in enumerate(parts):
+            whole = None
+            if self._bare_name(part) and self._unknown(part):
+                # "head and neck cancer" without quotes falls apart into two names.
+                for first, second in ((at - 1, at), (at, at + 1)):
+                    if first >= 0 and second < len(parts):
+                        names = self._bare_name(parts[first]), self._bare_name(parts[second])
+                        whole = self._whole_name(names, word) or whole
+            if whole is not None:
+                self._report(
+                    f"'{shown(whole)}' is one name, and was read as two",
+                    self._bare_name(part),
+                    f"put it in quotes: '{shown(whole)}'",
+                )
+                found.append(part)
+            else:
+                found.append(self._patients(part))
+        return tuple(found)
+
+    def _whole_name(self, names: tuple[str, str], word: str) -> str | None:
+        whole = word.join(names)
+        return whole if all(names) and len(whole) < 200 and concept_ids(self._concepts, whole, None) else None
+
+    def _bare_name(self, node: PatientExpression) -> str:
+        if isinstance(node, Exists) and isinstance(node.events.concept, Under):
+            term = node.events.concept.term
+            return term.text if isinstance(term, Name) else ""
+        return ""
+
+    def _unknown(self, node: PatientExpression) -> bool:
+        return not self._concepts.lookup(self._bare_name(node))
+
+    # --- events -------------------------------------------------------------------------------------------------------
+
+    def _events(self, events: Events) -> Events:
+        events = self._spelled_out(events)
+        kind, concept, condition = events.kind, events.concept, events.condition
+        if concept is not None:
+            if kind is None:
+                concept, kinds = self._any_kind(concept, condition)
+                kind = kinds[0] if len(kinds) == 1 else None
+            else:
+                kinds = (kind,)
+                concept = self._of_kind(concept, kind)
+        else:
+            kinds = () if kind is None else (kind,)
+        if condition is not None and kinds:
+            condition = self._conditions.resolve(condition, kinds)
+        return Events(kind, concept, condition, events.context, events.pick, events.window)
+
+    def _spelled_out(self, events: Events) -> Events:
+        """What a name says beyond its concept becomes a condition: *HER2 positive*, *EGFR L858R*, *radiation to brain*.
+
+        Only for a single name that is no concept of the kind as a whole.
+        """
+        kind, concept = events.kind, events.concept
+        if not isinstance(concept, Under) or isinstance(concept.term, Concept):
+            return events
+        text = concept.term.text
+        known = self._concepts.lookup(text) if kind is None else self._ids(text, KIND_WORDS[kind].concepts)
+        extra: Condition | None = None
+        name = text
+        if kind == "biomarker" or (kind is None and known):
+            value = self._concepts.lookup(text, ("value",))
+            if kind == "biomarker" and value and not known:
+                # "biomarker exactly positive": no marker is named, only a result.
+                return self._with(events, None, Is("result", (concept.term,), concept.exact))
+            if value and concept_ids(self._concepts, text, ("biomarker",)) and "result" not in _attributes_of(events):
+                # "dMMR" is a result of a marker as much as the marker's name.
+                return self._with(events, concept, Is("result", (concept.term,)))
+        if known:
+            return events
+        if kind in (None, "biomarker", "lab") and (found := split_biomarker(text, self._concepts)) is not None:
+            name, extra = found
+            kind = kind or "biomarker"
+        elif kind in (None, "variant") and (split := split_variant(text, self._concepts)) is not None:
+            name, extra = split
+            kind = "variant"
+        elif kind in ("radiation", "surgery", "procedure"):
+            whole = f"{kind_spelling(kind)} {text}"
+            if self._ids(whole, KIND_WORDS[kind].concepts):
+                name = whole
+            elif self._ids(text, ("site",)):
+                return self._with(events, None, Is("site", (concept.term,)))
+        elif kind == "medication" and concept_ids(self._concepts, text, ("regimen",)):
+            kind = "regimen"
+        if (name, kind) == (text, events.kind):
+            return events
+        self._place_as(name, text)
+        changed = Events(
+            kind, Under(Name(name), concept.exact), events.condition, events.context, events.pick, events.window
+        )
+        return changed if extra is None else self._with(changed, changed.concept, extra)
+
+    def _place_as(self, name: str, text: str) -> None:
+        if self._parsed is not None and text in self._parsed.places and isinstance(self._parsed.places, dict):
+            self._parsed.places.setdefault(name, self._parsed.places[text])
+
+    def _with(self, events: Events, concept: ConceptExpression | None, extra: Condition) -> Events:
+        condition = extra if events.condition is None else AllOf((extra, events.condition))
+        return Events(events.kind, concept, condition, events.context, events.pick, events.window)
+
+    # --- concepts -----------------------------------------------------------------------------------------------------
+
+    def _ids(self, text: str, kinds: Iterable[str] | None) -> tuple[str, ...]:
+        found = concept_ids(self._concepts, text, kinds)
+        if not found and (members := self._concepts.value_set(text)):
+            wanted = None if kinds is None else frozenset(kinds)
+            found = tuple(one for one in members if wanted is None or self._concepts.get(one).kind in wanted)
+        return found
+
+    def _of_kind(self, concept: ConceptExpression, kind: str) -> ConceptExpression:
+        match concept:
+            case Union(parts):
+                return Union(tuple([self._of_kind(part, kind) for part in parts]))
+            case OtherThan(base, excluded):
+                return OtherThan(self._of_kind(base, kind), self._of_kind(excluded, kind))
+        if isinstance(concept.term, Concept):
+            return concept
+        text, kinds = concept.term.text, KIND_WORDS[kind].concepts
+        if not kinds:
+            self._report(
+                f"{kind_spelling(kind)} has no concept of its own, and '{shown(text)}' was given", text,
+                f"write '{name_text(shown(text))} and {kind_spelling(kind)} …'",
+            )  # fmt: skip
+            return concept
+        if kind == "performance" and text.casefold() in _PERFORMANCE and not self._ids(text, kinds):
+            name = _PERFORMANCE[text.casefold()]
+            return Under(Concept(name.lower(), name), concept.exact)
+        ids = self._ids(text, kinds)
+        if ids:
+            return self._under(text, ids, concept.exact, kinds)
+        others = self._concepts.lookup(text)
+        if others:
+            readings = self._readings(text, others)
+            what = self._concepts.get(others[0]).kind
+            self._report(
+                f"'{shown(text)}' is a {what}, which is no {kind_spelling(kind)}", text,
+                f"write {_either(readings)}" if readings else "",
+            )  # fmt: skip
+        else:
+            self._unknown_name(text, f"no {kind_spelling(kind)} is called '{shown(text)}'", kinds)
+        return concept
+
+    def _any_kind(
+        self, concept: ConceptExpression, condition: Condition | None
+    ) -> tuple[ConceptExpression, tuple[str, ...]]:
+        """The concept, and the kinds of event that it can mean under ``condition``."""
+        match concept:
+            case Union(parts):
+                pairs = [self._any_kind(part, condition) for part in parts]
+                kinds = tuple(dict.fromkeys(kind for _, part_kinds in pairs for kind in part_kinds))
+                return Union(tuple([part for part, _ in pairs])), kinds
+            case OtherThan(base, excluded):
+                kept, kinds = self._any_kind(base, condition)
+                return OtherThan(kept, self._any_kind(excluded, None)[0]), kinds
+        attributes = _attributes_of_condition(condition)
+        if isinstance(concept.term, Concept):
+            row = self._concepts.get(concept.term.id) if concept.term.id in self._concepts else None
+            return concept, _fitting(MEANT_BY_CONCEPT[row.kind], attributes) if row else ()
+        text = concept.term.text
+        if text.casefold() in _PERFORMANCE and not self._ids(text, None):
+            return self._of_kind(concept, "performance"), ("performance",)
+        ids = self._ids(text, None)
+        by_kind: dict[str, list[str]] = {}
+        for one in ids:
+            kind = self._concepts.get(one).kind
+            if MEANT_BY_CONCEPT[kind]:
+                by_kind.setdefault(kind, []).append(one)
+        if not by_kind:
+            if ids:
+                row = self._concepts.get(ids[0])
+                readings = self._readings(text, ids)
+                self._report(
+                    f"'{shown(text)}' is a {row.kind}, and no fact by itself", text,
+                    f"write {_either(readings)}" if readings else "say which kind of fact it belongs to",
+                )  # fmt: skip
+            else:
+                self._unknown_name(text, f"'{shown(text)}' is not known", None)
+            return concept, ()
+        if len(by_kind) > 1:
+            fitting = [kind for kind in by_kind if _has(_fitting(MEANT_BY_CONCEPT[kind], attributes), attributes)]
+            by_kind = {kind: by_kind[kind] for kind in fitting} if fitting else by_kind
+        if len(by_kind) > 1 and concept_ids(self._concepts, text, None) == ids:
+            readings = self._readings(text, [one for found in by_kind.values() for one in found])
+            self._report(f"'{shown(text)}' has several readings", text, f"write {_either(readings)}")
+            return concept, ()
+        chosen = tuple(one for found in by_kind.values() for one in found)
+        meant = tuple(dict.fromkeys(kind for name in by_kind for kind in MEANT_BY_CONCEPT[name]))
+        kinds = _fitting(meant, attributes)
+        naming = KIND_WORDS[kinds[0]].concepts if len(kinds) == 1 else None
+        return self._under(text, chosen, concept.exact, naming), kinds
+
+    def _under(self, text: str, ids: tuple[str, ...], exact: bool, kinds: Iterable[str] | None) -> ConceptExpression:
+        """One concept, or the union of a value set's members; several readings of one name are an error."""
+        parts = tuple(Under(named(self._concepts, one, kinds), exact) for one in ids)
+        if len(parts) == 1:
+            return parts[0]
+        if concept_ids(self._concepts, text, kinds):
+            names = [f"{self._concepts.get(one).name} ({BY_ID}{one})" for one in ids]
+            self._report(f"'{shown(text)}' has several readings", text, f"it could be {_either(names)}")
+        return Union(parts)
+
+    def _readings(self, text: str, ids: Iterable[str]) -> list[str]:
+        """How the name can be written so that its kind is clear."""
+        found = []
+        for one in ids:
+            kind = self._concepts.get(one).kind
+            if kind == "site":
+                found.append(f"metastasis to {name_text(shown(text))}")
+            elif MEANT_BY_CONCEPT[kind]:
+                found.append(f"{kind_spelling(MEANT_BY_CONCEPT[kind][0])} {name_text(shown(text))}")
+        return list(dict.fromkeys(found))
+
+    def _unknown_name(self, text: str, message: str, kinds: Iterable[str] | None) -> None:
+        similar = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
+        self._report(message, text, f"did you mean {_either(similar)}?" if similar else "")
+
+
+def _attributes_of(events: Events) -> frozenset[str]:
+    return _attributes_of_condition(events.condition)
+
+
+def _attributes_of_condition(condition: Condition | None) -> frozenset[str]:
+    match condition:
+        case None:
+            return frozenset()
+        case AllOf(parts) | AnyOf(parts):
+            return frozenset().union(*[_attributes_of_condition(part) for part in parts])
+        case NotThat(part):
+            return _attributes_of_condition(part)
+        case _:
+            return frozenset((condition.attribute,))
+
+
+def _has(kinds: Sequence[str], attributes: frozenset[str]) -> bool:
+    return any(attributes <= KIND_WORDS[kind].attributes.keys() for kind in kinds)
+
+
+def _fitting(kinds: Sequence[str], attributes: frozenset[str]) -> tuple[str, ...]:
+    """Those of ``kinds`` that have all ``attributes``; all of them if none has (the error then names them)."""
+    return tuple(kind for kind in kinds if attributes <= KIND_WORDS[kind].attributes.keys()) or tuple(kinds)
