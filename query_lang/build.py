@@ -445,11 +445,8 @@ def _modifiers(tokens: list[Token]) -> tuple[str, Pick]:
     if not picks:
         return (contexts[0] if contexts else "present"), Pick()
     token = picks[0]
-    pick = (
-        Pick("nth", int(_short_enough(token[:-2])))
-        if token.type == "ORDINAL"
-        else Pick(PICK_OF_SPELLING[token.lower()])
-    )
+    ordinal = token.type == "ORDINAL"
+    pick = Pick("nth", int(_short_enough(token[:-2]))) if ordinal else Pick(PICK_OF_SPELLING[token.lower()])
     return (contexts[0] if contexts else "present"), pick
 
 

@@ -1,4 +1,4 @@
-"""Names that hold more than a concept: *HER2 positive* (marker and result), *EGFR exon 19 deletion* (gene and finding)."""
+"""Names that hold more than a concept: *HER2 positive* (marker, result), *EGFR exon 19 deletion* (gene, finding)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolution of conditions: attribute names checked against the kind of event, values brought to their recorded form."""
+"""Resolution of conditions: attributes checked against the kind of event, values brought to their recorded form."""
 
 from __future__ import annotations
 
@@ -51,8 +51,6 @@ class ConditionResolver:
         if type_ is None:
             return condition
         match condition:
-            case Documented():
-                return condition
             case Is(attribute, values, exact):
                 return self._is(attribute, values, exact, type_)
             case Compare(attribute, operator, value):
@@ -68,7 +66,8 @@ class ConditionResolver:
                         f"nothing lies between {low} and {high}", str(low), f"write 'between {high} and {low}'"
                     )
                 return Between(attribute, first, second)
-        return condition
+            case Documented():
+                return condition
 
     def _type(self, attribute: str, kinds: Sequence[str]) -> str | tuple[str, ...] | None:
         for kind in kinds:
@@ -80,13 +79,11 @@ class ConditionResolver:
             hint = f"for another fact, close this one first: '(… with …) and {attribute} …'"
         else:
             similar = nearest_word(attribute, known) or (nearest_word(attribute, ATTRIBUTES) if not known else [])
-            hint = (
-                f"did you mean {_either(similar)}?" if similar else f"its attributes are {', '.join(known) or 'none'}"
-            )
+            hint = f"did you mean {either(similar)}?" if similar else f"its attributes are {', '.join(known) or 'none'}"
         self._report(f"{what} has no attribute '{attribute}'", attribute, hint)
         return None
 
-    # --- ordered comparison -------------------------------------------------------------------------------------------
+    # --- ordered comparison -----------------------------------------------------------------------------------------
 
     def _compare(self, attribute: str, operator: str, value: str | float, type_: str | tuple[str, ...]) -> Condition:
         original = Compare(attribute, operator, value)
@@ -108,14 +105,16 @@ class ConditionResolver:
     def _ordered_value(self, attribute: str, value: str | float, type_: str | tuple[str, ...]) -> str | float | None:
         if type_ == "scale":
             text = value if isinstance(value, str) else f"{value:g}"
-            if self._scales.span(attribute, text) is not None:
-                return self._scales.canonical(attribute, text) or text
+            canonical = self._scales.canonical(attribute, text)
+            if canonical is not None:
+                number = as_number(canonical)
+                return canonical if number is None else number
             values = self._scales.values(attribute)
             similar = nearest_word(text, values)
             self._report(
                 f"'{shown(text)}' is no value of {attribute}",
                 text,
-                f"did you mean {_either(similar)}?" if similar else f"its values are {_several(values)}",
+                f"did you mean {either(similar)}?" if similar else f"its values are {_several(values)}",
             )
             return None
         number = as_number(value)
@@ -126,7 +125,7 @@ class ConditionResolver:
     def _ascending(self, attribute: str, low: str | float, high: str | float) -> bool:
         return not self._scales.compare(attribute, low, ">", high)
 
-    # --- values ---------------------------------------------------------------------------------------------------------
+    # --- values -----------------------------------------------------------------------------------------------------
 
     def _is(self, attribute: str, values: tuple[Term, ...], exact: bool, type_: str | tuple[str, ...]) -> Condition:
         found: list[Term] = []
@@ -164,7 +163,7 @@ class ConditionResolver:
             ids = self._concepts.value_set(text) or ()
         if not ids:
             similar = self._concepts.nearest(text, (kind,))
-            hint = f"did you mean {_either(similar)}?" if similar else ""
+            hint = f"did you mean {either(similar)}?" if similar else ""
             self._report(f"'{shown(text)}' is no known value of {attribute}", text, hint)
             return [Name(text)]
         if not exact:
@@ -173,7 +172,7 @@ class ConditionResolver:
 
     def _unknown(self, attribute: str, text: str, values: Sequence[str]) -> None:
         similar = nearest_word(text, values)
-        hint = f"did you mean {_either(similar)}?" if similar else f"its values are {_several(values)}"
+        hint = f"did you mean {either(similar)}?" if similar else f"its values are {_several(values)}"
         self._report(f"'{shown(text)}' is no value of {attribute}", text, hint)
 
 
@@ -221,7 +220,8 @@ def shown(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _either(words: Sequence[str]) -> str:
+def either(words: Sequence[str]) -> str:
+    """The words as alternatives: ``'a', 'b' or 'c'`` (at least one)."""
     quoted = [f"'{word}'" for word in words]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 

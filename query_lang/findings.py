@@ -1,4 +1,4 @@
-"""Words of molecular findings: alterations, effects, significance and origin by name, and protein changes in one form."""
+"""Words of molecular findings: alterations, effects, significance, origin by name; protein changes in one form."""
 
 from __future__ import annotations
 

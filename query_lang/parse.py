@@ -64,7 +64,7 @@ def parse_with_places(text: str) -> Parsed:
         query = builder.transform(tree)
         _check_levels(query)
     except VisitError as error:
-        cause = error.orig_exc
+        cause: Exception = error.orig_exc
         if not isinstance(cause, Mistake | QueryTreeError):
             raise
         offset = getattr(getattr(error.obj, "meta", None), "start_pos", None)

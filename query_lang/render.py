@@ -193,8 +193,13 @@ def _short(events: Events, condition: Condition) -> str | None:
         return None
     comparison = _comparison(condition, percent)
     comparison = f"is {comparison}" if concept is None and comparison.startswith("exactly") else comparison
-    if kind == "performance" and isinstance(concept, Under) and not concept.exact and _is_ecog(concept.term):
-        return f"{_text(concept.term)} {comparison}"
+    if (
+        kind == "performance"
+        and isinstance(concept, Under)
+        and not concept.exact
+        and _ecog(concept.term).casefold() in _ECOG
+    ):
+        return f"{_ecog(concept.term)} {comparison}"
     return " ".join([*_selection(Events(kind, concept), set()), comparison])
 
 
@@ -226,8 +231,8 @@ def _attributes(kind: str) -> tuple[str, ...]:
     return ("t", "n", "m") if kind == "tnm" else tuple(KIND_WORDS[kind].short.values())
 
 
-def _is_ecog(term: Term) -> bool:
-    return _text(term).casefold() in _ECOG
+def _ecog(term: Term) -> str:
+    return term.text if isinstance(term, Name) else term.id.upper()
 
 
 def _measure(condition: Compare | Between | Is) -> str:

@@ -1,14 +1,15 @@
-"""Names to concepts: a parsed query becomes one over concept ids, or one error that tells what could not be resolved."""
+"""Names to concepts: a parsed query becomes one over concept ids, or one error that tells all that is unknown."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..kb.concepts import ConceptTable
 from ..kb.scales import Scales
 from .compounds import split_biomarker, split_variant
-from .conditions import BY_ID, ConditionResolver, _either, concept_ids, named, shown
+from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .errors import QueryError
 from .nodes import (
     AllOf,
@@ -131,7 +132,7 @@ class _Resolver:
         found = []
         for at, part in enumerate(parts):
             whole = None
-            if self._bare_name(part) and self._unknown(part):
+            if self._bare_name(part) and not self._stands_alone(self._bare_name(part)):
                 # "head and neck cancer" without quotes falls apart into two names.
                 for first, second in ((at - 1, at), (at, at + 1)):
                     if first >= 0 and second < len(parts):
@@ -158,8 +159,8 @@ class _Resolver:
             return term.text if isinstance(term, Name) else ""
         return ""
 
-    def _unknown(self, node: PatientExpression) -> bool:
-        return not self._concepts.lookup(self._bare_name(node))
+    def _stands_alone(self, text: str) -> bool:
+        return any(MEANT_BY_CONCEPT[self._concepts.get(one).kind] for one in self._concepts.lookup(text))
 
     # --- events -------------------------------------------------------------------------------------------------------
 
@@ -177,7 +178,7 @@ class _Resolver:
             kinds = () if kind is None else (kind,)
         if condition is not None and kinds:
             condition = self._conditions.resolve(condition, kinds)
-        return Events(kind, concept, condition, events.context, events.pick, events.window)
+        return dataclasses.replace(events, kind=kind, concept=concept, condition=condition)
 
     def _spelled_out(self, events: Events) -> Events:
         """What a name says beyond its concept becomes a condition: *HER2 positive*, *EGFR L858R*, *radiation to brain*.
@@ -218,9 +219,7 @@ class _Resolver:
         if (name, kind) == (text, events.kind):
             return events
         self._place_as(name, text)
-        changed = Events(
-            kind, Under(Name(name), concept.exact), events.condition, events.context, events.pick, events.window
-        )
+        changed = dataclasses.replace(events, kind=kind, concept=Under(Name(name), concept.exact))
         return changed if extra is None else self._with(changed, changed.concept, extra)
 
     def _place_as(self, name: str, text: str) -> None:
@@ -229,7 +228,7 @@ class _Resolver:
 
     def _with(self, events: Events, concept: ConceptExpression | None, extra: Condition) -> Events:
         condition = extra if events.condition is None else AllOf((extra, events.condition))
-        return Events(events.kind, concept, condition, events.context, events.pick, events.window)
+        return dataclasses.replace(events, concept=concept, condition=condition)
 
     # --- concepts -----------------------------------------------------------------------------------------------------
 
@@ -267,7 +266,7 @@ class _Resolver:
             what = self._concepts.get(others[0]).kind
             self._report(
                 f"'{shown(text)}' is a {what}, which is no {kind_spelling(kind)}", text,
-                f"write {_either(readings)}" if readings else "",
+                f"write {either(readings)}" if readings else "",
             )  # fmt: skip
         else:
             self._unknown_name(text, f"no {kind_spelling(kind)} is called '{shown(text)}'", kinds)
@@ -304,7 +303,7 @@ class _Resolver:
                 readings = self._readings(text, ids)
                 self._report(
                     f"'{shown(text)}' is a {row.kind}, and no fact by itself", text,
-                    f"write {_either(readings)}" if readings else "say which kind of fact it belongs to",
+                    f"write {either(readings)}" if readings else "say which kind of fact it belongs to",
                 )  # fmt: skip
             else:
                 self._unknown_name(text, f"'{shown(text)}' is not known", None)
@@ -314,7 +313,7 @@ class _Resolver:
             by_kind = {kind: by_kind[kind] for kind in fitting} if fitting else by_kind
         if len(by_kind) > 1 and concept_ids(self._concepts, text, None) == ids:
             readings = self._readings(text, [one for found in by_kind.values() for one in found])
-            self._report(f"'{shown(text)}' has several readings", text, f"write {_either(readings)}")
+            self._report(f"'{shown(text)}' has several readings", text, f"write {either(readings)}")
             return concept, ()
         chosen = tuple(one for found in by_kind.values() for one in found)
         meant = tuple(dict.fromkeys(kind for name in by_kind for kind in MEANT_BY_CONCEPT[name]))
@@ -329,7 +328,7 @@ class _Resolver:
             return parts[0]
         if concept_ids(self._concepts, text, kinds):
             names = [f"{self._concepts.get(one).name} ({BY_ID}{one})" for one in ids]
-            self._report(f"'{shown(text)}' has several readings", text, f"it could be {_either(names)}")
+            self._report(f"'{shown(text)}' has several readings", text, f"it could be {either(names)}")
         return Union(parts)
 
     def _readings(self, text: str, ids: Iterable[str]) -> list[str]:
@@ -344,8 +343,10 @@ class _Resolver:
         return list(dict.fromkeys(found))
 
     def _unknown_name(self, text: str, message: str, kinds: Iterable[str] | None) -> None:
-        similar = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
-        self._report(message, text, f"did you mean {_either(similar)}?" if similar else "")
+        similar: list[str] = []
+        if len(text) > 2:
+            similar = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
+        self._report(message, text, f"did you mean {either(similar)}?" if similar else "")
 
 
 def _attributes_of(events: Events) -> frozenset[str]:
