@@ -1,0 +1,211 @@
+"""The ingest run: sources in, one new generation of the knowledge base out.
+
+A run reads again only the patients who have a note that the knowledge base does not hold; the others are copied. It
+holds the writer's lock from beginning to end. A run that is killed leaves the knowledge base as it was, and its
+finished batches beside it: the same run again takes them up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ..kb.errors import CohortiumError, NotWritable, UsageError
+from ..kb.layout import Layout
+from ..kb.load import GenerationWriter
+from ..kb.rows import QuarantinedRecord, StagingRows
+from ..kb.store import KnowledgeBase
+from .progress import Bar, bar
+from .readers.records import Incoming
+from .readers.sources import Sources
+from .reading import BatchResult, PatientNotes, Reading, shipped_reading
+from .report import IngestReport
+from .spool import Spool
+from .versions import VersionStore
+from .workers import Batch, read_all
+
+#: A batch of patients ends with so many notes, or so many characters: a second of reading or a few.
+BATCH_NOTES: Final = 40
+BATCH_CHARACTERS: Final = 400_000
+_QUARANTINE_ROWS: Final = 500
+
+
+class Interrupted(CohortiumError):
+    """The run was interrupted from the keyboard (exit 130)."""
+
+    exit_code = 130
+
+
+@dataclass(slots=True)
+class Run:
+    """What the steps of one run share."""
+
+    reading: Reading
+    workers: int
+    writer: GenerationWriter
+    previous: KnowledgeBase | None
+    spool: Spool
+    versions: VersionStore
+    report: IngestReport
+    bar: Bar
+    affected: list[str] = field(default_factory=list)
+    quarantine: StagingRows = field(default_factory=StagingRows)
+    waiting: int = 0
+
+    def put_aside(self, record: QuarantinedRecord) -> None:
+        """Quarantine a record."""
+        self.report.add(quarantined=1)
+        self.report.tell(record.source, record.place, record.reason)
+        self.quarantine.add_quarantine([record])
+        self.waiting += 1
+        if self.waiting >= _QUARANTINE_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over the quarantined records."""
+        self.writer.add_tables(self.quarantine.take())
+        self.waiting = 0
+
+    @property
+    def read_otherwise(self) -> bool:
+        """Whether the knowledge base was made by another version of the reading: then every patient is read again."""
+        if self.previous is None:
+            return False
+        before = self.previous.manifest["versions"]
+        return any(before.get(name) != version for name, version in self.reading.versions)
+
+
+# --- the steps -------------------------------------------------------------------------------------------------------
+
+
+def read_sources(run: Run, records: Iterable[Incoming | QuarantinedRecord]) -> Iterator[Incoming]:
+    """Records to notes; the others go to quarantine with their reason."""
+    run.bar.step("reading sources")
+    for record in records:
+        run.report.add(notes_in=1)
+        run.bar.advance()
+        if isinstance(record, QuarantinedRecord):
+            run.put_aside(record)
+        else:
+            yield record
+    run.flush()
+
+
+def tell_versions_apart(run: Run, arrivals: Iterable[Incoming]) -> Iterator[PatientNotes]:
+    """Notes to patients with all versions of their notes, those only of whom something is new."""
+    run.versions.add(arrivals)
+    run.affected = run.versions.affected(everyone=run.read_otherwise)
+    run.report.add(unchanged=run.versions.unchanged(run.affected))
+    run.bar.step("reading notes", run.versions.volume(run.affected))
+    yield from run.versions.histories(run.affected)
+
+
+def group_by_patient(run: Run, patients: Iterable[PatientNotes]) -> Iterator[Batch]:
+    """Patients to batches of a few, the unit of work and of resuming."""
+    batch: list[PatientNotes] = []
+    notes = characters = 0
+    for patient in patients:
+        batch.append(patient)
+        notes += len(patient.versions)
+        characters += sum(len(version.note.text) for version in patient.versions)
+        if notes >= BATCH_NOTES or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, notes, characters = [], 0, 0
+    if batch:
+        yield batch
+
+
+def read_notes_and_build_journeys(run: Run, batches: Iterable[Batch]) -> Iterator[BatchResult]:
+    """Batches to staging rows: each note read, then each journey built (:func:`.reading.read_batch`)."""
+    for batch, result, resumed in read_all(run.reading, batches, run.spool, run.workers):
+        run.report.add(batches=1, resumed=int(resumed), **result.counts)
+        for fault in result.quarantined:
+            run.report.tell(*fault)
+        run.bar.advance(sum(version.row is not None for patient in batch for version in patient.versions))
+        yield result
+
+
+def load(run: Run, results: Iterable[BatchResult]) -> Iterator[str]:
+    """Staging rows, and what is copied from before, to a new generation; its id."""
+    kept: set[str] = set()
+    for result in results:
+        run.writer.add_tables(result.tables)
+        kept.update(result.kept)
+    run.bar.step("writing")
+    counts = run.report.counts()
+    if run.previous is not None:
+        copied = set(run.previous.patients).difference(run.affected) | kept.intersection(run.previous.patients)
+        run.writer.copy_unchanged(run.previous, sorted(copied))
+        run.writer.copy_quarantine(run.previous)
+        told = run.previous.info()
+        counts = {name: number + int(told.get(name, 0)) for name, number in counts.items()}
+    yield run.writer.finish(counts)
+
+
+#: A run, in its order: each step takes what the one before it gives.
+STEPS: Final[tuple[Callable[[Run, Any], Iterator[Any]], ...]] = (
+    read_sources,
+    tell_versions_apart,
+    group_by_patient,
+    read_notes_and_build_journeys,
+    load,
+)
+
+
+def run_ingest(
+    sources: Iterable[str | os.PathLike[str]],
+    kb_path: str | os.PathLike[str],
+    *,
+    mapping: Mapping[str, str] | None = None,
+    workers: int = 1,
+    strict: bool = False,
+    progress: bool | None = None,
+    reading: Reading | None = None,
+) -> IngestReport:
+    """Read notes into the knowledge base at ``kb_path``, which is made when missing.
+
+    ``mapping``: field of a note → its name in the sources. ``workers``: processes that read notes; a script that asks
+    for more than one needs the usual ``if __name__ == "__main__":``. ``progress``: a bar on a terminal, None for yes.
+    ``reading``: another reader than the shipped one, for tests.
+
+    UsageError (a source, the map), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad record is none, it
+    is counted and kept with its reason.
+    """
+    if workers < 1:
+        raise UsageError(f"workers is {workers}; it is 1 or more")
+    begun = time.monotonic()
+    found = Sources(sources, mapping)
+    reading = reading or shipped_reading()
+    report = IngestReport(strict=strict)
+    spool = Spool(Path(kb_path))
+    try:
+        with GenerationWriter(kb_path, versions=dict(reading.versions)) as writer, bar(progress) as shown:
+            previous = None if Layout(kb_path).current() is None else KnowledgeBase.open(kb_path)
+            spool.make()
+            with previous or contextlib.nullcontext(), VersionStore(spool.folder, previous) as versions:
+                run = Run(reading, workers, writer, previous, spool, versions, report, shown)
+                stream: Any = found
+                for step in STEPS:
+                    stream = step(run, stream)
+                (report.generation,) = stream
+            spool.remove()
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            f"interrupted; the knowledge base at {kb_path} is as it was, and the notes read so far are kept beside it. "
+            "Hint: run the same command again, it goes on where it was"
+        ) from error
+    except OSError as error:
+        raise NotWritable(
+            f"the run could not go on: {error.strerror or type(error).__name__}. The knowledge base at {kb_path} is as "
+            "it was. Hint: is there space left on the disk? The same command goes on where it was"
+        ) from error
+    with KnowledgeBase.open(kb_path) as written:
+        rows = written.manifest["rows"]
+    report.patients, report.events = rows["patient"], rows["event"]
+    report.seconds = round(time.monotonic() - begun, 3)
+    return report

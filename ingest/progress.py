@@ -1,0 +1,45 @@
+"""A progress bar on a terminal; nothing elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+class Bar:
+    """One bar that changes its name from step to step; silent without a terminal."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
+        self._task: TaskID | None = None
+
+    def step(self, name: str, total: int | None = None) -> None:
+        """Begin a step of so many notes (None: not known)."""
+        if self._progress is not None:
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(name, total=total)
+
+    def advance(self, number: int = 1) -> None:
+        """So many more notes are done."""
+        if self._progress is not None and self._task is not None:
+            self._progress.advance(self._task, number)
+
+
+@contextlib.contextmanager
+def bar(wanted: bool | None) -> Iterator[Bar]:
+    """A bar on standard error when it is a terminal and the bar is wanted (None: wanted)."""
+    if wanted is False or not sys.stderr.isatty():
+        yield Bar()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield Bar(progress)

@@ -1,0 +1,59 @@
+"""What our fields are called in a source: ``--map patient_id=subject_id,date=chartdate``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from ...kb.errors import UsageError
+
+#: The fields of a note, in the order of its JSON form.
+FIELDS: Final = ("patient_id", "doc_id", "date", "type", "title", "text")
+#: Without these no record of a table can become a note.
+REQUIRED: Final = ("patient_id", "text")
+_SHOWN: Final = 20
+#: A table without a header offers its first row as column names; what may be a note's words is not repeated.
+_NAME_LIKE: Final = re.compile(r"[\w.:/#-]+(?: [\w.:/#-]+){0,2}")
+
+
+class ColumnMap:
+    """Field of ours → column of the source. Fields that the map does not name have their own name there."""
+
+    def __init__(self, named: Mapping[str, str] | None = None) -> None:
+        """UsageError when ``named`` has a field that notes lack."""
+        self.named = dict(named or {})
+        for name in self.named:
+            if name not in FIELDS:
+                raise UsageError(
+                    f"--map: '{name}' is no field of a note. "
+                    f"Hint: {_meant(name, FIELDS)}the fields are {', '.join(FIELDS)}"
+                )
+
+    def column(self, name: str) -> str:
+        """The column that holds a field."""
+        return self.named.get(name, name)
+
+    def check(self, present: Collection[str], where: str, required: Collection[str] = REQUIRED) -> None:
+        """UsageError, with the nearest columns there are, when a mapped or a required column is missing."""
+        for name in FIELDS:
+            column = self.column(name)
+            if column in present or (name not in self.named and name not in required):
+                continue
+            shown = [there for there in present if len(there) <= 40 and _NAME_LIKE.fullmatch(there)]
+            told = ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
+            there = f"its columns are: {told}" if told else "it has no line of column names"
+            if name in self.named:
+                raise UsageError(
+                    f"{where}: no column '{column}' for {name} (--map). Hint: {_meant(column, shown)}{there}"
+                )
+            raise UsageError(
+                f"{where}: no column '{column}'. Hint: {there}; tell which one it is with --map {name}=COLUMN"
+            )
+
+
+def _meant(name: str, present: Collection[str]) -> str:
+    by_folded = {there.casefold(): there for there in present}
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(repr(by_folded[one]) for one in near)}? " if near else ""

@@ -1,0 +1,164 @@
+"""From a raw record to a note, or to a quarantine row with its reason."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ...kb.model import EARLIEST_DAY, LATEST_DAY, Note
+from ...kb.rows import QuarantinedRecord
+from .mapping import ColumnMap
+from .note_dates import note_date
+
+#: Longer notes go to quarantine (characters).
+LONGEST_TEXT: Final = 20_000_000
+LONGEST_PATIENT_ID: Final = 200
+LONGEST_DOC_ID: Final = 1_000
+#: Of a quarantined record, so much is kept (characters); source and place lead to the rest.
+KEPT_OF_RAW: Final = 1_000_000
+
+_ABSENT: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """One record as its source holds it. ``fault`` is a reason code when not even the fields could be read.
+
+    ``source`` is the file's name as people see it, ``place`` where in it (``line 7``, ``row 3``, ``file``), ``number``
+    that place as a number. ``raw`` is the record's own text, needed only beside a ``fault``.
+    """
+
+    source: str
+    place: str
+    number: int
+    fields: Mapping[str, object] = field(default_factory=dict)
+    fault: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A note that came in, and where it stood."""
+
+    note: Note
+    source: str
+    place: str
+
+
+class _Fault(Exception):
+    """A reason code, on its way from a field to the quarantine."""
+
+
+@functools.cache
+def _reasons() -> Mapping[str, str]:
+    text = (Path(__file__).parent / "reasons.toml").read_text(encoding="utf-8")
+    return dict(tomllib.loads(text)["reasons"])
+
+
+def reason(code: str) -> str:
+    """``code: plain words``. A code may carry a detail of ours after a colon (``reader_error:ValueError``)."""
+    return f"{code}: {_reasons()[code.partition(':')[0]]}"
+
+
+def read_records(records: Iterable[RawRecord], columns: ColumnMap) -> Iterator[Incoming | QuarantinedRecord]:
+    """Every record as a note or as a quarantine row: none is dropped."""
+    for record in records:
+        if record.fault:
+            yield quarantined(record, record.fault)
+            continue
+        take = functools.partial(_value, record.fields, columns)
+        try:
+            note = _note(take, f"{record.source}:{record.number}")
+        except _Fault as fault:
+            yield quarantined(record, str(fault), _told(take("patient_id")), _told(take("doc_id")))
+        else:
+            yield Incoming(note, record.source, record.place)
+
+
+def quarantined(record: RawRecord, code: str, patient_id: str = "", doc_id: str = "") -> QuarantinedRecord:
+    """The quarantine row of a record."""
+    raw = record.raw or json.dumps(dict(record.fields), ensure_ascii=False, default=str)
+    return QuarantinedRecord(record.source, record.place, reason(code), patient_id, doc_id, raw[:KEPT_OF_RAW])
+
+
+def _value(fields: Mapping[str, object], columns: ColumnMap, name: str) -> object:
+    return fields.get(columns.column(name), _ABSENT)
+
+
+def _told(value: object) -> str:
+    return "" if value is _ABSENT or value is None else str(value)[:LONGEST_PATIENT_ID]
+
+
+def _note(take: Callable[[str], object], default_doc_id: str) -> Note:
+    patient_id = _identifier(take("patient_id"), "bad_patient_id", LONGEST_PATIENT_ID)
+    if not patient_id:
+        raise _Fault("missing_patient_id")
+    doc_id = _identifier(take("doc_id"), "bad_doc_id", LONGEST_DOC_ID) or default_doc_id
+    text = _text(take("text"))
+    note = Note(patient_id, doc_id, text, _date(take("date")), _remark(take("type")), _remark(take("title")))
+    for part in (note.text, note.patient_id, note.doc_id, note.type, note.title):
+        if "\0" in part:
+            raise _Fault("nul_bytes")
+        try:
+            part.encode("utf-8")
+        except UnicodeEncodeError as error:
+            # Bytes that are no UTF-8 arrive as U+DC80 to U+DCFF (surrogateescape); JSON can write other halves too.
+            escaped = all(0xDC80 <= ord(letter) <= 0xDCFF for letter in part[error.start : error.end])
+            raise _Fault("invalid_utf8" if escaped else "invalid_unicode") from error
+    return note
+
+
+def _identifier(value: object, fault: str, longest: int) -> str:
+    if value is _ABSENT or value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        # A table with gaps turns whole numbers into floats: 12.0 is patient 12.
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _Fault(fault)
+    try:
+        text = str(value).strip()
+    except ValueError as error:  # an integer of thousands of digits
+        raise _Fault(fault) from error
+    if len(text) > longest:
+        raise _Fault(fault)
+    return text
+
+
+def _text(value: object) -> str:
+    if value is _ABSENT:
+        raise _Fault("missing_text")
+    if value is None or value != value:
+        raise _Fault("empty_text")
+    if isinstance(value, bytes | bytearray):
+        value = value.decode("utf-8", "surrogateescape")
+    if not isinstance(value, str):
+        raise _Fault("bad_text")
+    if len(value) > LONGEST_TEXT:
+        raise _Fault("text_too_long")
+    if not value.strip():
+        raise _Fault("empty_text")
+    return value
+
+
+def _date(value: object) -> datetime.date | None:
+    try:
+        date = None if value is _ABSENT else note_date(value)
+    except ValueError as error:
+        raise _Fault("unparsable_date") from error
+    if date is not None and not EARLIEST_DAY <= date.toordinal() <= LATEST_DAY:
+        raise _Fault("date_out_of_range")
+    return date
+
+
+def _remark(value: object) -> str:
+    """A type or title: text of any kind, outer blanks dropped; what is missing is empty."""
+    if value is _ABSENT or value is None or value != value:
+        return ""
+    return str(value).strip()

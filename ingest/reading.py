@@ -1,0 +1,229 @@
+"""What the run knows of reading: one note at a time, then one patient; and what a batch of patients becomes."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import hashlib
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+
+from ..kb.model import Journey, Note, content_id
+from ..kb.rows import QuarantinedRecord, StagingRows, SupersededNote
+from .readers.records import reason
+
+#: The source of a quarantine row for a note of an earlier run that cannot be read any more; it counts as no row in.
+_HELD_BEFORE: Final = "knowledge base"
+
+
+class Reader(Protocol):
+    """Reads notes, and joins one patient's notes; made once a process."""
+
+    def read(self, note: Note) -> Any:
+        """One note, no state."""
+
+    def build(self, patient_id: str, read_notes: list[Any]) -> Journey:
+        """One patient, from what :meth:`read` gave for the notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A reader that other processes can make (``make`` is a function of a module), and the versions of what it does.
+
+    Other versions mean that every patient is read again.
+    """
+
+    make: Callable[[], Reader]
+    versions: tuple[tuple[str, str], ...]
+
+
+class ShippedReader:
+    """The document model and the journey of this package."""
+
+    def __init__(self) -> None:
+        from ..kb.concepts import ConceptTable
+        from .document import NoteReader
+        from .journey.build import build_journey
+
+        self._notes = NoteReader.from_ontology()
+        self._build = build_journey
+        self._concepts = ConceptTable.from_files()
+
+    def read(self, note: Note) -> Any:
+        """One note, no state."""
+        return self._notes.read(note)
+
+    def build(self, patient_id: str, read_notes: list[Any]) -> Journey:
+        """One patient."""
+        return self._build(patient_id, read_notes, self._concepts)
+
+
+def shipped_reading() -> Reading:
+    """The reading of this package, with the versions of its code and of its ontology files."""
+    return Reading(ShippedReader, (("pipeline", _pipeline_version()), ("ontology_files", _ontology_version())))
+
+
+@functools.cache
+def _pipeline_version() -> str:
+    # The files themselves: a number raised by hand is forgotten once, and then old facts pass for new ones.
+    from .. import __version__
+
+    here = Path(__file__).parent
+    files = [*here.rglob("*.py"), *here.rglob("*.toml"), *here.rglob("*.tsv"), *here.parent.glob("kb/*.py")]
+    return f"{__version__}+{_digest(files)}"
+
+
+@functools.cache
+def _ontology_version() -> str:
+    return _digest(path for path in (Path(__file__).parent.parent / "kb" / "ontology").rglob("*") if path.is_file())
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(files, key=lambda path: path.as_posix()):
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+# --- one patient -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a note. ``row`` is the source and place of the record that brought it in this run, None when the
+    knowledge base held it before; there it may already have been ``superseded_by`` another version (a note id)."""
+
+    note: Note
+    row: tuple[str, str] | None = None
+    superseded_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PatientNotes:
+    """All versions of all notes of one patient, in the order in which they came."""
+
+    patient_id: str
+    versions: tuple[Version, ...]
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """What a batch of patients became: staging rows, counts of the run, and patients that keep their old journey."""
+
+    tables: dict[str, pa.Table]
+    counts: dict[str, int]
+    kept: list[str]
+    quarantined: list[tuple[str, str, str]]  # source, place, reason
+
+
+@dataclass(slots=True)
+class _Chain:
+    """The versions of one note, the current one last."""
+
+    versions: list[Version] = field(default_factory=list)
+    superseded_before: list[Version] = field(default_factory=list)
+
+
+def read_batch(reader: Reader, patients: Sequence[PatientNotes]) -> BatchResult:
+    """Read the current version of every note and build every patient's journey."""
+    rows = StagingRows()
+    counts = dict.fromkeys(("stored", "unchanged", "superseding", "quarantined"), 0)
+    kept: list[str] = []
+    quarantined: list[tuple[str, str, str]] = []
+    for patient in patients:
+        faults: list[QuarantinedRecord] = []
+        chains = _chains(patient)
+        found = dict(_read_current(reader, chains, faults))
+        try:
+            journey = reader.build(patient.patient_id, _in_time(found)) if found else None
+            if journey is not None:
+                rows.add_journey(journey, _superseded(chains))
+        except Exception as error:
+            # A defect must cost one patient, not the run; what is known of the patient from before stays.
+            faults = [_fault(version, "journey_error", error) for version in patient.versions if version.row]
+            journey = None
+        if journey is None:
+            kept.append(patient.patient_id)
+        rows.add_quarantine(faults)
+        quarantined += [(fault.source, fault.place, fault.reason) for fault in faults]
+        counts["quarantined"] += sum(fault.source != _HELD_BEFORE for fault in faults)
+        if journey is not None:
+            _count(chains, counts)
+    return BatchResult(rows.take(), counts, kept, quarantined)
+
+
+def _chains(patient: PatientNotes) -> dict[str, _Chain]:
+    chains: dict[str, _Chain] = {}
+    for version in patient.versions:
+        chain = chains.setdefault(version.note.doc_id, _Chain())
+        (chain.superseded_before if version.superseded_by else chain.versions).append(version)
+    return chains
+
+
+def _read_current(
+    reader: Reader, chains: dict[str, _Chain], faults: list[QuarantinedRecord]
+) -> Iterator[tuple[Note, Any]]:
+    """Each note's latest version that can be read; versions on which the reader fails leave the chain."""
+    for chain in chains.values():
+        while chain.versions:
+            note = chain.versions[-1].note
+            try:
+                yield note, reader.read(note)
+                break
+            except Exception as error:
+                failed = [version for version in chain.versions if version.note.note_id == note.note_id]
+                faults += [_fault(version, "reader_error", error) for version in failed]
+                chain.versions = [version for version in chain.versions if version.note.note_id != note.note_id]
+
+
+def _fault(version: Version, code: str, error: Exception) -> QuarantinedRecord:
+    # The type alone: an exception's message may quote the note.
+    why = reason(f"{code}:{type(error).__name__}")
+    source, place = version.row or (_HELD_BEFORE, version.note.note_id)
+    return QuarantinedRecord(source, place, why, version.note.patient_id, version.note.doc_id, version.note.text)
+
+
+def _in_time(found: dict[Note, Any]) -> list[Any]:
+    """What was read, undated notes last: in an order that does not depend on how the notes came."""
+    undated = datetime.date.max
+    return [found[note] for note in sorted(found, key=lambda note: (note.date or undated, note.doc_id, note.note_id))]
+
+
+def _superseded(chains: dict[str, _Chain]) -> list[SupersededNote]:
+    """Each older version once, with the last one that replaced it; a version that is current again is none."""
+    older: dict[tuple[str, str], SupersededNote] = {}
+    for doc_id, chain in chains.items():
+        for version in chain.superseded_before:
+            older[doc_id, version.note.note_id] = SupersededNote(version.note, version.superseded_by)
+        for version, newer in itertools.pairwise(chain.versions):
+            older[doc_id, version.note.note_id] = SupersededNote(version.note, newer.note.note_id)
+        if chain.versions:
+            older.pop((doc_id, chain.versions[-1].note.note_id), None)
+    return [older[key] for key in sorted(older)]
+
+
+def _count(chains: dict[str, _Chain], counts: dict[str, int]) -> None:
+    for chain in chains.values():
+        before: str | None = None
+        for version in chain.versions:
+            note_id = version.note.note_id
+            outcome = "stored" if before is None else "unchanged" if note_id == before else "superseding"
+            counts[outcome] += version.row is not None
+            before = note_id
+
+
+def batch_key(reading: Reading, patients: Sequence[PatientNotes]) -> str:
+    """What a batch's result depends on, as an id."""
+    return content_id(
+        reading.versions,
+        [
+            (version.note.note_id, version.row, version.superseded_by)
+            for patient in patients
+            for version in patient.versions
+        ],
+    )

@@ -1,0 +1,68 @@
+"""What an ingest run did, in numbers."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+#: The four ends of a record: rows in = their sum.
+OUTCOMES: Final = ("stored", "unchanged", "superseding", "quarantined")
+#: So many quarantined records are listed one by one; all are in the knowledge base.
+LISTED: Final = 50
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """The sums of a run. ``patients`` and ``events`` are those of the knowledge base afterwards.
+
+    ``resumed`` counts the batches that a killed run had finished; ``reasons`` the quarantined records by reason;
+    ``quarantine`` lists the first of them as ``{"where", "reason"}``.
+    """
+
+    notes_in: int = 0
+    stored: int = 0
+    unchanged: int = 0
+    superseding: int = 0
+    quarantined: int = 0
+    patients: int = 0
+    events: int = 0
+    seconds: float = 0.0
+    batches: int = 0
+    resumed: int = 0
+    generation: str = ""
+    strict: bool = False
+    reasons: collections.Counter[str] = field(default_factory=collections.Counter)
+    quarantine: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, **counts: int) -> None:
+        """Add to the counts of these names."""
+        for name, number in counts.items():
+            setattr(self, name, getattr(self, name) + number)
+
+    def tell(self, source: str, place: str, reason: str) -> None:
+        """Note a quarantined record for the reader of the report."""
+        self.reasons[reason.rpartition(": ")[0] or reason] += 1
+        if len(self.quarantine) < LISTED:
+            self.quarantine.append({"where": f"{source}, {place}", "reason": reason})
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every row in has exactly one end."""
+        return self.notes_in == sum(getattr(self, name) for name in OUTCOMES)
+
+    @property
+    def exit_code(self) -> int:
+        """4 when nothing is stored, 1 with ``strict`` and quarantine, else 0."""
+        if self.stored + self.unchanged + self.superseding == 0:
+            return 4
+        return 1 if self.strict and self.quarantined else 0
+
+    def counts(self) -> dict[str, int]:
+        """Rows in and their four ends."""
+        return {name: getattr(self, name) for name in ("notes_in", *OUTCOMES)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {**dataclasses.asdict(self), "reasons": dict(sorted(self.reasons.items())), "balanced": self.balanced}

@@ -1,0 +1,127 @@
+"""Who reads the batches: this process, or several others; results come back in the order of the batches."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Final
+
+from ..kb.errors import CohortiumError
+from .reading import BatchResult, PatientNotes, Reader, Reading, batch_key, read_batch
+from .spool import Spool
+
+#: Batches that wait for each worker: enough that none idles, few enough that their notes fit in memory.
+_AHEAD: Final = 2
+
+Batch = Sequence[PatientNotes]
+
+
+class WorkerLost(CohortiumError):
+    """A process that read notes was killed (exit 1). What was finished is kept."""
+
+
+def read_all(
+    reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int
+) -> Iterator[tuple[Batch, BatchResult, bool]]:
+    """Each batch with what it became, and whether an earlier run had already read it."""
+    if workers == 1:
+        yield from _read_here(reading, batches, spool)
+    else:
+        yield from _read_elsewhere(reading, batches, spool, workers)
+
+
+def _read_here(reading: Reading, batches: Iterable[Batch], spool: Spool) -> Iterator[tuple[Batch, BatchResult, bool]]:
+    reader: Reader | None = None
+    for batch in batches:
+        key = batch_key(reading, batch)
+        result = spool.get(key)
+        resumed = result is not None
+        if result is None:
+            reader = reader or reading.make()
+            result = read_batch(reader, batch)
+            spool.put(key, result)
+        yield batch, result, resumed
+
+
+def _read_elsewhere(
+    reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int
+) -> Iterator[tuple[Batch, BatchResult, bool]]:
+    waiting: collections.deque[tuple[str, Batch, concurrent.futures.Future[None] | None]] = collections.deque()
+    with contextlib.ExitStack() as resources:
+        pool = concurrent.futures.ProcessPoolExecutor(
+            workers,
+            # Not fork: DuckDB's threads would not live on in the child.
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_start_worker,
+            initargs=(reading, str(spool.folder.parent)),
+        )
+        resources.callback(pool.shutdown, wait=True, cancel_futures=True)
+        for batch in batches:
+            key = batch_key(reading, batch)
+            waiting.append((key, batch, None if spool.holds(key) else pool.submit(_work, key, batch)))
+            if len(waiting) > workers * _AHEAD:
+                yield _finished(pool, spool, *waiting.popleft())
+        while waiting:
+            yield _finished(pool, spool, *waiting.popleft())
+
+
+def _finished(
+    pool: concurrent.futures.ProcessPoolExecutor,
+    spool: Spool,
+    key: str,
+    batch: Batch,
+    future: concurrent.futures.Future[None] | None,
+) -> tuple[Batch, BatchResult, bool]:
+    resumed = future is None
+    try:
+        if future is not None:
+            future.result()
+        result = spool.get(key)
+        if result is None:
+            # The file of an earlier run was not whole.
+            resumed = False
+            pool.submit(_work, key, batch).result()
+            result = spool.get(key)
+    except BrokenProcessPool as error:
+        raise WorkerLost(
+            "a process that read notes was killed, perhaps for want of memory. Hint: run the same command again; it "
+            "goes on where it was. Fewer --workers need less memory"
+        ) from error
+    if result is None:
+        raise WorkerLost("a finished batch cannot be read back. Hint: is the disk full? Run the same command again")
+    return batch, result, resumed
+
+
+# --- in a worker -----------------------------------------------------------------------------------------------------
+
+_reader: Reader | None = None
+_spool: Spool | None = None
+
+
+def _start_worker(reading: Reading, kb_path: str) -> None:
+    global _reader, _spool
+    # Ctrl-C reaches every process of the terminal; the first process alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _reader, _spool = reading.make(), Spool(Path(kb_path))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(key: str, batch: Batch) -> None:
+    if _reader is None or _spool is None:
+        raise RuntimeError("the worker was not started")
+    _spool.put(key, read_batch(_reader, batch))
