@@ -1,1 +1,1 @@
-"""Answering: the engine that defines each query node, the fast one that agrees with it, cohorts, explanations, the API."""
+"""Answering: the engine that defines each query node, the fast one that agrees with it, cohorts and explanations."""

@@ -34,9 +34,7 @@ def evaluate(
     ``world`` is CERTAIN, BELIEVED or POSSIBLE (ValueError for NONE). QueryTreeError for a name that is not resolved
     or a definition that is not there.
     """
-    return frozenset(
-        journey.patient_id for journey in journeys if matches(query, journey, concepts, scales, world)
-    )
+    return frozenset(journey.patient_id for journey in journeys if matches(query, journey, concepts, scales, world))
 
 
 def matches(query: nodes.Query, journey: Journey, concepts: ConceptTable, scales: Scales, world: World) -> bool:
@@ -46,10 +44,13 @@ def matches(query: nodes.Query, journey: Journey, concepts: ConceptTable, scales
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """An event as a view shows it. ``world``: in which worlds the view shows it, whether or not the event is so."""
+    """An event, the ``position``-th of its journey, as a view shows it.
+
+    ``world``: in which worlds the view shows it, whether or not the event is so there.
+    """
 
     event: Event
-    key: str
+    position: int
     world: World = World.CERTAIN
 
 
@@ -65,13 +66,12 @@ class View:
 
     @classmethod
     def of(cls, journey: Journey) -> View:
-        """Everything recorded of a patient; events of equal content are one event."""
-        events = {event.event_id: event for event in journey.events}
+        """Everything recorded of a patient."""
         tumors: dict[str, World] = {}
-        for event in events.values():
+        for event in journey.events:
             if event.tumor not in (ALL_TUMORS, NO_TUMOR):
                 tumors[event.tumor] = max(event.world, tumors.get(event.tumor, World.NONE))
-        return cls(tuple(Seen(event, key) for key, event in events.items()), tumors)
+        return cls(tuple(Seen(event, position) for position, event in enumerate(journey.events)), tumors)
 
     def of_tumor(self, tumor: str) -> View:
         """What is seen of one tumor: its events and those of all tumors, and perhaps those of no known tumor."""
@@ -123,9 +123,7 @@ class Meaning:
                 )
             case nodes.SameEvent(body):
                 # It ranges over what is recorded: an atom inside asks whether the event is so.
-                return any(
-                    self.holds(body, view.of_event(seen), world) for seen in view.events if seen.world >= world
-                )
+                return any(self.holds(body, view.of_event(seen), world) for seen in view.events if seen.world >= world)
             case nodes.Ordered():
                 return self._ordered(node, view, world)
             case nodes.Defined(name):
@@ -143,7 +141,11 @@ class Meaning:
     def _ordered(self, node: nodes.Ordered, view: View, world: World) -> bool:
         """A witness on each side, such that whichever events they are, the two differ and their days relate."""
         return any(
-            all(first.key != second.key and _relates(node, first, second, world) for first in left for second in right)
+            all(
+                first.position != second.position and _relates(node, first, second, world)
+                for first in left
+                for second in right
+            )
             for left in self.witnesses(node.left, view, world)
             for right in self.witnesses(node.right, view, world)
         )
@@ -254,7 +256,7 @@ class Meaning:
         if number is not None and number == as_number(term.text):
             return True
         if exact:
-            canonical = self.scales.canonical(attribute, str(value))
+            canonical = self.scales.canonical(attribute, value if isinstance(value, str) else f"{value:g}")
             return canonical is not None and canonical == self.scales.canonical(attribute, term.text)
         return self.scales.compare(attribute, value, "=", term.text)
 

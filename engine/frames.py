@@ -1,0 +1,228 @@
+"""Event rows as columns, and frames over them: which rows a criterion sees, grouped by patient, tumor or event.
+
+A frame is the fast engine's view (see :mod:`.reference`): a criterion is asked of all its groups at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyroaring import BitMap
+
+from ..kb.model import ALL_TUMORS, NO_TUMOR, Value, World
+from ..kb.store import KnowledgeBase
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A column of text: for each row the position of its word among ``distinct``."""
+
+    codes: Array
+    distinct: tuple[str, ...]
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> Words:
+        """From a column without nulls."""
+        encoded = pc.dictionary_encode(column).combine_chunks()
+        if isinstance(encoded, pa.ChunkedArray):  # what older versions give for no chunks
+            encoded = encoded.chunk(0)
+        return cls(encoded.indices.to_numpy(zero_copy_only=False), tuple(encoded.dictionary.to_pylist()))
+
+    def among(self, words: Collection[str]) -> Array:
+        """For each row, whether its word is one of ``words``."""
+        return np.array([word in words for word in self.distinct], dtype=bool)[self.codes]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of all rows: the position of the row's value among ``distinct``, -1 where it has none."""
+
+    codes: Array
+    distinct: tuple[Value, ...]
+
+    def where(self, verdicts: Sequence[bool]) -> Array:
+        """For each row, the verdict on its value; False where it has none."""
+        # The last entry is the one that -1 finds.
+        return np.array([*verdicts, False], dtype=bool)[self.codes]
+
+
+class Rows:
+    """The events of some kinds and concepts of some patients, ordered by event. ``patients``: sorted dense numbers."""
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        patients: BitMap,
+        kinds: Collection[str] | None,
+        concepts: Collection[str] | None,
+    ) -> None:
+        """None does not restrict."""
+        self._kb = kb
+        self.patients = np.asarray(patients.to_array(), dtype=np.int64)
+        self._bitmap = patients
+        table = kb.event_table(kinds, concepts, patients)
+        self.event = table["event"].to_numpy()
+        #: The position of the row's patient among ``patients``.
+        self.owner = np.searchsorted(self.patients, table["patient"].to_numpy())
+        self.kind, self.concept = Words.of(table["kind"]), Words.of(table["concept"])
+        self.polarity, self.temporality = Words.of(table["polarity"]), Words.of(table["temporality"])
+        self.experiencer, self.reason = Words.of(table["experiencer"]), Words.of(table["reason"])
+        self.low = table["low"].to_numpy().astype(np.int64)
+        self.high = table["high"].to_numpy().astype(np.int64)
+        self.middle = (self.low + self.high) // 2
+        self.world = table["world"].to_numpy().astype(np.int8)
+        self._tumor = table["tumor"]
+        self._attributes: dict[str, Attribute] = {}
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+    # --- attributes -------------------------------------------------------------------------------------------------
+
+    def load_attributes(self, names: Iterable[str], rows: Array) -> None:
+        """Read these attributes of the rows that the mask ``rows`` names; of other rows they count as not there."""
+        names = [name for name in names if name not in self._attributes]
+        if not names:
+            return
+        table = self._kb.attribute_table(pa.array(self.event[rows]), names)
+        for name in names:
+            self._attributes[name] = self._column(table.filter(pc.equal(table["name"], name)))
+
+    def attribute(self, name: str) -> Attribute:
+        """An attribute that was loaded."""
+        return self._attributes[name]
+
+    def _column(self, table: pa.Table) -> Attribute:
+        codes = np.full(len(self), -1, dtype=np.int64)
+        at = np.searchsorted(self.event, table["event"].to_numpy())
+        values: dict[Value, int] = {}
+        texts, numbers = table["text"].to_pylist(), table["number"].to_pylist()
+        for row, text, number in zip(at, texts, numbers, strict=True):
+            # Text and number differ as keys, also when they look alike: "2" is not 2.0.
+            value = number if text is None else text
+            if value != "":
+                codes[row] = values.setdefault(value, len(values))
+        return Attribute(codes, tuple(values))
+
+    # --- tumors -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tumors(self) -> Tumors:
+        """The tumors of the patients, also those that no row here belongs to."""
+        table = self._kb.event_table(None, None, self._bitmap).select(["patient", "tumor", "world"])
+        named = pc.invert(pc.is_in(table["tumor"], value_set=pa.array([ALL_TUMORS, NO_TUMOR])))
+        table = table.filter(pc.and_(named, pc.greater(table["world"], int(World.NONE))))
+        table = table.group_by(["patient", "tumor"]).aggregate([("world", "max")])
+        table = table.sort_by([("patient", "ascending"), ("tumor", "ascending")])
+        return Tumors(
+            np.searchsorted(self.patients, table["patient"].to_numpy()),
+            tuple(table["tumor"].to_pylist()),
+            table["world_max"].to_numpy().astype(np.int8),
+            len(self.patients),
+        )
+
+    @cached_property
+    def tumor(self) -> Array:
+        """For each row the number of its tumor; -1 none known, -2 all of them, -3 one that is in no world."""
+        names = self._tumor.to_pylist()
+        numbers = self.tumors.numbers
+        special = {NO_TUMOR: -1, ALL_TUMORS: -2}
+        found = (
+            special[name] if name in special else numbers.get((owner, name), -3)
+            for owner, name in zip(self.owner.tolist(), names, strict=True)
+        )
+        return np.fromiter(found, dtype=np.int64, count=len(self))
+
+
+@dataclass(frozen=True)
+class Tumors:
+    """Tumors of patients, ordered by patient. ``world``: the highest that an event of the tumor is in."""
+
+    owner: Array
+    name: tuple[str, ...]
+    world: Array
+    patients: int
+
+    @cached_property
+    def numbers(self) -> dict[tuple[int, str], int]:
+        """(position of the patient, name) to the tumor's number."""
+        return {key: number for number, key in enumerate(zip(self.owner.tolist(), self.name, strict=True))}
+
+    @cached_property
+    def counts(self) -> Array:
+        """How many tumors each patient has."""
+        return np.bincount(self.owner, minlength=self.patients)
+
+    @cached_property
+    def starts(self) -> Array:
+        """The number of each patient's first tumor."""
+        return np.cumsum(self.counts) - self.counts
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Rows in groups. ``index``, ``group``, ``shown`` have an entry for each shown row: which row, in which group, and
+    the highest world in which the group shows it. ``patient`` has one for each group: the position of its patient."""
+
+    rows: Rows
+    index: Array
+    group: Array
+    shown: Array
+    patient: Array
+
+    @classmethod
+    def of_patients(cls, rows: Rows) -> Frame:
+        """A group for each patient, who is shown all rows of theirs."""
+        everything = np.full(len(rows), World.CERTAIN, dtype=np.int8)
+        return cls(rows, np.arange(len(rows)), rows.owner, everything, np.arange(len(rows.patients)))
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(self.patient)
+
+    def by_tumor(self) -> tuple[Frame, Array, Array]:
+        """A group for each tumor of each group's patient; with them the group and the tumor that each comes from.
+
+        Rows of no known tumor are shown in the possible world.
+        """
+        tumors = self.rows.tumors
+        counts = tumors.counts[self.patient]
+        parent = np.repeat(np.arange(self.groups), counts)
+        first = np.cumsum(counts) - counts
+        number = tumors.starts[self.patient][parent] + np.arange(len(parent)) - first[parent]
+        own = self.rows.tumor[self.index]
+        # A row of one tumor goes to one group, one of none or all to as many as there are tumors.
+        one = np.flatnonzero(own >= 0)
+        many = np.flatnonzero((own == -1) | (own == -2))
+        parent_of_one = self.group[one]
+        group_of_one = first[parent_of_one] + own[one] - tumors.starts[self.patient[parent_of_one]]
+        copies = counts[self.group[many]]
+        source = np.repeat(many, copies)
+        step = np.arange(len(source)) - np.repeat(np.cumsum(copies) - copies, copies)
+        group_of_many = first[self.group[source]] + step
+        shown = self.shown[source]
+        shown = np.where(own[source] == -1, np.minimum(shown, np.int8(World.POSSIBLE)), shown)
+        frame = Frame(
+            self.rows,
+            np.concatenate([self.index[one], self.index[source]]),
+            np.concatenate([group_of_one, group_of_many]),
+            np.concatenate([self.shown[one], shown]),
+            self.patient[parent],
+        )
+        return frame, parent, number
+
+    def by_event(self, world: World) -> tuple[Frame, Array]:
+        """A group for each row that is shown in ``world``; with them the group that each comes from."""
+        kept = np.flatnonzero(self.shown >= world)
+        parent = self.group[kept]
+        frame = Frame(self.rows, self.index[kept], np.arange(len(kept)), self.shown[kept], self.patient[parent])
+        return frame, parent

@@ -1,0 +1,106 @@
+"""A knowledge base in memory, with what the fast engine reads: so that thousands of generated ones cost little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+from pyroaring import BitMap
+
+from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.model import Journey, World
+from cohortium.kb.scales import Scales
+
+TEXT = ("kind", "concept", "polarity", "temporality", "experiencer", "reason", "tumor")
+SCHEMA = pa.schema(
+    [
+        ("event", pa.int64()),
+        ("patient", pa.int32()),
+        *((name, pa.string()) for name in ("kind", "concept")),
+        *((name, pa.int32()) for name in ("low", "high")),
+        *((name, pa.string()) for name in ("polarity", "temporality", "experiencer", "reason")),
+        ("world", pa.int8()),
+        ("tumor", pa.string()),
+    ]
+)
+ATTRIBUTES = pa.schema(
+    [("event", pa.int64()), ("name", pa.string()), ("text", pa.string()), ("number", pa.float64())]
+)
+
+
+class MemoryKb:
+    """As :class:`cohortium.kb.store.KnowledgeBase`, as far as a query needs it. Counts how often events are read."""
+
+    def __init__(self, journeys: Iterable[Journey], concepts: ConceptTable, scales: Scales) -> None:
+        self.concepts, self.scales = concepts, scales
+        self.journeys = sorted(journeys, key=lambda journey: journey.patient_id)
+        self.patients = tuple(journey.patient_id for journey in self.journeys)
+        self.reads = 0
+        numbered = [(patient, event) for patient, journey in enumerate(self.journeys) for event in journey.events]
+        self._rows = [
+            {
+                "event": number,
+                "patient": patient,
+                "kind": event.kind,
+                "concept": event.concept,
+                "low": event.day.low,
+                "high": event.day.high,
+                "polarity": str(event.context.polarity),
+                "temporality": str(event.context.temporality),
+                "experiencer": str(event.context.experiencer),
+                "reason": event.context.reason,
+                "world": int(event.world),
+                "tumor": event.tumor,
+            }
+            for number, (patient, event) in enumerate(numbered)
+        ]
+        self._attributes = [
+            {
+                "event": number,
+                "name": name,
+                "text": value if isinstance(value, str) else None,
+                "number": None if isinstance(value, str) else float(value),
+            }
+            for number, (_, event) in enumerate(numbered)
+            for name, value in event.attributes.items()
+        ]
+
+    @property
+    def all_patients(self) -> BitMap:
+        """Every dense patient number."""
+        return BitMap(range(len(self.patients)))
+
+    def posting(self, kind: str, concept: str, world: World) -> BitMap:
+        """Patients with such an event, closed over descendants; the concept '' is any."""
+        return BitMap(
+            row["patient"]
+            for row in self._rows
+            if row["kind"] == kind
+            and row["world"] >= world
+            and (not concept or self.concepts.is_a(row["concept"], concept))
+        )
+
+    def event_table(
+        self,
+        kinds: Sequence[str] | None = None,
+        concepts: Sequence[str] | None = None,
+        patients: BitMap | None = None,
+    ) -> pa.Table:
+        """Events of these kinds, exactly these concepts, these patients."""
+        self.reads += 1
+        return pa.Table.from_pylist(
+            [
+                row
+                for row in self._rows
+                if (kinds is None or row["kind"] in kinds)
+                and (concepts is None or row["concept"] in concepts)
+                and (patients is None or row["patient"] in patients)
+            ],
+            schema=SCHEMA,
+        )
+
+    def attribute_table(self, events: pa.Array, names: Sequence[str]) -> pa.Table:
+        """These attributes of these events."""
+        wanted = set(events.to_pylist())
+        rows = [row for row in self._attributes if row["event"] in wanted and row["name"] in names]
+        return pa.Table.from_pylist(rows, schema=ATTRIBUTES)
