@@ -404,7 +404,8 @@ def _parts(cell: str) -> tuple[str, ...]:
 
 
 def read_value_sets(path: Path) -> list[ValueSet]:
-    """The named sets of ``value_sets.toml``: ``name = [ids]`` or a table with ``members`` and perhaps ``aliases``."""
+    """The named sets of ``value_sets.toml``: ``name = [ids]`` or a table with ``members`` and perhaps ``name``
+    (for people) and ``aliases``."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -412,7 +413,8 @@ def read_value_sets(path: Path) -> list[ValueSet]:
     found = []
     for name, entry in data.items():
         if isinstance(entry, Mapping):
-            members, aliases = entry.get("members", []), entry.get("aliases", [])
+            members = entry.get("members", [])
+            aliases = list(dict.fromkeys([*filter(None, [entry.get("name")]), *entry.get("aliases", [])]))
         else:
             members, aliases = entry, []
         if not isinstance(members, list) or not all(isinstance(member, str) for member in members):

@@ -48,6 +48,7 @@ VALUE_SETS = """\
 egfr_inhibitors = ["osimertinib"]
 
 [lung_core]
+name = "lung basket"
 members = ["nsclc", "leukemia"]
 aliases = ["core of the lung basket"]
 """

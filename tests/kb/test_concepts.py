@@ -133,6 +133,8 @@ def test_value_sets(concepts: ConceptTable) -> None:
     assert concepts.value_set("egfr_inhibitors") == ("osimertinib",)
     assert concepts.value_set("EGFR inhibitors") == ("osimertinib",)
     assert concepts.value_set("Core of the lung basket") == ("nsclc", "leukemia")
+    assert concepts.value_set("lung baskets") is None, "a set is named exactly"
+    assert concepts.value_set("Lung-basket") == ("nsclc", "leukemia")
     assert concepts.value_set("unknown") is None
 
 
