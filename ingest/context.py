@@ -1,0 +1,271 @@
+"""Context of mentions: polarity, temporality, experiencer, reason and treatment status, from the cues around them.
+
+The cue nearest to a mention decides each part; a cue reaches no further than its ``reach``, never past a terminator, and
+a cue behind a list governs the whole list only when its members are plainly coordinated. Cue phrases are data
+(``cues/context.toml``); this module holds only how they govern.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
+from .phrases import PhraseMatch, PhraseTrie
+from .shape import Section
+from .tokens import Token
+
+TREATMENT_KINDS = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
+
+_COORDINATION = re.compile(r"[\s,/&+()]*(?:(?:and|or|nor|as well as|plus)\b)?[\s,/&+()]*", re.IGNORECASE)
+_EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
+_QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
+_QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
+_PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class CueKind:
+    """One ``[[cue]]`` table: what it sets, on which side it stands, how far it reaches."""
+
+    name: str
+    sets: dict[str, str]
+    direction: str
+    reach: int
+    kinds: frozenset[str]
+
+
+class Found(NamedTuple):
+    """A cue in a sentence (None: a pseudo-cue, which only blocks), with its token span."""
+
+    kind: CueKind
+    match: PhraseMatch[CueKind | None]
+
+
+class Target(NamedTuple):
+    """What context is asked for: token span, character span and event kind."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The context of one target; ``status`` is given, planned, declined, never_started or empty (treatments only)."""
+
+    context: Context = Context()
+    status: str = ""
+    cues: tuple[Cue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CueTable:
+    """The shipped cues as tries: cues with pseudo-cues, and terminators."""
+
+    cues: PhraseTrie[CueKind | None]
+    hard: PhraseTrie[str]
+    negation: PhraseTrie[str]
+
+
+@lru_cache(maxsize=1)
+def cue_table() -> CueTable:
+    """``cues/context.toml`` as tries, built once a process."""
+    table = tomllib.loads(resources.files(__package__).joinpath("cues/context.toml").read_text("utf-8"))
+    cues: PhraseTrie[CueKind | None] = PhraseTrie()
+    for entry in table["cue"]:
+        kind = CueKind(
+            entry["name"], entry["sets"], entry["direction"], entry["reach"], frozenset(entry.get("kinds", ()))
+        )
+        for phrase in entry["phrases"]:
+            cues.add(phrase, kind)
+    for phrase in table["pseudo"]["phrases"]:
+        cues.add(phrase, None)
+    terminators = table["terminators"]
+    return CueTable(
+        cues,
+        PhraseTrie((phrase, phrase) for phrase in terminators["hard"]),
+        PhraseTrie((phrase, phrase) for phrase in terminators["negation"]),
+    )
+
+
+class SentenceContext:
+    """The cues of one sentence, found once, and what they say of each target in it."""
+
+    def __init__(self, text: str, tokens: Sequence[Token], span: tuple[int, int], targets: Sequence[Target]) -> None:
+        """``tokens`` are those of the sentence alone; ``span`` its character span; targets in order of position."""
+        table = cue_table()
+        self._text = text
+        self._tokens = tokens
+        self._span = span
+        self._targets = targets
+        self._cues: list[Found] = []
+        for match in table.cues.find(text, tokens):
+            self._cues += [Found(kind, match) for kind in match.payloads if kind is not None and None not in match.payloads]
+        self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
+        self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
+
+    def _governs(self, found: Found, target: Target) -> int | None:
+        """Distance in words when the cue governs the target, else None."""
+        kind, match = found
+        if kind.kinds and target.kind not in kind.kinds:
+            return None
+        if match.first < target.last and target.first < match.last:
+            return None
+        before = match.last <= target.first
+        if (before and kind.direction == "after") or (not before and kind.direction == "before"):
+            return None
+        low, high = (match.last, target.first) if before else (target.last, match.first)
+        distance = high - low
+        if distance > kind.reach:
+            return None
+        if kind.sets.get("experiencer") is None and any(low <= first and last <= high for first, last in self._hard):
+            return None
+        if before:
+            return distance if self._reaches_forward(kind, low, high, match.end, target) else None
+        return distance if self._reaches_back(kind, match, target) else None
+
+    def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target) -> bool:
+        if kind.name not in ("negation", "uncertainty", "never_given", "declined"):
+            return True
+        if any(low <= first and last <= high for first, last in self._negation_ends):
+            return False
+        between = self._text[cue_end : target.start]
+        comma = between.rfind(",")
+        # Past a comma a negation goes on only through a list: few words since the last comma.
+        return comma < 0 or len(between[comma:].split()) <= 5
+
+    def _reaches_back(self, kind: CueKind, match: PhraseMatch[CueKind | None], target: Target) -> bool:
+        if kind.direction == "both":
+            return True
+        position = target.end
+        for other in self._targets:
+            if other.start < position or other.start >= match.start or other is target:
+                continue
+            if not _COORDINATION.fullmatch(self._text, position, other.start):
+                return False
+            position = max(position, other.end)
+        if kind.name.startswith(("negation", "uncertainty", "certainty")):
+            gap = self._text[position : match.start]
+            return gap.count(",") == 0 and not any(
+                first >= target.last and last <= match.first
+                for first, last in self._negation_ends
+                if kind.name == "certainty_behind"
+            )
+        return True
+
+    def _nearest(self, target: Target, part: str) -> list[tuple[int, Found]]:
+        """The cues that set ``part`` for the target, nearest first; a cue behind wins a tie."""
+        governing = []
+        for found in self._cues:
+            if part in found.kind.sets:
+                distance = self._governs(found, target)
+                if distance is not None:
+                    governing.append((2 * distance + (found.match.last <= target.first), found))
+        governing.sort(key=lambda pair: pair[0])
+        return governing
+
+    def read(self, target: Target, section: Section) -> Reading:
+        """The context of ``target``, standing in ``section``."""
+        cues: list[Cue] = []
+        polarity, reason = self._polarity(target, cues)
+        temporality = self._temporality(target, section, cues)
+        experiencer = self._experiencer(target, section, cues)
+        status = ""
+        if target.kind in TREATMENT_KINDS:
+            status, status_reason = self._status(target, section, cues)
+            if status in ("declined", "never_started"):
+                polarity, reason, temporality = Polarity.ABSENT, status_reason, Temporality.CURRENT
+            elif status == "planned":
+                polarity, temporality = Polarity.PRESENT, Temporality.PLANNED
+            elif status == "hypothetical":
+                polarity, temporality = Polarity.PRESENT, Temporality.HYPOTHETICAL
+            else:
+                if reason not in ("retracted",):
+                    polarity = Polarity.PRESENT if polarity is not Polarity.UNCERTAIN else polarity
+                temporality = Temporality.HISTORICAL if temporality is Temporality.HISTORICAL else Temporality.CURRENT
+        return Reading(Context(polarity, temporality, experiencer, reason), status, tuple(cues))
+
+    def _cue(self, found: Found) -> Cue:
+        return Cue(found.match.start, found.match.end, found.kind.name)
+
+    def _polarity(self, target: Target, cues: list[Cue]) -> tuple[Polarity, str]:
+        text, (start, end) = self._text, self._span
+        if _EMPTY_BOX.search(text, max(start, target.start - 40), target.start) and not self._mention_between(target):
+            return Polarity.ABSENT, "none"
+        if _QUESTION_BEFORE.search(text, start, target.start) or _QUESTION_BEHIND.match(text, target.end, end):
+            cues.append(Cue(max(start, target.start - 2), target.end, "question_mark"))
+            return Polarity.UNCERTAIN, "none"
+        governing = [pair for pair in self._nearest(target, "polarity") if "status" not in pair[1].kind.sets]
+        if not governing:
+            return Polarity.PRESENT, "none"
+        found = governing[0][1]
+        for _, other in governing[1:]:
+            # "not suspicious for", "no definite evidence of suspected": a negation right before a softer cue holds.
+            if (
+                other.kind.name == "negation"
+                and found.kind.name in ("uncertainty", "certainty")
+                and 0 <= found.match.first - other.match.last <= 2
+            ):
+                found = other
+        cues.append(self._cue(found))
+        return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
+
+    def _mention_between(self, target: Target) -> bool:
+        return any(target.start - 40 < other.start < target.start for other in self._targets)
+
+    def _temporality(self, target: Target, section: Section, cues: list[Cue]) -> Temporality:
+        for _, found in self._nearest(target, "temporality"):
+            if "status" in found.kind.sets:
+                continue
+            cues.append(self._cue(found))
+            return Temporality(found.kind.sets["temporality"])
+        if section.effect == "history":
+            return Temporality.HISTORICAL
+        if section.effect in ("counseling", "boilerplate") and target.kind not in ("variant", "biomarker", "diagnosis"):
+            return Temporality.HYPOTHETICAL
+        return Temporality.CURRENT
+
+    def _experiencer(self, target: Target, section: Section, cues: list[Cue]) -> Experiencer:
+        governing = self._nearest(target, "experiencer")
+        if governing:
+            found = governing[0][1]
+            cues.append(self._cue(found))
+            return Experiencer(found.kind.sets["experiencer"])
+        if section.effect == "family" and not _PATIENT.search(self._text, *self._span):
+            return Experiencer.FAMILY
+        return Experiencer.PATIENT
+
+    def _status(self, target: Target, section: Section, cues: list[Cue]) -> tuple[str, str]:
+        candidates = self._nearest(target, "status")
+        hypothetical = [
+            pair for pair in self._nearest(target, "temporality") if pair[1].kind.name in ("hypothetical", "historical")
+        ]
+        ranked = sorted(candidates + hypothetical, key=lambda pair: pair[0])
+        if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
+            return "never_started", "never_started"
+        # Declining says more than offering or discussing, wherever both govern one treatment.
+        for _, found in candidates:
+            if found.kind.name.startswith("declined"):
+                cues.append(self._cue(found))
+                return "declined", "declined"
+        if ranked:
+            found = ranked[0][1]
+            cues.append(self._cue(found))
+            if found.kind.name == "historical":
+                return "given", "none"
+            if found.kind.name == "hypothetical":
+                return "hypothetical", "none"
+            return found.kind.sets["status"], found.kind.sets.get("reason", "none")
+        if section.effect == "plan":
+            return "planned", "none"
+        if section.effect == "counseling":
+            return "hypothetical", "none"
+        return "", "none"

@@ -1,0 +1,85 @@
+"""What recognisers see of one note, and what they hand back: frames and spans."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..kb.model import Note, Value
+from .dates import DateMention, DateReader
+from .shape import Shape
+from .tokens import Token, tokenize
+
+
+@dataclass(slots=True)
+class Span:
+    """A candidate mention. ``kind`` is an event kind, or one of the helper kinds site, laterality, gene, value.
+
+    ``priority`` settles overlaps: the longer span wins, then the higher priority. ``helpers`` keeps the character spans
+    that decided attributes (a result word, a percentage), for the proof.
+    """
+
+    start: int
+    end: int
+    kind: str
+    concept: str = ""
+    source: str = ""
+    attributes: dict[str, Value] = field(default_factory=dict)
+    priority: int = 0
+    helpers: list[tuple[int, int, str]] = field(default_factory=list)
+    alternatives: tuple[tuple[str, str], ...] = ()
+    #: Polarity that the recogniser itself read (a result word), so that context cues do not read it twice.
+    decided: str = ""
+
+
+class Frame:
+    """One note prepared for recognisers: text, word tokens, shape, dates, and the set of its folded words."""
+
+    __slots__ = ("_token_starts", "dates", "note", "shape", "text", "tokens", "vocabulary")
+
+    def __init__(self, note: Note) -> None:
+        self.note = note
+        self.text = note.text
+        self.tokens: list[Token] = tokenize(note.text)
+        self.vocabulary = frozenset(token.norm for token in self.tokens)
+        self.shape = Shape(note.text)
+        self.dates: list[DateMention] = list(DateReader(note.text, note.date))
+        self._token_starts = [token.start for token in self.tokens]
+
+    def token_range(self, start: int, end: int) -> tuple[int, int]:
+        """First token that begins at or after ``start`` and the first that begins at or after ``end``."""
+        first = bisect.bisect_left(self._token_starts, start)
+        return first, bisect.bisect_left(self._token_starts, end, lo=first)
+
+    def sentence_span(self, offset: int) -> tuple[int, int]:
+        """Span of the sentence at ``offset``."""
+        if not self.shape.sentences:
+            return 0, len(self.text)
+        sentence = self.shape.sentences[self.shape.sentence_index_at(offset)]
+        return sentence.start, max(sentence.end, offset)
+
+
+class Recognizer(Protocol):
+    """Finds spans in a frame. ``triggers``: folded words one of which a note must hold for it to run (empty: always)."""
+
+    name: str
+    triggers: frozenset[str]
+
+    def find(self, frame: Frame) -> Iterable[Span]:
+        """The candidate mentions, in any order, overlaps allowed."""
+        ...
+
+
+def resolve_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """The spans left when each overlap is settled: longer first, then higher priority, then leftmost; text order."""
+    kept: list[Span] = []
+    starts: list[int] = []
+    for span in sorted(spans, key=lambda item: (item.start - item.end, -item.priority, item.start, item.kind)):
+        at = bisect.bisect_left(starts, span.end)
+        if at and kept[at - 1].end > span.start:
+            continue
+        kept.insert(at, span)
+        starts.insert(at, span.start)
+    return kept

@@ -1,0 +1,178 @@
+"""The names of the ontology as one trie, and the recogniser that finds them, with ambiguous short forms settled by cues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..kb.concepts import Abbreviation, ConceptTable
+from .frame import Frame, Span
+from .phrases import PhraseMatch, PhraseTrie
+from .tokens import fold
+
+#: Concept kind → kind of span. Kinds that depend on where a concept hangs are refined in :meth:`Lexicon.kind_of`.
+_SPAN_KIND = {
+    "tumor": "diagnosis",
+    "site": "site",
+    "drug": "medication",
+    "regimen": "regimen",
+    "gene": "gene",
+    "biomarker": "biomarker",
+    "procedure": "procedure",
+    "radiation": "radiation",
+    "condition": "comorbidity",
+    "state": "state",
+    "value": "value",
+    "performance": "performance",
+}
+#: Ancestors that make a concept another kind of span than its concept kind says.
+_REFINED = (
+    ("surgery", "surgery"),
+    ("symptom", "symptom"),
+    ("toxicity", "adverse_event"),
+    ("social_history", "social"),
+    ("death", "death"),
+)
+_HAS_WORD = re.compile(r"[A-Za-z]")
+_SEPARATOR = re.compile(r"[^0-9A-Za-z]")
+_LETTERS_ONLY = re.compile(r"[a-z]{4,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """One reading of a phrase. ``surface``: must be written exactly so; ``cues``: one of them must stand near."""
+
+    concept: str
+    kind: str
+    surface: str = ""
+    cue_words: frozenset[str] = frozenset()
+    cue_texts: tuple[str, ...] = ()
+    preferred: bool = False
+
+    @property
+    def cued(self) -> bool:
+        """Whether this reading needs a cue."""
+        return bool(self.cue_words or self.cue_texts)
+
+
+class Lexicon:
+    """The recogniser of everything the ontology names."""
+
+    name = "lexicon"
+    triggers: frozenset[str] = frozenset()
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self._trie: PhraseTrie[Sense] = PhraseTrie()
+        for row in concepts.rows():
+            kind = self.kind_of(row.id)
+            for name in (row.name, *row.synonyms):
+                # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.
+                if _HAS_WORD.search(name):
+                    self._trie.add(name, Sense(row.id, kind, preferred=name == row.name))
+            for abbreviation in row.abbreviations:
+                if _HAS_WORD.search(abbreviation.text):
+                    self._trie.add(abbreviation.text, self._sense(row.id, kind, abbreviation))
+
+    def kind_of(self, concept: str) -> str:
+        """The span kind of a concept."""
+        above = self._concepts.above(concept)
+        for ancestor, kind in _REFINED:
+            if ancestor in above:
+                return kind
+        return _SPAN_KIND.get(self._concepts.kind(concept), "value")
+
+    @staticmethod
+    def _sense(concept: str, kind: str, abbreviation: Abbreviation) -> Sense:
+        words, texts = set(), []
+        for cue in abbreviation.cues:
+            if cue.isalnum():
+                words.add(cue if len(cue) <= 3 or cue.isupper() else fold(cue))
+            else:
+                texts.append(cue)
+        # Lower-case shorthand (carbo, pembro) is a word of its own: a capital at the start of a line changes nothing.
+        surface = "" if _LETTERS_ONLY.fullmatch(abbreviation.text) else abbreviation.text
+        return Sense(concept, kind, surface, frozenset(words), tuple(texts))
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Longest names first at each word; a name whose every reading fails its cue gives way to a shorter one."""
+        index, tokens, text = 0, frame.tokens, frame.text
+        while index < len(tokens):
+            step = 1
+            for match in reversed(list(self._trie.matches_at(text, tokens, index))):
+                readings = self._readings(frame, match)
+                if readings:
+                    yield from self._spans(match, readings, text)
+                    step = match.last - match.first
+                    break
+            index += step
+
+    def _spans(self, match: PhraseMatch[Sense], readings: list[Sense], text: str) -> Iterator[Span]:
+        first = readings[0]
+        others = tuple((sense.concept, sense.kind) for sense in readings[1:] if sense.concept != first.concept)
+        surface = text[match.start : match.end]
+        yield Span(
+            match.start,
+            match.end,
+            first.kind,
+            first.concept,
+            f"lexicon:{surface if len(surface) <= 60 else surface[:60]}",
+            alternatives=others,
+            priority=1,
+        )
+
+    def _readings(self, frame: Frame, match: PhraseMatch[Sense]) -> list[Sense]:
+        """The senses that hold here: cued ones whose cue stands near first, then the plain ones."""
+        surface = frame.text[match.start : match.end]
+        cued, plain = [], []
+        near: tuple[frozenset[str], str] | None = None
+        for sense in match.payloads:
+            if sense.surface and not _same_surface(sense.surface, surface, frame.text, match.end):
+                continue
+            if not sense.cued:
+                plain.append(sense)
+                continue
+            if near is None:
+                near = self._near(frame, match)
+            if not sense.cue_words.isdisjoint(near[0]) or any(cue in near[1] for cue in sense.cue_texts):
+                cued.append(sense)
+        plain.sort(key=lambda sense: (not sense.preferred, bool(sense.surface)))
+        # A short form that is both a marker's name and a result (MSS) is the marker: the result is then implied.
+        return sorted(cued + plain, key=lambda sense: sense.kind == "value")
+
+    @staticmethod
+    def _near(frame: Frame, match: PhraseMatch[Sense]) -> tuple[frozenset[str], str]:
+        """Words and text of the sentence and its two neighbours, without the name itself."""
+        shape = frame.shape
+        at = shape.sentence_index_at(match.start)
+        low = shape.sentences[max(0, at - 1)].start if shape.sentences else 0
+        high = shape.sentences[min(len(shape.sentences) - 1, at + 1)].end if shape.sentences else len(frame.text)
+        text = frame.text[low : match.start] + " " + frame.text[match.end : high]
+        first, last = frame.token_range(low, high)
+        words = set()
+        for position in range(first, last):
+            if match.first <= position < match.last:
+                continue
+            token = frame.tokens[position]
+            words.add(token.norm)
+            words.add(frame.text[token.start : token.end])
+        return frozenset(words), text
+
+
+def _same_surface(name: str, surface: str, text: str, end: int) -> bool:
+    """Equal but for what separates the words; signs at the end of the name (``ER+``) must follow in the text."""
+    words = name.rstrip("+-()")
+    if not text.startswith(name[len(words) :], end):
+        return False
+    return _SEPARATOR.sub("", words) == _SEPARATOR.sub("", surface)
+
+
+def recognise(frame: Frame, recognizers: Iterable[object]) -> list[Span]:
+    """All spans of all recognisers whose trigger the note holds."""
+    spans: list[Span] = []
+    for recognizer in recognizers:
+        triggers: frozenset[str] = recognizer.triggers  # type: ignore[attr-defined]
+        if not triggers or not triggers.isdisjoint(frame.vocabulary):
+            spans.extend(recognizer.find(frame))  # type: ignore[attr-defined]
+    return spans

@@ -1,0 +1,74 @@
+"""A trie of phrases over word tokens: the longest match at each word, in one pass, whatever the number of phrases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from .tokens import Token, tokenize
+
+#: What may stand between two words of one phrase: a hyphen, slash or apostrophe, spaces, or one wrapped line.
+_GAP = re.compile(r"(?:[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}|[ ]?[\-\u2010-\u2015/'’+][ ]?)")
+
+Payload = TypeVar("Payload")
+_END = ""
+
+
+class PhraseMatch(NamedTuple, Generic[Payload]):
+    """A phrase found: character span, first and last token (exclusive), payloads in the order they were added."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    payloads: tuple[Payload, ...]
+
+
+class PhraseTrie(Generic[Payload]):
+    """Phrases with payloads. Several payloads may share a phrase."""
+
+    def __init__(self, phrases: Iterable[tuple[str, Payload]] = ()) -> None:
+        self._root: dict[str, Any] = {}
+        for phrase, payload in phrases:
+            self.add(phrase, payload)
+
+    def add(self, phrase: str, payload: Payload) -> None:
+        """Add a phrase; one without any word is ignored."""
+        words = [token.norm for token in tokenize(phrase)]
+        if not words:
+            return
+        node = self._root
+        for word in words:
+            node = node.setdefault(word, {})
+        node.setdefault(_END, []).append(payload)
+
+    def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> Iterator[PhraseMatch[Payload]]:
+        """All phrases that begin with token ``index``, shortest first."""
+        node = self._root.get(tokens[index].norm)
+        first = index
+        while node is not None:
+            if _END in node:
+                yield PhraseMatch(tokens[first].start, tokens[index].end, first, index + 1, tuple(node[_END]))
+            if index + 1 >= len(tokens):
+                return
+            here, following = tokens[index], tokens[index + 1]
+            if following.norm not in node or not _GAP.fullmatch(text, here.end, following.start):
+                return
+            index += 1
+            node = node[following.norm]
+
+    def find(self, text: str, tokens: Sequence[Token]) -> Iterator[PhraseMatch[Payload]]:
+        """The longest phrase at each token, left to right, without overlap."""
+        index = 0
+        root = self._root
+        while index < len(tokens):
+            if tokens[index].norm in root:
+                longest = None
+                for match in self.matches_at(text, tokens, index):
+                    longest = match
+                if longest is not None:
+                    yield longest
+                    index = longest.last
+                    continue
+            index += 1

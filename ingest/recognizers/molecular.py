@@ -1,0 +1,198 @@
+"""Descriptors of molecular and immunohistochemical findings: protein and cDNA changes, exons, results, percentages.
+
+A descriptor says something of a marker that stands near it; ``ingest.results`` binds the two.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ...kb.model import Value
+from ...kb.words import ONTOLOGY_FOLDER
+from ..frame import Frame, Span
+from ..phrases import PhraseTrie
+
+_THREE = {
+    "Ala": "A", "Arg": "R", "Asn": "N", "Asp": "D", "Cys": "C", "Gln": "Q", "Glu": "E", "Gly": "G", "His": "H", "Ile": "I",
+    "Leu": "L", "Lys": "K", "Met": "M", "Phe": "F", "Pro": "P", "Ser": "S", "Thr": "T", "Trp": "W", "Tyr": "Y", "Val": "V",
+    "Ter": "*",
+}  # fmt: skip
+_RESIDUE = "(?:" + "|".join(_THREE) + ")"
+_THREE_LETTER = re.compile(_RESIDUE)
+_AMINO = "[ACDEFGHIKLMNPQRSTVWY]"
+_ANY = f"(?:{_RESIDUE}|{_AMINO})"
+_PROTEIN = re.compile(
+    rf"""(?<![A-Za-z0-9_])(?P<p>p\.\s?)?[(\[]?(?P<change>
+        {_ANY}\d{{1,4}}_{_ANY}\d{{1,4}}(?:delins|del|ins|dup)(?:{_ANY})*\*?
+      | {_ANY}\d{{1,4}}(?:{_ANY})?fs(?:\*|X|Ter)?\s?\d*
+      | {_ANY}\d{{1,4}}(?:delins{_ANY}+|del|dup|ins{_ANY}+|ext\S*)
+      | {_ANY}\d{{1,4}}(?:{_ANY}(?:/(?={_AMINO}\b){_AMINO})?|\*|X|=|\?)
+      | ins[A-Z]{{3,4}}\b
+      )[)\]]?(?![A-Za-z0-9])""",
+    re.VERBOSE,
+)
+_CDNA = re.compile(
+    r"(?<![A-Za-z0-9])(?:c|g|n)\.\s?(?P<change>[*\-]?\d[\d_+\-*?]*\s?(?:[ACGT]+\s?>\s?[ACGT]+|delins[ACGT]*|del[ACGT\d]*(?:ins[ACGT]+)?|ins[ACGT\d]+|dup[ACGT\d]*|inv)?)"
+    r"|(?<![A-Za-z0-9])(?P<legacy>\d{2,5}(?:del|ins)[ACGT]{1,4})(?![A-Za-z0-9])|(?<![A-Za-z])(?P<ivs>IVS\d{1,2}[+\-]\d+[ACGT]>[ACGT])"
+)
+_EXON = re.compile(
+    r"""(?<![A-Za-z0-9])(?:[Ee]xons?|EXONS?|ex\.?|Ex\.?|E(?=\d\d?(?:del|ins)))\s?(?P<exon>\d{1,2})(?!\d)(?P<more>(?:\s?(?:,|/|and|or|&|-|to)\s?\d{1,2}(?!\d))*)
+        (?:[\s\-]{0,2}(?:in-?frame\s+)?(?P<type>deletions?|del|insertions?|ins|skipping|skip|duplications?|dup)(?![A-Za-z]))?
+      | (?<![A-Za-z0-9])(?P<reverse>del|ins|deletion|insertion)\s?(?:of|in)?\s?(?:exon)?\s?(?P<reverse_exon>19|20)(?![\d.])
+      | (?<![A-Za-z0-9])(?P<joined>19|20)(?P<joined_type>del|ins)(?![A-Za-z])
+      | (?<![A-Za-z])METex14\w*|ex14""",
+    re.VERBOSE,
+)
+_CODON = re.compile(r"(?<![A-Za-z])codons?\s?(?P<codon>\d{1,4})", re.IGNORECASE)
+_BARE_CODON = re.compile(rf"(?<![A-Za-z0-9]){_AMINO}(?P<codon>\d{{3,4}}|1[23]|61)(?![A-Za-z0-9%.])")
+_PERCENT = re.compile(r"(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)")
+_ALLRED = re.compile(r"(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d)")
+_PLUS = re.compile(r"(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/])")
+_SIGN = re.compile(r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER)))")
+_NUMBER = re.compile(r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?(?P<number>\d{1,5}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?(?P<unit>mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]|IU/[lL]|U/L)?")
+
+_TRUNCATING = re.compile(r"fs|\*|X$|Ter")
+
+
+def one_letter(change: str) -> str:
+    """A protein change in one-letter form without ``p.`` and brackets: ``Val600Glu`` → ``V600E``."""
+    return _THREE_LETTER.sub(lambda match: _THREE[match.group()], change).replace("Ter", "*").replace(" ", "")
+
+
+def effect_of(change: str) -> str:
+    """The effect that the notation itself tells: truncating, inframe_deletion, inframe_insertion, missense or empty."""
+    if "=" in change:
+        return "synonymous"
+    if "fs" in change:
+        return "frameshift"
+    if change.endswith(("*", "X")) and re.match(rf"{_AMINO}\d+[*X]$", change):
+        return "nonsense" if change.endswith("*") else ""
+    if "delins" in change:
+        return "inframe_indel"
+    if "del" in change:
+        return "inframe_deletion"
+    if "ins" in change:
+        return "inframe_insertion"
+    if "dup" in change:
+        return "duplication"
+    return "missense" if re.match(rf"{_AMINO}\d+{_AMINO}$", change) else ""
+
+
+@lru_cache(maxsize=1)
+def molecular_words() -> PhraseTrie[tuple[str, str, str]]:
+    """Words of ``alterations.toml``: phrase → (attribute, value, exact spelling or empty)."""
+    table = tomllib.loads((ONTOLOGY_FOLDER / "alterations.toml").read_text("utf-8"))
+    trie: PhraseTrie[tuple[str, str, str]] = PhraseTrie()
+    for attribute in ("alteration", "effect", "significance", "origin", "sample"):
+        for value, entry in table.get(attribute, {}).items():
+            for word in entry.get("words", ()):
+                trie.add(word, (attribute, value, ""))
+            for short in entry.get("short", ()):
+                bare = short.split("{")[0]
+                trie.add(bare, (attribute, value, bare))
+    return trie
+
+
+class MolecularRecognizer:
+    """Spans of kind ``molecular``: descriptors with the attributes that they give to a marker."""
+
+    name = "molecular"
+    triggers: frozenset[str] = frozenset()
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Protein and cDNA changes, exons, codons, alteration words, percentages, scores, signs."""
+        yield from self._words(frame)
+        yield from self._patterns(frame)
+
+    @staticmethod
+    def _words(frame: Frame) -> Iterator[Span]:
+        trie = molecular_words()
+        for match in trie.find(frame.text, frame.tokens):
+            surface = frame.text[match.start : match.end]
+            attributes: dict[str, Value] = {}
+            for attribute, value, exact in match.payloads:
+                if not exact or exact == surface:
+                    attributes.setdefault(attribute, value)
+            if attributes:
+                yield Span(match.start, match.end, "molecular", "", "words:alteration", attributes, priority=0)
+
+    def _patterns(self, frame: Frame) -> Iterator[Span]:
+        text = frame.text
+        for match in _PROTEIN.finditer(text):
+            change = one_letter(match["change"])
+            attributes: dict[str, Value] = {"protein": change}
+            position = re.search(r"\d+", change)
+            if position:
+                attributes["codon"] = float(position.group())
+            effect = effect_of(change)
+            if effect:
+                attributes["effect"] = effect
+            if "/" in change or (change.endswith("X") and not match["p"]):
+                del attributes["protein"]
+            elif not match["p"] and "ins" not in change and not position:
+                continue
+            yield Span(match.start(), match.end(), "molecular", "", "pattern:protein", attributes, priority=4)
+        for match in _CDNA.finditer(text):
+            change = (match["change"] or match["legacy"] or match["ivs"]).replace(" ", "")
+            attributes = {"cdna": change}
+            if re.search(r"\d[+-][12](?!\d)", change):
+                attributes["effect"] = "splice_site"
+            elif match["legacy"]:
+                attributes["effect"] = "frameshift"
+            yield Span(match.start(), match.end(), "molecular", "", "pattern:cdna", attributes, priority=4)
+        yield from self._exons(text)
+        # A bare V600 may also be the name of a stain (S100): the lexicon's reading goes first.
+        for pattern, priority in ((_CODON, 3), (_BARE_CODON, 0)):
+            for match in pattern.finditer(text):
+                codon: dict[str, Value] = {"codon": float(match["codon"])}
+                yield Span(match.start(), match.end(), "molecular", "", "pattern:codon", codon, priority=priority)
+        for match in _PERCENT.finditer(text):
+            low = float(match["low"])
+            if low <= 100:
+                value = 0.0 if match["sign"] == "<" and low <= 1 else low
+                yield Span(match.start(), match.end(), "molecular", "", "pattern:percent", {"percent": value}, priority=2)
+        for match in _ALLRED.finditer(text):
+            score = float(match["score"] or match["allred"] or match["quick"])
+            yield Span(match.start(), match.end(), "molecular", "", "pattern:allred", {"score": score}, priority=3)
+        for match in _PLUS.finditer(text):
+            yield Span(match.start(), match.end(), "molecular", "", "pattern:plus", {"plus": float(match["plus"] or 0)}, priority=3)
+
+    @staticmethod
+    def _exons(text: str) -> Iterator[Span]:
+        kinds = {"del": "inframe_deletion", "ins": "inframe_insertion", "ski": "exon_skipping", "dup": "inframe_insertion"}
+        for match in _EXON.finditer(text):
+            number = match["exon"] or match["reverse_exon"] or match["joined"] or "14"
+            attributes: dict[str, Value] = {"exon": float(number)}
+            if match["more"]:
+                attributes["exons"] = "|".join(re.findall(r"\d+", number + match["more"]))
+            word = match["type"] or match["reverse"] or match["joined_type"]
+            if word:
+                effect = kinds[word[:3].lower()]
+                if effect == "exon_skipping":
+                    attributes["alteration"] = effect
+                else:
+                    attributes["effect"] = effect
+            yield Span(match.start(), match.end(), "molecular", "", "pattern:exon", attributes, priority=3)
+
+
+def sign_after(text: str, end: int) -> tuple[str, int] | None:
+    """A sign written against a marker (``ER+``, ``HER2 (-)``): ``positive`` or ``negative`` and where it ends."""
+    match = _SIGN.match(text, end)
+    if not match:
+        return None
+    sign = match["bracket"] or match["sign"]
+    return ("positive" if sign[0] in "+p" else "negative"), match.end()
+
+
+def number_after(text: str, end: int, limit: int) -> tuple[float, str, str, int] | None:
+    """The number right behind a marker: value, comparison sign, unit, and where it ends."""
+    match = _NUMBER.match(text, end, limit)
+    if not match:
+        gap = re.match(r"[\s:=.(,\-]{0,40}(?:score|level|result|ratio|index|was|is|of|now|today|nadir|at\s\w+)?[\s:=]{0,3}", text[end:limit])
+        match = _NUMBER.match(text, end + gap.end(), limit) if gap else None
+    if not match:
+        return None
+    return float(match["number"]), match["sign"] or "", match["unit"] or "", match.end()

@@ -1,0 +1,357 @@
+"""Binds results to markers: which value, percentage, change or alteration belongs to which biomarker or gene.
+
+Within one sentence the markers form groups (``ER and PR``, ``EGFR / ALK / KRAS``); a descriptor belongs to the group
+before it, unless it leads into the next one (``mutation in KRAS``, ``negative for ER``, ``germline BRCA2``).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from ..kb.concepts import ConceptTable
+from ..kb.model import Value
+from ..kb.words import ONTOLOGY_FOLDER
+from .frame import Frame, Span
+from .phrases import PhraseTrie
+from .recognizers.molecular import number_after, one_letter, sign_after
+
+_COORDINATION = re.compile(r"(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE)
+_LEADS_ON = re.compile(r"\s*(?:in|of|for|on|involving|affecting|to)?\s*(?:the|both|either|any)?\s*(?:gene\s)?[\s\"']*", re.IGNORECASE)
+_LEADS_WITH_WORD = re.compile(r"\s*(?:in|of|for|on|involving|affecting)\s+(?:the|both|either|any)?\s*(?:gene\s)?", re.IGNORECASE)
+_BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
+_HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
+_PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:orf\d+)?)(?:::|--?|–|/{2})$")
+_PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
+_NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
+
+
+@lru_cache(maxsize=1)
+def marker_rules() -> dict[str, Any]:
+    """``cues/markers.toml``."""
+    return tomllib.loads(resources.files(__package__).joinpath("cues/markers.toml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=1)
+def composite_results() -> PhraseTrie[tuple[str, dict[str, str]]]:
+    """``composite_results.toml``: phrases that name markers and their results at once, with the spelling they need."""
+    table = tomllib.loads((ONTOLOGY_FOLDER / "composite_results.toml").read_text("utf-8"))["composite"]
+    trie: PhraseTrie[tuple[str, dict[str, str]]] = PhraseTrie()
+    for phrase, entry in table.items():
+        results = {marker: result for marker, result in entry.items() if isinstance(result, str)}
+        # What ends in a sign, or is short, is told apart from words by its spelling alone.
+        trie.add(phrase, (phrase if len(phrase) <= 5 or not phrase[-1].isalnum() else "", results))
+    return trie
+
+
+@dataclass(slots=True)
+class Group:
+    """Markers that share their descriptors."""
+
+    markers: list[Span] = field(default_factory=list)
+    descriptors: list[Span] = field(default_factory=list)
+    led: list[Span] = field(default_factory=list)
+
+
+class ResultBinder:
+    """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        rules = marker_rules()
+        self._grouping = frozenset(rules["grouping"]["concepts"])
+        self._expression = frozenset(rules["expression"]["markers"])
+
+    def bind(self, frame: Frame, spans: Sequence[Span]) -> list[Span]:
+        """``spans``: those of kinds gene, biomarker, value and molecular, resolved, in text order."""
+        bound: list[Span] = []
+        heading: list[Span] = []
+        heading_end = 0
+        at = 0
+        for sentence in frame.shape.sentences:
+            here: list[Span] = []
+            while at < len(spans) and spans[at].start < sentence.end:
+                if spans[at].start >= sentence.start:
+                    here.append(spans[at])
+                at += 1
+            if "\n\n" in frame.text[heading_end : sentence.start] or sentence.start - heading_end > 600:
+                heading = []
+            here = [span for span in here if span.concept not in self._grouping]
+            markers = [span for span in here if span.kind in ("gene", "biomarker")]
+            if not markers:
+                if frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":":
+                    heading = [span for span in here if span.kind in ("molecular", "value")]
+                    heading_end = sentence.end
+                bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
+                continue
+            groups = self._groups(frame.text, here)
+            for group in groups:
+                bound.extend(self._bind_group(frame, group, heading, here, sentence.end))
+            bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
+        return bound
+
+    def _groups(self, text: str, items: Sequence[Span]) -> list[Group]:
+        groups: list[Group] = []
+        waiting: list[Span] = []
+        previous_end = items[0].start if items else 0
+        for index, item in enumerate(items):
+            gap = text[previous_end : item.start]
+            if item.kind in ("gene", "biomarker"):
+                current = groups[-1] if groups else None
+                if current and not current.descriptors and not waiting and _COORDINATION.fullmatch(gap):
+                    current.markers.append(item)
+                else:
+                    groups.append(Group([item], [], waiting))
+                    waiting = []
+            elif not groups or waiting or self._leads(text, items, index, gap, bool(groups[-1].descriptors or groups[-1].led)):
+                waiting.append(item)
+            else:
+                groups[-1].descriptors.append(item)
+            previous_end = max(previous_end, item.end)
+        if groups and waiting:
+            groups[-1].descriptors.extend(waiting)
+        # Descriptors that lead into a list govern every later group that has none of its own.
+        carried: list[Span] = []
+        for group in groups:
+            if group.led:
+                carried = group.led
+            elif carried and not group.descriptors:
+                group.led = carried
+        return groups
+
+    @staticmethod
+    def _leads(text: str, items: Sequence[Span], index: int, gap: str, satisfied: bool) -> bool:
+        """Whether the descriptor at ``index`` belongs to the marker that follows rather than the one before."""
+        end = items[index].end
+        for following in items[index + 1 :]:
+            between = text[end : following.start]
+            if following.kind in ("gene", "biomarker"):
+                if _LEADS_WITH_WORD.fullmatch(between):
+                    return True
+                if not _LEADS_ON.fullmatch(between):
+                    return False
+                return bool(_HARD_BREAK.search(gap) or (satisfied and _BREAK.search(gap)))
+            if not re.fullmatch(r"[\s\-]*", between):
+                return False
+            end = following.end
+        return False
+
+    def _whole_phrases(self, frame: Frame, start: int, end: int, here: Sequence[Span]) -> list[Span]:
+        first, last = frame.token_range(start, end)
+        found: list[Span] = []
+        for match in composite_results().find(frame.text, frame.tokens[first:last]):
+            surface = frame.text[match.start : match.end + 2]
+            for spelling, results in match.payloads:
+                if spelling and not surface.startswith(spelling):
+                    continue
+                for marker, result in results.items():
+                    kind = "variant" if self._concepts.kind(marker) == "gene" else "biomarker"
+                    if kind == "biomarker":
+                        found.append(
+                            Span(match.start, match.end, kind, marker, "words:result", {"result": result}, decided="present")
+                        )
+        return found
+
+    # --- one group ---------------------------------------------------------------------------------------------------
+
+    def _bind_group(self, frame: Frame, group: Group, heading: list[Span], here: Sequence[Span], limit: int) -> list[Span]:
+        descriptors = group.led + group.descriptors
+        shared = [span for span in here if span.kind == "molecular" and ("origin" in span.attributes or "sample" in span.attributes)]
+        bound: list[Span] = []
+        for index, marker in enumerate(group.markers):
+            following = group.markers[index + 1].start if index + 1 < len(group.markers) else None
+            if marker.kind == "biomarker":
+                own = self._biomarker(frame, marker, descriptors, heading, following or limit)
+            else:
+                own = self._gene(frame, marker, group, descriptors, heading, following or limit)
+            for span in own:
+                for source in shared:
+                    span.attributes.setdefault("origin", source.attributes.get("origin", "")) if "origin" in source.attributes else None
+                bound.append(span)
+        return bound
+
+    def _biomarker(self, frame: Frame, marker: Span, descriptors: list[Span], heading: list[Span], limit: int) -> list[Span]:
+        rules = marker_rules()
+        text = frame.text
+        attributes: dict[str, Value] = dict(marker.attributes)
+        helpers: list[tuple[int, int, str]] = []
+        sign = sign_after(text, marker.end)
+        if sign and "result" not in attributes:
+            attributes["result"] = sign[0]
+            helpers.append((marker.end, sign[1], "sign"))
+        concept_above = self._concepts.above(marker.concept) if marker.concept in self._concepts else frozenset()
+        for span in descriptors or [item for item in heading if item.kind == "value"]:
+            self._take(marker, span, attributes, helpers, rules)
+        self._from_numbers(frame, marker, attributes, helpers, rules, concept_above, limit)
+        result = attributes.get("result")
+        if result == "positive":
+            window = text[max(0, marker.start - 30) : marker.start] if any(d.end <= marker.start for d in descriptors) else ""
+            stretch = max((end for _, end, _ in helpers), default=marker.end)
+            window += " " + text[marker.end : min(limit, stretch + 26)]
+            window = re.split(r"[;\n]|\.\s", window)[0]
+            for word, value in rules["qualifier"].items():
+                if re.search(rf"\b{word}\b", window, re.IGNORECASE):
+                    attributes["result"] = value
+                    break
+        if marker.concept in self._expression and result in ("positive", "negative", "present_result"):
+            attributes["result"] = rules["expression"]["negative" if result == "negative" else "positive"]
+        stretch = text[marker.start : min(limit, max([marker.end + 24, *(end for _, end, _ in helpers)]))][:120]
+        for word, method in rules["method"].items():
+            if re.search(rf"\b{word}\b", stretch):
+                attributes["method"] = method
+                break
+        if not ({"result", "percent", "score", "value"} & attributes.keys()):
+            return [Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)]
+        return [Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, 1, helpers, decided="present")]
+
+    @staticmethod
+    def _take(marker: Span, span: Span, attributes: dict[str, Value], helpers: list[tuple[int, int, str]], rules: dict[str, Any]) -> None:
+        before = dict(attributes)
+        if span.kind == "value":
+            # The first result word is the result; a later, narrower one of the same line refines it elsewhere.
+            if attributes.get("result") in (None, "positive", "three_plus") and span.concept not in ("two_plus",):
+                if attributes.get("result") is None or span.concept.endswith(("_positive", "amplified")):
+                    attributes["result"] = span.concept
+        else:
+            for name in ("percent", "score"):
+                if name in span.attributes and name not in attributes:
+                    attributes[name] = span.attributes[name]
+            plus = span.attributes.get("plus")
+            table = rules["plus"].get(marker.concept)
+            if plus is not None and table and "result" not in attributes:
+                attributes["result"] = table[str(int(float(plus)))]
+                attributes.setdefault("method", "ihc")
+            alteration = span.attributes.get("alteration")
+            if alteration in ("amplification", "fusion") and "result" not in attributes and marker.concept == "her2":
+                attributes["result"] = "amplified"
+                attributes["method"] = "ish"
+            if span.attributes.get("alteration") == "deletion" and marker.concept.endswith("_ihc"):
+                attributes["result"] = "lost"
+        if attributes != before:
+            helpers.append((span.start, span.end, span.source))
+
+    def _from_numbers(
+        self, frame: Frame, marker: Span, attributes: dict[str, Value], helpers: list[tuple[int, int, str]],
+        rules: dict[str, Any], above: frozenset[str], limit: int,
+    ) -> None:
+        threshold = rules["threshold"].get(marker.concept, {})
+        if "percent" in attributes and "result" not in attributes and "percent" in threshold:
+            attributes["result"] = "positive" if float(attributes["percent"]) >= threshold["percent"] else "negative"
+        if "score" in attributes and "result" not in attributes and "allred" in threshold:
+            attributes["result"] = "positive" if float(attributes["score"]) >= threshold["allred"] else "negative"
+        if marker.concept == "her2" and "result" not in attributes:
+            zero = re.match(r"[\s:=]*(?:IHC|status|score)?[\s:=]*0(?![\d.%+/])", frame.text[marker.end : limit])
+            if zero:
+                attributes["result"] = "zero"
+        if "number" in threshold or "serum_marker" in above or marker.concept in ("gis", "oncotype_dx", "pd_l1_cps", "hrd_status"):
+            number = number_after(frame.text, marker.end, limit)
+            if number and "percent" not in attributes:
+                value, _, unit, end = number
+                attributes["value"] = value
+                if unit:
+                    attributes["unit"] = unit
+                helpers.append((marker.end, end, "number"))
+                if "number" in threshold and (attributes.get("result") not in ("high", "positive")):
+                    attributes["result"] = threshold["at_least" if value >= threshold["number"] else "below"]
+
+    def _gene(
+        self, frame: Frame, marker: Span, group: Group, descriptors: list[Span], heading: list[Span], limit: int
+    ) -> list[Span]:
+        rules = marker_rules()
+        text = frame.text
+        helpers: list[tuple[int, int, str]] = []
+        attributes: dict[str, Value] = dict(marker.attributes)
+        stain = next((concept for concept, kind in marker.alternatives if kind == "biomarker"), "")
+        only_results = bool(descriptors) and all(span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors)
+        if stain and (only_results or sign_after(text, marker.end)) and marker.concept not in rules["gene_positive"]:
+            marker.kind, marker.concept = "biomarker", stain
+            return self._biomarker(frame, marker, descriptors, heading, limit)
+        partner = self._partner(text, marker, group)
+        if partner:
+            attributes["alteration"] = "fusion"
+            attributes["partner"] = partner
+        sign = sign_after(text, marker.end)
+        results: list[str] = [sign[0]] if sign else []
+        changes: list[dict[str, Value]] = []
+        for span in [*descriptors, *(item for item in heading if not descriptors or "significance" in item.attributes or "origin" in item.attributes)]:
+            helpers.append((span.start, span.end, span.source))
+            if span.kind == "value":
+                results.append(span.concept)
+                continue
+            for name, value in span.attributes.items():
+                if name == "percent":
+                    attributes.setdefault("percent", value)
+                elif name in ("protein", "cdna"):
+                    # A second change of the same kind is a second variant of the gene.
+                    if changes and name not in changes[-1]:
+                        changes[-1][name] = value
+                    else:
+                        changes.append({name: value})
+                    for extra in ("codon", "effect"):
+                        if extra in span.attributes and extra not in changes[-1]:
+                            changes[-1][extra] = span.attributes[extra]
+                elif name in ("alteration", "significance", "origin", "effect", "exon", "exons", "codon"):
+                    if "protein" not in span.attributes:
+                        self._settle(attributes, name, value)
+        if changes or {"effect", "codon"} & attributes.keys():
+            attributes.setdefault("alteration", "mutation")
+        elif "exon" in attributes and "alteration" not in attributes:
+            attributes["alteration"] = "mutation"
+        negative = any(self._concepts.is_a(result, "result_negative") for result in results)
+        positive = any(self._concepts.is_a(result, "result_positive") for result in results)
+        plain = self._concepts.is_a("wild_type", "result_negative") and "wild_type" in results
+        if plain and not changes:
+            return [Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, {"result": "wild_type", "gene": marker.concept}, 1, helpers, decided="present")]
+        if "alteration" not in attributes:
+            if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
+                attributes["alteration"] = "mutation"
+            elif not results:
+                return []
+            else:
+                for name, value in rules["gene_positive"].get(marker.concept, rules["gene_positive"]["default"]).items():
+                    if name == "alteration" or (positive and not negative):
+                        attributes.setdefault(name, value)
+        if any(self._concepts.is_a(result, "abnormal_expression") for result in results):
+            attributes.setdefault("alteration", "deletion")
+        attributes.pop("result", None)
+        decided = "absent" if negative and not changes and not positive else ""
+        if "not_amplified" in results:
+            attributes["alteration"], decided = "amplification", "absent"
+        built = []
+        for change in changes or [{}]:
+            merged = {**attributes, **change}
+            built.append(Span(marker.start, marker.end, "variant", marker.concept, marker.source, merged, 1, list(helpers), decided=decided))
+        return built
+
+    @staticmethod
+    def _settle(attributes: dict[str, Value], name: str, value: Value) -> None:
+        """The first value stands, except that a narrower alteration or a stated harmless class overrides a bare word."""
+        if name == "alteration" and attributes.get(name) in ("mutation", "alteration"):
+            attributes[name] = value
+        elif name == "significance" and value in ("vus", "benign", "likely_benign", "likely_pathogenic"):
+            attributes[name] = value
+        else:
+            attributes.setdefault(name, value)
+
+    def _partner(self, text: str, marker: Span, group: Group) -> str:
+        for other in group.markers:
+            if other is not marker and other.kind == "gene":
+                between = text[min(other.end, marker.end) : max(other.start, marker.start)]
+                if re.fullmatch(r"(?:::|--?|–)", between):
+                    return other.concept
+        before = _PARTNER_BEFORE.search(text, max(0, marker.start - 14), marker.start)
+        after = _PARTNER_AFTER.match(text, marker.end)
+        for match in (before, after):
+            if match and match["partner"] not in _NOT_A_PARTNER and not match["partner"].isdigit():
+                return match["partner"].lower()
+        return ""
+
+
+def normal_protein(change: str) -> str:
+    """A protein change as written, in the form that events keep."""
+    return one_letter(change.removeprefix("p.").strip("()"))

@@ -1,0 +1,34 @@
+"""Word tokens of a text, folded (case, spelling, plural) so that variants of one word compare equal."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..kb.words import american, without_plural
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Token(NamedTuple):
+    """One word: character span and folded form."""
+
+    start: int
+    end: int
+    norm: str
+
+
+@lru_cache(maxsize=200_000)
+def fold(word: str) -> str:
+    """The key under which a single word is compared; not itself a word.
+
+    >>> fold("Tumours") == fold("tumor"), fold("metastases") == fold("metastasis")
+    (True, True)
+    """
+    return without_plural(american(word.lower()))
+
+
+def tokenize(text: str) -> list[Token]:
+    """All words of ``text`` in order; punctuation and underscores separate words and are not tokens."""
+    return [Token(match.start(), match.end(), fold(match.group())) for match in _WORD.finditer(text)]
