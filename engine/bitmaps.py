@@ -117,7 +117,7 @@ class BitmapEvaluator:
 
     def _postings(self, kind: str | None, concepts: Iterable[str], world: World) -> BitMap:
         kinds = KINDS if kind is None else (kind,)
-        return _united(self._kb.posting(one, concept, world) for one in kinds for concept in concepts)
+        return _united(self._kb.posting(one, concept, world) for concept in concepts for one in kinds)
 
     # --- who can be in a step at all --------------------------------------------------------------------------------
 

@@ -87,7 +87,7 @@ def _grouped(frame: Frame, mask: Array) -> Iterator[tuple[int, list[int]]]:
     entries = np.flatnonzero(mask)
     entries = entries[np.argsort(frame.group[entries], kind="stable")]
     groups, starts = np.unique(frame.group[entries], return_index=True)
-    for group, part in zip(groups.tolist(), np.split(entries, starts[1:]), strict=True):
+    for group, part in zip(groups.tolist(), np.split(entries, starts[1:]) if len(groups) else [], strict=True):
         yield group, part.tolist()
 
 
