@@ -58,24 +58,25 @@ def ingest(
     """Read notes into a knowledge base."""
     from .pipeline import run_ingest
 
-    columns = parse_map(mapping)
-    report = run_ingest(
-        sources, kb, mapping=columns, workers=workers, strict=strict, progress=sys.stderr.isatty()
-    ).as_dict()
-    answer(report, output=output, out=out, as_table=lambda: print_sums(report, kb))
-    if report["stored"] + report["unchanged"] + report["superseding"] == 0:
-        raise NothingStored(f"no note of {report['notes_in']} could be stored. Hint: the reasons stand above")
-    if strict and report["quarantined"]:
-        raise Quarantined(f"{report['quarantined']} of {report['notes_in']} records are in quarantine (--strict)")
+    report = run_ingest(sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict)
+    sums = report.as_dict()
+    answer(sums, output=output, out=out, as_table=lambda: print_sums(sums, kb))
+    if report.exit_code == NothingStored.exit_code:
+        raise NothingStored(f"no note of {report.notes_in} could be stored. Hint: the reasons stand above")
+    if report.exit_code == Quarantined.exit_code:
+        raise Quarantined(f"{report.quarantined} of {report.notes_in} records are in quarantine (--strict)")
 
 
-def print_sums(report: Mapping[str, Any], kb: Path) -> None:
-    """Rows in = stored + unchanged + superseding + quarantined, and the reasons of the last."""
-    parts = ("stored", "unchanged", "superseding", "quarantined")
-    print(f"{report['notes_in']} notes in = " + " + ".join(f"{report[part]} {part}" for part in parts) + f"  →  {kb}")
-    reasons = report.get("quarantine", ())
-    if reasons:
-        print_table(("where", "reason"), [(row.get("where"), row.get("reason")) for row in reasons])
+def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
+    """Rows in = stored + unchanged + superseding + quarantined, the reasons of the last, and what stands now."""
+    from .report import OUTCOMES
+
+    print(f"{sums['notes_in']} notes in = " + " + ".join(f"{sums[outcome]} {outcome}" for outcome in OUTCOMES))
+    if sums["quarantine"]:
+        print_table(("where", "reason"), [(row["where"], row["reason"]) for row in sums["quarantine"]])
+    if sums["quarantined"] > len(sums["quarantine"]):
+        print(f"… and {sums['quarantined'] - len(sums['quarantine'])} more in quarantine")
+    print(f"{kb}: {sums['patients']} patients, {sums['events']} events, {sums['seconds']:.1f} s")
 
 
 def read(
