@@ -12,18 +12,17 @@ from typing import Any, Final
 from lark import Token, Transformer_NonRecursive
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
+from .comparisons import OPERATORS, Comparison, Number
 from .nodes import (
     AllOf,
     And,
     AnyOf,
     AtLeast,
-    Between,
     Compare,
     ConceptExpression,
     Condition,
     Defined,
     Definition,
-    Documented,
     Events,
     Except,
     Exists,
@@ -49,7 +48,6 @@ from .vocabulary import (
     KIND_OF_SPELLING,
     KIND_WORDS,
     PICK_OF_SPELLING,
-    SCALE_ATTRIBUTES,
     STAGING_BASES,
 )
 
@@ -58,7 +56,6 @@ TNM_SET: Final = re.compile(
     r"(?P<prefix>yp|yc|rp|[cpr])?(?P<t>T(?:is|x|[0-4](?:mi|[a-d])?))?(?P<n>N(?:x|[0-3](?:mi|[a-c])?))?(?P<m>M(?:x|[01][a-d]?))?",
     re.IGNORECASE,
 )
-_OPERATORS: Final = {"≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
 _LONGEST_NUMBER: Final = 15
 _MOST_PAIRS: Final = 100
 
@@ -69,43 +66,6 @@ class Mistake(ValueError):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
-
-
-@dataclass(frozen=True, slots=True)
-class _Number:
-    text: str
-    value: float
-    percent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """A comparison whose attribute is not known yet."""
-
-    how: str
-    values: tuple[_Number | Name, ...] = ()
-    operator: str = ""
-
-    def of(self, attribute: str) -> Condition:
-        """The condition on ``attribute``."""
-        match self.how:
-            case "documented":
-                return Documented(attribute)
-            case "between":
-                return Between(attribute, _bound(self.values[0]), _bound(self.values[1]))
-            case "operator":
-                return Compare(attribute, self.operator, _bound(self.values[0]))
-            case "equal" if isinstance(self.values[0], _Number) or attribute in SCALE_ATTRIBUTES:
-                return Compare(attribute, "=", _bound(self.values[0]))
-        return Is(attribute, tuple(_term(value) for value in self.values), exact=self.how == "exactly")
-
-    @property
-    def measure(self) -> str:
-        """What the comparison is about: ``number``, ``percent`` or ``word``."""
-        first = self.values[0] if self.values else None
-        if isinstance(first, _Number):
-            return "percent" if first.percent else "number"
-        return "word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,32 +334,32 @@ class Builder(Transformer_NonRecursive):
     def quoted_attribute(self, parts: list[Any]) -> str:
         return self.quoted(parts).text
 
-    def number(self, parts: list[Any]) -> _Number:
+    def number(self, parts: list[Any]) -> Number:
         text = str(parts[0])
-        return _Number(text, float(text.rstrip("%")), text.endswith("%"))
+        return Number(text, float(text.rstrip("%")), text.endswith("%"))
 
-    def operator(self, parts: list[Any]) -> _Comparison:
-        return _Comparison("operator", (parts[1],), _OPERATORS.get(parts[0], str(parts[0])))
+    def operator(self, parts: list[Any]) -> Comparison:
+        return Comparison("operator", (parts[1],), OPERATORS.get(parts[0], str(parts[0])))
 
-    def equal(self, parts: list[Any]) -> _Comparison:
-        return _Comparison("equal", tuple(parts))
+    def equal(self, parts: list[Any]) -> Comparison:
+        return Comparison("equal", tuple(parts))
 
-    def equals(self, parts: list[Any]) -> _Comparison:
-        return _Comparison("operator", tuple(parts), "=")
+    def equals(self, parts: list[Any]) -> Comparison:
+        return Comparison("operator", tuple(parts), "=")
 
-    def one_of(self, parts: list[Any]) -> _Comparison:
-        return _Comparison("one of", tuple(parts))
+    def one_of(self, parts: list[Any]) -> Comparison:
+        return Comparison("one of", tuple(parts))
 
-    def exactly(self, parts: list[Any]) -> _Comparison:
-        return _Comparison("exactly", tuple(parts))
+    def exactly(self, parts: list[Any]) -> Comparison:
+        return Comparison("exactly", tuple(parts))
 
     exactly_one_of = exactly
 
-    def between(self, parts: list[Any]) -> _Comparison:
-        return _Comparison("between", tuple(parts))
+    def between(self, parts: list[Any]) -> Comparison:
+        return Comparison("between", tuple(parts))
 
-    def documented(self, parts: list[Any]) -> _Comparison:
-        return _Comparison("documented")
+    def documented(self, parts: list[Any]) -> Comparison:
+        return Comparison("documented")
 
     # --- windows ------------------------------------------------------------------------------------------------------
 
@@ -450,7 +410,7 @@ def _modifiers(tokens: list[Token]) -> tuple[str, Pick]:
     return (contexts[0] if contexts else "present"), pick
 
 
-def _short(kind: str, comparison: _Comparison) -> Condition:
+def _short(kind: str, comparison: Comparison) -> Condition:
     """The condition that a comparison without an attribute means for ``kind``."""
     short = KIND_WORDS[kind].short
     attribute = short.get(comparison.measure) or (short.get("number") if comparison.measure == "percent" else None)
@@ -476,14 +436,6 @@ def _plain_names(concept: ConceptExpression) -> tuple[Name, ...]:
     parts = concept.parts if isinstance(concept, Union) else (concept,)
     names = [part.term for part in parts if isinstance(part, Under) and not part.exact and isinstance(part.term, Name)]
     return tuple(names) if len(names) == len(parts) else ()
-
-
-def _bound(value: _Number | Name) -> str | float:
-    return value.value if isinstance(value, _Number) else value.text
-
-
-def _term(value: _Number | Name) -> Name:
-    return Name(value.text) if isinstance(value, _Number) else value
 
 
 def _number_or_text(text: str) -> str | float:

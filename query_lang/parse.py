@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lark import Lark
-from lark.exceptions import LarkError, UnexpectedInput, VisitError
+from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken, VisitError
 
 from .build import Builder, Mistake
 from .errors import QueryError
@@ -89,9 +89,8 @@ def explained(error: UnexpectedInput, text: str) -> QueryError:
     from .mistakes import message_for
 
     message, hint = message_for(error)
-    offset = error.pos_in_stream
-    if offset is None or offset < 0 or getattr(getattr(error, "token", None), "type", "") == "$END":
-        offset = len(text.rstrip())
+    at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    offset = len(text.rstrip()) if at_end else error.pos_in_stream
     return QueryError(message, text=text, offset=offset, hint=hint)
 
 

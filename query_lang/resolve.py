@@ -11,6 +11,7 @@ from ..kb.scales import Scales
 from .compounds import split_biomarker, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .errors import QueryError
+from .mistakes import hint_for_name
 from .nodes import (
     AllOf,
     And,
@@ -346,7 +347,8 @@ class _Resolver:
         similar: list[str] = []
         if len(text) > 2:
             similar = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
-        self._report(message, text, f"did you mean {either(similar)}?" if similar else "")
+        hint = hint_for_name(text) or (f"did you mean {either(similar)}?" if similar else "")
+        self._report(message, text, hint)
 
 
 def _attributes_of(events: Events) -> frozenset[str]:

@@ -1,0 +1,190 @@
+"""Hypothesis strategies for query trees, over any concepts and attributes: for round trips and for both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cohortium.kb.model import MAIN_ATTRIBUTE
+from cohortium.query_lang import nodes
+from hypothesis import strategies as st
+
+Terms = Mapping[str, Sequence[nodes.Term]]
+#: Kind -> attribute -> values that occur. Numbers give comparisons, terms and text give ``Is``; text is compared, too,
+#: where the attribute is one of ``SCALES``.
+Attributes = Mapping[str, Mapping[str, Sequence[str | float | nodes.Term]]]
+
+SCALES = frozenset({"t", "n", "m", "stage", "grade"})
+
+
+def queries(
+    terms: Terms,
+    attributes: Attributes,
+    *,
+    kinds: Sequence[str] = (),
+    contexts: Sequence[str] = nodes.CONTEXTS,
+    days: tuple[int, int] = (736_000, 738_000),
+    names: Sequence[str] = ("first set", "second set"),
+    monotone: bool = False,
+    max_leaves: int = 10,
+) -> st.SearchStrategy[nodes.Query]:
+    """Queries over ``terms`` (kind -> terms that occur in events of the kind) and ``attributes``.
+
+    ``kinds`` adds kinds whose events have no concept. ``days`` bounds windows, and gaps by its width; ``names`` are
+    those of definitions. With ``monotone``, a narrower concept or fewer events can only shrink the answer: no negation,
+    no exactness, no picks, no *other than*, no ``!=``.
+    """
+    atoms = events(terms, attributes, kinds=kinds, contexts=contexts, days=days, monotone=monotone)
+
+    @st.composite
+    def whole(draw: st.DrawFn) -> nodes.Query:
+        defined: list[nodes.Definition] = []
+        for name in draw(st.lists(st.sampled_from(names), max_size=2, unique=True)) if names else []:
+            known = [definition.name for definition in defined]
+            body = draw(expressions(atoms, known, days=days, monotone=monotone, max_leaves=max_leaves // 2 + 1))
+            defined.append(nodes.Definition(name, body))
+        known = [definition.name for definition in defined]
+        body = draw(expressions(atoms, known, days=days, monotone=monotone, max_leaves=max_leaves))
+        return nodes.Query(body, tuple(defined))
+
+    return whole()
+
+
+def expressions(
+    atoms: st.SearchStrategy[nodes.Events],
+    defined: Sequence[str] = (),
+    *,
+    days: tuple[int, int] = (736_000, 738_000),
+    monotone: bool = False,
+    max_leaves: int = 10,
+) -> st.SearchStrategy[nodes.PatientExpression]:
+    """Patient expressions over ``atoms`` and the names of definitions."""
+    leaves: st.SearchStrategy[nodes.PatientExpression] = atoms.map(nodes.Exists) | ordered(atoms, days[1] - days[0])
+    if defined:
+        leaves |= st.sampled_from(list(defined)).map(nodes.Defined)
+
+    def extend(inner: st.SearchStrategy[nodes.PatientExpression]) -> st.SearchStrategy[nodes.PatientExpression]:
+        parts = st.lists(inner, min_size=2, max_size=3).map(tuple)
+        at_least = parts.flatmap(lambda some: st.integers(1, len(some)).map(lambda n: nodes.AtLeast(n, some)))
+        grown = [
+            parts.map(nodes.And),
+            parts.map(nodes.Or),
+            at_least,
+            inner.map(nodes.SameTumor),
+            inner.map(nodes.SameEvent),
+        ]
+        if not monotone:
+            grown += [inner.map(nodes.Not), st.builds(nodes.Except, inner, inner)]
+        return st.one_of(grown)
+
+    return st.recursive(leaves, extend, max_leaves=max_leaves)
+
+
+def ordered(atoms: st.SearchStrategy[nodes.Events], longest: int = 2_000) -> st.SearchStrategy[nodes.Ordered]:
+    """Two facts in a time relation, gaps up to ``longest`` days."""
+
+    @st.composite
+    def one(draw: st.DrawFn) -> nodes.Ordered:
+        relation = draw(st.sampled_from(nodes.RELATIONS))
+        minimum = draw(st.integers(0 if relation == "within" else 1, longest) | st.just(1))
+        maximum = draw(st.integers(minimum, longest + minimum))
+        if relation != "within" and draw(st.booleans()):
+            return nodes.Ordered(draw(atoms), relation, draw(atoms), minimum)
+        return nodes.Ordered(draw(atoms), relation, draw(atoms), minimum, maximum)
+
+    return one()
+
+
+def events(
+    terms: Terms,
+    attributes: Attributes,
+    *,
+    kinds: Sequence[str] = (),
+    contexts: Sequence[str] = nodes.CONTEXTS,
+    days: tuple[int, int] = (736_000, 738_000),
+    monotone: bool = False,
+) -> st.SearchStrategy[nodes.Events]:
+    """Atoms: any kind of ``terms`` and ``kinds``, or no kind with any of the terms."""
+    every_term = [term for some in terms.values() for term in some]
+    every_kind = [*terms, *kinds]
+
+    @st.composite
+    def one(draw: st.DrawFn) -> nodes.Events:
+        kind = draw(st.sampled_from(every_kind) if not every_term else st.none() | st.sampled_from(every_kind))
+        own = every_term if kind is None else list(terms.get(kind, ()))
+        concept = None
+        if own and (kind is None or draw(st.booleans())):
+            concept = draw(concept_expressions(own, monotone=monotone))
+        known = attributes.get(kind, {}) if kind is not None else {}
+        condition = draw(st.none() | conditions(known, monotone=monotone)) if known else None
+        pick = nodes.Pick() if monotone else draw(picks(kind))
+        window = draw(st.none() | windows(*days))
+        return nodes.Events(kind, concept, condition, draw(st.sampled_from(list(contexts))), pick, window)
+
+    return one()
+
+
+def concept_expressions(
+    terms: Sequence[nodes.Term], *, monotone: bool = False
+) -> st.SearchStrategy[nodes.ConceptExpression]:
+    """A concept, unions of some, and one without another."""
+    exact = st.just(False) if monotone else st.booleans()
+    leaves = st.builds(nodes.Under, st.sampled_from(list(terms)), exact)
+
+    def extend(inner: st.SearchStrategy[nodes.ConceptExpression]) -> st.SearchStrategy[nodes.ConceptExpression]:
+        union = st.lists(inner, min_size=2, max_size=3).map(lambda parts: nodes.Union(tuple(parts)))
+        return union if monotone else union | st.builds(nodes.OtherThan, inner, inner)
+
+    return st.recursive(leaves, extend, max_leaves=4)
+
+
+def conditions(
+    attributes: Mapping[str, Sequence[str | float | nodes.Term]], *, monotone: bool = False
+) -> st.SearchStrategy[nodes.Condition]:
+    """Conditions on the attributes of one kind, with the values that occur."""
+    leaves = st.sampled_from(sorted(attributes)).flatmap(
+        lambda attribute: _comparisons(attribute, list(attributes[attribute]), monotone)
+    )
+
+    def extend(inner: st.SearchStrategy[nodes.Condition]) -> st.SearchStrategy[nodes.Condition]:
+        parts = st.lists(inner, min_size=2, max_size=3).map(tuple)
+        both = parts.map(nodes.AllOf) | parts.map(nodes.AnyOf)
+        return both if monotone else both | inner.map(nodes.NotThat)
+
+    return st.recursive(leaves, extend, max_leaves=4)
+
+
+def _comparisons(
+    attribute: str, values: list[str | float | nodes.Term], monotone: bool
+) -> st.SearchStrategy[nodes.Condition]:
+    found: list[st.SearchStrategy[nodes.Condition]] = [st.just(nodes.Documented(attribute))]
+    operators = [operator for operator in nodes.OPERATORS if not (monotone and operator == "!=")]
+    bounds = [value for value in values if isinstance(value, float | int)]
+    if attribute in SCALES:
+        bounds += [value for value in values if isinstance(value, str)]
+    if bounds:
+        bound = st.sampled_from(bounds)
+        found.append(st.builds(nodes.Compare, st.just(attribute), st.sampled_from(operators), bound))
+        found.append(st.builds(nodes.Between, st.just(attribute), bound, bound))
+    terms = [nodes.Name(value) if isinstance(value, str) else value for value in values]
+    terms = [term for term in terms if isinstance(term, nodes.Name | nodes.Concept)]
+    if terms:
+        some = st.lists(st.sampled_from(terms), min_size=1, max_size=3, unique=True).map(tuple)
+        exact = st.just(False) if monotone else st.booleans()
+        found.append(st.builds(nodes.Is, st.just(attribute), some, exact))
+    return st.one_of(found)
+
+
+def picks(kind: str | None) -> st.SearchStrategy[nodes.Pick]:
+    """No pick most often; *worst* and *best* only for kinds with an order."""
+    possible = [nodes.Pick(), nodes.Pick("first"), nodes.Pick("latest")]
+    if kind in MAIN_ATTRIBUTE:
+        possible += [nodes.Pick("worst"), nodes.Pick("best")]
+    nth = st.integers(1, 4).map(lambda n: nodes.Pick("nth", n))
+    return st.just(nodes.Pick()) | st.sampled_from(possible) | nth
+
+
+def windows(first: int, last: int) -> st.SearchStrategy[nodes.Window]:
+    """Windows inside ``first`` to ``last``, some open at one end."""
+    day = st.integers(first, last)
+    both = st.tuples(day, day).map(lambda pair: nodes.Window(min(pair), max(pair)))
+    return both | day.map(lambda low: nodes.Window(low=low)) | day.map(lambda high: nodes.Window(high=high))
