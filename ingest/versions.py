@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -46,22 +47,21 @@ def _statements() -> Mapping[str, str]:
 
 
 class VersionStore:
-    """The notes of a run on disk, sorted by patient there, so that memory does not grow with their number.
+    """The notes of a run in a database of its own, which moves to disk what is too much for memory.
 
-    A context manager. ``folder`` is a private folder of the run; the file in it is made anew.
+    A context manager. ``folder`` is a private folder of the run, for what is moved.
     """
 
     def __init__(self, folder: Path, previous: KnowledgeBase | None) -> None:
-        self._path = folder / "notes.duckdb"
+        self._spilled = folder / "notes"
         self._previous = previous
         self._position = 0
         self._sql = _statements()
 
     def __enter__(self) -> Self:
-        self.remove()
-        self._database = duckdb.connect(str(self._path))
-        self._path.chmod(0o600)
-        self._database.execute("SET temp_directory = $1", [str(self._path.with_suffix(".spill"))])
+        self._remove_spilled()
+        self._database = duckdb.connect()
+        self._database.execute("SET temp_directory = $1", [str(self._spilled)])
         self._database.execute("SET memory_limit = $1", [_MEMORY])
         self._database.execute(self._sql["create_version"])
         self._database.execute(self._sql["create_held"])
@@ -73,12 +73,11 @@ class VersionStore:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._database.close()
-        self.remove()
+        self._remove_spilled()
 
-    def remove(self) -> None:
-        """Remove the file: it holds notes."""
-        for path in self._path.parent.glob("notes.duckdb*"):
-            path.unlink(missing_ok=True)
+    def _remove_spilled(self) -> None:
+        # A killed run leaves it, and it holds notes.
+        shutil.rmtree(self._spilled, ignore_errors=True)
 
     def add(self, arrivals: Iterable[Incoming]) -> None:
         """Take in the notes of this run, in the order in which they came."""

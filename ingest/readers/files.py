@@ -82,14 +82,18 @@ def _files_below(folder: Path) -> list[SourceFile]:
 
 def _told_apart(files: Sequence[SourceFile]) -> list[SourceFile]:
     """Different files of one label get as much of their path as tells them apart; a file named twice is read twice."""
-    told = list(files)
+    homes: dict[str, set[Path]] = {}
     for file in files:
-        same = [position for position, other in enumerate(files) if other.label == file.label]
-        if len({files[position].path.resolve() for position in same}) > 1:
-            for position in same:
-                path = files[position].path.resolve()
-                parts = path.parts[-len(Path(file.label).parts) - 1 :]
-                told[position] = replace(files[position], label="/".join(parts))
+        homes.setdefault(file.label, set()).add(file.path.resolve())
+    told = []
+    for file in files:
+        alike, label = homes[file.label], file.label
+        for length in range(1 + label.count("/"), 1 + max(len(path.parts) for path in alike)):
+            endings = {path.parts[-length:] for path in alike}
+            if len(endings) == len(alike):
+                label = label if len(alike) == 1 else "/".join(file.path.resolve().parts[-length:])
+                break
+        told.append(replace(file, label=label))
     return told
 
 

@@ -17,7 +17,7 @@ class StubReader:
         if "EXPLODE" in note.text:
             raise ValueError(f"a secret: {note.text}")
         if "SLOW" in note.text:
-            time.sleep(0.15)
+            time.sleep(0.08)
         found = []
         start = note.text.find("ECOG")
         while start >= 0:
