@@ -1,0 +1,84 @@
+"""The Python API: open a knowledge base, find cohorts in it, read a patient's journey."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, Self
+
+from ..kb.concepts import ConceptTable
+from ..kb.scales import Scales
+from ..kb.store import KnowledgeBase
+from ..kb.terminal import NotYet
+from ..query_lang import nodes
+from ..query_lang.keywords import KEYWORDS
+from ..query_lang.resolve import resolve, resolve_text
+from .cohort import Cohort
+from .journey import Timeline, timeline
+
+
+def open(path: str | os.PathLike[str]) -> OpenKb:
+    """Open the current state of a knowledge base, read-only.
+
+    MissingKb if there is none, SchemaVersionError if another version of the program wrote it.
+    """
+    return OpenKb(KnowledgeBase.open(path))
+
+
+class OpenKb:
+    """An open knowledge base. Its answers stay those of the state in which it was opened. Safe across threads."""
+
+    def __init__(self, store: KnowledgeBase) -> None:
+        """Use :func:`open`."""
+        self._store = store
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the files; cohorts that were not evaluated yet fail afterwards."""
+        self._store.close()
+
+    @property
+    def concepts(self) -> ConceptTable:
+        """The ontology under which the notes were read."""
+        return self._store.concepts
+
+    @property
+    def scales(self) -> Scales:
+        """The ordered scales under which the notes were read."""
+        return self._store.scales
+
+    @property
+    def patients(self) -> tuple[str, ...]:
+        """All patient ids, sorted."""
+        return self._store.patients
+
+    def find(self, query: str | nodes.Query) -> Cohort:
+        """The cohort that a query, as text or tree, denotes. QueryError if it cannot be read or resolved."""
+        if isinstance(query, nodes.Query):
+            return Cohort(self._store, resolve(query, self.concepts, self.scales))
+        return Cohort(self._store, resolve_text(query, self.concepts, self.scales), query)
+
+    def journey(self, patient_id: str) -> Timeline:
+        """What is known of one patient, in order of time. UnknownPatient if there is none of this id."""
+        return timeline(self._store.journey(patient_id), self.concepts)
+
+    def info(self) -> dict[str, Any]:
+        """Counts of what came in and what is held."""
+        return self._store.info()
+
+    def keywords(self) -> Iterable[str]:
+        """The words and phrases of the query language, for completion."""
+        return KEYWORDS.keys()
+
+    def ask(self, question: str) -> Cohort:
+        """Not yet: a question in plain English."""
+        raise NotYet("ask() is not yet there; it comes with questions in plain English. Hint: find() takes a query")
+
+    def sql(self, statement: str) -> object:
+        """Not yet: read-only SQL over the knowledge base."""
+        raise NotYet("sql() is not yet there; it comes with SQL over the knowledge base. Hint: find() takes a query")

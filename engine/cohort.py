@@ -1,0 +1,249 @@
+"""A cohort: a set of patients of one knowledge base, with the query that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+import pyarrow as pa
+from pyroaring import BitMap
+
+from ..kb.errors import UsageError
+from ..kb.model import World
+from ..kb.store import KnowledgeBase
+from ..query_lang import nodes
+from ..query_lang.errors import QueryError
+from ..query_lang.nodes import QueryTreeError
+from ..query_lang.render import render
+from .explain import Explanation, explained
+from .fast import evaluate
+
+#: Sub-expressions that :meth:`Cohort.parts` lists, at most.
+MOST_PARTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PartCount:
+    """How many patients a part of a query has: believed, certain, possible. ``depth`` counts from 0."""
+
+    text: str
+    depth: int
+    believed: int
+    certain: int
+    possible: int
+
+
+class Cohort:
+    """The patients that a query denotes, in one of the three worlds (by default the believed one).
+
+    Behaves like a frozen set of patient ids, in sorted order. ``&``, ``|`` and ``-`` join cohorts of one knowledge
+    base into one whose query says so. Evaluated when first needed, once; safe to share between threads.
+    """
+
+    def __init__(self, kb: KnowledgeBase, query: nodes.Query, text: str = "", world: World = World.BELIEVED) -> None:
+        """``query`` is resolved; ``text`` is what was asked (by default the query as it was understood)."""
+        self._kb = kb
+        self.query = query
+        self._text = text
+        self.world = world
+
+    def __repr__(self) -> str:
+        return f"<Cohort of {len(self)} patients ({self.world.name.lower()}): {_shortened(self.resolved)}>"
+
+    # --- the set ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def numbers(self) -> BitMap:
+        """The dense patient numbers. QueryError if the query cannot be evaluated."""
+        try:
+            return evaluate(self.query, self._kb, self.world)
+        except QueryTreeError as error:
+            raise QueryError(str(error)) from error
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        patients = self._kb.patients
+        return (patients[number] for number in self.numbers)
+
+    def __contains__(self, patient_id: object) -> bool:
+        if not isinstance(patient_id, str):
+            return False
+        try:
+            return self._kb.number(patient_id) in self.numbers
+        except UsageError:
+            return False
+
+    @property
+    def certain(self) -> Cohort:
+        """The patients in whom the query holds in every completion of the record."""
+        return self._in(World.CERTAIN)
+
+    @property
+    def believed(self) -> Cohort:
+        """The patients in whom it holds as the record is believed."""
+        return self._in(World.BELIEVED)
+
+    @property
+    def possible(self) -> Cohort:
+        """The patients in whom it holds in some completion of the record."""
+        return self._in(World.POSSIBLE)
+
+    @cached_property
+    def _worlds(self) -> dict[World, Cohort]:
+        return {}
+
+    def _in(self, world: World) -> Cohort:
+        if world is self.world:
+            return self
+        found = self._worlds.get(world)
+        if found is None:
+            found = self._worlds[world] = Cohort(self._kb, self.query, self._text, world)
+        return found
+
+    def __and__(self, other: Cohort) -> Cohort:
+        if not isinstance(other, Cohort):
+            return NotImplemented
+        left, right, definitions = self._joined(other)
+        return Cohort(
+            self._kb, nodes.Query(nodes.And((*_parts(left, nodes.And), *_parts(right, nodes.And))), definitions)
+        )
+
+    def __or__(self, other: Cohort) -> Cohort:
+        if not isinstance(other, Cohort):
+            return NotImplemented
+        left, right, definitions = self._joined(other)
+        return Cohort(self._kb, nodes.Query(nodes.Or((*_parts(left, nodes.Or), *_parts(right, nodes.Or))), definitions))
+
+    def __sub__(self, other: Cohort) -> Cohort:
+        if not isinstance(other, Cohort):
+            return NotImplemented
+        left, right, definitions = self._joined(other)
+        return Cohort(self._kb, nodes.Query(nodes.Except(left, right), definitions))
+
+    def _joined(
+        self, other: Cohort
+    ) -> tuple[nodes.PatientExpression, nodes.PatientExpression, tuple[nodes.Definition, ...]]:
+        """Both criteria under one set of definitions. UsageError unless both are believed and of one kb."""
+        if other._kb is not self._kb and other._kb.generation != self._kb.generation:
+            raise UsageError(
+                "these cohorts come from different knowledge bases, or from different states of one. "
+                "Hint: find both in the same open knowledge base"
+            )
+        if World.BELIEVED not in (self.world, other.world) or self.world is not other.world:
+            raise UsageError(
+                "only believed cohorts can be joined. Hint: join them first, then take .certain or .possible"
+            )
+        known = {definition.name: definition for definition in self.query.definitions}
+        renamed: dict[str, str] = {}
+        added = []
+        for definition in other.query.definitions:
+            body = _renamed(definition.body, renamed)
+            if known.get(definition.name) == replace(definition, body=body):
+                continue
+            name, number = definition.name, 2
+            while name in known:
+                name, number = f"{definition.name} {number}", number + 1
+            if name != definition.name:
+                renamed[definition.name] = name
+            known[name] = nodes.Definition(name, body)
+            added.append(known[name])
+        return self.query.body, _renamed(other.query.body, renamed), (*self.query.definitions, *added)
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def resolved(self) -> str:
+        """The query as it was understood, with preferred names; it can be asked again."""
+        return render(self.query)
+
+    @property
+    def text(self) -> str:
+        """What was asked."""
+        return self._text or self.resolved
+
+    def to_dict(self) -> dict[str, Any]:
+        """query, resolved, count, certain, possible (numbers) and patients (sorted ids)."""
+        return {
+            "query": self.text,
+            "resolved": self.resolved,
+            "count": len(self),
+            "certain": len(self.certain),
+            "possible": len(self.possible),
+            "patients": list(self),
+        }
+
+    def to_arrow(self) -> pa.Table:
+        """Columns patient_id and certainty (the strongest world that holds the patient), sorted by patient."""
+        certain, believed = self.certain.numbers, self.believed.numbers
+        certainty = [
+            "certain" if number in certain else "believed" if number in believed else "possible"
+            for number in self.numbers
+        ]
+        return pa.table(
+            {"patient_id": pa.array(list(self), pa.string()), "certainty": pa.array(certainty, pa.string())}
+        )
+
+    def explain(self, patient_id: str) -> Explanation:
+        """For each criterion its truth and its evidence. UnknownPatient if the knowledge base has no such patient."""
+        journey = self._kb.journey(patient_id)
+        return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
+
+    def parts(self) -> list[tuple[Cohort, int]]:
+        """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first
+        hundred. What stands inside a scope is asked of the whole patient here."""
+        found: list[tuple[Cohort, int]] = []
+        waiting = [(part, 0) for part in reversed(_children(self.query.body))]
+        while waiting and len(found) < MOST_PARTS:
+            node, depth = waiting.pop()
+            found.append((Cohort(self._kb, nodes.Query(node, self.query.definitions), "", self.world), depth))
+            waiting.extend((part, depth + 1) for part in reversed(_children(node)))
+        return found
+
+    def counts_by_part(self) -> list[PartCount]:
+        """The counts of :meth:`parts` in the three worlds."""
+        return [
+            PartCount(part.resolved, depth, len(part.believed), len(part.certain), len(part.possible))
+            for part, depth in self.parts()
+        ]
+
+
+def _parts(node: nodes.PatientExpression, kind: type[nodes.And | nodes.Or]) -> Sequence[nodes.PatientExpression]:
+    """Side by side rather than nested, so that many cohorts can be joined one by one."""
+    return node.parts if isinstance(node, kind) else (node,)
+
+
+def _children(node: nodes.PatientExpression) -> tuple[nodes.PatientExpression, ...]:
+    match node:
+        case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
+            return parts
+        case nodes.Not(part) | nodes.SameTumor(part) | nodes.SameEvent(part):
+            return (part,)
+        case nodes.Except(left, right):
+            return (left, right)
+    return ()
+
+
+def _renamed(node: nodes.PatientExpression, names: dict[str, str]) -> nodes.PatientExpression:
+    """The tree with definitions called by their new names."""
+    if not names:
+        return node
+    match node:
+        case nodes.Defined(name):
+            return nodes.Defined(names.get(name, name))
+        case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
+            return replace(node, parts=tuple(_renamed(part, names) for part in parts))
+        case nodes.Not(part):
+            return nodes.Not(_renamed(part, names))
+        case nodes.SameTumor(body) | nodes.SameEvent(body):
+            return replace(node, body=_renamed(body, names))
+        case nodes.Except(left, right):
+            return nodes.Except(_renamed(left, names), _renamed(right, names))
+    return node
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
