@@ -28,10 +28,11 @@ _PIECE: Final = re.compile(
       | (?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|“[^”]*”|‘[^’]*’)
       | (?P<quote>['"“‘])
       | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<separator>[,;])
-      | (?P<word>(?!--)[^\s()\[\]{},;"“”<>=!≤≥≠\#'‘](?:(?!--)[^\s()\[\]{},;"“”<>=!≤≥≠\#])*)
+      | (?P<word>(?!--)[^\s\u200b\ufeff()\[\]{},;"“”<>=!≤≥≠\#'‘](?:(?!--)[^\s\u200b\ufeff()\[\]{},;"“”<>=!≤≥≠\#])*)
       | (?P<other>[\s\u200b\ufeff]+|.)""",
     re.VERBOSE | re.DOTALL,
 )
+_BLANKS: Final = {0x200B: " ", 0xFEFF: " "}
 _CONNECTIVES: Final = frozenset({"and", "or", "except", "without", "with", "before", "after", "be"})
 _PARTNER: Final = {")": "(", "]": "[", "}": "{"}
 
@@ -110,12 +111,13 @@ def checked(text: str) -> str:
         if kind == "comment":
             plain.append(" " * len(body))
             continue
-        plain.append(body)
+        # Zero-width blanks come along when text is copied from a page.
+        plain.append(body if kind == "quoted" else body.translate(_BLANKS))
         if kind == "quote":
             raise QueryError(
                 "this quotation mark is never closed", text=text, offset=at, hint="close it after the name"
             )
-        empty = empty and kind in ("other", "separator") and (body == ";" or not body.strip("\u200b\ufeff \t\r\n\f\v"))
+        empty = empty and not plain[-1].strip("; \t\r\n\f\v")
         if kind == "open":
             brackets.append((body, at, nots))
         elif kind == "close":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hypothesis import strategies as st
+
 from cohortium.kb.model import MAIN_ATTRIBUTE
 from cohortium.query_lang import nodes
-from hypothesis import strategies as st
 
 Terms = Mapping[str, Sequence[nodes.Term]]
 #: Kind -> attribute -> values that occur. Numbers give comparisons, terms and text give ``Is``; text is compared, too,

@@ -8,12 +8,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Name
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.render import name_text, render, render_expression
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def _strategies() -> ModuleType:
@@ -38,8 +39,8 @@ WORDS = (
     "50%", "first line", "2nd", "any", "anything", "exactly", "other than", "positive", "percent", "wild type",
     "Wilms' tumor", "'", '"', "'\"", "--", "a--b", "#1", "x#y", "let", "be", "before", "before 2020", "death",
     "stage", "grade 3", "radiation therapy", "RxCUI 1721560", "ONCOTREE:LUAD", "del(11q)", "a, b", "a;b", "HER2+",
-    "t(9;22)", " padded ", "two  spaces", "new\nline", "\x00", "\ufeff", "“quoted”", "≥", "ß", "SS", "family history of",
-    "first set", "FIRST SET", "lymph node", "of", "to liver", "at least", "same tumor", "documented", "is", "equals",
+    "t(9;22)", " padded ", "two  spaces", "new\nline", "\x00", "\ufeff", "“quoted”", "≥", "ß", "SS",
+    "family history of",    "first set", "FIRST SET", "lymph node", "of", "to liver", "at least", "same tumor", "documented", "is", "equals",
 )  # fmt: skip
 names = st.sampled_from(WORDS) | st.text(min_size=1, max_size=12).filter(lambda text: bool(text.strip()))
 KINDS_WITH_CONCEPT = ("diagnosis", "metastasis", "biomarker", "variant", "medication", "performance", "lab", "stage")
