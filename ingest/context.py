@@ -133,6 +133,9 @@ class SentenceContext:
         return distance if self._reaches_back(kind, match, target) else None
 
     def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target) -> bool:
+        if kind.name == "retraction_before":
+            # It takes back one thing, the next that is named: what follows is usually what holds instead.
+            return not any(low <= other.first < target.first and other.kind == target.kind for other in self._targets)
         if kind.name not in ("negation", "uncertainty", "never_given", "declined"):
             return True
         if any(low <= first and last <= high for first, last in self._negation_ends):

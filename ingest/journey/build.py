@@ -1,0 +1,275 @@
+"""Builds one patient's journey: ``STEPS`` in order turn facts into events, tumors and decisions."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final
+
+from ...kb.concepts import ConceptTable
+from ...kb.model import (
+    EARLIEST_DAY,
+    Context,
+    DayInterval,
+    Decision,
+    Event,
+    Experiencer,
+    Journey,
+    Polarity,
+    Temporality,
+    Value,
+    World,
+)
+from ...kb.regimens import Component, read_components
+from ..document import ReadNote
+from ..sites import TumorComposer
+from .facts import Fact, facts_of
+from .tumors import TumorMap
+
+#: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
+SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
+_TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
+#: Attributes that tell two events of one kind and concept apart.
+_TELLING: Final[dict[str, tuple[str, ...]]] = {
+    "diagnosis": ("laterality",),
+    "stage": ("stage", "system"),
+    "tnm": ("t", "n", "m", "prefix"),
+    "grade": ("grade", "scale"),
+    "node": ("positive", "examined", "result"),
+    "biomarker": ("result", "percent", "value", "score", "method"),
+    "variant": ("alteration", "protein", "cdna", "exon", "partner", "significance", "origin"),
+    "performance": ("value",),
+    "surgery": ("laterality", "site"),
+    "lab": ("value",),
+    "state": ("of",),
+}
+
+
+@dataclass(slots=True)
+class Workbench:
+    """One patient's journey in the making."""
+
+    patient_id: str
+    concepts: ConceptTable
+    notes: list[ReadNote]
+    facts: list[Fact] = field(default_factory=list)
+    tumors: TumorMap | None = None
+    events: list[Event] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+
+
+def build_journey(patient_id: str, notes: Sequence[ReadNote], concepts: ConceptTable) -> Journey:
+    """The journey of one patient from its read notes, in any order."""
+    ordered = sorted(notes, key=lambda read: (read.note.date or datetime.date.max, read.note.doc_id))
+    bench = Workbench(patient_id, concepts, ordered)
+    for step in STEPS:
+        step(bench)
+    return Journey(
+        patient_id,
+        tuple(read.note for read in ordered),
+        tuple(mention for read in ordered for mention in read.mentions),
+        tuple(relation for read in ordered for relation in read.relations),
+        tuple(sorted(set_by_id(bench.events), key=lambda event: (event.day.low, event.kind, event.event_id))),
+        tuple(sorted(bench.decisions, key=lambda decision: decision.decision_id)),
+    )
+
+
+def set_by_id(events: Iterable[Event]) -> list[Event]:
+    """The events without repeats (equal ids)."""
+    return list({event.event_id: event for event in events}.values())
+
+
+def collect(bench: Workbench) -> None:
+    """Mentions to facts; what says nothing (a marker without result) goes."""
+    for fact in facts_of(bench.notes, bench.concepts):
+        if fact.kind == "biomarker" and not {"result", "percent", "value", "score"} & fact.attributes.keys():
+            continue
+        if fact.kind == "biomarker" and fact.mention.text and fact.concept in _serum(bench.concepts):
+            fact.kind = "lab" if "value" in fact.attributes and "result" not in fact.attributes else fact.kind
+        bench.facts.append(fact)
+
+
+@lru_cache(maxsize=4)
+def _serum(concepts: ConceptTable) -> frozenset[str]:
+    return concepts.below("serum_marker") if "serum_marker" in concepts else frozenset()
+
+
+def retract(bench: Workbench) -> None:
+    """A note that takes a statement back rejects it where it was made before, and where it is merely copied later."""
+    for taken in [fact for fact in bench.facts if fact.context.reason == "retracted"]:
+        rejected = [
+            fact
+            for fact in bench.facts
+            if fact is not taken
+            and fact.context.really_happened
+            and fact.kind == taken.kind
+            and _same_statement(bench.concepts, taken, fact)
+            and (fact.note < taken.note or fact.copied)
+        ]
+        for fact in rejected:
+            fact.rejected = taken.mention.mention_id
+        if rejected:
+            bench.decisions.append(
+                Decision(
+                    bench.patient_id,
+                    "correction over error",
+                    (taken.mention.mention_id,),
+                    tuple(sorted({fact.mention.mention_id for fact in rejected})),
+                    f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept) if taken.concept else ''}".strip(),
+                )
+            )
+    bench.facts = [fact for fact in bench.facts if not fact.rejected]
+
+
+def _same_statement(concepts: ConceptTable, taken: Fact, fact: Fact) -> bool:
+    if not (taken.concept == fact.concept or (taken.concept and concepts.is_a(fact.concept, taken.concept))):
+        return False
+    for name in ("laterality", "protein", "alteration", "result", "stage", "t"):
+        if name in taken.attributes and name in fact.attributes and taken.attributes[name] != fact.attributes[name]:
+            return False
+    return True
+
+
+def compose(bench: Workbench) -> None:
+    """A bare morphology takes the site of the patient's only organ with a cancer; a bare cancer becomes that cancer."""
+    composer = TumorComposer(bench.concepts)
+    own = [fact for fact in bench.facts if fact.kind == "diagnosis" and _is_own(fact)]
+    sites = {bench.concepts.get(fact.concept).site for fact in own if fact.context.really_happened} - {""}
+    organs = {site for site in sites if not any(other != site and bench.concepts.is_a(site, other) for other in sites)}
+    for fact in own:
+        if bench.concepts.get(fact.concept).site or not bench.concepts.is_a(fact.concept, "malignant_neoplasm"):
+            continue
+        site = str(fact.attributes.get("site", ""))
+        if not site and len(organs) == 1 and fact.concept != "malignant_neoplasm":
+            composed = composer.compose(fact.concept, next(iter(organs)))
+            if composed != fact.concept:
+                fact.concept, fact.attributes["site"] = composed, next(iter(organs))
+
+
+def _is_own(fact: Fact) -> bool:
+    return fact.context.experiencer is Experiencer.PATIENT
+
+
+def tell_tumors_apart(bench: Workbench) -> None:
+    """Diagnoses to tumors, then every finding to its tumor."""
+    roots = [
+        fact
+        for fact in bench.facts
+        if fact.kind == "diagnosis"
+        and fact.context.really_happened
+        and (bench.concepts.is_a(fact.concept, "malignant_neoplasm") or bench.concepts.is_a(fact.concept, "in_situ_neoplasm"))
+    ]
+    bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
+    by_sentence: dict[tuple[str, tuple[int, int]], list[Fact]] = defaultdict(list)
+    for fact in roots:
+        by_sentence[fact.mention.note_id, fact.mention.sentence].append(fact)
+    for fact in bench.facts:
+        if not fact.tumor and _is_own(fact):
+            bench.tumors.link(fact, by_sentence.get((fact.mention.note_id, fact.mention.sentence), ()))
+
+
+def give_components(bench: Workbench) -> None:
+    """A regimen given, planned or declined is its drugs given, planned or declined; the component events cite the regimen."""
+    components = _components()
+    added = []
+    for fact in bench.facts:
+        if fact.kind != "regimen":
+            continue
+        for above in bench.concepts.above(fact.concept) if fact.concept in bench.concepts else ():
+            for component in components.get(above, ()):
+                if not component.optional:
+                    added.append(replace(fact, kind="medication", concept=component.drug, attributes={**fact.attributes, "regimen": fact.concept}))
+    bench.facts += added
+
+
+@lru_cache(maxsize=1)
+def _components() -> dict[str, tuple[Component, ...]]:
+    return dict(read_components())
+
+
+def fold(bench: Workbench) -> None:
+    """Facts that state one thing become one event: its first day, all its evidence, copied notes counted once."""
+    groups: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    for fact in bench.facts:
+        groups[_fold_key(fact)].append(fact)
+    for facts in groups.values():
+        bench.events.append(_event(bench.patient_id, facts))
+
+
+def _fold_key(fact: Fact) -> tuple[object, ...]:
+    context = fact.context
+    temporality = context.temporality if context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL) else Temporality.CURRENT
+    telling = tuple((name, fact.attributes.get(name)) for name in _TELLING.get(fact.kind, ()))
+    day: object = (fact.day.low, fact.day.high) if fact.kind in SEQUENCES else None
+    return (fact.kind, fact.concept, context.polarity, temporality, context.experiencer, context.reason, fact.tumor, telling, day)
+
+
+def _event(patient_id: str, facts: list[Fact]) -> Event:
+    first = facts[0]
+    world = world_of(first.context)
+    attributes: dict[str, Value] = {}
+    for fact in facts:
+        for name, value in fact.attributes.items():
+            attributes.setdefault(name, value)
+    day = _first_day(facts)
+    evidence = tuple(dict.fromkeys(mention for fact in sorted(facts, key=lambda fact: (fact.copied, fact.note)) for mention in fact.mentions))
+    end = None
+    if first.kind in ("medication", "regimen", "radiation"):
+        last = max(fact.day.high for fact in facts)
+        end = DayInterval(last, last) if last > day.high else None
+    historical = all(fact.context.temporality is Temporality.HISTORICAL for fact in facts)
+    temporality = first.context.temporality
+    if temporality in (Temporality.CURRENT, Temporality.HISTORICAL):
+        temporality = Temporality.HISTORICAL if historical else Temporality.CURRENT
+    return Event(
+        patient_id,
+        first.kind,
+        first.concept,
+        day,
+        end,
+        attributes,
+        replace(first.context, temporality=temporality),
+        world,
+        first.tumor,
+        min(fact.tumor_rule for fact in facts),
+        evidence,
+        max(1, len({fact.note for fact in facts if not fact.copied})),
+        tuple(dict.fromkeys(cue.rule for fact in facts for cue in fact.mention.cues if cue.rule.startswith("date:"))),
+    )
+
+
+def _first_day(facts: Sequence[Fact]) -> DayInterval:
+    """When the thing began: the earliest stated day; a vague past yields to any day that lies inside it."""
+    known = [fact.day for fact in facts if fact.day.low > EARLIEST_DAY]
+    if not known:
+        return DayInterval(EARLIEST_DAY, min(fact.day.high for fact in facts))
+    first = min(known, key=lambda day: (day.high, -day.low))
+    return first
+
+
+def world_of(context: Context) -> World:
+    """Certain when it really happened, possible when uncertain, none when absent, planned, or another person's."""
+    if context.really_happened:
+        return World.CERTAIN
+    if (
+        context.experiencer is Experiencer.PATIENT
+        and context.polarity is Polarity.UNCERTAIN
+        and context.reason in ("none", "pending")
+        and context.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
+    ):
+        return World.POSSIBLE
+    return World.NONE
+
+
+#: The journey, step by step.
+STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
+    collect,
+    retract,
+    compose,
+    tell_tumors_apart,
+    give_components,
+    fold,
+)

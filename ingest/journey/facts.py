@@ -1,0 +1,84 @@
+"""Facts: what single mentions say, before they are joined to events; and which sentences are copied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ...kb.concepts import ConceptTable
+from ...kb.model import Context, DayInterval, Mention, Value
+from ..document import ReadNote
+from ..variants import complete
+
+#: A shorter sentence says the same in many notes without being copied ("ECOG 1.").
+_COPIED_LENGTH = 60
+_SPACES = re.compile(r"\W+")
+#: Attributes of the reading of one mention, which say nothing of the event.
+_OF_MENTION = frozenset({"spread_site", "exons", "status"})
+
+
+@dataclass(slots=True)
+class Fact:
+    """One mention's statement. ``note`` is the position of its note in date order; ``copied`` repeats an earlier note."""
+
+    kind: str
+    concept: str
+    attributes: dict[str, Value]
+    context: Context
+    day: DayInterval
+    mention: Mention
+    note: int
+    document_class: str
+    topic: str
+    copied: bool = False
+    rejected: str = ""
+    tumor: str = ""
+    tumor_rule: int = 5
+    status: str = ""
+    mentions: list[str] = field(default_factory=list)
+
+
+def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
+    """The facts of a patient's notes (in date order), each variant completed, several exons told apart."""
+    seen: set[str] = set()
+    facts: list[Fact] = []
+    for position, note in enumerate(notes):
+        own: set[str] = set()
+        for mention in note.mentions:
+            start, end = mention.sentence
+            sentence = _SPACES.sub(" ", note.note.text[start:end]).lower()
+            own.add(sentence)
+            copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
+            for attributes in _attribute_sets(mention, concepts):
+                facts.append(
+                    Fact(
+                        mention.kind,
+                        mention.concept,
+                        attributes,
+                        mention.context,
+                        mention.day,
+                        mention,
+                        position,
+                        note.document_class,
+                        note.topic,
+                        copied,
+                        status=str(mention.attributes.get("status", "")),
+                        mentions=[mention.mention_id],
+                    )
+                )
+        seen |= own
+    return facts
+
+
+def _attribute_sets(mention: Mention, concepts: ConceptTable) -> Iterable[dict[str, Value]]:
+    attributes = {name: value for name, value in mention.attributes.items() if name not in _OF_MENTION}
+    if mention.kind != "variant":
+        yield attributes
+        return
+    exons = str(mention.attributes.get("exons", "")).split("|")
+    if len(exons) > 1:
+        for exon in exons:
+            yield complete(mention.concept, {**attributes, "exon": float(exon)}, concepts)
+    else:
+        yield complete(mention.concept, attributes, concepts)

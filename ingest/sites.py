@@ -1,0 +1,130 @@
+"""Where a finding lies: sites and sides of mentions, specimen headings, and tumors composed of morphology and site."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ..kb.concepts import ConceptTable
+from .frame import Frame, Span
+
+_SIDE = re.compile(r"(?<![A-Za-z])(?P<left>left|Left|LEFT|Lt\.?|LT|L)(?![A-Za-z.'’]|-\d|\d)|(?<![A-Za-z])(?P<right>right|Right|RIGHT|Rt\.?|RT|R)(?![A-Za-z.'’]|-\d|\d|\s?CHOP)|(?<![A-Za-z])(?P<both>bilateral(?:ly)?|Bilateral|BILATERAL|b/l|both)(?![A-Za-z])")
+_SPECIMEN_LINE = re.compile(
+    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
+)
+_SPECIMEN_WORDS = re.compile(r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b", re.IGNORECASE)
+#: Words between a morphology and its site that keep them together.
+_TIE = re.compile(r"[\s,\-(]*(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type|,|\(|\)|-|:|\.{2,}|\s)*", re.IGNORECASE)
+#: Sites that are never where a primary of another tissue begins.
+_SPREAD_ONLY = ("lymph_node", "pleural_fluid", "ascites", "bone_marrow", "body_fluid")
+
+
+class TumorComposer:
+    """Joins a morphology and a site to the tumor concept that means both."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self.compose = lru_cache(maxsize=20_000)(self._compose)
+
+    def _compose(self, morphology: str, site: str) -> str:
+        """The shallowest concept below ``morphology`` whose site is the closest that covers ``site``; else ``morphology``."""
+        concepts = self._concepts
+        if not site or site not in concepts or morphology not in concepts or concepts.get(morphology).site:
+            return morphology
+        above_site = concepts.above(site)
+        fitting = [row for row in map(concepts.get, concepts.below(morphology)) if row.site and row.site in above_site]
+        if not fitting:
+            return morphology
+        depth = max(len(concepts.above(row.site)) for row in fitting)
+        closest = [row for row in fitting if len(concepts.above(row.site)) == depth]
+        # The tops: those that lie below no other candidate.
+        ids = {row.id for row in closest}
+        tops = [row.id for row in closest if not (concepts.above(row.id) & ids) - {row.id}]
+        if len(tops) == 1:
+            return tops[0]
+        shared = frozenset.intersection(*(concepts.above(top) for top in tops))
+        with_site = [concept for concept in shared if concepts.kind(concept) == "tumor" and concepts.get(concept).site in above_site]
+        return max(with_site, key=lambda concept: (len(concepts.above(concept)), concept)) if with_site else morphology
+
+
+class SiteReader:
+    """Finds the site and side of each span that has one, and keeps the document's own sites."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self._spread_only = frozenset().union(*(concepts.below(site) for site in _SPREAD_ONLY if site in concepts))
+        nodes = concepts.below("lymph_node") if "lymph_node" in concepts else frozenset()
+        self.nodes = frozenset(nodes)
+
+    def primary_site(self, site: str) -> bool:
+        """Whether a primary tumor may begin at ``site``."""
+        return site not in self._spread_only
+
+    def side(self, text: str, start: int, end: int, low: int, high: int) -> str:
+        """left, right, bilateral or empty: the side written closest before the span, else right behind it."""
+        found = ""
+        for match in _SIDE.finditer(text, max(low, start - 30), start):
+            if not re.search(r"[;.,]\s", text[match.end() : start]):
+                found = self._side_name(match)
+        if found:
+            return found
+        behind = _SIDE.search(text, end, min(high, end + 14))
+        inside = _SIDE.search(text, start, end)
+        match = inside or behind
+        return self._side_name(match) if match else ""
+
+    @staticmethod
+    def _side_name(match: re.Match[str]) -> str:
+        return "left" if match["left"] else "right" if match["right"] else "bilateral"
+
+    def near(self, frame: Frame, span: Span, sites: Sequence[Span], tumors: Sequence[Span]) -> Span | None:
+        """The site tied to a tumor span in its own sentence: right before it, or behind it through *of*, *in* …"""
+        low, high = frame.sentence_span(span.start)
+        here = [site for site in sites if low <= site.start < high]
+        behind = [site for site in here if site.start >= span.end and _TIE.fullmatch(frame.text, span.end, site.start)]
+        before = [site for site in here if site.end <= span.start]
+        if behind:
+            return behind[0]
+        if before:
+            last = before[-1]
+            between = [other for other in tumors if last.end <= other.start < span.start]
+            if span.start - last.end <= 90 and not between:
+                # A list of sites before a diagnosis (A. LEFT BREAST, AXILLARY TAIL: ...) is led by its first organ.
+                organs = [site for site in before if self.primary_site(site.concept) and span.start - site.end <= 120]
+                return organs[0] if organs and last.concept not in self._spread_only else last
+        later = [site for site in here if site.start >= span.end and site.start - span.end <= 40]
+        if later and not any(span.end <= other.start < later[0].start for other in tumors if other is not span):
+            return later[0]
+        return None
+
+    def specimen_sites(self, frame: Frame, sites: Sequence[Span]) -> list[tuple[int, Span]]:
+        """(offset from which it holds, site) for each specimen heading line of a report."""
+        holds: list[tuple[int, Span]] = []
+        seen_line = -1
+        for site in sites:
+            start, end = frame.shape.line_at(site.start)
+            if start == seen_line:
+                continue
+            line = frame.text[start:end]
+            letters = [char for char in line if char.isalpha()]
+            capitals = sum(char.isupper() for char in letters) > 0.75 * len(letters) if letters else False
+            labelled = bool(_SPECIMEN_LINE.match(line))
+            if labelled or (capitals and _SPECIMEN_WORDS.search(line) and site.start - start < 60):
+                holds.append((start, site))
+                seen_line = start
+        return holds
+
+    def topic(self, title_sites: Sequence[str], diagnoses: Sequence[Span]) -> str:
+        """The one organ that a document is about: of its title, else of most of its site-specific diagnoses; else empty."""
+        organs = [site for site in title_sites if self.primary_site(site)]
+        if organs:
+            return organs[0]
+        counts = Counter(
+            self._concepts.get(span.concept).site for span in diagnoses if span.concept in self._concepts and self._concepts.get(span.concept).site
+        )
+        ranked = counts.most_common(2)
+        if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):
+            return ranked[0][0]
+        return ""

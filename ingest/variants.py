@@ -1,0 +1,106 @@
+"""What is known of variants: which are oncogenic or resistant, and on which exon a codon lies (data in the ontology folder)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ..kb.concepts import ConceptTable
+from ..kb.model import Value
+from ..kb.words import ONTOLOGY_FOLDER
+
+_EXON_CHANGE = re.compile(r"exon(\d+):(\w+)")
+_RESIDUE = re.compile(r"([A-Z])(\d+)([A-Z*].*)?")
+_HARMLESS = ("vus", "benign", "likely_benign")
+#: Effects that break a protein whatever its codon.
+_TRUNCATING = frozenset({"frameshift", "nonsense", "splice_site", "truncating", "start_lost"})
+
+
+def _rows(name: str) -> list[list[str]]:
+    lines = ONTOLOGY_FOLDER.joinpath(name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")][1:]
+
+
+@lru_cache(maxsize=1)
+def _hotspots() -> dict[str, dict[str, str]]:
+    table: dict[str, dict[str, str]] = {}
+    for gene, change, classes, *_ in _rows("variants.tsv"):
+        table.setdefault(gene, {})[change] = classes
+    return table
+
+
+@lru_cache(maxsize=1)
+def _exons() -> dict[str, list[tuple[int, int, int]]]:
+    table: dict[str, list[tuple[int, int, int]]] = {}
+    for gene, exon, first, last in _rows("exons.tsv"):
+        table.setdefault(gene, []).append((int(exon), int(first), int(last)))
+    return table
+
+
+@lru_cache(maxsize=1)
+def _cdna_changes() -> dict[tuple[str, str], str]:
+    """Changes that reports often give in cDNA notation alone, as protein changes."""
+    return {(gene, cdna): protein for gene, cdna, protein, *_ in _rows("cdna.tsv")}
+
+
+def classes_of(gene: str, attributes: dict[str, Value]) -> tuple[str, ...]:
+    """The class tags of a variant (oncogenic, resistance, sensitizing …), the most specific row deciding; empty if unknown."""
+    table = _hotspots().get(gene, {})
+    protein = str(attributes.get("protein", ""))
+    if protein in table:
+        return tuple(table[protein].split("|"))
+    match = _RESIDUE.fullmatch(protein)
+    if match and f"{match[1]}{match[2]}X" in table and not (match[3] or "").startswith(("fs", "*")):
+        return tuple(table[f"{match[1]}{match[2]}X"].split("|"))
+    exon = attributes.get("exon")
+    effect = str(attributes.get("effect", attributes.get("alteration", "")))
+    if exon is not None:
+        wanted = {"inframe_deletion": ("deletion",), "inframe_indel": ("delins", "deletion"), "inframe_insertion": ("insertion",), "duplication": ("duplication", "insertion"), "exon_skipping": ("skipping",), "splice_site": ("splice", "skipping")}.get(effect, ())
+        for change, classes in table.items():
+            found = _EXON_CHANGE.fullmatch(change)
+            if found and int(found[1]) == int(float(exon)) and found[2] in wanted:
+                return tuple(classes.split("|"))
+    return ()
+
+
+def complete(gene: str, attributes: dict[str, Value], concepts: ConceptTable) -> dict[str, Value]:
+    """The attributes with what follows from them: protein from cDNA, codon, exon, class, and a significance if unstated.
+
+    A harmless class that the report states is never overridden. A truncating change counts as pathogenic only in a
+    tumor suppressor, and only where the report gives no class of its own.
+    """
+    found = dict(attributes)
+    if found.get("alteration") not in (None, "mutation", "exon_skipping", "internal_tandem_duplication", "exon_19_deletion", "exon_20_insertion", "kinase_domain_duplication"):
+        return found
+    if "cdna" in found and "protein" not in found:
+        protein = _cdna_changes().get((gene, str(found["cdna"])))
+        if protein:
+            found["protein"] = protein
+            codon = re.search(r"\d+", protein)
+            if codon:
+                found["codon"] = float(codon.group())
+    codon_value = found.get("codon")
+    if codon_value is not None and "exon" not in found:
+        for exon, first, last in _exons().get(gene, ()):
+            if first <= float(codon_value) <= last:
+                found["exon"] = float(exon)
+                break
+    classes = classes_of(gene, found)
+    if classes:
+        found["class"] = "|".join(classes)
+    if "significance" not in found or found["significance"] == "unclassified":
+        if "oncogenic" in classes or {"resistance", "sensitizing", "hotspot"} & set(classes):
+            found["significance"] = "pathogenic"
+        elif str(found.get("effect")) in _TRUNCATING and concepts.is_a(gene, "tumor_suppressor_gene"):
+            found["significance"] = "likely_pathogenic"
+        elif {"protein", "cdna"} & found.keys():
+            found["significance"] = "unclassified"
+        elif found.get("alteration") == "mutation":
+            # "KRAS-mutated" without detail is a pathogenic mutation of unspecified type.
+            found["significance"] = "pathogenic"
+    return found
+
+
+def is_harmless(attributes: dict[str, Value]) -> bool:
+    """VUS, benign or likely benign."""
+    return attributes.get("significance") in _HARMLESS
