@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .engine.api import open
     from .engine.cohort import Cohort
-    from .ingest.document import read_text as read
+    from .ingest.single import read
     from .kb.errors import CohortiumError
 
 __version__ = "0.1.0"
@@ -27,7 +27,7 @@ __all__ = ["Cohort", "CohortiumError", "__version__", "open", "read"]
 _HOMES = {
     "open": (".engine.api", "open"),
     "Cohort": (".engine.cohort", "Cohort"),
-    "read": (".ingest.document", "read_text"),
+    "read": (".ingest.single", "read"),
     "CohortiumError": (".kb.errors", "CohortiumError"),
 }
 

@@ -155,7 +155,7 @@ class Conversation:
     def _journey(self, patient: str) -> None:
         if not patient:
             raise UsageError(":journey needs a patient id")
-        print_journey(self.kb, patient)
+        print_journey(self.kb.journey(patient))
 
     def _world(self, name: str) -> None:
         if name not in list(WorldName):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
 import enum
 from typing import TYPE_CHECKING, Any, Final
 
-from ..kb.model import DayInterval
 from ..kb.terminal import count_text, print_table
 
 if TYPE_CHECKING:
-    from .api import OpenKb
     from .cohort import Cohort
+    from .evidence import ShownEvent
+    from .journey import Timeline
 
 #: Patients that a table shows when no limit is given; json and csv give all of them.
 TABLE_ROWS: Final = 20
@@ -78,19 +77,14 @@ def print_info(held: dict[str, Any]) -> None:
     print_table(("what", "value"), [row for row in rows if row[0] not in {"notes_in", *parts}])
 
 
-def print_journey(kb: OpenKb, patient: str) -> None:
-    """One line an event, in order of time: when, kind, what, attributes, context."""
-    rows: list[tuple[Any, ...]] = []
-    for event in sorted(kb.journey(patient).events, key=lambda event: (event.day.midpoint, event.kind, event.concept)):
-        attributes = ", ".join(f"{name} {value}" for name, value in sorted(event.attributes.items()))
-        name = kb.concepts.name(event.concept) if event.concept else ""
-        rows.append((day_text(event.day), event.kind, name, attributes, event.context.assertion))
-    print_table(("when", "kind", "what", "attributes", "context"), rows)
+def print_journey(timeline: Timeline) -> None:
+    """One line an event, in order of time, then how conflicts were decided."""
+    rows = [(row.when, row.kind, row.name, attributes_text(row), row.assertion, row.world) for row in timeline.rows]
+    print_table(("when", "kind", "what", "attributes", "context", "world"), rows)
+    for decision in timeline.decisions:
+        print(f"decided by {decision.rule}: {decision.explanation}")
 
 
-def day_text(day: DayInterval) -> str:
-    """An interval of days as people write it: a day, or from – to, or nothing when the record gives no date."""
-    if not day.known:
-        return ""
-    low, high = (datetime.date.fromordinal(ordinal).isoformat() for ordinal in (day.low, day.high))
-    return low if low == high else f"{low} – {high}"
+def attributes_text(row: ShownEvent) -> str:
+    """``laterality left, site breast``."""
+    return ", ".join(f"{name} {value}" for name, value in sorted(row.attributes.items()))

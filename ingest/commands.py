@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -34,14 +33,6 @@ def parse_map(text: str) -> dict[str, str]:
             raise UsageError(f"--map: '{field}' is no field of a note; the fields are {', '.join(FIELDS)}")
         mapping[field] = source
     return mapping
-
-
-def parse_date(text: str) -> datetime.date | None:
-    """An ISO date; empty text is no date."""
-    try:
-        return datetime.date.fromisoformat(text) if text else None
-    except ValueError:
-        raise UsageError(f"--date: '{text}' is no date. Hint: write it as 2019-03-04") from None
 
 
 def ingest(
@@ -88,12 +79,11 @@ def read(
     output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
 ) -> None:
     """Read one note and print what it says: mentions with their context, and relations."""
-    day = parse_date(date)
     text = note_text(note)
 
-    from .document import read_text
+    from .single import read as read_one
 
-    found = read_text(text, date=day, title=title, type=type_).as_dict()
+    found = read_one(text, date, title, type_).as_dict()
     if as_json:
         print(json_text(found))
         return
