@@ -102,16 +102,17 @@ def _finished(
 
 # --- in a worker -----------------------------------------------------------------------------------------------------
 
+_reading: Reading | None = None
 _reader: Reader | None = None
 _spool: Spool | None = None
 
 
 def _start_worker(reading: Reading, kb_path: str) -> None:
-    global _reader, _spool
+    global _reading, _spool
     # Ctrl-C reaches every process of the terminal; the first process alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _reader, _spool = reading.make(), Spool(Path(kb_path))
+    _reading, _spool = reading, Spool(Path(kb_path))
 
 
 def _end_with_parent() -> None:
@@ -122,6 +123,10 @@ def _end_with_parent() -> None:
 
 
 def _work(key: str, batch: Batch) -> None:
-    if _reader is None or _spool is None:
+    global _reader
+    if _reading is None or _spool is None:
         raise RuntimeError("the worker was not started")
+    if _reader is None:
+        # Once a process, and here: an error of the initializer would only be told as a broken pool.
+        _reader = _reading.make()
     _spool.put(key, read_batch(_reader, batch))
