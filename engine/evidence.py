@@ -71,7 +71,7 @@ class ShownEvent:
     def as_text(self) -> str:
         """One line, without the evidence."""
         # What differs from a plain fact of the patient is said; what does not is not.
-        said = [f"{name} {value}" for name, value in sorted(self.attributes.items())]
+        said = [f"{name} {_plain(value)}" for name, value in sorted(self.attributes.items())]
         said += [word for word in (self.assertion, self.reason, self.experiencer) if word not in _PLAIN]
         if self.world != "certain":
             said.append("in no world" if self.world == "none" else self.world)
@@ -145,6 +145,10 @@ def bounds_text(low: int, high: int) -> tuple[str, str]:
         "" if low <= EARLIEST_DAY else datetime.date.fromordinal(low).isoformat(),
         "" if high >= LATEST_DAY else datetime.date.fromordinal(high).isoformat(),
     )
+
+
+def _plain(value: Value) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def world_word(world: World) -> str:

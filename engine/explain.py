@@ -66,10 +66,13 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"patient": self.patient_id, **asdict(replace(self, definitions=())), "definitions": self._named()}
-
-    def _named(self) -> dict[str, Any]:
-        return {name: asdict(criterion) for name, criterion in self.definitions}
+        return {
+            "patient": self.patient_id,
+            "query": self.query,
+            "certainty": self.certainty,
+            "criterion": asdict(self.criterion),
+            "definitions": {name: asdict(criterion) for name, criterion in self.definitions},
+        }
 
     def as_text(self) -> str:
         """Indented lines for a terminal."""
@@ -114,7 +117,11 @@ class _Explainer:
                 counting, others = self._events((left, right), node, view, world)
                 return ExplainedCriterion(text, certainty, counting, others)
             case nodes.SameTumor(body):
-                tumors = {tumor: view.of_tumor(tumor) for tumor, highest in view.tumors.items() if highest >= world}
+                tumors = {
+                    self._tumor_text(tumor, view): view.of_tumor(tumor)
+                    for tumor, highest in view.tumors.items()
+                    if highest >= world
+                }
                 return self._scoped(text, certainty, body, tumors, view)
             case nodes.SameEvent(body):
                 single = {
@@ -124,6 +131,15 @@ class _Explainer:
                 }
                 return self._scoped(text, certainty, body, single, view)
         return ExplainedCriterion(text, certainty, parts=tuple(self.criterion(part, view) for part in _parts(node)))
+
+    def _tumor_text(self, tumor: str, view: View) -> str:
+        """What the tumor is, by its first diagnosis."""
+        names = (
+            self.meaning.concepts.name(seen.event.concept)
+            for seen in view.events
+            if seen.event.tumor == tumor and seen.event.kind == "diagnosis" and seen.event.concept
+        )
+        return f"tumor {tumor} ({name})" if (name := next(names, "")) else f"tumor {tumor}"
 
     def _highest(self, node: nodes.PatientExpression, view: View) -> World:
         return next((world for world in _WORLDS if self.meaning.holds(node, view, world)), World.NONE)

@@ -1,4 +1,4 @@
-"""On generated records and queries the fast engine gives what the reference engine gives, and both obey the set laws."""
+"""On generated records and queries both engines give the same sets, and both obey the set laws."""
 
 from __future__ import annotations
 

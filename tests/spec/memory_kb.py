@@ -23,9 +23,7 @@ SCHEMA = pa.schema(
         ("tumor", pa.string()),
     ]
 )
-ATTRIBUTES = pa.schema(
-    [("event", pa.int64()), ("name", pa.string()), ("text", pa.string()), ("number", pa.float64())]
-)
+ATTRIBUTES = pa.schema([("event", pa.int64()), ("name", pa.string()), ("text", pa.string()), ("number", pa.float64())])
 
 
 class MemoryKb:

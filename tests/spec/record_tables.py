@@ -1,0 +1,111 @@
+"""Small records written as tables: one line an event, so that a test reads like a page of a chart."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+from collections.abc import Mapping
+
+from cohortium.kb.concepts import ConceptRow, ConceptTable
+from cohortium.kb.model import (
+    Context,
+    DayInterval,
+    Event,
+    Experiencer,
+    Journey,
+    Polarity,
+    Temporality,
+    Value,
+    World,
+)
+
+#: A word of the context column -> what it changes, and the world that an event so described is in.
+CONTEXTS: Mapping[str, tuple[dict[str, object], World]] = {
+    "": ({}, World.CERTAIN),
+    "historical": ({"temporality": Temporality.HISTORICAL}, World.CERTAIN),
+    "uncertain": ({"polarity": Polarity.UNCERTAIN}, World.POSSIBLE),
+    "absent": ({"polarity": Polarity.ABSENT}, World.NONE),
+    "planned": ({"temporality": Temporality.PLANNED}, World.NONE),
+    "hypothetical": ({"temporality": Temporality.HYPOTHETICAL}, World.NONE),
+    "family": ({"experiencer": Experiencer.FAMILY}, World.NONE),
+    "declined": ({"polarity": Polarity.ABSENT, "reason": "declined"}, World.NONE),
+    # Disputed facts: present as the text tells them, kept or rejected by a decision.
+    "kept": ({}, World.BELIEVED),
+    "rejected": ({}, World.POSSIBLE),
+}
+
+
+def journeys(table: str) -> list[Journey]:
+    """The records in a table.
+
+    ::
+
+        patient | kind      | concept       | day                    | attributes      | context   | tumor
+        P1      | diagnosis | breast_cancer | 2020-01-05             | laterality=left |           | t1
+        P1      | stage     |               | 2020-01-01..2020-01-31 | stage=IIA       | uncertain | t1
+        P2      |
+
+    The header names the columns; those after the patient may be missing. A day is a date, a month, a year, two dates
+    with ``..`` between, or nothing. Attributes stand side by side with commas; numbers are numbers. The context is a
+    word of CONTEXTS. A line with a patient alone is a patient without events.
+    """
+    header, *lines = [line for line in table.strip().splitlines() if line.strip()]
+    names = [cell.strip() for cell in header.split("|")]
+    found: dict[str, list[Event]] = {}
+    for line in lines:
+        cells = dict(zip(names, (cell.strip() for cell in line.split("|")), strict=False))
+        events = found.setdefault(cells["patient"], [])
+        if cells.get("kind"):
+            events.append(_event(cells))
+    return [Journey(patient, events=tuple(events)) for patient, events in found.items()]
+
+
+def day_interval(text: str) -> DayInterval:
+    """``2020-01-05``, ``2020-01``, ``2020``, ``2020-01-05..2020-02-10``, or empty for no date."""
+    if not text:
+        return DayInterval()
+    first, _, last = text.partition("..")
+    return DayInterval(_bounds(first)[0], _bounds(last or first)[1])
+
+
+def _bounds(text: str) -> tuple[int, int]:
+    parts = [int(part) for part in text.strip().split("-")]
+    low = datetime.date(*[*parts, 1, 1][:3])
+    high = {
+        1: lambda: datetime.date(low.year, 12, 31),
+        2: lambda: datetime.date(low.year, low.month, calendar.monthrange(low.year, low.month)[1]),
+        3: lambda: low,
+    }[len(parts)]()
+    return low.toordinal(), high.toordinal()
+
+
+def _event(cells: Mapping[str, str]) -> Event:
+    changes, world = CONTEXTS[cells.get("context", "")]
+    return Event(
+        cells["patient"],
+        cells["kind"],
+        cells.get("concept", ""),
+        day_interval(cells.get("day", "")),
+        attributes=dict(_attribute(pair) for pair in cells.get("attributes", "").split(",") if pair),
+        context=Context(**changes),  # type: ignore[arg-type]
+        world=world,
+        tumor=cells.get("tumor", ""),
+    )
+
+
+def _attribute(pair: str) -> tuple[str, Value]:
+    name, _, text = (part.strip() for part in pair.partition("="))
+    try:
+        return name, float(text)
+    except ValueError:
+        return name, text
+
+
+def small_ontology(text: str) -> ConceptTable:
+    """``id: kind < parent parent`` a line; the name is the id with spaces."""
+    rows = []
+    for line in filter(str.strip, text.splitlines()):
+        id_, _, rest = (part.strip() for part in line.partition(":"))
+        kind, _, parents = (part.strip() for part in rest.partition("<"))
+        rows.append(ConceptRow(id_, kind, id_.replace("_", " "), tuple(parents.split())))
+    return ConceptTable(rows)
