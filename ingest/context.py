@@ -218,6 +218,9 @@ class SentenceContext:
                 and 0 <= found.match.first - other.match.last <= 2
             ):
                 found = other
+            # "no DCIS seen in the cores": what is said behind a negated thing does not undo the negation.
+            if other.kind.name == "negation" and found.kind.name == "certainty_behind":
+                found = other
         cues.append(self._cue(found))
         return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
 
@@ -248,10 +251,6 @@ class SentenceContext:
 
     def _status(self, target: Target, section: Section, cues: list[Cue]) -> tuple[str, str]:
         candidates = self._nearest(target, "status")
-        hypothetical = [
-            pair for pair in self._nearest(target, "temporality") if pair[1].kind.name in ("hypothetical", "historical")
-        ]
-        ranked = sorted(candidates + hypothetical, key=lambda pair: pair[0])
         if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
             return "never_started", "never_started"
         # Declining says more than offering or discussing, wherever both govern one treatment.
@@ -259,8 +258,12 @@ class SentenceContext:
             if found.kind.name.startswith("declined"):
                 cues.append(self._cue(found))
                 return "declined", "declined"
-        if ranked:
-            found = ranked[0][1]
+        clear = [pair for pair in candidates if pair[1].kind.sets["status"] != "mentioned"]
+        clear += [
+            pair for pair in self._nearest(target, "temporality") if pair[1].kind.name in ("hypothetical", "historical")
+        ]
+        # "On", "from", "adjuvant" say that a treatment is meant, not that it was given: any clearer cue goes first.
+        for _, found in sorted(clear, key=lambda pair: pair[0])[:1]:
             cues.append(self._cue(found))
             if found.kind.name == "historical":
                 return "given", "none"
@@ -271,4 +274,7 @@ class SentenceContext:
             return "planned", "none"
         if section.effect == "counseling":
             return "hypothetical", "none"
+        for _, found in candidates[:1]:
+            cues.append(self._cue(found))
+            return "mentioned", "none"
         return "", "none"

@@ -69,7 +69,12 @@ _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from|at|seg\w*|[\d.]+\s*cm)?[\s,/&+]*(?:the|left|right|L|R|bilateral|multiple)?[\s]*", re.IGNORECASE)
 _TO_SITE = re.compile(r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*", re.IGNORECASE)
-_TOXICITY = re.compile(r"\W{0,4}(?:\w+\W+){0,2}$")
+_DOSE = re.compile(
+    r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
+)
+#: Kinds of finding that a later note may take back, and the words that say so beside a negation.
+_CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
+_CORRECTION = re.compile(r"\b(?:correct(?:ed|ion)|in error|erroneous\w*|incorrect\w*|mistake\w*|mislabel\w*|wrong(?:ly)?|retract\w*|withdrawn|superseded|amended|template|copy[- ]?(?:forward|paste)\w*|belongs? to (?:another|a different))\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -208,7 +213,10 @@ class NoteReader:
                 elif not row.site:
                     span.attributes["site"] = near.concept
                     if self._sites.primary_site(near.concept):
-                        span.concept = self._composed(span, near, frame)
+                        composed = self._composed(span, near, frame)
+                        if composed != span.concept:
+                            span.attributes["morphology"] = span.concept
+                            span.concept = composed
             if spread:
                 span.attributes["spread"] = "metastatic"
             side = self._sites.side(frame.text, side_from.start, side_from.end, max(0, low), high)
@@ -348,6 +356,9 @@ class NoteReader:
         for span, target in zip(spans, targets, strict=True):
             reading = context.read(target, frame.shape.section_at(span.start))
             reading = self._with_decided(span, reading)
+            if reading.context.polarity is Polarity.ABSENT and reading.context.reason == "none" and span.kind in _CORRECTABLE:
+                if _CORRECTION.search(frame.text, start, min(len(frame.text), end + 60)):
+                    reading = replace(reading, context=replace(reading.context, reason="retracted"))
             day, anchor = self._day(frame, span, (start, end), reading.context)
             yield self._mention(frame, span, reading, day, anchor, section.name, (start, end), document_class)
             implied = self._state_of.get(span.concept) if span.kind == "state" else None
@@ -415,6 +426,10 @@ class NoteReader:
         section: str, sentence: tuple[int, int], document_class: str,
     ) -> Mention:
         attributes = dict(span.attributes)
+        if span.kind in ("medication", "regimen"):
+            dose = _DOSE.match(frame.text, span.end)
+            if dose:
+                attributes["dose"] = dose["dose"].strip()
         if reading.status:
             attributes["status"] = reading.status
         if span.kind == "tnm" and "prefix" not in attributes and document_class == "pathology":

@@ -27,11 +27,17 @@ from ...kb.regimens import Component, read_components
 from ..document import ReadNote
 from ..sites import TumorComposer
 from .facts import Fact, facts_of
-from .tumors import TumorMap
+from .tumors import TumorMap, organ_of
 
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
+#: Sections that list what was really given or done.
+_RECORD_SECTIONS: Final = frozenset(
+    {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
+)
+#: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
+_SITES_OF_SPREAD: Final = ("liver", "lung", "brain", "bone", "pleura", "peritoneum", "adrenal_gland", "omentum", "spine", "chest_wall")
 #: Attributes that tell two events of one kind and concept apart.
 _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "diagnosis": ("laterality",),
@@ -107,7 +113,7 @@ def retract(bench: Workbench) -> None:
             and fact.context.really_happened
             and fact.kind == taken.kind
             and _same_statement(bench.concepts, taken, fact)
-            and (fact.note < taken.note or fact.copied)
+            and (fact.note < taken.note or fact.copied or (fact.note == taken.note and fact.mention.start < taken.mention.start))
         ]
         for fact in rejected:
             fact.rejected = taken.mention.mention_id
@@ -139,6 +145,7 @@ def compose(bench: Workbench) -> None:
     own = [fact for fact in bench.facts if fact.kind == "diagnosis" and _is_own(fact)]
     sites = {bench.concepts.get(fact.concept).site for fact in own if fact.context.really_happened} - {""}
     organs = {site for site in sites if not any(other != site and bench.concepts.is_a(site, other) for other in sites)}
+    _undo_at_sites_of_spread(bench, own)
     for fact in own:
         if bench.concepts.get(fact.concept).site or not bench.concepts.is_a(fact.concept, "malignant_neoplasm"):
             continue
@@ -147,6 +154,29 @@ def compose(bench: Workbench) -> None:
             composed = composer.compose(fact.concept, next(iter(organs)))
             if composed != fact.concept:
                 fact.concept, fact.attributes["site"] = composed, next(iter(organs))
+
+
+def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
+    """Where cancers often spread to (liver, lung, bone …) a bare morphology is no primary if another organ has one.
+
+    It stays one when some note names the primary of that organ outright.
+    """
+    concepts = bench.concepts
+    spread = [site for site in _SITES_OF_SPREAD if site in concepts]
+    named = {
+        organ_of(concepts, concepts.get(fact.concept).site)
+        for fact in own
+        if fact.context.really_happened and "morphology" not in fact.attributes and concepts.get(fact.concept).site
+        and concepts.is_a(fact.concept, "malignant_neoplasm")
+    }
+    for fact in own:
+        morphology = str(fact.attributes.get("morphology", ""))
+        site = str(fact.attributes.get("site", ""))
+        if not morphology or not any(concepts.is_a(site, other) for other in spread):
+            continue
+        organ = organ_of(concepts, concepts.get(fact.concept).site)
+        if named - {organ} and organ not in named:
+            fact.concept = morphology
 
 
 def _is_own(fact: Fact) -> bool:
@@ -169,6 +199,42 @@ def tell_tumors_apart(bench: Workbench) -> None:
     for fact in bench.facts:
         if not fact.tumor and _is_own(fact):
             bench.tumors.link(fact, by_sentence.get((fact.mention.note_id, fact.mention.sentence), ()))
+
+
+def weigh_treatments(bench: Workbench) -> None:
+    """A treatment merely mentioned was given only if something supports it; else it stays possible.
+
+    Support: a clear statement elsewhere that it (or a drug below it) was given; a medication list or history; a dose or
+    a past date beside it; the report of the operation or of its specimen. A record that says it was never started or was
+    declined outweighs any mere mention.
+    """
+    stated: set[str] = set()
+    refused: set[str] = set()
+    for fact in bench.facts:
+        if fact.kind in _TREATMENTS and _is_own(fact) and fact.concept:
+            if fact.status == "given" and fact.context.really_happened:
+                stated |= bench.concepts.above(fact.concept)
+            elif fact.context.reason in ("declined", "never_started"):
+                refused.add(fact.concept)
+    for fact in bench.facts:
+        if fact.kind not in _TREATMENTS or fact.status not in ("", "mentioned") or not fact.context.really_happened:
+            continue
+        if fact.concept in stated:
+            continue
+        if fact.concept in refused or not _supported(fact):
+            fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
+
+
+def _supported(fact: Fact) -> bool:
+    if fact.kind in ("surgery", "procedure"):
+        return fact.document_class in ("operative", "pathology") or _dated(fact) or fact.mention.section in _RECORD_SECTIONS
+    if fact.document_class in ("molecular", "genetics", "pathology", "imaging"):
+        return False
+    return fact.mention.section in _RECORD_SECTIONS or "dose" in fact.attributes or _dated(fact)
+
+
+def _dated(fact: Fact) -> bool:
+    return any(cue.rule.startswith("date:") for cue in fact.mention.cues)
 
 
 def give_components(bench: Workbench) -> None:
@@ -271,5 +337,6 @@ STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
     compose,
     tell_tumors_apart,
     give_components,
+    weigh_treatments,
     fold,
 )
