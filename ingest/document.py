@@ -69,6 +69,7 @@ _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from|at|seg\w*|[\d.]+\s*cm)?[\s,/&+]*(?:the|left|right|L|R|bilateral|multiple)?[\s]*", re.IGNORECASE)
 _TO_SITE = re.compile(r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*", re.IGNORECASE)
+_ANOTHER_PATIENT = re.compile(r"\b(?:different (?:MRN|DOB|patient|individual|person|accession)|wrong[- ]patient|another (?:patient|person|individual)|someone else|misfiled|misidentif\w+|faxed in error|scanned in error|not (?:this|our|his|her) (?:patient|report|specimen|result)|specimen (?:swap|mix-?up|switch)|mislabel\w+ specimen|does not belong to|not belong to)\b", re.IGNORECASE)
 _DOSE = re.compile(
     r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
 )
@@ -359,6 +360,10 @@ class NoteReader:
             if reading.context.polarity is Polarity.ABSENT and reading.context.reason == "none" and span.kind in _CORRECTABLE:
                 if _CORRECTION.search(frame.text, start, min(len(frame.text), end + 60)):
                     reading = replace(reading, context=replace(reading.context, reason="retracted"))
+            if span.kind in ("variant", "biomarker", "diagnosis") and reading.context.reason == "none":
+                reach = end + (160 if span.kind != "diagnosis" else 0)
+                if _ANOTHER_PATIENT.search(frame.text, start, min(len(frame.text), reach)):
+                    reading = replace(reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted"))
             day, anchor = self._day(frame, span, (start, end), reading.context)
             yield self._mention(frame, span, reading, day, anchor, section.name, (start, end), document_class)
             implied = self._state_of.get(span.concept) if span.kind == "state" else None

@@ -20,6 +20,7 @@ from ..kb.words import ONTOLOGY_FOLDER
 from .frame import Frame, Span
 from .phrases import PhraseTrie
 from .recognizers.molecular import number_after, one_letter, sign_after
+from .variants import gene_of
 
 _COORDINATION = re.compile(r"(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE)
 _LEADS_ON = re.compile(r"\s*(?:in|of|for|on|involving|affecting|to)?\s*(?:the|both|either|any)?\s*(?:gene\s)?[\s\"']*", re.IGNORECASE)
@@ -29,6 +30,19 @@ _HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
 _PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:orf\d+)?)(?:::|--?|–|/{2})$")
 _PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
+
+
+#: Words that deny a finding, before the marker and behind it (the words themselves are those of result values and cues).
+_DENIED_BEFORE = re.compile(r"\b(?:no|not|without|negative for|neg for|absence of|lacks?|lacking|nor|non)\b(?:[^.;:,]{0,30}|(?:[^.;:,]{0,14},){1,6}[^.;:,]{0,14})$|\b(?:negative|wild[- ]?type|not detected|no (?:\w+ ){0,3}(?:mutations?|alterations?|variants?|fusions?|findings?)|none)\W{0,3}(?:\w+\W){0,2}[:–-]\s*$", re.IGNORECASE)
+_DENIED_BEHIND = re.compile(
+    r"\b(?:not\s+(?:\w+\s)?(?:detected|identified|present|found|seen|amplified|mutated|rearranged|observed)|undetect\w+|negative|neg|absent|none|nil|normal|excluded|ruled out|withdrawn"
+    r"|non-?(?:amplified|mutated|rearranged)|below\b[^.;]{0,24}(?:threshold|cut-?off)|intact|retained)\b",
+    re.IGNORECASE,
+)
+
+
+#: "no variant" denies a marker only right behind it; later in the sentence it is of something else.
+_DENIED_AT_ONCE = re.compile(r"[^A-Za-z]{0,12}(?:\w+\s){0,2}?no\s+(?:\w+[\s-]){0,3}?(?:mutations?|variants?|alterations?|rearrangements?|fusions?|amp\w*|deletions?|changes?|findings?|reportable)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -56,6 +70,18 @@ class Group:
     markers: list[Span] = field(default_factory=list)
     descriptors: list[Span] = field(default_factory=list)
     led: list[Span] = field(default_factory=list)
+    #: Text before the first marker that is this group's (from here), and where its own stretch ends.
+    lead_from: int = 0
+    ends: int = 0
+
+    def begins(self) -> int:
+        """Where its first descriptor or marker stands."""
+        first = self.markers[0].start
+        return min([first, *(span.start for span in self.led if span.start < first)])
+
+    def reach(self, default: int) -> int:
+        """Where its last descriptor or marker ends."""
+        return max([default, self.markers[-1].end, *(span.end for span in self.descriptors)])
 
 
 class ResultBinder:
@@ -84,13 +110,19 @@ class ResultBinder:
             here = [span for span in here if span.concept not in self._grouping]
             markers = [span for span in here if span.kind in ("gene", "biomarker")]
             if not markers:
+                here = self._implied_genes(here)
+                markers = [span for span in here if span.kind == "gene"]
+            if not markers:
                 if frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":":
                     heading = [span for span in here if span.kind in ("molecular", "value")]
                     heading_end = sentence.end
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
                 continue
             groups = self._groups(frame.text, here)
-            for group in groups:
+            for position, group in enumerate(groups):
+                following = groups[position + 1] if position + 1 < len(groups) else None
+                group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start
+                group.ends = following.begins() if following else sentence.end
                 bound.extend(self._bind_group(frame, group, heading, here, sentence.end))
             bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
         return bound
@@ -115,6 +147,7 @@ class ResultBinder:
             previous_end = max(previous_end, item.end)
         if groups and waiting:
             groups[-1].descriptors.extend(waiting)
+        groups = self._joined_lists(text, groups)
         # Descriptors that lead into a list govern every later group that has none of its own.
         carried: list[Span] = []
         for group in groups:
@@ -123,6 +156,34 @@ class ResultBinder:
             elif carried and not group.descriptors:
                 group.led = carried
         return groups
+
+    @staticmethod
+    def _implied_genes(here: list[Span]) -> list[Span]:
+        """A change that only one gene is known for (T790M) brings its gene along."""
+        found: list[Span] = []
+        for span in here:
+            gene = gene_of(str(span.attributes.get("protein", "")))
+            if gene:
+                found.append(Span(span.start, span.start, "gene", gene, "change:" + gene))
+            found.append(span)
+        return found
+
+    @staticmethod
+    def _joined_lists(text: str, groups: list[Group]) -> list[Group]:
+        """``EGFR / ALK / MET ex14 / RET: none``: a bare exon or codon inside a list does not end the list."""
+        joined: list[Group] = []
+        for group in groups:
+            last = joined[-1] if joined else None
+            if (
+                last is not None
+                and not group.led
+                and all(span.attributes.keys() <= {"exon", "exons", "codon"} and span.kind == "molecular" for span in last.descriptors)
+                and _COORDINATION.fullmatch(text, last.reach(0), group.markers[0].start)
+            ):
+                joined[-1] = Group(last.markers + group.markers, group.descriptors, last.led)
+            else:
+                joined.append(group)
+        return joined
 
     @staticmethod
     def _leads(text: str, items: Sequence[Span], index: int, gap: str, satisfied: bool) -> bool:
@@ -278,6 +339,7 @@ class ResultBinder:
         sign = sign_after(text, marker.end)
         results: list[str] = [sign[0]] if sign else []
         changes: list[dict[str, Value]] = []
+        places: list[Span] = []
         for span in [*descriptors, *(item for item in heading if not descriptors or "significance" in item.attributes or "origin" in item.attributes)]:
             helpers.append((span.start, span.end, span.source))
             if span.kind == "value":
@@ -290,8 +352,10 @@ class ResultBinder:
                     # A second change of the same kind is a second variant of the gene.
                     if changes and name not in changes[-1]:
                         changes[-1][name] = value
+                        places[-1] = span if span.end > places[-1].end else places[-1]
                     else:
                         changes.append({name: value})
+                        places.append(span)
                     for extra in ("codon", "effect"):
                         if extra in span.attributes and extra not in changes[-1]:
                             changes[-1][extra] = span.attributes[extra]
@@ -319,14 +383,32 @@ class ResultBinder:
         if any(self._concepts.is_a(result, "abnormal_expression") for result in results):
             attributes.setdefault("alteration", "deletion")
         attributes.pop("result", None)
-        decided = "absent" if negative and not changes and not positive else ""
+        said_no = self._said_no(frame.text, group, marker, places)
         if "not_amplified" in results:
-            attributes["alteration"], decided = "amplification", "absent"
+            attributes["alteration"], said_no = "amplification", [True]
         built = []
-        for change in changes or [{}]:
+        for index, change in enumerate(changes or [{}]):
+            absent = said_no[min(index, len(said_no) - 1)] or (negative and not changes and not positive)
             merged = {**attributes, **change}
-            built.append(Span(marker.start, marker.end, "variant", marker.concept, marker.source, merged, 1, list(helpers), decided=decided))
+            built.append(
+                Span(marker.start, marker.end, "variant", marker.concept, marker.source, merged, 1, list(helpers), decided="absent" if absent else "")
+            )
         return built
+
+    @staticmethod
+    def _said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[bool]:
+        """For each change (or once, without any): whether the words before the group or behind the change deny it."""
+        denied_before = bool(_DENIED_BEFORE.search(text, group.lead_from, group.markers[0].start))
+        if not places:
+            behind = group.markers[-1].end
+            return [denied_before or bool(_DENIED_AT_ONCE.match(text, behind, group.ends) or _DENIED_BEHIND.search(text, behind, group.ends))]
+        denied = []
+        for index, place in enumerate(places):
+            end = places[index + 1].start if index + 1 < len(places) and places[index + 1].start > place.end else group.ends
+            before = _DENIED_BEFORE.search(text, max(group.lead_from, place.start - 24), place.start)
+            behind = _DENIED_BEHIND.match(text, place.end, end) or _DENIED_BEHIND.search(text, place.end, min(end, place.end + 45))
+            denied.append(bool((denied_before and place.start > marker.start and index == 0) or before or behind))
+        return denied
 
     @staticmethod
     def _settle(attributes: dict[str, Value], name: str, value: Value) -> None:

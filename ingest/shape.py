@@ -28,13 +28,12 @@ _NON_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 #: Full stops that end no sentence.
 _ABBREVIATIONS = frozenset(
     """dr mr mrs ms prof st no vs etc approx resp e.g i.e eg ie inc fig pt hx dx tx rx jan feb mar apr jun jul aug sep sept
-    oct nov dec neg pos dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca p c""".split()
+    oct nov dec dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca p c""".split()
 )
 _BOUNDARY = re.compile(
     r"""(?<![.\s])(?P<stop>[.!?])(?P<close>["'”’)\]]*)(?=\s+["'“(\[>*]*[A-Z0-9\[(?*]|\s*\n|\s*$)   # end of a sentence
       | (?P<line>[ \t]*\r?\n[ \t]*)                                                     # end of a line
       | (?P<semi>;(?=\s))                                                               # a semicolon
-      | (?P<bar>[ \t]\|[ \t])                                                            # a column of a table
     """,
     re.VERBOSE,
 )

@@ -43,6 +43,21 @@ def _cdna_changes() -> dict[tuple[str, str], str]:
     return {(gene, cdna): protein for gene, cdna, protein, *_ in _rows("cdna.tsv")}
 
 
+@lru_cache(maxsize=1)
+def _genes_by_change() -> dict[str, set[str]]:
+    table: dict[str, set[str]] = {}
+    for gene, changes in _hotspots().items():
+        for change in changes:
+            table.setdefault(change, set()).add(gene)
+    return table
+
+
+def gene_of(protein: str) -> str:
+    """The only gene of which this change is a known hotspot; empty if there is none or more than one."""
+    genes = _genes_by_change().get(protein, set()) if protein else set()
+    return next(iter(genes)) if len(genes) == 1 else ""
+
+
 def classes_of(gene: str, attributes: dict[str, Value]) -> tuple[str, ...]:
     """The class tags of a variant (oncogenic, resistance, sensitizing …), the most specific row deciding; empty if unknown."""
     table = _hotspots().get(gene, {})
