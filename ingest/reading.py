@@ -46,13 +46,11 @@ class ShippedReader:
     """The document model and the journey of this package."""
 
     def __init__(self) -> None:
-        from ..kb.concepts import ConceptTable
         from .document import NoteReader
         from .journey.build import build_journey
 
         self._notes = NoteReader.from_ontology()
         self._build = build_journey
-        self._concepts = ConceptTable.from_files()
 
     def read(self, note: Note) -> Any:
         """One note, no state."""
@@ -60,7 +58,7 @@ class ShippedReader:
 
     def build(self, patient_id: str, read_notes: list[Any]) -> Journey:
         """One patient."""
-        return self._build(patient_id, read_notes, self._concepts)
+        return self._build(patient_id, read_notes, self._notes.concepts)
 
 
 def shipped_reading() -> Reading:

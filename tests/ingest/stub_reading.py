@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import time
 
 from cohortium.ingest.reading import Reading
@@ -9,13 +11,15 @@ from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Journey, Mention,
 
 
 class StubReader:
-    """Every word ``ECOG`` is an event. A note with ``EXPLODE`` fails, ``SLOW`` takes a moment, a patient called
-    ``broken`` cannot be built."""
+    """Every word ``ECOG`` is an event. A note with ``EXPLODE`` fails, ``SLOW`` takes a moment, ``DIE``
+    kills the worker that reads it; a patient called ``broken`` cannot be built."""
 
     def read(self, note: Note) -> tuple[Note, list[Mention]]:
         """The note and its mentions."""
         if "EXPLODE" in note.text:
             raise ValueError(f"a secret: {note.text}")
+        if "DIE" in note.text and multiprocessing.parent_process() is not None:
+            os._exit(9)
         if "SLOW" in note.text:
             time.sleep(0.08)
         found = []

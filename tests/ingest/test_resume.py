@@ -131,3 +131,16 @@ def test_other_notes_or_another_reading_take_up_nothing(
     process.wait()
     rows = [note(f"P{n:02}", text="ECOG " + "other " * 22_000) for n in range(4)]
     assert ingest(jsonl(rows, "other.jsonl"), reading=stub("2")).resumed == 0
+
+
+def test_a_worker_that_is_killed_costs_only_time(ingest: Ingest, jsonl: Write, tmp_path: Path) -> None:
+    """The knowledge base stays as it was, the message says what to do, and doing so takes up what was finished."""
+    from cohortium.ingest.workers import WorkerLost
+
+    rows = [note(f"P{n}", text="ECOG " + "word " * 90_000 + "DIE" * (n == 3)) for n in range(4)]
+    with pytest.raises(WorkerLost, match="run the same command again"):
+        ingest(jsonl(rows), workers=2)
+    assert not (tmp_path / "x.kb" / "CURRENT").exists()
+    report = ingest(jsonl(rows), workers=1)
+    assert report.stored == 4
+    assert report.resumed >= 1
