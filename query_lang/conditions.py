@@ -21,8 +21,7 @@ from .nodes import (
     NotThat,
     Term,
 )
-from .parse import CRITERION_ATTRIBUTES
-from .vocabulary import ATTRIBUTES, FAMILY_OF_VALUE, KIND_WORDS
+from .vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES, FAMILY_OF_VALUE, KIND_WORDS
 
 #: Reports a problem: message, the words it is about (for their place), hint.
 Report = Callable[[str, str, str], None]

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
+from .syntax import grammar
+
 _OTHER: Final = "*"
 _LONGEST_NAME: Final = 500
 _MOST_EXPECTED: Final = 5
@@ -66,8 +68,6 @@ def hint_for_name(text: str) -> str:
 @functools.cache
 def _places() -> Mapping[tuple[Any, str], Mistake]:
     """(parser state, kind of token) -> the mistake whose example stops there; the first in the file wins."""
-    from .parse import grammar
-
     found: dict[tuple[Any, str], Mistake] = {}
     for mistake in mistakes():
         for example in mistake.examples:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from lark import Lark
 from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken, VisitError
 
 from .build import Builder, Mistake
 from .errors import QueryError
+from .mistakes import message_for
 from .nodes import Query, QueryTreeError
-from .vocabulary import ATTRIBUTES
+from .syntax import grammar
 
 LONGEST_QUERY: Final = 100_000
 DEEPEST_QUERY: Final = 200
-
-#: Attributes that also open a criterion of their own, so that "and" before them begins a new one.
-CRITERION_ATTRIBUTES: Final = frozenset({"stage", "grade", "t", "n", "m"})
 
 _PIECE: Final = re.compile(
     r"""(?P<comment>(?:--|\#)[^\n]*)
@@ -75,20 +70,8 @@ def parse_with_places(text: str) -> Parsed:
     return Parsed(query, text, builder.places)
 
 
-@functools.cache
-def grammar() -> Lark:
-    """The compiled grammar (compiled once; safe to share between threads)."""
-    text = (Path(__file__).parent / "grammar.lark").read_text(encoding="utf-8")
-    inner = [name for name in ATTRIBUTES if name not in CRITERION_ATTRIBUTES]
-    text = text.replace("(?:CONDITION_ATTRIBUTES)", f"(?:{'|'.join(inner)})")
-    text = text.replace("(?:ALL_ATTRIBUTES)", f"(?:{'|'.join(ATTRIBUTES)})")
-    return Lark(text, parser="lalr", propagate_positions=True)
-
-
 def explained(error: UnexpectedInput, text: str) -> QueryError:
     """The message for a syntax error."""
-    from .mistakes import message_for
-
     message, hint = message_for(error)
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     offset = len(text.rstrip()) if at_end else error.pos_in_stream

@@ -42,6 +42,7 @@ from .nodes import (
 from .vocabulary import ATTRIBUTES, KIND_WORDS, SCALE_ATTRIBUTES, STAGING_BASES, context_spelling, kind_spelling
 
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z](?:(?!--)[A-Za-z0-9+/.:_-])*")
+_PLAIN_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _PLAIN_ATTRIBUTE: Final = re.compile(r"[a-z][a-z_]*")
 #: Words that could be read as a TNM category or axis.
 _LIKE_TNM: Final = re.compile(r"(?:yp|yc|rp|[cpr])?[TNM](?:is|x|\d.*)?", re.IGNORECASE)
@@ -341,7 +342,13 @@ def _comparison(condition: Is | Compare | Between | Documented, percent: str = "
                 return f"exactly {_term(values[0], as_value=True)}"
             if len(values) == 1 and attribute not in SCALE_ATTRIBUTES:
                 return f"= {_term(values[0], as_value=True)}"
-            return f"{'exactly ' if exact else ''}in ({', '.join([_term(value, as_value=True) for value in values])})"
+            return f"{'exactly ' if exact else ''}in ({', '.join([_listed_value(value) for value in values])})"
+
+
+def _listed_value(term: Term) -> str:
+    text = _text(term)
+    # In a list a number stays the name it is, so it needs no quotes.
+    return text if _PLAIN_NUMBER.fullmatch(text) else name_text(text, as_value=True)
 
 
 def _value(value: str | float, percent: str = "") -> str:

@@ -53,6 +53,8 @@ ATTRIBUTES: Final[tuple[str, ...]] = tuple(sorted({name for words in KIND_WORDS.
 SCALE_ATTRIBUTES: Final = frozenset(
     name for words in KIND_WORDS.values() for name, type_ in words.attributes.items() if type_ == "scale"
 )
+#: Attributes that also open a criterion of their own, so that "and" before them begins a new one.
+CRITERION_ATTRIBUTES: Final = frozenset({"stage", "grade", "t", "n", "m"})
 #: Kind of concept -> the kinds of event that a bare name of it means.
 MEANT_BY_CONCEPT: Final[Mapping[str, tuple[str, ...]]] = {
     concept: tuple(kinds) for concept, kinds in _DATA["meant_by_concept"].items()

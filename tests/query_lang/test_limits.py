@@ -15,7 +15,8 @@ from cohortium.query_lang.render import render
 
 PIECES = (
     "and", "or", "not", "except", "but not", "(", ")", ",", ";", "'x'", "lung cancer", "stage", ">=", "=", "IIC",
-    "with",    "protein", "alteration = mutation", "T", "T2N0", "ECOG", "2", "at least", "of", "before", "after", "within", "days",
+    "with", "protein", "alteration = mutation", "T", "T2N0", "ECOG", "2", "at least", "of", "before", "after", "within",
+    "days",
     "between", "2019", "since", "let", "be", "death", "any", "other than", "exactly", "first", "planned", "same tumor",
     "in", "documented", "metastasis", "to", "#", "--", "'", '"', "\x00", "\u2028", "💊", "ﬁ", "İ", "\ud800",
 )  # fmt: skip

@@ -40,7 +40,8 @@ WORDS = (
     "Wilms' tumor", "'", '"', "'\"", "--", "a--b", "#1", "x#y", "let", "be", "before", "before 2020", "death",
     "stage", "grade 3", "radiation therapy", "RxCUI 1721560", "ONCOTREE:LUAD", "del(11q)", "a, b", "a;b", "HER2+",
     "t(9;22)", " padded ", "two  spaces", "new\nline", "\x00", "\ufeff", "“quoted”", "≥", "ß", "SS",
-    "family history of",    "first set", "FIRST SET", "lymph node", "of", "to liver", "at least", "same tumor", "documented", "is", "equals",
+    "family history of",
+    "first set", "FIRST SET", "lymph node", "of", "to liver", "at least", "same tumor", "documented", "is", "equals",
 )  # fmt: skip
 names = st.sampled_from(WORDS) | st.text(min_size=1, max_size=12).filter(lambda text: bool(text.strip()))
 KINDS_WITH_CONCEPT = ("diagnosis", "metastasis", "biomarker", "variant", "medication", "performance", "lab", "stage")

@@ -12,7 +12,8 @@ from cohortium.kb.model import KINDS
 from cohortium.query_lang import nodes, vocabulary
 from cohortium.query_lang.findings import is_protein_change, protein_change
 from cohortium.query_lang.keywords import KEYWORDS, RESERVED
-from cohortium.query_lang.parse import grammar, parse
+from cohortium.query_lang.parse import parse
+from cohortium.query_lang.syntax import grammar
 
 DOCS = Path(__file__).parents[2] / "docs"
 
