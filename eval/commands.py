@@ -9,18 +9,24 @@ from typing import Annotated, Any, Final
 import typer
 
 from ..kb.errors import UsageError
-from ..kb.terminal import Format, NotYet, answer, print_table
+from ..kb.terminal import Format, NotYet, answer, print_csv, print_table
+
+_QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
 
 def acr(
     labels: Annotated[Path, typer.Option("--labels", help="Labels: JSONL of patient_id, match, ambiguous.")],
     kb: Annotated[Path | None, typer.Option("--kb", help="The knowledge base to ask.")] = None,
     facts: Annotated[
-        Path | None, typer.Option("--facts", help="Score the knowledge base of this abstraction (facts.jsonl) instead.")
+        Path | None, typer.Option("--facts", help="Not yet: score the knowledge base of an abstraction (facts.jsonl).")
     ] = None,
     alpha: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a broad query.")] = None,
     beta: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a narrow query.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Not yet: write a page.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Draws the confidence interval.")] = 0,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="List the patients that each query was wrong about.")
+    ] = False,
+    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Also write a page.")] = None,
     natural: Annotated[bool, typer.Option("--natural", help="Not yet: ask in plain English.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
@@ -28,37 +34,78 @@ def acr(
     """Score the query bank on labelled patients: precision, recall, F1, by size and complexity."""
     for given, option, part in (
         (natural, "--natural", "questions in plain English"),
-        (html is not None, "--html", "the pages of results"),
         (facts is not None, "--facts", "knowledge bases out of clinical abstractions"),
     ):
         if given:
             raise NotYet(f"eval acr {option} is not yet there; it comes with {part}")
     if kb is None:
         raise UsageError("eval acr needs a knowledge base. Hint: --kb KB")
-    from .acr import score_bank
+    from .acr.run import run_acr
 
-    scores = score_bank(kb, labels, alpha=alpha, beta=beta)
-    answer(scores, output=output, out=out, as_table=lambda: print_scores(scores), as_csv=None)
+    try:
+        report = run_acr(kb, labels, alpha=alpha, beta=beta, seed=seed)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    scores = report.as_dict(errors=errors)
+    if html is not None:
+        _write_page(html, scores)
+    answer(
+        scores,
+        output=output,
+        out=out,
+        as_table=lambda: print_scores(scores),
+        as_csv=lambda: print_csv(_QUERY_COLUMNS, ([row[name] for name in _QUERY_COLUMNS] for row in scores["queries"])),
+    )
 
 
 def print_scores(scores: dict[str, Any]) -> None:
-    """The scores by size and complexity, and what was not answered."""
-    columns = ("", "queries", "precision", "recall", "F1")
-    rows = [("micro", len(scores["queries"]), *_three(scores["micro"]))]
+    """The scores by size and complexity, what was not answered, and, where listed, the patients it was wrong about."""
+    columns = ("", "queries", "precision", "recall", "F1", "fp", "fn")
+    fp, fn = (sum(row[name] for row in scores["queries"]) for name in ("fp", "fn"))
+    rows: list[tuple[object, ...]] = [
+        ("micro", len(scores["queries"]), *_three(scores["micro"]), fp, fn),
+        ("macro", len(scores["queries"]), *_three(scores["macro"]), "", ""),
+    ]
     for table in ("by_size", "by_complexity"):
-        rows += [(name, part.get("queries"), *_three(part)) for name, part in scores[table].items()]
+        for name, part in scores[table].items():
+            rows.append((name, part["queries"], *_three(part), part["false_positives"], part["false_negatives"]))
     print_table(columns, rows)
+    bounds, patients = scores["micro"]["ci"], scores["patients"]
+    if bounds is not None:
+        print(f"micro F1 {_number(scores['micro']['f1'])}, 95% interval {_number(bounds[0])} to {_number(bounds[1])}")
     print(
-        f"coverage {scores['coverage']:.3f}; zero-result false positives {scores['zero_result_false_positives']}; "
-        f"{len(scores['unresolved'])} unresolved"
+        f"kappa {_number(scores['kappa'])}; coverage {_number(scores['coverage'])}; "
+        f"zero-result false positives {scores['zero_result_false_positives']}; {len(scores['unresolved'])} unresolved"
     )
+    print(
+        f"{patients['labelled']} labelled patients, {patients['missing_from_kb']} of them not in the knowledge base; "
+        f"{patients['unlabelled']} without labels left out"
+    )
+    for one in scores["unresolved"]:
+        print(f"query {one['id']} was not answered: {one['reason']}")
+    wrong = [row for row in scores["queries"] if row.get("false_positives") or row.get("false_negatives")]
+    if wrong:
+        print_table(
+            ("id", "found, and not wanted", "wanted, and not found"),
+            [(row["id"], " ".join(row["false_positives"]), " ".join(row["false_negatives"])) for row in wrong],
+        )
 
 
 def _three(part: dict[str, Any]) -> tuple[str, str, str]:
-    precision, recall, f1 = (
-        "–" if part.get(name) is None else f"{part[name]:.3f}" for name in ("precision", "recall", "f1")
-    )
-    return precision, recall, f1
+    return _number(part["precision"]), _number(part["recall"]), _number(part["f1"])
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _write_page(path: Path, scores: dict[str, Any]) -> None:
+    from .acr.page import page
+
+    try:
+        path.write_text(page(scores), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("acr", acr),)
