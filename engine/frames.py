@@ -120,41 +120,47 @@ class Rows:
         table = self._kb.event_table(None, None, self._bitmap).select(["patient", "tumor", "world"])
         named = pc.invert(pc.is_in(table["tumor"], value_set=pa.array([ALL_TUMORS, NO_TUMOR])))
         table = table.filter(pc.and_(named, pc.greater(table["world"], int(World.NONE))))
-        table = table.group_by(["patient", "tumor"]).aggregate([("world", "max")])
-        table = table.sort_by([("patient", "ascending"), ("tumor", "ascending")])
-        return Tumors(
-            np.searchsorted(self.patients, table["patient"].to_numpy()),
-            tuple(table["tumor"].to_pylist()),
-            table["world_max"].to_numpy().astype(np.int8),
-            len(self.patients),
-        )
+        names = Words.of(table["tumor"])
+        owner = np.searchsorted(self.patients, table["patient"].to_numpy())
+        keys, number = np.unique(owner * max(1, len(names.distinct)) + names.codes, return_inverse=True)
+        world = np.zeros(len(keys), dtype=np.int8)
+        np.maximum.at(world, number, table["world"].to_numpy().astype(np.int8))
+        return Tumors(keys, world, names.distinct, len(self.patients))
 
     @cached_property
     def tumor(self) -> Array:
         """For each row the number of its tumor; -1 none known, -2 all of them, -3 one that is in no world."""
-        names = self._tumor.to_pylist()
-        numbers = self.tumors.numbers
-        special = {NO_TUMOR: -1, ALL_TUMORS: -2}
-        found = (
-            special[name] if name in special else numbers.get((owner, name), -3)
-            for owner, name in zip(self.owner.tolist(), names, strict=True)
-        )
-        return np.fromiter(found, dtype=np.int64, count=len(self))
+        names = Words.of(self._tumor)
+        own = self.tumors.numbers(self.owner, names)
+        own[names.among((NO_TUMOR,))] = -1
+        own[names.among((ALL_TUMORS,))] = -2
+        return own
 
 
 @dataclass(frozen=True)
 class Tumors:
-    """Tumors of patients, ordered by patient. ``world``: the highest that an event of the tumor is in."""
+    """Tumors of patients, ordered by patient. ``keys`` join the position of the patient and that of the tumor's name
+    among ``names``; ``world`` is the highest that an event of the tumor is in."""
 
-    owner: Array
-    name: tuple[str, ...]
+    keys: Array
     world: Array
+    names: tuple[str, ...]
     patients: int
 
+    def numbers(self, owner: Array, names: Words) -> Array:
+        """For each patient and name, the number of that tumor; -3 if there is none."""
+        positions = {name: position for position, name in enumerate(self.names)}
+        codes = np.array([positions.get(name, -1) for name in names.distinct], dtype=np.int64)[names.codes]
+        wanted = owner * max(1, len(self.names)) + codes
+        found = np.searchsorted(self.keys, wanted)
+        known = (codes >= 0) & (found < len(self.keys))
+        known[known] = self.keys[found[known]] == wanted[known]
+        return np.where(known, found, -3)
+
     @cached_property
-    def numbers(self) -> dict[tuple[int, str], int]:
-        """(position of the patient, name) to the tumor's number."""
-        return {key: number for number, key in enumerate(zip(self.owner.tolist(), self.name, strict=True))}
+    def owner(self) -> Array:
+        """The position of each tumor's patient."""
+        return self.keys // max(1, len(self.names))
 
     @cached_property
     def counts(self) -> Array:
