@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import kb_strategies as small
 import pytest
+import query_strategies
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_kb import MemoryKb
@@ -130,3 +131,26 @@ def test_both_engines_agree_on_a_stored_kb(tmp_path_factory: pytest.TempPathFact
     from hypothesis import settings
 
     settings(max_examples=max(5, settings().max_examples // 20))(agree)()
+
+
+#: What :mod:`query_strategies` (the language's own generator) needs to know of these records.
+TERMS = {kind: [small.term(one) for one in named] for kind, named in small.NAMED.items() if named}
+ATTRIBUTES = {
+    kind: {
+        name: [small.term(value) for value in values] if name == "result" else list(values)
+        for name, values in attributes.items()
+    }
+    for kind, (_, attributes) in small.KINDS.items()
+}
+
+
+@given(
+    records=small.records(),
+    query=query_strategies.queries(
+        TERMS, ATTRIBUTES, kinds=("tnm", "stage"), days=(small.DAY, small.DAY + small.LAST_DAY)
+    ),
+)
+def test_both_engines_agree_on_what_the_language_can_say(records: list[Journey], query: q.Query) -> None:
+    """The queries that the language's own tests generate have one answer, too."""
+    for world in WORLDS:
+        assert by_fast(query, records, world) == by_reference(query, records, world)
