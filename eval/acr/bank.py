@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ...query_lang.nodes import Defined
+from ...query_lang.nodes import Defined, Events, Exists, Name, Query, Under
 from ...query_lang.parse import parse
 from ..classes import COMPLEXITIES
 
@@ -51,34 +51,30 @@ def with_definitions(queries: Mapping[str, str], definitions: Mapping[str, str])
     A definition may use those before it. QueryError if one of the texts cannot be read.
     """
     lines = {name: f'let "{name}" be {text.strip()};' for name, text in definitions.items()}
-    before = "\n".join(lines.values())
-    read = parse(before + "\ndeath")
-    uses = {definition.name: frozenset(_names(definition.body)) for definition in read.definitions}
-
-    def needed(names: Iterable[str]) -> set[str]:
-        found: set[str] = set()
-        waiting = [name for name in names if name in uses]
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                waiting += uses[name]
-        return found
-
+    read = parse("\n".join(lines.values()) + "\ndeath") if lines else Query(Defined("death"))
+    uses = {one.name: frozenset(_names(one.body, frozenset(definitions))) for one in read.definitions}
     whole = {}
     for key, text in queries.items():
-        used = needed(_names(parse(f"{before}\n{text}"), shared=frozenset(uses)))
-        whole[key] = "\n".join([*(line for name, line in lines.items() if name in used), text.strip()])
+        # Read without the definitions, which would be most of the work: their names are then names of concepts.
+        waiting = list(_names(parse(text), frozenset(definitions)))
+        needed: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name not in needed:
+                needed.add(name)
+                waiting += uses[name]
+        whole[key] = "\n".join([*(line for name, line in lines.items() if name in needed), text.strip()])
     return whole
 
 
-def _names(node: Any, shared: frozenset[str] = frozenset()) -> Iterator[str]:
-    """The definitions that a tree uses; of a query, those of its own part, not those of ``shared`` definitions."""
-    if isinstance(node, Defined):
-        yield node.name
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _names(part, shared)
-    elif dataclasses.is_dataclass(node) and getattr(node, "name", None) not in shared:
-        for one in dataclasses.fields(node):
-            yield from _names(getattr(node, one.name), shared)
+def _names(node: Any, shared: Collection[str]) -> Iterator[str]:
+    """Those of the ``shared`` definitions whose names stand as criteria in a tree."""
+    match node:
+        case Defined(name) | Exists(Events(None, Under(Name(name), False), None)) if name in shared:
+            yield name
+        case tuple():
+            for part in node:
+                yield from _names(part, shared)
+        case _ if dataclasses.is_dataclass(node):
+            for one in dataclasses.fields(node):
+                yield from _names(getattr(node, one.name), shared)
