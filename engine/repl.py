@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -63,16 +64,12 @@ class Names:
     def completions(self, line: str) -> list[tuple[str, int]]:
         """(name, how many characters of the line's end it replaces), for the longest tail of words that begins one."""
         words = line.split(" ")
-        found: dict[str, int] = {}
         for first in range(max(0, len(words) - LONGEST_TAIL), len(words)):
             tail = " ".join(words[first:]).lstrip("(")
-            if not tail.strip():
-                continue
-            for name in self.beginning(tail):
-                found.setdefault(name, len(tail))
-                if len(found) >= MOST_COMPLETIONS:
-                    return list(found.items())
-        return list(found.items())
+            found = list(itertools.islice(self.beginning(tail), MOST_COMPLETIONS)) if tail.strip() else []
+            if found:
+                return [(name, len(tail)) for name in found]
+        return []
 
 
 def completer(names: Names, commands: Iterable[str]) -> Completer:
