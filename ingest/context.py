@@ -73,6 +73,7 @@ class CueTable:
     cues: PhraseTrie[CueKind | None]
     hard: PhraseTrie[str]
     negation: PhraseTrie[str]
+    general: PhraseTrie[str]
 
 
 @lru_cache(maxsize=1)
@@ -93,6 +94,7 @@ def cue_table() -> CueTable:
         cues,
         PhraseTrie((phrase, phrase) for phrase in terminators["hard"]),
         PhraseTrie((phrase, phrase) for phrase in terminators["negation"]),
+        PhraseTrie([*((phrase, "general") for phrase in table["general"]["phrases"]), *((phrase, "trial") for phrase in table["general"]["trial"])]),
     )
 
 
@@ -110,6 +112,8 @@ class SentenceContext:
         for match in table.cues.find(text, tokens):
             self._cues += [Found(kind, match) for kind in match.payloads if kind is not None and None not in match.payloads]
         self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
+        #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
+        self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
         self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
 
     def _governs(self, found: Found, target: Target) -> int | None:
@@ -194,7 +198,22 @@ class SentenceContext:
                 if reason not in ("retracted",):
                     polarity = Polarity.PRESENT if polarity is not Polarity.UNCERTAIN else polarity
                 temporality = Temporality.HISTORICAL if temporality is Temporality.HISTORICAL else Temporality.CURRENT
+        if self._is_general(target) and status != "given":
+            temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
         return Reading(Context(polarity, temporality, experiencer, reason), status, tuple(cues))
+
+    def _is_general(self, target: Target) -> bool:
+        if not self.speaks_of or target.kind in ("performance", "tnm", "stage", "death", "trial"):
+            return False
+        return target.kind != "variant" or "trial" in self.speaks_of
+
+    def leads(self) -> tuple[CueKind, ...]:
+        """The cues that a sentence ending in a colon hands on to the list below it."""
+        return tuple(
+            found.kind
+            for found in self._cues
+            if found.kind.direction != "after" and found.kind.name in ("negation", "uncertainty", "hypothetical", "plan", "family", "declined")
+        )
 
     def _cue(self, found: Found) -> Cue:
         return Cue(found.match.start, found.match.end, found.kind.name)

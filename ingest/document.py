@@ -27,7 +27,7 @@ from ..kb.model import (
     Temporality,
     Value,
 )
-from .context import Reading, SentenceContext, Target
+from .context import CueKind, Reading, SentenceContext, Target
 from .frame import Frame, Span, resolve_overlaps
 from .lexicon import Lexicon, recognise
 from .recognizers.molecular import MolecularRecognizer
@@ -69,6 +69,8 @@ _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from|at|seg\w*|[\d.]+\s*cm)?[\s,/&+]*(?:the|left|right|L|R|bilateral|multiple)?[\s]*", re.IGNORECASE)
 _TO_SITE = re.compile(r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*", re.IGNORECASE)
+_BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
+_TAKEN_BACK = re.compile(r"[\s.\"')\]]*(?:This|That|It|Which|These)\s+(?:\w+\s+)?(?:is|was|were|are|has been|have been)\s+(?:wrong|incorrect|an? error|not (?:correct|true|so|the case)|a mistake|erroneous|in error|corrected|not hers|not his|untrue)")
 _ANOTHER_PATIENT = re.compile(r"\b(?:different (?:MRN|DOB|patient|individual|person|accession)|wrong[- ]patient|another (?:patient|person|individual)|someone else|misfiled|misidentif\w+|faxed in error|scanned in error|not (?:this|our|his|her) (?:patient|report|specimen|result)|specimen (?:swap|mix-?up|switch)|mislabel\w+ specimen|does not belong to|not belong to)\b", re.IGNORECASE)
 _DOSE = re.compile(
     r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
@@ -192,6 +194,8 @@ class NoteReader:
     def _place_diagnoses(
         self, frame: Frame, diagnoses: list[Span], sites: list[Span], spreads: list[Span], document_class: str
     ) -> None:
+        tied: dict[str, Span] = {}
+        by_specimen: list[Span] = []
         specimens = self._sites.specimen_sites(frame, sites) if document_class in ("pathology", "molecular", "operative") or sites else []
         for span in diagnoses:
             low, high = frame.sentence_span(span.start)
@@ -207,6 +211,9 @@ class NoteReader:
             if near is None and not row.site and document_class in ("pathology", "molecular", "operative"):
                 earlier = [site for start, site in specimens if start <= span.start and span.start - start < 1500]
                 near = earlier[-1] if earlier else None
+                by_specimen.append(span)
+            elif near is not None and not row.site:
+                tied[span.concept] = near
             if near is not None:
                 side_from = near
                 if spread and near.start < span.start or near.concept in self._sites.nodes:
@@ -223,6 +230,12 @@ class NoteReader:
             side = self._sites.side(frame.text, side_from.start, side_from.end, max(0, low), high)
             if side:
                 span.attributes["laterality"] = side
+        for span in by_specimen:
+            # Where the report itself ties this morphology to a site, the last specimen heading says nothing.
+            morphology = str(span.attributes.get("morphology", span.concept))
+            if morphology in tied and "spread" not in span.attributes:
+                span.attributes["site"] = tied[morphology].concept
+                span.concept = self.composer.compose(morphology, tied[morphology].concept)
 
     def _composed(self, span: Span, site: Span, frame: Frame) -> str:
         apart = max(site.start - span.end, span.start - site.end)
@@ -333,30 +346,47 @@ class NoteReader:
         ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
         mentions: list[Mention] = []
         at = 0
+        lead: tuple[CueKind, ...] = ()
+        lead_end = 0
         for sentence in frame.shape.sentences:
             here: list[Span] = []
             while at < len(ordered) and ordered[at].start < sentence.end:
                 if ordered[at].start >= sentence.start:
                     here.append(ordered[at])
                 at += 1
-            if here:
-                mentions.extend(self._read_sentence(frame, sentence.start, sentence.end, here, document_class))
+            if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
+                lead = ()
+            opens = frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":"
+            if here or opens:
+                context = self._context(frame, sentence.start, sentence.end, here)
+                mentions.extend(self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class))
+                if opens:
+                    lead, lead_end = context[0].leads(), sentence.end
         return mentions
 
-    def _read_sentence(self, frame: Frame, start: int, end: int, spans: list[Span], document_class: str) -> Iterable[Mention]:
-        section = frame.shape.section_at(start)
-        if section.effect in ("skip", "boilerplate"):
-            return
+    @staticmethod
+    def _context(frame: Frame, start: int, end: int, spans: Sequence[Span]) -> tuple[SentenceContext, list[Target]]:
         first, last = frame.token_range(start, end)
-        tokens = frame.tokens[first:last]
         targets = []
         for span in spans:
             low, high = frame.token_range(span.start, span.end)
             targets.append(Target(low - first, max(high, low + 1) - first, span.start, span.end, span.kind))
-        context = SentenceContext(frame.text, tokens, (start, end), targets)
+        return SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets), targets
+
+    def _read_sentence(
+        self, frame: Frame, start: int, end: int, spans: list[Span], read: tuple[SentenceContext, list[Target]],
+        lead: tuple[CueKind, ...], document_class: str,
+    ) -> Iterable[Mention]:
+        section = frame.shape.section_at(start)
+        if section.effect in ("skip", "boilerplate"):
+            return
+        context, targets = read
+        taken_back = bool(_TAKEN_BACK.match(frame.text, end, min(len(frame.text), end + 80)))
         for span, target in zip(spans, targets, strict=True):
             reading = context.read(target, frame.shape.section_at(span.start))
-            reading = self._with_decided(span, reading)
+            reading = self._with_decided(span, _led(reading, lead, span.kind))
+            if taken_back and span.kind in _CORRECTABLE:
+                reading = replace(reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted"))
             if reading.context.polarity is Polarity.ABSENT and reading.context.reason == "none" and span.kind in _CORRECTABLE:
                 if _CORRECTION.search(frame.text, start, min(len(frame.text), end + 60)):
                     reading = replace(reading, context=replace(reading.context, reason="retracted"))
@@ -396,8 +426,8 @@ class NoteReader:
         note_day = frame.note.date.toordinal() if frame.note.date else None
         start, end = sentence
         best = None
-        for date in frame.dates:
-            if not start <= date.start < end or date.start < span.end and date.end > span.start:
+        for date in frame.dates_in(start, end):
+            if date.start < span.end and date.end > span.start:
                 continue
             ahead = date.end <= span.start
             gap = span.start - date.end if ahead else date.start - span.end
@@ -412,8 +442,8 @@ class NoteReader:
                 best = rank
         if best is None:
             line_start, _ = frame.shape.line_at(span.start)
-            for date in frame.dates:
-                if line_start <= date.start <= line_start + 8 and date.end <= span.start:
+            for date in frame.dates_in(line_start, line_start + 9):
+                if date.end <= span.start:
                     best = (0, date)
         if best is not None:
             date = best[1]
@@ -443,9 +473,36 @@ class NoteReader:
         if anchor:
             cues.append(Cue(anchor[0], anchor[1], f"date:{anchor[2]}"))
         return Mention(
-            frame.note.note_id, span.start, span.end, frame.text[span.start : span.end], span.kind, LABELS.get(span.kind, ""),
+            frame.note_id, span.start, span.end, frame.text[span.start : span.end], span.kind, LABELS.get(span.kind, ""),
             span.concept, attributes, reading.context, day, span.source, section, sentence, tuple(cues),
         )
+
+
+def _in_list(text: str, start: int, lead_end: int) -> bool:
+    """Whether the sentence at ``start`` begins with a bullet or number and no blank line parts it from the list's lead."""
+    line = text.rfind("\n", 0, start) + 1
+    return bool(_BULLET.match(text, line)) and "\n\n" not in text[lead_end:start]
+
+
+def _led(reading: Reading, lead: tuple[CueKind, ...], kind: str) -> Reading:
+    """A list's lead ("differential:", "declined:") holds for its items where they say nothing else themselves."""
+    context, status = reading.context, reading.status
+    for cue in lead:
+        if cue.kinds and kind not in cue.kinds:
+            continue
+        if "experiencer" in cue.sets and context.experiencer is Experiencer.PATIENT:
+            context = replace(context, experiencer=Experiencer(cue.sets["experiencer"]))
+        elif "status" in cue.sets and not status:
+            status = cue.sets["status"]
+            if status == "planned":
+                context = replace(context, temporality=Temporality.PLANNED)
+            else:
+                context = replace(context, polarity=Polarity.ABSENT, reason=cue.sets.get("reason", "none"))
+        elif "polarity" in cue.sets and "status" not in cue.sets and context.polarity is Polarity.PRESENT and not reading.cues:
+            context = replace(context, polarity=Polarity(cue.sets["polarity"]))
+        elif cue.name == "hypothetical" and not reading.cues and not status:
+            context = replace(context, temporality=Temporality.HYPOTHETICAL)
+    return replace(reading, context=context, status=status)
 
 
 def document_class_of(note: Note) -> str:

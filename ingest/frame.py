@@ -37,7 +37,7 @@ class Span:
 class Frame:
     """One note prepared for recognisers: text, word tokens, shape, dates, and the set of its folded words."""
 
-    __slots__ = ("_token_starts", "dates", "note", "shape", "text", "tokens", "vocabulary")
+    __slots__ = ("_date_starts", "_token_starts", "dates", "note", "note_id", "shape", "text", "tokens", "vocabulary")
 
     def __init__(self, note: Note) -> None:
         self.note = note
@@ -45,13 +45,19 @@ class Frame:
         self.tokens: list[Token] = tokenize(note.text)
         self.vocabulary = frozenset(token.norm for token in self.tokens)
         self.shape = Shape(note.text)
-        self.dates: list[DateMention] = list(DateReader(note.text, note.date))
+        self.note_id = note.note_id
+        self.dates: list[DateMention] = sorted(DateReader(note.text, note.date), key=lambda date: (date.start, date.end))
+        self._date_starts = [date.start for date in self.dates]
         self._token_starts = [token.start for token in self.tokens]
 
     def token_range(self, start: int, end: int) -> tuple[int, int]:
         """First token that begins at or after ``start`` and the first that begins at or after ``end``."""
         first = bisect.bisect_left(self._token_starts, start)
         return first, bisect.bisect_left(self._token_starts, end, lo=first)
+
+    def dates_in(self, start: int, end: int) -> list[DateMention]:
+        """The dates that begin between ``start`` and ``end``."""
+        return self.dates[bisect.bisect_left(self._date_starts, start) : bisect.bisect_left(self._date_starts, end)]
 
     def sentence_span(self, offset: int) -> tuple[int, int]:
         """Span of the sentence at ``offset``."""

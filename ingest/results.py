@@ -84,6 +84,14 @@ class Group:
         return max([default, self.markers[-1].end, *(span.end for span in self.descriptors)])
 
 
+def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
+    """Whether the phrase stands as spelled; a sign at its end must not lead into a word (``HER2-directed``)."""
+    if not text.startswith(spelling, start):
+        return text[start:end] == spelling
+    after = text[start + len(spelling) : start + len(spelling) + 1]
+    return spelling[-1].isalnum() or not after.isalnum()
+
+
 class ResultBinder:
     """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
 
@@ -105,7 +113,7 @@ class ResultBinder:
                 if spans[at].start >= sentence.start:
                     here.append(spans[at])
                 at += 1
-            if "\n\n" in frame.text[heading_end : sentence.start] or sentence.start - heading_end > 600:
+            if heading and (sentence.start - heading_end > 600 or "\n\n" in frame.text[heading_end : sentence.start]):
                 heading = []
             here = [span for span in here if span.concept not in self._grouping]
             markers = [span for span in here if span.kind in ("gene", "biomarker")]
@@ -118,6 +126,11 @@ class ResultBinder:
                     heading_end = sentence.end
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
                 continue
+            for span in markers:
+                partner = _PARTNER_AFTER.match(frame.text, span.end) if span.kind == "gene" else None
+                if partner and partner["partner"] not in _NOT_A_PARTNER and not any(other.start == partner.start("partner") for other in here):
+                    span.attributes.update({"alteration": "fusion", "partner": partner["partner"].lower()})
+                    span.end = partner.end()
             groups = self._groups(frame.text, here)
             for position, group in enumerate(groups):
                 following = groups[position + 1] if position + 1 < len(groups) else None
@@ -148,13 +161,20 @@ class ResultBinder:
         if groups and waiting:
             groups[-1].descriptors.extend(waiting)
         groups = self._joined_lists(text, groups)
-        # Descriptors that lead into a list govern every later group that has none of its own.
+        # Descriptors that lead into a list govern every later group that has none of its own; a class of significance
+        # before a colon or bracket ("VUS: A, B, C") governs the whole list.
         carried: list[Span] = []
+        classes: list[Span] = []
         for group in groups:
             if group.led:
                 carried = group.led
+                start = min(span.end for span in group.led)
+                if re.search(r"[:(]\s*$", text[start : group.markers[0].start]):
+                    classes = [span for span in group.led if "significance" in span.attributes]
             elif carried and not group.descriptors:
                 group.led = carried
+            if classes and not any("significance" in span.attributes for span in (*group.led, *group.descriptors)):
+                group.led = [*group.led, *classes]
         return groups
 
     @staticmethod
@@ -206,9 +226,8 @@ class ResultBinder:
         first, last = frame.token_range(start, end)
         found: list[Span] = []
         for match in composite_results().find(frame.text, frame.tokens[first:last]):
-            surface = frame.text[match.start : match.end + 2]
             for spelling, results in match.payloads:
-                if spelling and not surface.startswith(spelling):
+                if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
                     continue
                 for marker, result in results.items():
                     kind = "variant" if self._concepts.kind(marker) == "gene" else "biomarker"
@@ -273,6 +292,8 @@ class ResultBinder:
     @staticmethod
     def _take(marker: Span, span: Span, attributes: dict[str, Value], helpers: list[tuple[int, int, str]], rules: dict[str, Any]) -> None:
         before = dict(attributes)
+        if span.kind == "value" and span.concept in rules["no_result"]["concepts"]:
+            return
         if span.kind == "value":
             # The first result word is the result; a later, narrower one of the same line refines it elsewhere.
             if attributes.get("result") in (None, "positive", "three_plus") and span.concept not in ("two_plus",):
@@ -312,7 +333,9 @@ class ResultBinder:
         if "number" in threshold or "serum_marker" in above or marker.concept in ("gis", "oncotype_dx", "pd_l1_cps", "hrd_status"):
             number = number_after(frame.text, marker.end, limit)
             if number and "percent" not in attributes:
-                value, _, unit, end = number
+                value, sign_before, unit, end = number
+                if sign_before == "<" and threshold.get("number") == value:
+                    value = value - 1
                 attributes["value"] = value
                 if unit:
                     attributes["unit"] = unit
@@ -343,7 +366,8 @@ class ResultBinder:
         for span in [*descriptors, *(item for item in heading if not descriptors or "significance" in item.attributes or "origin" in item.attributes)]:
             helpers.append((span.start, span.end, span.source))
             if span.kind == "value":
-                results.append(span.concept)
+                if span.concept not in rules["no_result"]["concepts"]:
+                    results.append(span.concept)
                 continue
             for name, value in span.attributes.items():
                 if name == "percent":

@@ -16,7 +16,8 @@ _SPECIMEN_LINE = re.compile(
 )
 _SPECIMEN_WORDS = re.compile(r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b", re.IGNORECASE)
 #: Words between a morphology and its site that keep them together.
-_TIE = re.compile(r"[\s,\-(]*(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type|,|\(|\)|-|:|\.{2,}|\s)*", re.IGNORECASE)
+_TIE = re.compile(r"(?:\s*\(\s*\d+\s*%\s*\))?[\s,\-(]*(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type|,|\(|\)|-|:|\.{2,}|\s)*", re.IGNORECASE)
+_JOINED = re.compile(r"[\s,/+]*(?:\(\s*\d+\s*%\s*\))?[\s,/+]*(?:and|with|AND|mixed)?[\s,/+]*")
 #: Sites that are never where a primary of another tissue begins.
 _SPREAD_ONLY = ("lymph_node", "pleural_fluid", "ascites", "bone_marrow", "body_fluid")
 
@@ -84,6 +85,11 @@ class SiteReader:
         low, high = frame.sentence_span(span.start)
         here = [site for site in sites if low <= site.start < high]
         behind = [site for site in here if site.start >= span.end and _TIE.fullmatch(frame.text, span.end, site.start)]
+        if not behind:
+            # "endometrioid (60%) and clear cell carcinoma (40%) of the left ovary": joined morphologies share the site.
+            joined = next((other for other in tumors if 0 <= other.start - span.end <= 24), None)
+            if joined is not None and _JOINED.fullmatch(frame.text, span.end, joined.start):
+                behind = [site for site in here if site.start >= joined.end and _TIE.fullmatch(frame.text, joined.end, site.start)]
         before = [site for site in here if site.end <= span.start]
         if behind:
             return behind[0]

@@ -194,11 +194,14 @@ def tell_tumors_apart(bench: Workbench) -> None:
     ]
     bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
     by_sentence: dict[tuple[str, tuple[int, int]], list[Fact]] = defaultdict(list)
+    by_note: dict[str, list[Fact]] = defaultdict(list)
     for fact in roots:
         by_sentence[fact.mention.note_id, fact.mention.sentence].append(fact)
+        by_note[fact.mention.note_id].append(fact)
     for fact in bench.facts:
         if not fact.tumor and _is_own(fact):
-            bench.tumors.link(fact, by_sentence.get((fact.mention.note_id, fact.mention.sentence), ()))
+            place = (fact.mention.note_id, fact.mention.sentence)
+            bench.tumors.link(fact, by_sentence.get(place, ()), by_note.get(fact.mention.note_id, ()))
 
 
 def weigh_treatments(bench: Workbench) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import ALL_TUMORS, content_id
+from ...kb.model import ALL_TUMORS, Temporality, content_id
 from .facts import Fact
 
 #: Findings of the patient as a whole.
@@ -86,15 +86,43 @@ class TumorMap:
         """How many tumors."""
         return len(self.ids)
 
-    def link(self, fact: Fact, sentence_tumors: Sequence[Fact]) -> None:
+    def link(self, fact: Fact, sentence_tumors: Sequence[Fact], document_tumors: Sequence[Fact] = ()) -> None:
         """Hang a finding on a tumor by the first rule that applies (see ``docs/reading.md``)."""
         if fact.kind in _OF_PATIENT or fact.attributes.get("origin") == "germline":
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
             return
-        for rule, found in ((1, self._by_sentence(fact, sentence_tumors)), (2, self._by_organ(fact.topic, "")), (3, self._only())):
+        side = str(fact.attributes.get("laterality", ""))
+        candidates = (
+            (1, lambda: self._by_sentence(fact, sentence_tumors)),
+            (1, lambda: self._by_side(side)),
+            (2, lambda: self._by_document(fact, document_tumors)),
+            (2, lambda: self._by_organ(fact.topic, "")),
+            (3, self._only),
+        )
+        for rule, candidate in candidates:
+            found = candidate()
             if found:
                 fact.tumor, fact.tumor_rule = found, rule
                 return
+
+    def _by_side(self, side: str) -> str:
+        """The only tumor on that side, when tumors lie on both sides of a paired organ."""
+        if side not in ("left", "right"):
+            return ""
+        sides = [{self._side(member) for member in members} - {""} for members in self._members]
+        fitting = [identifier for identifier, own in zip(self.ids, sides, strict=True) if own == {side}]
+        others = [own for own in sides if own and side not in own]
+        return fitting[0] if len(fitting) == 1 and others else ""
+
+    @staticmethod
+    def _by_document(fact: Fact, document_tumors: Sequence[Fact]) -> str:
+        """The one tumor that the document speaks of now; of several, the one last named before the finding."""
+        current = [other for other in document_tumors if not _is_past(other)] or list(document_tumors)
+        tumors = {other.tumor for other in current}
+        if len(tumors) == 1:
+            return tumors.pop()
+        before = [other for other in current if other.mention.start <= fact.mention.start]
+        return max(before, key=lambda other: other.mention.start).tumor if before else ""
 
     def _by_sentence(self, fact: Fact, sentence_tumors: Sequence[Fact]) -> str:
         named = [other for other in sentence_tumors if other.tumor and other.tumor != ALL_TUMORS]
@@ -118,6 +146,10 @@ class TumorMap:
 
     def _only(self) -> str:
         return self.ids[0] if len(self.ids) == 1 else ""
+
+
+def _is_past(fact: Fact) -> bool:
+    return fact.context.temporality is Temporality.HISTORICAL
 
 
 @lru_cache(maxsize=4)

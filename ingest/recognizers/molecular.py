@@ -195,4 +195,5 @@ def number_after(text: str, end: int, limit: int) -> tuple[float, str, str, int]
         match = _NUMBER.match(text, end + gap.end(), limit) if gap else None
     if not match:
         return None
-    return float(match["number"]), match["sign"] or "", match["unit"] or "", match.end()
+    sign = match["sign"] or ("<" if "<" in text[end : match.start("number")] else "")
+    return float(match["number"]), sign, match["unit"] or "", match.end()
