@@ -26,10 +26,11 @@ demo: .venv/core  ## read the sample notes and ask a few questions
 	@mkdir -p build && rm -rf $(KB)
 	$(RUN) ingest ingest/samples/notes.jsonl --kb $(KB)
 	$(RUN) info $(KB)
-	$(RUN) query $(KB) 'diagnosis of breast cancer'
-	$(RUN) query $(KB) 'diagnosis of lung cancer and not EGFR mutation' --limit 3 --explain
-	$(RUN) query $(KB) 'same tumor (diagnosis of breast cancer and HER2 positive)' --limit 3 --explain
-	$(RUN) query $(KB) 'latest ECOG <= 1' --world certain --format json
+	$(RUN) query $(KB) 'lung cancer and not metastasis to brain'
+	$(RUN) query $(KB) 'any EGFR inhibitor other than osimertinib' --explain
+	$(RUN) query $(KB) 'family history of breast cancer' --explain --limit 2
+	$(RUN) query $(KB) 'same tumor (breast cancer and HER2 = negative)' --world possible
+	$(RUN) query $(KB) 'latest ECOG <= 1' --world certain --limit 3 --format json
 
 test: .venv/dev  ## every test
 	$(BIN)/python -m pytest -q

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -87,6 +89,20 @@ def test_json_out_that_cannot_be_written_is_a_usage_error(run: Command, sample_k
     result = run("query", sample_kb, BREAST, "--json", tmp_path / "no" / "answer.json")
     assert result.exit_code == 2
     assert "answer.json" in result.stderr
+
+
+def test_the_readme_shows_what_the_demo_prints(run: Command, sample_kb: Path) -> None:
+    """Each query of the README's transcripts gives, on the sample records, the output that stands there.
+
+    When a reading improves, copy the new output into the README.
+    """
+    page = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    transcripts = re.findall(r"```console\n(.*?)```", page, re.S)
+    commands = re.findall(r"^\$ cohortium (query .*)\n((?:(?!\$ ).*\n)*)", "\n".join(transcripts), re.M)
+    assert commands
+    for command, shown in commands:
+        words = [str(sample_kb) if word == "build/demo.kb" else word for word in shlex.split(command)]
+        assert run(*words).stdout.rstrip() == shown.rstrip()
 
 
 def test_explain_quotes_evidence(run: Command, sample_kb: Path) -> None:
