@@ -39,10 +39,19 @@ def load_bank() -> tuple[BankQuery, ...]:
     return bank
 
 
-def load_queries(path: Path | None = None) -> Mapping[int, str]:
+def load_queries() -> Mapping[int, str]:
     """Bank id to formal query, each with the definitions that it uses written before it."""
-    data = tomllib.loads((path or _FOLDER / "queries.toml").read_text(encoding="utf-8"))
-    return {int(id_): text for id_, text in with_definitions(data["queries"], data.get("definitions", {})).items()}
+    return {int(id_): text for id_, text in with_definitions(_data()["queries"], load_definitions()).items()}
+
+
+def load_definitions() -> Mapping[str, str]:
+    """The definitions that the queries share: name to criterion, each using only those before it."""
+    return _data()["definitions"]
+
+
+@functools.cache
+def _data() -> dict[str, dict[str, str]]:
+    return tomllib.loads((_FOLDER / "queries.toml").read_text(encoding="utf-8"))
 
 
 def with_definitions(queries: Mapping[str, str], definitions: Mapping[str, str]) -> dict[str, str]:
