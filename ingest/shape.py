@@ -13,32 +13,41 @@ from importlib import resources
 #: A sentence longer than this (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
 
+#: What may frame a heading: bullets, markdown, rules of signs, a tag.
 _HEADING = re.compile(
-    r"""^[ \t#*=>\-\u2022]{0,12}(?:\(?[0-9A-Z]{1,2}[.)][ \t]{1,4})?
+    r"""^[ \t#*=>~_\-\u2022]{0,12}(?:<[a-z][a-z0-9]{0,7}>)?(?:\(?[0-9A-Z]{1,2}[.)][ \t]{1,4})?
         (?P<name>[A-Za-z][A-Za-z0-9 /&,'’().\-]{0,58}?)
-        (?P<end>[ ]?:|[ ]?--|[ ]?\.\.\.|[ \t]*$)""",
+        (?P<end>[ ]?[:;](?!\d)|[ ]?--|[ ]?\.\.\.|[ ]?</|[ \t]{0,8}[*=~_#\-]{0,60}[ \t]{0,8}$)""",
     re.VERBOSE | re.MULTILINE,
 )
-_SHORT_HEADING = re.compile(r"^[ \t]*(?P<name>[A-Z][A-Za-z&/]{0,9})(?=[ \t:.\-(])", re.MULTILINE)
-_INLINE_HEADING = re.compile(r"(?<=[.;|\]])[ \t]+(?P<name>[A-Z][A-Za-z&/ ]{1,24}?):(?=\s)")
+_SHORT_HEADING = re.compile(r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z&/]{0,9})(?=[ \t:.\-(])", re.MULTILINE)
+_INLINE_HEADING = re.compile(r"(?<=[.;|\]])[ \t]{1,8}(?P<name>[A-Z][A-Za-z&/ ]{1,24}?):(?=\s)")
 #: A heading whose name no list holds still ends a section that would otherwise swallow it (a family history).
-_ANY_HEADING = re.compile(r"^[ \t]*[A-Z][A-Za-z0-9 /&'()\-]{1,40}:(?=\s|$)", re.MULTILINE)
+_ANY_HEADING = re.compile(r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}):(?=\s|$)", re.MULTILINE)
+#: So does a line of capitals after an empty line, in a note that is not all in capitals.
+_CAPITAL_LINE = re.compile(r"(?<=\n\n)(?P<name>[A-Z][A-Z0-9/&'()\-]{2,30}(?: [A-Z0-9/&'()\-]{1,30}){0,5})[ \t]{0,8}$", re.MULTILINE)
+_SOAP_LETTER = re.compile(r"^[ \t]{0,8}(?P<name>[SOAP]|A/P)[:/](?=[ \t\n])", re.MULTILINE)
 _NON_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
+#: Effects of sections that an unknown heading ends; all others go on, under a heading of their own.
+_ENDED_BY_ANY_HEADING = frozenset({"family", "skip", "social", "boilerplate"})
 
 #: Full stops that end no sentence.
 _ABBREVIATIONS = frozenset(
     """dr mr mrs ms prof st no vs etc approx resp e.g i.e eg ie inc fig pt hx dx tx rx jan feb mar apr jun jul aug sep sept
-    oct nov dec dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca p c""".split()
+    oct nov dec dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca p c vit assoc bilat
+    susp ant lat sup inf""".split()
 )
 _BOUNDARY = re.compile(
-    r"""(?<![.\s])(?P<stop>[.!?])(?P<close>["'”’)\]]*)(?=\s+["'“(\[>*]*[A-Z0-9\[(?*]|\s*\n|\s*$)   # end of a sentence
-      | (?P<line>[ \t]*\r?\n[ \t]*)                                                     # end of a line
-      | (?P<semi>;(?=\s))                                                               # a semicolon
+    r"""(?<![.\s])(?P<stop>[.!?])(?P<close>["'”’)\]]{0,4})(?=\s{1,40}["'“(\[>*]{0,4}[A-Z0-9\[(?*]|\s{0,40}\n|\s{0,40}\Z)
+      | (?P<line>\r?\n[ \t]*)
+      | (?P<semi>;(?=\s))
     """,
     re.VERBOSE,
 )
 _CONTINUES = re.compile(r"[a-z(]|and\b|or\b")
-_ENDS_OPEN = re.compile(r"[A-Za-z0-9,\-(&/]$|\b(?:of|the|and|or|with|to|for|in|a|an|by)$", re.IGNORECASE)
+_ENDS_OPEN = re.compile(r"[A-Za-z0-9,\-(&/]$")
+#: Words that never end a line of a list: what follows belongs to them, however short the line.
+_ENDS_WITH_LINK = re.compile(r"(?<![^\W_])(?:of|the|and|or|with|to|for|in|an?|by|from|was|were|is|are|no|her|his|at|on)$")
 _BULLET = re.compile(r"[\-*\u2022+>\[]|\(?\d{1,2}[.)]\s|[A-Z][.)]\s")
 
 
@@ -55,7 +64,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A stretch that context does not leave. ``closed_by`` tells what ended it: stop, line, semi or bar."""
+    """A stretch that context does not leave. ``closed_by`` tells what ended it: stop, line, semi or cut."""
 
     start: int
     end: int
@@ -68,6 +77,9 @@ class SectionNames:
 
     names: dict[str, tuple[str, str]]
     short: dict[str, tuple[str, str]]
+    soap: dict[str, tuple[str, str]]
+    #: Effect → words of headings that belong into such a section ("Father:" in a family history).
+    members: dict[str, frozenset[str]]
 
 
 @lru_cache(maxsize=1)
@@ -76,46 +88,82 @@ def section_names() -> SectionNames:
     table = tomllib.loads(resources.files(__package__).joinpath("cues/sections.toml").read_text("utf-8"))
     names: dict[str, tuple[str, str]] = {}
     short: dict[str, tuple[str, str]] = {}
+    soap: dict[str, tuple[str, str]] = {}
+    members: dict[str, frozenset[str]] = {}
     for section, entry in table.items():
+        if "soap" in entry:
+            soap[entry["soap"]] = (section, entry["effect"])
+        if "members" in entry:
+            members[entry["effect"]] = frozenset(entry["members"])
         for name in entry["names"]:
             names[_fold_heading(name)] = (section, entry["effect"])
         for name in entry["short"]:
             short[name] = (section, entry["effect"])
             names.setdefault(_fold_heading(name), (section, entry["effect"]))
-    return SectionNames(names, short)
+    return SectionNames(names, short, soap, members)
 
 
 def _fold_heading(name: str) -> str:
     return _NON_ALPHANUMERIC.sub(" ", name.lower()).strip()
 
 
-def _known_heading(name: str, table: SectionNames) -> tuple[str, str] | None:
+def _known_heading(name: str, table: SectionNames, open_ended: bool) -> tuple[str, str] | None:
+    """The section that a heading names. ``open_ended``: no colon closes it, so every word of it must be known."""
     folded = _fold_heading(name)
     if folded in table.names:
         return table.names[folded]
     # "ADDENDUM 3/9/2020 (C. Writer MD)", "IMAGING (pasted)", "PATHOLOGY 2/26/20": the first words decide.
     bare = _fold_heading(re.split(r"[\d(]", name, maxsplit=1)[0])
-    return table.names.get(bare) if bare else None
+    if bare in table.names:
+        return table.names[bare]
+    if open_ended:
+        return None
+    # "Family history of malignancy:": a known name of two words or more may go on.
+    words = folded.split()
+    for count in range(len(words) - 1, 1, -1):
+        found = table.names.get(" ".join(words[:count]))
+        if found:
+            return found
+    return None
 
 
-def sections_of(text: str) -> list[Section]:
-    """The sections of ``text``, in order, covering it; text before the first heading is section ``body``."""
+def _openings(text: str) -> dict[int, tuple[int, str, str]]:
+    """Where a heading begins → where it ends, section and effect (both empty when no list holds its name)."""
     table = section_names()
     openings: dict[int, tuple[int, str, str]] = {}
     for match in _HEADING.finditer(text):
-        found = _known_heading(match["name"], table)
-        if found and (match["end"].strip() or len(match["name"].split()) <= 5):
+        closed = match["end"].strip()
+        found = _known_heading(match["name"], table, not closed or closed == ";")
+        if not closed and match["name"][0].islower() and text[max(0, match.start() - 2) : match.start()] not in ("", "\n", "\n\n"):
+            continue  # A line of one small word inside a paragraph or a list is no heading.
+        if found and (closed or len(match["name"].split()) <= 5):
             openings[match.start()] = (match.end(), *found)
     for match in _SHORT_HEADING.finditer(text):
         short = table.short.get(match["name"])
         if short and match.start() not in openings:
             openings[match.start()] = (match.end(), *short)
+    letters = list(_SOAP_LETTER.finditer(text))
+    # Single letters also number specimens; only a note that has most of the four is written so.
+    if len({match["name"] for match in letters}) >= 3:
+        for match in letters:
+            found = table.soap.get(match["name"])
+            if found:
+                openings[match.start()] = (match.end(), *found)
     for match in _INLINE_HEADING.finditer(text):
-        found = _known_heading(match["name"], table)
+        found = _known_heading(match["name"], table, True)
         if found:
             openings[match.start()] = (match.end(), *found)
-    for match in _ANY_HEADING.finditer(text):
-        openings.setdefault(match.start(), (match.end(), "", ""))
+    unknown = [_ANY_HEADING] if text.isupper() else [_ANY_HEADING, _CAPITAL_LINE]
+    for pattern in unknown:
+        for match in pattern.finditer(text):
+            openings.setdefault(match.start(), (match.end(), "", ""))
+    return openings
+
+
+def sections_of(text: str) -> list[Section]:
+    """The sections of ``text``, in order, covering it; text before the first heading is section ``body``."""
+    openings = _openings(text)
+    members = section_names().members
     sections: list[Section] = []
     starts = sorted(openings)
     if not starts or starts[0] > 0:
@@ -125,8 +173,10 @@ def sections_of(text: str) -> list[Section]:
     for index, start in enumerate(starts):
         heading_end, name, effect = openings[start]
         if not name:
-            # An unknown heading ends a family history or a list that must not leak; anything else goes on.
-            name, effect = ("body", "narrative") if previous[1] in ("family", "skip", "social", "boilerplate") else previous
+            words = _fold_heading(text[start:heading_end]).split()
+            belongs = not members.get(previous[1], frozenset()).isdisjoint(words)
+            ends = previous[1] in _ENDED_BY_ANY_HEADING and not belongs
+            name, effect = ("body", "narrative") if ends else previous
         end = starts[index + 1] if index + 1 < len(starts) else len(text)
         sections.append(Section(start, end, name, effect, heading_end))
         previous = (name, effect)
@@ -143,13 +193,15 @@ def _joins_next_line(text: str, before: int, after: int, longest_line: int) -> b
     if _BULLET.match(rest) or not _ENDS_OPEN.search(line):
         return False
     wide = len(line) >= 0.7 * longest_line and longest_line >= 50
-    return bool(_CONTINUES.match(rest)) and (wide or line[-1] in ",(&/-") or wide and line[-1] in ",-("
+    if _ENDS_WITH_LINK.search(line[-12:]):
+        return wide or bool(_CONTINUES.match(rest))
+    return bool(_CONTINUES.match(rest)) and (wide or line[-1] in ",(&/-")
 
 
 def sentences_of(text: str) -> Iterator[Sentence]:
     """The sentences of ``text``, in order, without the whitespace between them.
 
-    Line breaks end a sentence unless the page width broke the line; so do semicolons and the columns of a table.
+    Line breaks end a sentence unless the page width broke the line; so do semicolons. A row of a table is one sentence.
     """
     longest_line = min(max((len(line) for line in text.split("\n")), default=0), 120)
     start = 0
@@ -172,6 +224,8 @@ def sentences_of(text: str) -> Iterator[Sentence]:
 
 def _is_abbreviation(word: str, text: str, after: int) -> bool:
     lowered = word.lower().rstrip(".")
+    if lowered.isdigit() and len(lowered) <= 2 and not text[max(0, after - 16) : after - 1 - len(lowered)].rpartition("\n")[2].strip(" \t("):
+        return True  # "1." that numbers an item of a list
     if text[after : after + 1] == "\n" or after >= len(text):
         return False
     return lowered in _ABBREVIATIONS or (len(lowered) == 1 and lowered.isalpha())
