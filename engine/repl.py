@@ -133,7 +133,8 @@ class Conversation:
         self.last = cohort = self.kb.find(text)
         print(cohort.resolved)
         for part, depth in cohort.parts():
-            print(f"{'  ' * depth}{count_text(len(part), len(part.certain), len(part.possible)):>20}  {part.resolved}")
+            counts = count_text(len(part), len(part.certain), len(part.possible))
+            print(f"{counts:>20}  {'  ' * depth}{part.resolved}")
         asked = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[self.world.value]
         patients = sorted(asked)
         if patients and self.limit:

@@ -105,6 +105,19 @@ def test_the_readme_shows_what_the_demo_prints(run: Command, sample_kb: Path) ->
         assert run(*words).stdout.rstrip() == shown.rstrip()
 
 
+def test_the_python_of_the_readme_runs(sample_kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each Python block of the README runs as it stands, on the sample records."""
+    page = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert blocks
+    (tmp_path / "notes.kb").symlink_to(sample_kb)
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        names: dict[str, Any] = {}
+        exec(compile(block, "README.md", "exec"), names)
+        assert len(names["both"]) <= len(names["cohort"])
+
+
 def test_explain_quotes_evidence(run: Command, sample_kb: Path) -> None:
     """Each listed patient comes with the evidence for each criterion."""
     found = answered(run("query", sample_kb, BREAST, "--explain", "--format", "json"))
