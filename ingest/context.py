@@ -240,6 +240,9 @@ class SentenceContext:
             # "no DCIS seen in the cores": what is said behind a negated thing does not undo the negation.
             if other.kind.name == "negation" and found.kind.name == "certainty_behind":
                 found = other
+            if other.kind.name == "retraction_around":
+                found = other
+                break
         cues.append(self._cue(found))
         return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
 

@@ -71,6 +71,7 @@ _LIST_OF_SITES = re.compile(r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|
 _TO_SITE = re.compile(r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*", re.IGNORECASE)
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 _TAKEN_BACK = re.compile(r"[\s.\"')\]]*(?:This|That|It|Which|These)\s+(?:\w+\s+)?(?:is|was|were|are|has been|have been)\s+(?:wrong|incorrect|an? error|not (?:correct|true|so|the case)|a mistake|erroneous|in error|corrected|not hers|not his|untrue)")
+_NOT_SO = re.compile(r"\b(?:incorrect|in error|not correct|erroneous(?:ly)?|never (?:actually )?(?:taken|started|given|filled|received|took|begun)|not updated|(?:has|have|had) not (?:actually )?(?:taken|started|received))\b", re.IGNORECASE)
 _ANOTHER_PATIENT = re.compile(r"\b(?:different (?:MRN|DOB|patient|individual|person|accession)|wrong[- ]patient|another (?:patient|person|individual)|someone else|misfiled|misidentif\w+|faxed in error|scanned in error|not (?:this|our|his|her) (?:patient|report|specimen|result)|specimen (?:swap|mix-?up|switch)|mislabel\w+ specimen|does not belong to|not belong to)\b", re.IGNORECASE)
 _DOSE = re.compile(
     r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
@@ -228,7 +229,7 @@ class NoteReader:
             if spread:
                 span.attributes["spread"] = "metastatic"
             side = self._sites.side(frame.text, side_from.start, side_from.end, max(0, low), high)
-            if side:
+            if side and not spread:
                 span.attributes["laterality"] = side
         for span in by_specimen:
             # Where the report itself ties this morphology to a site, the last specimen heading says nothing.
@@ -394,6 +395,8 @@ class NoteReader:
                 reach = end + (160 if span.kind != "diagnosis" else 0)
                 if _ANOTHER_PATIENT.search(frame.text, start, min(len(frame.text), reach)):
                     reading = replace(reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted"))
+            if reading.status in ("given", "mentioned") and _NOT_SO.search(frame.text, start, end):
+                reading = Reading(replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"), "never_started", reading.cues)
             day, anchor = self._day(frame, span, (start, end), reading.context)
             yield self._mention(frame, span, reading, day, anchor, section.name, (start, end), document_class)
             implied = self._state_of.get(span.concept) if span.kind == "state" else None

@@ -33,7 +33,7 @@ _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS
 
 
 #: Words that deny a finding, before the marker and behind it (the words themselves are those of result values and cues).
-_DENIED_BEFORE = re.compile(r"\b(?:no|not|without|negative for|neg for|absence of|lacks?|lacking|nor|non)\b(?:[^.;:,]{0,30}|(?:[^.;:,]{0,14},){1,6}[^.;:,]{0,14})$|\b(?:negative|wild[- ]?type|not detected|no (?:\w+ ){0,3}(?:mutations?|alterations?|variants?|fusions?|findings?)|none)\W{0,3}(?:\w+\W){0,2}[:–-]\s*$", re.IGNORECASE)
+_DENIED_BEFORE = re.compile(r"\b(?:other than|except|excluding)\s[^.;:]{0,12}$|\b(?:no|not|without|negative for|neg for|absence of|lacks?|lacking|nor|non)\b(?:[^.;:,]{0,30}|(?:[^.;:,]{0,14},){1,6}[^.;:,]{0,14})$|\b(?:negative|wild[- ]?type|not detected|no (?:\w+ ){0,3}(?:mutations?|alterations?|variants?|fusions?|findings?)|none)\W{0,3}(?:\w+\W){0,2}[:–-]\s*$", re.IGNORECASE)
 _DENIED_BEHIND = re.compile(
     r"\b(?:not\s+(?:\w+\s)?(?:detected|identified|present|found|seen|amplified|mutated|rearranged|observed)|undetect\w+|negative|neg|absent|none|nil|normal|excluded|ruled out|withdrawn"
     r"|non-?(?:amplified|mutated|rearranged)|below\b[^.;]{0,24}(?:threshold|cut-?off)|intact|retained)\b",
@@ -41,6 +41,8 @@ _DENIED_BEHIND = re.compile(
 )
 
 
+_DENIED_COMPOSITE = re.compile(r"[\s:=\-–]{1,4}(?:not detected|not identified|not found|negative|neg\b|no\b|absent|excluded|ruled out)", re.IGNORECASE)
+_NO_COMPOSITE = re.compile(r"\b(?:no|not|non|isn't|rather than|versus|vs\.?)[\s\-]$", re.IGNORECASE)
 #: "no variant" denies a marker only right behind it; later in the sentence it is of something else.
 _DENIED_AT_ONCE = re.compile(r"[^A-Za-z]{0,12}(?:\w+\s){0,2}?no\s+(?:\w+[\s-]){0,3}?(?:mutations?|variants?|alterations?|rearrangements?|fusions?|amp\w*|deletions?|changes?|findings?|reportable)\b", re.IGNORECASE)
 
@@ -121,7 +123,8 @@ class ResultBinder:
                 here = self._implied_genes(here)
                 markers = [span for span in here if span.kind == "gene"]
             if not markers:
-                if frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":":
+                closed = frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":"
+                if closed or self._is_heading(frame, sentence.start, sentence.end, here):
                     heading = [span for span in here if span.kind in ("molecular", "value")]
                     heading_end = sentence.end
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
@@ -153,7 +156,11 @@ class ResultBinder:
                 else:
                     groups.append(Group([item], [], waiting))
                     waiting = []
-            elif not groups or waiting or self._leads(text, items, index, gap, bool(groups[-1].descriptors or groups[-1].led)):
+            elif not groups:
+                # A result word far in front of the first marker is of something else ("high-risk disease, MSS").
+                if item.kind != "value" or self._leads(text, items, index, gap, True, first=True):
+                    waiting.append(item)
+            elif waiting or self._leads(text, items, index, gap, bool(groups[-1].descriptors or groups[-1].led)):
                 waiting.append(item)
             else:
                 groups[-1].descriptors.append(item)
@@ -176,6 +183,13 @@ class ResultBinder:
             if classes and not any("significance" in span.attributes for span in (*group.led, *group.descriptors)):
                 group.led = [*group.led, *classes]
         return groups
+
+    @staticmethod
+    def _is_heading(frame: Frame, start: int, end: int, here: list[Span]) -> bool:
+        """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
+        line = frame.shape.line_at(start)
+        alone = not frame.text[line[0] : start].strip() and not frame.text[end : line[1]].strip(" .:")
+        return alone and end - start <= 70 and any("significance" in span.attributes for span in here)
 
     @staticmethod
     def _implied_genes(here: list[Span]) -> list[Span]:
@@ -206,7 +220,7 @@ class ResultBinder:
         return joined
 
     @staticmethod
-    def _leads(text: str, items: Sequence[Span], index: int, gap: str, satisfied: bool) -> bool:
+    def _leads(text: str, items: Sequence[Span], index: int, gap: str, satisfied: bool, first: bool = False) -> bool:
         """Whether the descriptor at ``index`` belongs to the marker that follows rather than the one before."""
         end = items[index].end
         for following in items[index + 1 :]:
@@ -214,9 +228,11 @@ class ResultBinder:
             if following.kind in ("gene", "biomarker"):
                 if _LEADS_WITH_WORD.fullmatch(between):
                     return True
+                if first and re.fullmatch(r"\s*:\s*(?:\w+\s){0,3}", between):
+                    return True
                 if not _LEADS_ON.fullmatch(between):
                     return False
-                return bool(_HARD_BREAK.search(gap) or (satisfied and _BREAK.search(gap)))
+                return first or bool(_HARD_BREAK.search(gap) or (satisfied and _BREAK.search(gap)))
             if not re.fullmatch(r"[\s\-]*", between):
                 return False
             end = following.end
@@ -228,6 +244,8 @@ class ResultBinder:
         for match in composite_results().find(frame.text, frame.tokens[first:last]):
             for spelling, results in match.payloads:
                 if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
+                    continue
+                if _DENIED_COMPOSITE.match(frame.text, match.end, end) or _NO_COMPOSITE.search(frame.text, start, match.start):
                     continue
                 for marker, result in results.items():
                     kind = "variant" if self._concepts.kind(marker) == "gene" else "biomarker"

@@ -10,7 +10,12 @@ from functools import lru_cache
 from ..kb.concepts import ConceptTable
 from .frame import Frame, Span
 
-_SIDE = re.compile(r"(?<![A-Za-z])(?P<left>left|Left|LEFT|Lt\.?|LT|L)(?![A-Za-z.'’]|-\d|\d)|(?<![A-Za-z])(?P<right>right|Right|RIGHT|Rt\.?|RT|R)(?![A-Za-z.'’]|-\d|\d|\s?CHOP)|(?<![A-Za-z])(?P<both>bilateral(?:ly)?|Bilateral|BILATERAL|b/l|both)(?![A-Za-z])")
+_SIDE = re.compile(
+    r"(?<![A-Za-z])(?:(?P<left>left|Left|LEFT)|(?P<right>right|Right|RIGHT)|(?P<both>bilateral(?:ly)?|Bilateral|BILATERAL|b/l))(?![A-Za-z])"
+    # A single letter counts only as a word of its own, never inside a specimen number or beside an initial.
+    r"|(?<![\w/.\-'’])(?:(?P<left_short>Lt\.?|LT|L)|(?P<right_short>Rt\.?|RT|R))(?=[\s,)])(?!\s?[-/]|\s\d)"
+)
+_SIDE_BEHIND = re.compile(r"[\s,(]{0,3}")
 _SPECIMEN_LINE = re.compile(
     r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
 )
@@ -64,21 +69,23 @@ class SiteReader:
         return site not in self._spread_only
 
     def side(self, text: str, start: int, end: int, low: int, high: int) -> str:
-        """left, right, bilateral or empty: the side written closest before the span, else right behind it."""
-        found = ""
-        for match in _SIDE.finditer(text, max(low, start - 30), start):
-            if not re.search(r"[;.,]\s", text[match.end() : start]):
-                found = self._side_name(match)
-        if found:
-            return found
-        behind = _SIDE.search(text, end, min(high, end + 14))
-        inside = _SIDE.search(text, start, end)
-        match = inside or behind
-        return self._side_name(match) if match else ""
+        """left, right, bilateral or empty: the side written right before the span, inside it, or right behind it."""
+        for match in reversed(list(_SIDE.finditer(text, max(low, start - 28), start))):
+            if not re.search(r"[;.,:()]", text[match.end() : start]) and len(text[match.end() : start].split()) <= 3:
+                return self._side_name(match)
+            break
+        match = _SIDE.search(text, start, end)
+        if match:
+            return self._side_name(match)
+        behind = _SIDE_BEHIND.match(text, end, max(end, high))
+        side = _SIDE.match(text, behind.end(), high) if behind else None
+        return self._side_name(side) if side else ""
 
     @staticmethod
     def _side_name(match: re.Match[str]) -> str:
-        return "left" if match["left"] else "right" if match["right"] else "bilateral"
+        if match["left"] or match["left_short"]:
+            return "left"
+        return "right" if match["right"] or match["right_short"] else "bilateral"
 
     def near(self, frame: Frame, span: Span, sites: Sequence[Span], tumors: Sequence[Span]) -> Span | None:
         """The site tied to a tumor span in its own sentence: right before it, or behind it through *of*, *in* …"""

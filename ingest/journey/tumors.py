@@ -22,7 +22,7 @@ class TumorMap:
         self._concepts = concepts
         self._patient = patient_id
         self._members: list[list[Fact]] = []
-        specific_first = sorted(diagnoses, key=lambda fact: (fact.concept in _UNSPECIFIC, not self._organ(fact), fact.note))
+        specific_first = sorted(diagnoses, key=lambda fact: (fact.concept in _UNSPECIFIC, not self._organ(fact), not self._side(fact), fact.note))
         for fact in specific_first:
             self._place(fact)
         self.ids = [
@@ -34,6 +34,8 @@ class TumorMap:
                 fact.tumor, fact.tumor_rule = identifier, 0
 
     def _organ(self, fact: Fact) -> str:
+        if fact.concept in _UNSPECIFIC:
+            return ""
         site = self._concepts.get(fact.concept).site if fact.concept in self._concepts else ""
         return organ_of(self._concepts, site or str(fact.attributes.get("site", "")))
 
