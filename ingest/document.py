@@ -228,7 +228,9 @@ class NoteReader:
                             span.concept = composed
             if spread:
                 span.attributes["spread"] = "metastatic"
-            side = self._sites.side(frame.text, side_from.start, side_from.end, max(0, low), high)
+            # The organ is in the tumor's own name: a side further off is of something else.
+            reach = 1 if side_from is span and row.site else 3
+            side = self._sites.side(frame.text, side_from.start, side_from.end, max(0, low), high, reach)
             if side and not spread:
                 span.attributes["laterality"] = side
         for span in by_specimen:

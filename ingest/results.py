@@ -22,7 +22,7 @@ from .phrases import PhraseTrie
 from .recognizers.molecular import number_after, one_letter, sign_after
 from .variants import gene_of
 
-_COORDINATION = re.compile(r"(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE)
+_COORDINATION = re.compile(r"(?:--?|::|–)|(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE)
 _LEADS_ON = re.compile(r"\s*(?:in|of|for|on|involving|affecting|to)?\s*(?:the|both|either|any)?\s*(?:gene\s)?[\s\"']*", re.IGNORECASE)
 _LEADS_WITH_WORD = re.compile(r"\s*(?:in|of|for|on|involving|affecting)\s+(?:the|both|either|any)?\s*(?:gene\s)?", re.IGNORECASE)
 _BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
@@ -177,19 +177,20 @@ class ResultBinder:
                 carried = group.led
                 start = min(span.end for span in group.led)
                 if re.search(r"[:(]\s*$", text[start : group.markers[0].start]):
-                    classes = [span for span in group.led if "significance" in span.attributes]
+                    classes = [span for span in group.led if span.kind == "value" or "significance" in span.attributes]
             elif carried and not group.descriptors:
                 group.led = carried
-            if classes and not any("significance" in span.attributes for span in (*group.led, *group.descriptors)):
+            own = (*group.led, *group.descriptors)
+            if classes and not any(span.kind == "value" or "significance" in span.attributes for span in own):
                 group.led = [*group.led, *classes]
         return groups
 
     @staticmethod
     def _is_heading(frame: Frame, start: int, end: int, here: list[Span]) -> bool:
         """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
-        line = frame.shape.line_at(start)
-        alone = not frame.text[line[0] : start].strip() and not frame.text[end : line[1]].strip(" .:")
-        return alone and end - start <= 70 and any("significance" in span.attributes for span in here)
+        line_start, _ = frame.shape.line_at(start)
+        alone = not frame.text[line_start:start].strip() and end - start <= 120
+        return alone and any("significance" in span.attributes and span.start - start <= 12 for span in here)
 
     @staticmethod
     def _implied_genes(here: list[Span]) -> list[Span]:

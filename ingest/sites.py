@@ -68,10 +68,10 @@ class SiteReader:
         """Whether a primary tumor may begin at ``site``."""
         return site not in self._spread_only
 
-    def side(self, text: str, start: int, end: int, low: int, high: int) -> str:
+    def side(self, text: str, start: int, end: int, low: int, high: int, words: int = 3) -> str:
         """left, right, bilateral or empty: the side written right before the span, inside it, or right behind it."""
         for match in reversed(list(_SIDE.finditer(text, max(low, start - 28), start))):
-            if not re.search(r"[;.,:()]", text[match.end() : start]) and len(text[match.end() : start].split()) <= 3:
+            if not re.search(r"[;.,:()]", text[match.end() : start]) and len(text[match.end() : start].split()) <= words:
                 return self._side_name(match)
             break
         match = _SIDE.search(text, start, end)
