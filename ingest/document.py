@@ -69,6 +69,7 @@ _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from|at|seg\w*|[\d.]+\s*cm)?[\s,/&+]*(?:the|left|right|L|R|bilateral|multiple)?[\s]*", re.IGNORECASE)
 _TO_SITE = re.compile(r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*", re.IGNORECASE)
+_FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 _TAKEN_BACK = re.compile(r"[\s.\"')\]]*(?:This|That|It|Which|These)\s+(?:\w+\s+)?(?:is|was|were|are|has been|have been)\s+(?:wrong|incorrect|an? error|not (?:correct|true|so|the case)|a mistake|erroneous|in error|corrected|not hers|not his|untrue)")
 _NOT_SO = re.compile(r"\b(?:incorrect|in error|not correct|erroneous(?:ly)?|never (?:actually )?(?:taken|started|given|filled|received|took|begun)|not updated|(?:has|have|had) not (?:actually )?(?:taken|started|received))\b", re.IGNORECASE)
@@ -157,7 +158,8 @@ class NoteReader:
         events = [span for span in spans if span.kind in _EVENT_KINDS and span.kind != "biomarker" and span.concept not in self._unspecific]
         events += self._second_readings(spans)
         diagnoses = [span for span in events if span.kind == "diagnosis"]
-        topic = self._sites.topic(self._title_sites(note), diagnoses)
+        reported = [site.concept for _, site in self._sites.specimen_sites(frame, sites)] if document_class in ("pathology", "molecular") else []
+        topic = self._sites.topic(self._title_sites(note) + reported, diagnoses)
         events += bound
         events += self._adjective_states(frame, diagnoses)
         self._place_diagnoses(frame, diagnoses, sites, spreads, document_class)
@@ -320,6 +322,7 @@ class NoteReader:
             if side:
                 span.attributes.setdefault("laterality", side)
             if span.kind in ("variant", "biomarker", "stage", "metastasis"):
+                self._place_by_heading(frame, span, sites, low, high)
                 continue
             here = [site for site in sites if low <= site.start < high and abs(site.start - span.start) < 100]
             if here:
@@ -330,6 +333,19 @@ class NoteReader:
                     span.attributes.setdefault("site", closest.concept)
             if span.kind == "node" and not span.concept:
                 span.concept = "lymph_node"
+
+    @staticmethod
+    def _place_by_heading(frame: Frame, span: Span, sites: list[Span], low: int, high: int) -> None:
+        """A result under a site's own heading (``BLADDER: …``) or said to be of a site (``mutation of bladder``)."""
+        for site in sites:
+            if not low <= site.start < high:
+                continue
+            heads = site.start - low <= 3 and frame.text[site.end : site.end + 2].lstrip(") ")[:1] == ":"
+            enclosed = site.start - low <= 3 and frame.text[site.end : site.end + 1] == ")"
+            said = site.start >= span.end and re.fullmatch(r"\s*(?:\w+\s){0,2}(?:in|of|on|from)\s+(?:the\s)?", frame.text[span.end : site.start])
+            if heads or enclosed or said:
+                span.attributes.setdefault("site", site.concept)
+                return
 
     @staticmethod
     def _grades(events: list[Span]) -> None:
@@ -359,7 +375,11 @@ class NoteReader:
                 at += 1
             if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
                 lead = ()
-            opens = frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":"
+            opens = (
+                frame.text[sentence.end - 1] == ":"
+                or frame.text[sentence.end : sentence.end + 1] == ":"
+                or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
+            )
             if here or opens:
                 context = self._context(frame, sentence.start, sentence.end, here)
                 mentions.extend(self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class))
@@ -486,7 +506,7 @@ class NoteReader:
 def _in_list(text: str, start: int, lead_end: int) -> bool:
     """Whether the sentence at ``start`` begins with a bullet or number and no blank line parts it from the list's lead."""
     line = text.rfind("\n", 0, start) + 1
-    return bool(_BULLET.match(text, line)) and "\n\n" not in text[lead_end:start]
+    return bool(_BULLET.match(text, line) or _BULLET.match(text, start)) and "\n\n" not in text[lead_end:start]
 
 
 def _led(reading: Reading, lead: tuple[CueKind, ...], kind: str) -> Reading:

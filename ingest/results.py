@@ -82,8 +82,8 @@ class Group:
         return min([first, *(span.start for span in self.led if span.start < first)])
 
     def reach(self, default: int) -> int:
-        """Where its last descriptor or marker ends."""
-        return max([default, self.markers[-1].end, *(span.end for span in self.descriptors)])
+        """Where the last of its markers and its own descriptors ends (those lent by a later group lie beyond)."""
+        return max([default, self.markers[-1].end, *(span.end for span in self.descriptors if not self.ends or span.end <= self.ends)])
 
 
 def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
@@ -168,6 +168,11 @@ class ResultBinder:
         if groups and waiting:
             groups[-1].descriptors.extend(waiting)
         groups = self._joined_lists(text, groups)
+        # "BRAF, MET amp, RET: not detected": the result behind a list is that of every member.
+        for group, following in zip(reversed(groups[:-1]), reversed(groups[1:]), strict=True):
+            open_ended = not any(span.kind == "value" or {"protein", "cdna"} & span.attributes.keys() for span in group.descriptors)
+            if open_ended and not following.led and _COORDINATION.fullmatch(text, group.reach(0), following.markers[0].start):
+                group.descriptors.extend(span for span in following.descriptors if span.kind == "value")
         # Descriptors that lead into a list govern every later group that has none of its own; a class of significance
         # before a colon or bracket ("VUS: A, B, C") governs the whole list.
         carried: list[Span] = []
@@ -443,7 +448,8 @@ class ResultBinder:
         """For each change (or once, without any): whether the words before the group or behind the change deny it."""
         denied_before = bool(_DENIED_BEFORE.search(text, group.lead_from, group.markers[0].start))
         if not places:
-            behind = group.markers[-1].end
+            loci = [span.end for span in group.descriptors if span.attributes.keys() <= {"exon", "exons", "codon"}]
+            behind = max([group.markers[-1].end, *(end for end in loci if end <= group.ends)])
             return [denied_before or bool(_DENIED_AT_ONCE.match(text, behind, group.ends) or _DENIED_BEHIND.search(text, behind, group.ends))]
         denied = []
         for index, place in enumerate(places):

@@ -36,6 +36,8 @@ _TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure",
 _RECORD_SECTIONS: Final = frozenset(
     {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
 )
+#: Days within which another note tells what a report without a diagnosis of its own is about.
+_NEAR_IN_TIME: Final = 90
 #: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
 _SITES_OF_SPREAD: Final = ("liver", "lung", "brain", "bone", "pleura", "peritoneum", "adrenal_gland", "omentum", "spine", "chest_wall")
 #: Attributes that tell two events of one kind and concept apart.
@@ -201,7 +203,8 @@ def tell_tumors_apart(bench: Workbench) -> None:
     for fact in bench.facts:
         if not fact.tumor and _is_own(fact):
             place = (fact.mention.note_id, fact.mention.sentence)
-            bench.tumors.link(fact, by_sentence.get(place, ()), by_note.get(fact.mention.note_id, ()))
+            around = _tumor_around(bench, fact, roots)
+            bench.tumors.link(fact, by_sentence.get(place, ()), by_note.get(fact.mention.note_id, ()), around)
 
 
 def weigh_treatments(bench: Workbench) -> None:
@@ -238,6 +241,22 @@ def _supported(fact: Fact) -> bool:
 
 def _dated(fact: Fact) -> bool:
     return any(cue.rule.startswith("date:") for cue in fact.mention.cues)
+
+
+def _tumor_around(bench: Workbench, fact: Fact, roots: Sequence[Fact]) -> str:
+    """The one tumor that the notes nearest in time are about, for a report that names none itself."""
+    own = bench.notes[fact.note].note.date
+    if own is None or not roots:
+        return ""
+    gaps = defaultdict(set)
+    for root in roots:
+        other = bench.notes[root.note].note.date
+        if other is not None and root.context.temporality is Temporality.CURRENT:
+            gaps[abs((other - own).days)].add(root.tumor)
+    if not gaps or min(gaps) > _NEAR_IN_TIME:
+        return ""
+    nearest = gaps[min(gaps)]
+    return nearest.pop() if len(nearest) == 1 else ""
 
 
 def give_components(bench: Workbench) -> None:

@@ -90,7 +90,7 @@ class TumorMap:
         """How many tumors."""
         return len(self.ids)
 
-    def link(self, fact: Fact, sentence_tumors: Sequence[Fact], document_tumors: Sequence[Fact] = ()) -> None:
+    def link(self, fact: Fact, sentence_tumors: Sequence[Fact], document_tumors: Sequence[Fact] = (), around: str = "") -> None:
         """Hang a finding on a tumor by the first rule that applies (see ``docs/reading.md``)."""
         if fact.kind in _OF_PATIENT or fact.attributes.get("origin") == "germline":
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
@@ -102,6 +102,7 @@ class TumorMap:
             (2, lambda: self._by_document(fact, document_tumors)),
             (2, lambda: self._by_organ(fact.topic, "")),
             (3, self._only),
+            (2, lambda: around),
         )
         for rule, candidate in candidates:
             found = candidate()
