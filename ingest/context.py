@@ -94,7 +94,12 @@ def cue_table() -> CueTable:
         cues,
         PhraseTrie((phrase, phrase) for phrase in terminators["hard"]),
         PhraseTrie((phrase, phrase) for phrase in terminators["negation"]),
-        PhraseTrie([*((phrase, "general") for phrase in table["general"]["phrases"]), *((phrase, "trial") for phrase in table["general"]["trial"])]),
+        PhraseTrie(
+            [
+                *((phrase, "general") for phrase in table["general"]["phrases"]),
+                *((phrase, "trial") for phrase in table["general"]["trial"]),
+            ]
+        ),
     )
 
 
@@ -110,7 +115,9 @@ class SentenceContext:
         self._targets = targets
         self._cues: list[Found] = []
         for match in table.cues.find(text, tokens):
-            self._cues += [Found(kind, match) for kind in match.payloads if kind is not None and None not in match.payloads]
+            self._cues += [
+                Found(kind, match) for kind in match.payloads if kind is not None and None not in match.payloads
+            ]
         self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
         #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
@@ -212,7 +219,8 @@ class SentenceContext:
         return tuple(
             found.kind
             for found in self._cues
-            if found.kind.direction != "after" and found.kind.name in ("negation", "uncertainty", "hypothetical", "plan", "family", "declined")
+            if found.kind.direction != "after"
+            and found.kind.name in ("negation", "uncertainty", "hypothetical", "plan", "family", "declined")
         )
 
     def _cue(self, found: Found) -> Cue:

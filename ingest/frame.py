@@ -46,7 +46,9 @@ class Frame:
         self.vocabulary = frozenset(token.norm for token in self.tokens)
         self.shape = Shape(note.text)
         self.note_id = note.note_id
-        self.dates: list[DateMention] = sorted(DateReader(note.text, note.date), key=lambda date: (date.start, date.end))
+        self.dates: list[DateMention] = sorted(
+            DateReader(note.text, note.date), key=lambda date: (date.start, date.end)
+        )
         self._date_starts = [date.start for date in self.dates]
         self._token_starts = [token.start for token in self.tokens]
 

@@ -20,31 +20,23 @@ from ..kb.words import ONTOLOGY_FOLDER
 from .frame import Frame, Span
 from .phrases import PhraseTrie
 from .recognizers.molecular import number_after, one_letter, sign_after
+from .statements import statement
 from .variants import gene_of
 
-_COORDINATION = re.compile(r"(?:--?|::|–)|(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE)
-_LEADS_ON = re.compile(r"\s*(?:in|of|for|on|involving|affecting|to)?\s*(?:the|both|either|any)?\s*(?:gene\s)?[\s\"']*", re.IGNORECASE)
-_LEADS_WITH_WORD = re.compile(r"\s*(?:in|of|for|on|involving|affecting)\s+(?:the|both|either|any)?\s*(?:gene\s)?", re.IGNORECASE)
+_COORDINATION = re.compile(
+    r"(?:--?|::|–)|(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE
+)
+_LEADS_ON = re.compile(
+    r"\s*(?:in|of|for|on|involving|affecting|to)?\s*(?:the|both|either|any)?\s*(?:gene\s)?[\s\"']*", re.IGNORECASE
+)
+_LEADS_WITH_WORD = re.compile(
+    r"\s*(?:in|of|for|on|involving|affecting)\s+(?:the|both|either|any)?\s*(?:gene\s)?", re.IGNORECASE
+)
 _BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
 _HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
 _PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:orf\d+)?)(?:::|--?|–|/{2})$")
 _PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
-
-
-#: Words that deny a finding, before the marker and behind it (the words themselves are those of result values and cues).
-_DENIED_BEFORE = re.compile(r"\b(?:other than|except|excluding)\s[^.;:]{0,12}$|\b(?:no|not|without|negative for|neg for|absence of|lacks?|lacking|nor|non)\b(?:[^.;:,]{0,30}|(?:[^.;:,]{0,14},){1,6}[^.;:,]{0,14})$|\b(?:negative|wild[- ]?type|not detected|no (?:\w+ ){0,3}(?:mutations?|alterations?|variants?|fusions?|findings?)|none)\W{0,3}(?:\w+\W){0,2}[:–-]\s*$", re.IGNORECASE)
-_DENIED_BEHIND = re.compile(
-    r"\b(?:not\s+(?:\w+\s)?(?:detected|identified|present|found|seen|amplified|mutated|rearranged|observed)|undetect\w+|negative|neg|absent|none|nil|normal|excluded|ruled out|withdrawn"
-    r"|non-?(?:amplified|mutated|rearranged)|below\b[^.;]{0,24}(?:threshold|cut-?off)|intact|retained)\b",
-    re.IGNORECASE,
-)
-
-
-_DENIED_COMPOSITE = re.compile(r"[\s:=\-–]{1,4}(?:not detected|not identified|not found|negative|neg\b|no\b|absent|excluded|ruled out)", re.IGNORECASE)
-_NO_COMPOSITE = re.compile(r"\b(?:no|not|non|isn't|rather than|versus|vs\.?)[\s\-]$", re.IGNORECASE)
-#: "no variant" denies a marker only right behind it; later in the sentence it is of something else.
-_DENIED_AT_ONCE = re.compile(r"[^A-Za-z]{0,12}(?:\w+\s){0,2}?no\s+(?:\w+[\s-]){0,3}?(?:mutations?|variants?|alterations?|rearrangements?|fusions?|amp\w*|deletions?|changes?|findings?|reportable)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -83,7 +75,13 @@ class Group:
 
     def reach(self, default: int) -> int:
         """Where the last of its markers and its own descriptors ends (those lent by a later group lie beyond)."""
-        return max([default, self.markers[-1].end, *(span.end for span in self.descriptors if not self.ends or span.end <= self.ends)])
+        return max(
+            [
+                default,
+                self.markers[-1].end,
+                *(span.end for span in self.descriptors if not self.ends or span.end <= self.ends),
+            ]
+        )
 
 
 def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
@@ -131,7 +129,11 @@ class ResultBinder:
                 continue
             for span in markers:
                 partner = _PARTNER_AFTER.match(frame.text, span.end) if span.kind == "gene" else None
-                if partner and partner["partner"] not in _NOT_A_PARTNER and not any(other.start == partner.start("partner") for other in here):
+                if (
+                    partner
+                    and partner["partner"] not in _NOT_A_PARTNER
+                    and not any(other.start == partner.start("partner") for other in here)
+                ):
                     span.attributes.update({"alteration": "fusion", "partner": partner["partner"].lower()})
                     span.end = partner.end()
             groups = self._groups(frame.text, here)
@@ -170,8 +172,14 @@ class ResultBinder:
         groups = self._joined_lists(text, groups)
         # "BRAF, MET amp, RET: not detected": the result behind a list is that of every member.
         for group, following in zip(reversed(groups[:-1]), reversed(groups[1:]), strict=True):
-            open_ended = not any(span.kind == "value" or {"protein", "cdna"} & span.attributes.keys() for span in group.descriptors)
-            if open_ended and not following.led and _COORDINATION.fullmatch(text, group.reach(0), following.markers[0].start):
+            open_ended = not any(
+                span.kind == "value" or {"protein", "cdna"} & span.attributes.keys() for span in group.descriptors
+            )
+            if (
+                open_ended
+                and not following.led
+                and _COORDINATION.fullmatch(text, group.reach(0), following.markers[0].start)
+            ):
                 group.descriptors.extend(span for span in following.descriptors if span.kind == "value")
         # Descriptors that lead into a list govern every later group that has none of its own; a class of significance
         # before a colon or bracket ("VUS: A, B, C") governs the whole list.
@@ -217,7 +225,10 @@ class ResultBinder:
             if (
                 last is not None
                 and not group.led
-                and all(span.attributes.keys() <= {"exon", "exons", "codon"} and span.kind == "molecular" for span in last.descriptors)
+                and all(
+                    span.attributes.keys() <= {"exon", "exons", "codon"} and span.kind == "molecular"
+                    for span in last.descriptors
+                )
                 and _COORDINATION.fullmatch(text, last.reach(0), group.markers[0].start)
             ):
                 joined[-1] = Group(last.markers + group.markers, group.descriptors, last.led)
@@ -251,21 +262,37 @@ class ResultBinder:
             for spelling, results in match.payloads:
                 if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
                     continue
-                if _DENIED_COMPOSITE.match(frame.text, match.end, end) or _NO_COMPOSITE.search(frame.text, start, match.start):
+                if statement("denied_composite").match(frame.text, match.end, end) or statement("no_composite").search(
+                    frame.text, start, match.start
+                ):
                     continue
                 for marker, result in results.items():
                     kind = "variant" if self._concepts.kind(marker) == "gene" else "biomarker"
                     if kind == "biomarker":
                         found.append(
-                            Span(match.start, match.end, kind, marker, "words:result", {"result": result}, decided="present")
+                            Span(
+                                match.start,
+                                match.end,
+                                kind,
+                                marker,
+                                "words:result",
+                                {"result": result},
+                                decided="present",
+                            )
                         )
         return found
 
     # --- one group ---------------------------------------------------------------------------------------------------
 
-    def _bind_group(self, frame: Frame, group: Group, heading: list[Span], here: Sequence[Span], limit: int) -> list[Span]:
+    def _bind_group(
+        self, frame: Frame, group: Group, heading: list[Span], here: Sequence[Span], limit: int
+    ) -> list[Span]:
         descriptors = group.led + group.descriptors
-        shared = [span for span in here if span.kind == "molecular" and ("origin" in span.attributes or "sample" in span.attributes)]
+        shared = [
+            span
+            for span in here
+            if span.kind == "molecular" and ("origin" in span.attributes or "sample" in span.attributes)
+        ]
         bound: list[Span] = []
         for index, marker in enumerate(group.markers):
             following = group.markers[index + 1].start if index + 1 < len(group.markers) else None
@@ -275,11 +302,15 @@ class ResultBinder:
                 own = self._gene(frame, marker, group, descriptors, heading, following or limit)
             for span in own:
                 for source in shared:
-                    span.attributes.setdefault("origin", source.attributes.get("origin", "")) if "origin" in source.attributes else None
+                    span.attributes.setdefault(
+                        "origin", source.attributes.get("origin", "")
+                    ) if "origin" in source.attributes else None
                 bound.append(span)
         return bound
 
-    def _biomarker(self, frame: Frame, marker: Span, descriptors: list[Span], heading: list[Span], limit: int) -> list[Span]:
+    def _biomarker(
+        self, frame: Frame, marker: Span, descriptors: list[Span], heading: list[Span], limit: int
+    ) -> list[Span]:
         rules = marker_rules()
         text = frame.text
         attributes: dict[str, Value] = dict(marker.attributes)
@@ -294,7 +325,11 @@ class ResultBinder:
         self._from_numbers(frame, marker, attributes, helpers, rules, concept_above, limit)
         result = attributes.get("result")
         if result == "positive":
-            window = text[max(0, marker.start - 30) : marker.start] if any(d.end <= marker.start for d in descriptors) else ""
+            window = (
+                text[max(0, marker.start - 30) : marker.start]
+                if any(d.end <= marker.start for d in descriptors)
+                else ""
+            )
             stretch = max((end for _, end, _ in helpers), default=marker.end)
             window += " " + text[marker.end : min(limit, stretch + 26)]
             window = re.split(r"[;\n]|\.\s", window)[0]
@@ -310,11 +345,31 @@ class ResultBinder:
                 attributes["method"] = method
                 break
         if not ({"result", "percent", "score", "value"} & attributes.keys()):
-            return [Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)]
-        return [Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, 1, helpers, decided="present")]
+            return [
+                Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)
+            ]
+        return [
+            Span(
+                marker.start,
+                marker.end,
+                "biomarker",
+                marker.concept,
+                marker.source,
+                attributes,
+                1,
+                helpers,
+                decided="present",
+            )
+        ]
 
     @staticmethod
-    def _take(marker: Span, span: Span, attributes: dict[str, Value], helpers: list[tuple[int, int, str]], rules: dict[str, Any]) -> None:
+    def _take(
+        marker: Span,
+        span: Span,
+        attributes: dict[str, Value],
+        helpers: list[tuple[int, int, str]],
+        rules: dict[str, Any],
+    ) -> None:
         before = dict(attributes)
         if span.kind == "value" and span.concept in rules["no_result"]["concepts"]:
             return
@@ -342,8 +397,14 @@ class ResultBinder:
             helpers.append((span.start, span.end, span.source))
 
     def _from_numbers(
-        self, frame: Frame, marker: Span, attributes: dict[str, Value], helpers: list[tuple[int, int, str]],
-        rules: dict[str, Any], above: frozenset[str], limit: int,
+        self,
+        frame: Frame,
+        marker: Span,
+        attributes: dict[str, Value],
+        helpers: list[tuple[int, int, str]],
+        rules: dict[str, Any],
+        above: frozenset[str],
+        limit: int,
     ) -> None:
         threshold = rules["threshold"].get(marker.concept, {})
         if "percent" in attributes and "result" not in attributes and "percent" in threshold:
@@ -354,7 +415,11 @@ class ResultBinder:
             zero = re.match(r"[\s:=]*(?:IHC|status|score)?[\s:=]*0(?![\d.%+/])", frame.text[marker.end : limit])
             if zero:
                 attributes["result"] = "zero"
-        if "number" in threshold or "serum_marker" in above or marker.concept in ("gis", "oncotype_dx", "pd_l1_cps", "hrd_status"):
+        if (
+            "number" in threshold
+            or "serum_marker" in above
+            or marker.concept in ("gis", "oncotype_dx", "pd_l1_cps", "hrd_status")
+        ):
             number = number_after(frame.text, marker.end, limit)
             if number and "percent" not in attributes:
                 value, sign_before, unit, end = number
@@ -375,7 +440,9 @@ class ResultBinder:
         helpers: list[tuple[int, int, str]] = []
         attributes: dict[str, Value] = dict(marker.attributes)
         stain = next((concept for concept, kind in marker.alternatives if kind == "biomarker"), "")
-        only_results = bool(descriptors) and all(span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors)
+        only_results = bool(descriptors) and all(
+            span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors
+        )
         if stain and (only_results or sign_after(text, marker.end)) and marker.concept not in rules["gene_positive"]:
             marker.kind, marker.concept = "biomarker", stain
             return self._biomarker(frame, marker, descriptors, heading, limit)
@@ -387,7 +454,14 @@ class ResultBinder:
         results: list[str] = [sign[0]] if sign else []
         changes: list[dict[str, Value]] = []
         places: list[Span] = []
-        for span in [*descriptors, *(item for item in heading if not descriptors or "significance" in item.attributes or "origin" in item.attributes)]:
+        for span in [
+            *descriptors,
+            *(
+                item
+                for item in heading
+                if not descriptors or "significance" in item.attributes or "origin" in item.attributes
+            ),
+        ]:
             helpers.append((span.start, span.end, span.source))
             if span.kind == "value":
                 if span.concept not in rules["no_result"]["concepts"]:
@@ -418,14 +492,28 @@ class ResultBinder:
         positive = any(self._concepts.is_a(result, "result_positive") for result in results)
         plain = self._concepts.is_a("wild_type", "result_negative") and "wild_type" in results
         if plain and not changes:
-            return [Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, {"result": "wild_type", "gene": marker.concept}, 1, helpers, decided="present")]
+            return [
+                Span(
+                    marker.start,
+                    marker.end,
+                    "biomarker",
+                    marker.concept,
+                    marker.source,
+                    {"result": "wild_type", "gene": marker.concept},
+                    1,
+                    helpers,
+                    decided="present",
+                )
+            ]
         if "alteration" not in attributes:
             if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
                 attributes["alteration"] = "mutation"
             elif not results:
                 return []
             else:
-                for name, value in rules["gene_positive"].get(marker.concept, rules["gene_positive"]["default"]).items():
+                for name, value in (
+                    rules["gene_positive"].get(marker.concept, rules["gene_positive"]["default"]).items()
+                ):
                     if name == "alteration" or (positive and not negative):
                         attributes.setdefault(name, value)
         if any(self._concepts.is_a(result, "abnormal_expression") for result in results):
@@ -439,32 +527,57 @@ class ResultBinder:
             absent = said_no[min(index, len(said_no) - 1)] or (negative and not changes and not positive)
             merged = {**attributes, **change}
             built.append(
-                Span(marker.start, marker.end, "variant", marker.concept, marker.source, merged, 1, list(helpers), decided="absent" if absent else "")
+                Span(
+                    marker.start,
+                    marker.end,
+                    "variant",
+                    marker.concept,
+                    marker.source,
+                    merged,
+                    1,
+                    list(helpers),
+                    decided="absent" if absent else "",
+                )
             )
         return built
 
     @staticmethod
     def _said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[bool]:
         """For each change (or once, without any): whether the words before the group or behind the change deny it."""
-        denied_before = bool(_DENIED_BEFORE.search(text, group.lead_from, group.markers[0].start))
+        denied_before = bool(statement("denied_before").search(text, group.lead_from, group.markers[0].start))
         if not places:
             loci = [span.end for span in group.descriptors if span.attributes.keys() <= {"exon", "exons", "codon"}]
             behind = max([group.markers[-1].end, *(end for end in loci if end <= group.ends)])
-            return [denied_before or bool(_DENIED_AT_ONCE.match(text, behind, group.ends) or _DENIED_BEHIND.search(text, behind, group.ends))]
+            return [
+                denied_before
+                or bool(
+                    statement("denied_at_once").match(text, behind, group.ends)
+                    or statement("denied_behind").search(text, behind, group.ends)
+                )
+            ]
         denied = []
         for index, place in enumerate(places):
-            end = places[index + 1].start if index + 1 < len(places) and places[index + 1].start > place.end else group.ends
-            before = _DENIED_BEFORE.search(text, max(group.lead_from, place.start - 24), place.start)
-            behind = _DENIED_BEHIND.match(text, place.end, end) or _DENIED_BEHIND.search(text, place.end, min(end, place.end + 45))
+            end = (
+                places[index + 1].start
+                if index + 1 < len(places) and places[index + 1].start > place.end
+                else group.ends
+            )
+            before = statement("denied_before").search(text, max(group.lead_from, place.start - 24), place.start)
+            behind = statement("denied_behind").match(text, place.end, end) or statement("denied_behind").search(
+                text, place.end, min(end, place.end + 45)
+            )
             denied.append(bool((denied_before and place.start > marker.start and index == 0) or before or behind))
         return denied
 
     @staticmethod
     def _settle(attributes: dict[str, Value], name: str, value: Value) -> None:
         """The first value stands, except that a narrower alteration or a stated harmless class overrides a bare word."""
-        if name == "alteration" and attributes.get(name) in ("mutation", "alteration"):
-            attributes[name] = value
-        elif name == "significance" and value in ("vus", "benign", "likely_benign", "likely_pathogenic"):
+        if (
+            name == "alteration"
+            and attributes.get(name) in ("mutation", "alteration")
+            or name == "significance"
+            and value in ("vus", "benign", "likely_benign", "likely_pathogenic")
+        ):
             attributes[name] = value
         else:
             attributes.setdefault(name, value)

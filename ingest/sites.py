@@ -19,9 +19,15 @@ _SIDE_BEHIND = re.compile(r"[\s,(]{0,3}")
 _SPECIMEN_LINE = re.compile(
     r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
 )
-_SPECIMEN_WORDS = re.compile(r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b", re.IGNORECASE)
+_SPECIMEN_WORDS = re.compile(
+    r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b",
+    re.IGNORECASE,
+)
 #: Words between a morphology and its site that keep them together.
-_TIE = re.compile(r"(?:\s*\(\s*\d+\s*%\s*\))?[\s,\-(]*(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type|,|\(|\)|-|:|\.{2,}|\s)*", re.IGNORECASE)
+_TIE = re.compile(
+    r"(?:\s*\(\s*\d+\s*%\s*\))?[\s,\-(]*(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type|,|\(|\)|-|:|\.{2,}|\s)*",
+    re.IGNORECASE,
+)
 _JOINED = re.compile(r"[\s,/+]*(?:\(\s*\d+\s*%\s*\))?[\s,/+]*(?:and|with|AND|mixed)?[\s,/+]*")
 #: Sites that are never where a primary of another tissue begins.
 _SPREAD_ONLY = ("lymph_node", "pleural_fluid", "ascites", "bone_marrow", "body_fluid")
@@ -51,7 +57,11 @@ class TumorComposer:
         if len(tops) == 1:
             return tops[0]
         shared = frozenset.intersection(*(concepts.above(top) for top in tops))
-        with_site = [concept for concept in shared if concepts.kind(concept) == "tumor" and concepts.get(concept).site in above_site]
+        with_site = [
+            concept
+            for concept in shared
+            if concepts.kind(concept) == "tumor" and concepts.get(concept).site in above_site
+        ]
         return max(with_site, key=lambda concept: (len(concepts.above(concept)), concept)) if with_site else morphology
 
 
@@ -71,7 +81,10 @@ class SiteReader:
     def side(self, text: str, start: int, end: int, low: int, high: int, words: int = 3) -> str:
         """left, right, bilateral or empty: the side written right before the span, inside it, or right behind it."""
         for match in reversed(list(_SIDE.finditer(text, max(low, start - 28), start))):
-            if not re.search(r"[;.,:()]", text[match.end() : start]) and len(text[match.end() : start].split()) <= words:
+            if (
+                not re.search(r"[;.,:()]", text[match.end() : start])
+                and len(text[match.end() : start].split()) <= words
+            ):
                 return self._side_name(match)
             break
         match = _SIDE.search(text, start, end)
@@ -96,7 +109,11 @@ class SiteReader:
             # "endometrioid (60%) and clear cell carcinoma (40%) of the left ovary": joined morphologies share the site.
             joined = next((other for other in tumors if 0 <= other.start - span.end <= 24), None)
             if joined is not None and _JOINED.fullmatch(frame.text, span.end, joined.start):
-                behind = [site for site in here if site.start >= joined.end and _TIE.fullmatch(frame.text, joined.end, site.start)]
+                behind = [
+                    site
+                    for site in here
+                    if site.start >= joined.end and _TIE.fullmatch(frame.text, joined.end, site.start)
+                ]
         before = [site for site in here if site.end <= span.start]
         if behind:
             return behind[0]
@@ -135,7 +152,9 @@ class SiteReader:
         if organs:
             return organs[0]
         counts = Counter(
-            self._concepts.get(span.concept).site for span in diagnoses if span.concept in self._concepts and self._concepts.get(span.concept).site
+            self._concepts.get(span.concept).site
+            for span in diagnoses
+            if span.concept in self._concepts and self._concepts.get(span.concept).site
         )
         ranked = counts.most_common(2)
         if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):

@@ -70,7 +70,14 @@ def classes_of(gene: str, attributes: dict[str, Value]) -> tuple[str, ...]:
     exon = attributes.get("exon")
     effect = str(attributes.get("effect", attributes.get("alteration", "")))
     if exon is not None:
-        wanted = {"inframe_deletion": ("deletion",), "inframe_indel": ("delins", "deletion"), "inframe_insertion": ("insertion",), "duplication": ("duplication", "insertion"), "exon_skipping": ("skipping",), "splice_site": ("splice", "skipping")}.get(effect, ())
+        wanted = {
+            "inframe_deletion": ("deletion",),
+            "inframe_indel": ("delins", "deletion"),
+            "inframe_insertion": ("insertion",),
+            "duplication": ("duplication", "insertion"),
+            "exon_skipping": ("skipping",),
+            "splice_site": ("splice", "skipping"),
+        }.get(effect, ())
         for change, classes in table.items():
             found = _EXON_CHANGE.fullmatch(change)
             if found and int(found[1]) == int(float(exon)) and found[2] in wanted:
@@ -85,7 +92,15 @@ def complete(gene: str, attributes: dict[str, Value], concepts: ConceptTable) ->
     tumor suppressor, and only where the report gives no class of its own.
     """
     found = dict(attributes)
-    if found.get("alteration") not in (None, "mutation", "exon_skipping", "internal_tandem_duplication", "exon_19_deletion", "exon_20_insertion", "kinase_domain_duplication"):
+    if found.get("alteration") not in (
+        None,
+        "mutation",
+        "exon_skipping",
+        "internal_tandem_duplication",
+        "exon_19_deletion",
+        "exon_20_insertion",
+        "kinase_domain_duplication",
+    ):
         return found
     if "cdna" in found and "protein" not in found:
         protein = _cdna_changes().get((gene, str(found["cdna"])))

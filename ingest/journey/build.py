@@ -39,7 +39,18 @@ _RECORD_SECTIONS: Final = frozenset(
 #: Days within which another note tells what a report without a diagnosis of its own is about.
 _NEAR_IN_TIME: Final = 90
 #: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
-_SITES_OF_SPREAD: Final = ("liver", "lung", "brain", "bone", "pleura", "peritoneum", "adrenal_gland", "omentum", "spine", "chest_wall")
+_SITES_OF_SPREAD: Final = (
+    "liver",
+    "lung",
+    "brain",
+    "bone",
+    "pleura",
+    "peritoneum",
+    "adrenal_gland",
+    "omentum",
+    "spine",
+    "chest_wall",
+)
 #: Attributes that tell two events of one kind and concept apart.
 _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "diagnosis": ("laterality",),
@@ -115,7 +126,11 @@ def retract(bench: Workbench) -> None:
             and fact.context.really_happened
             and fact.kind == taken.kind
             and _same_statement(bench.concepts, taken, fact)
-            and (fact.note < taken.note or fact.copied or (fact.note == taken.note and fact.mention.start < taken.mention.start))
+            and (
+                fact.note < taken.note
+                or fact.copied
+                or (fact.note == taken.note and fact.mention.start < taken.mention.start)
+            )
         ]
         for fact in rejected:
             fact.rejected = taken.mention.mention_id
@@ -168,7 +183,9 @@ def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
     named = {
         organ_of(concepts, concepts.get(fact.concept).site)
         for fact in own
-        if fact.context.really_happened and "morphology" not in fact.attributes and concepts.get(fact.concept).site
+        if fact.context.really_happened
+        and "morphology" not in fact.attributes
+        and concepts.get(fact.concept).site
         and concepts.is_a(fact.concept, "malignant_neoplasm")
     }
     for fact in own:
@@ -192,7 +209,10 @@ def tell_tumors_apart(bench: Workbench) -> None:
         for fact in bench.facts
         if fact.kind == "diagnosis"
         and fact.context.really_happened
-        and (bench.concepts.is_a(fact.concept, "malignant_neoplasm") or bench.concepts.is_a(fact.concept, "in_situ_neoplasm"))
+        and (
+            bench.concepts.is_a(fact.concept, "malignant_neoplasm")
+            or bench.concepts.is_a(fact.concept, "in_situ_neoplasm")
+        )
     ]
     bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
     by_sentence: dict[tuple[str, tuple[int, int]], list[Fact]] = defaultdict(list)
@@ -233,7 +253,11 @@ def weigh_treatments(bench: Workbench) -> None:
 
 def _supported(fact: Fact) -> bool:
     if fact.kind in ("surgery", "procedure"):
-        return fact.document_class in ("operative", "pathology") or _dated(fact) or fact.mention.section in _RECORD_SECTIONS
+        return (
+            fact.document_class in ("operative", "pathology")
+            or _dated(fact)
+            or fact.mention.section in _RECORD_SECTIONS
+        )
     if fact.document_class in ("molecular", "genetics", "pathology", "imaging"):
         return False
     return fact.mention.section in _RECORD_SECTIONS or "dose" in fact.attributes or _dated(fact)
@@ -269,7 +293,14 @@ def give_components(bench: Workbench) -> None:
         for above in bench.concepts.above(fact.concept) if fact.concept in bench.concepts else ():
             for component in components.get(above, ()):
                 if not component.optional:
-                    added.append(replace(fact, kind="medication", concept=component.drug, attributes={**fact.attributes, "regimen": fact.concept}))
+                    added.append(
+                        replace(
+                            fact,
+                            kind="medication",
+                            concept=component.drug,
+                            attributes={**fact.attributes, "regimen": fact.concept},
+                        )
+                    )
     bench.facts += added
 
 
@@ -289,10 +320,24 @@ def fold(bench: Workbench) -> None:
 
 def _fold_key(fact: Fact) -> tuple[object, ...]:
     context = fact.context
-    temporality = context.temporality if context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL) else Temporality.CURRENT
+    temporality = (
+        context.temporality
+        if context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL)
+        else Temporality.CURRENT
+    )
     telling = tuple((name, fact.attributes.get(name)) for name in _TELLING.get(fact.kind, ()))
     day: object = (fact.day.low, fact.day.high) if fact.kind in SEQUENCES else None
-    return (fact.kind, fact.concept, context.polarity, temporality, context.experiencer, context.reason, fact.tumor, telling, day)
+    return (
+        fact.kind,
+        fact.concept,
+        context.polarity,
+        temporality,
+        context.experiencer,
+        context.reason,
+        fact.tumor,
+        telling,
+        day,
+    )
 
 
 def _event(patient_id: str, facts: list[Fact]) -> Event:
@@ -303,7 +348,11 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         for name, value in fact.attributes.items():
             attributes.setdefault(name, value)
     day = _first_day(facts)
-    evidence = tuple(dict.fromkeys(mention for fact in sorted(facts, key=lambda fact: (fact.copied, fact.note)) for mention in fact.mentions))
+    evidence = tuple(
+        dict.fromkeys(
+            mention for fact in sorted(facts, key=lambda fact: (fact.copied, fact.note)) for mention in fact.mentions
+        )
+    )
     end = None
     if first.kind in ("medication", "regimen", "radiation"):
         last = max(fact.day.high for fact in facts)

@@ -22,7 +22,10 @@ class TumorMap:
         self._concepts = concepts
         self._patient = patient_id
         self._members: list[list[Fact]] = []
-        specific_first = sorted(diagnoses, key=lambda fact: (fact.concept in _UNSPECIFIC, not self._organ(fact), not self._side(fact), fact.note))
+        specific_first = sorted(
+            diagnoses,
+            key=lambda fact: (fact.concept in _UNSPECIFIC, not self._organ(fact), not self._side(fact), fact.note),
+        )
         for fact in specific_first:
             self._place(fact)
         self.ids = [
@@ -80,7 +83,15 @@ class TumorMap:
 
     def _compatible(self, fact: Fact, members: list[Fact]) -> bool:
         """Two histologies of one organ are one tumor unless they are of different families (carcinoma, sarcoma, lymphoma)."""
-        families = ("carcinoma", "sarcoma", "lymphoma", "melanoma", "neuroendocrine_neoplasm", "germ_cell_tumor", "leukemia")
+        families = (
+            "carcinoma",
+            "sarcoma",
+            "lymphoma",
+            "melanoma",
+            "neuroendocrine_neoplasm",
+            "germ_cell_tumor",
+            "leukemia",
+        )
         mine = {family for family in families if self._concepts.is_a(fact.concept, family)}
         theirs = {family for member in members for family in families if self._concepts.is_a(member.concept, family)}
         return not mine or not theirs or bool(mine & theirs)
@@ -90,7 +101,9 @@ class TumorMap:
         """How many tumors."""
         return len(self.ids)
 
-    def link(self, fact: Fact, sentence_tumors: Sequence[Fact], document_tumors: Sequence[Fact] = (), around: str = "") -> None:
+    def link(
+        self, fact: Fact, sentence_tumors: Sequence[Fact], document_tumors: Sequence[Fact] = (), around: str = ""
+    ) -> None:
         """Hang a finding on a tumor by the first rule that applies (see ``docs/reading.md``)."""
         if fact.kind in _OF_PATIENT or fact.attributes.get("origin") == "germline":
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
@@ -159,7 +172,9 @@ def _is_past(fact: Fact) -> bool:
 
 @lru_cache(maxsize=4)
 def _organs(concepts: ConceptTable) -> frozenset[str]:
-    return frozenset(row.site for row in concepts.rows() if row.kind == "tumor" and row.site and row.id.endswith("_cancer"))
+    return frozenset(
+        row.site for row in concepts.rows() if row.kind == "tumor" and row.site and row.id.endswith("_cancer")
+    )
 
 
 @lru_cache(maxsize=20_000)

@@ -48,11 +48,21 @@ _EXON = re.compile(
 )
 _CODON = re.compile(r"(?<![A-Za-z])codons?\s?(?P<codon>\d{1,4})", re.IGNORECASE)
 _BARE_CODON = re.compile(rf"(?<![A-Za-z0-9]){_AMINO}(?P<codon>\d{{3,4}}|1[23]|61)(?![A-Za-z0-9%.])")
-_PERCENT = re.compile(r"(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)")
-_ALLRED = re.compile(r"(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d)")
-_PLUS = re.compile(r"(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/])")
-_SIGN = re.compile(r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER)))")
-_NUMBER = re.compile(r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?(?P<number>\d{1,5}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?(?P<unit>mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]|IU/[lL]|U/L)?")
+_PERCENT = re.compile(
+    r"(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
+)
+_ALLRED = re.compile(
+    r"(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d)"
+)
+_PLUS = re.compile(
+    r"(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/])"
+)
+_SIGN = re.compile(
+    r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER)))"
+)
+_NUMBER = re.compile(
+    r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?(?P<number>\d{1,5}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?(?P<unit>mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]|IU/[lL]|U/L)?"
+)
 
 _TRUNCATING = re.compile(r"fs|\*|X$|Ter")
 
@@ -153,16 +163,31 @@ class MolecularRecognizer:
             low = float(match["low"])
             if low <= 100:
                 value = 0.0 if match["sign"] == "<" and low <= 1 else low
-                yield Span(match.start(), match.end(), "molecular", "", "pattern:percent", {"percent": value}, priority=2)
+                yield Span(
+                    match.start(), match.end(), "molecular", "", "pattern:percent", {"percent": value}, priority=2
+                )
         for match in _ALLRED.finditer(text):
             score = float(match["score"] or match["allred"] or match["quick"])
             yield Span(match.start(), match.end(), "molecular", "", "pattern:allred", {"score": score}, priority=3)
         for match in _PLUS.finditer(text):
-            yield Span(match.start(), match.end(), "molecular", "", "pattern:plus", {"plus": float(match["plus"] or 0)}, priority=3)
+            yield Span(
+                match.start(),
+                match.end(),
+                "molecular",
+                "",
+                "pattern:plus",
+                {"plus": float(match["plus"] or 0)},
+                priority=3,
+            )
 
     @staticmethod
     def _exons(text: str) -> Iterator[Span]:
-        kinds = {"del": "inframe_deletion", "ins": "inframe_insertion", "ski": "exon_skipping", "dup": "inframe_insertion"}
+        kinds = {
+            "del": "inframe_deletion",
+            "ins": "inframe_insertion",
+            "ski": "exon_skipping",
+            "dup": "inframe_insertion",
+        }
         for match in _EXON.finditer(text):
             number = match["exon"] or match["reverse_exon"] or match["joined"] or "14"
             attributes: dict[str, Value] = {"exon": float(number)}
@@ -191,7 +216,10 @@ def number_after(text: str, end: int, limit: int) -> tuple[float, str, str, int]
     """The number right behind a marker: value, comparison sign, unit, and where it ends."""
     match = _NUMBER.match(text, end, limit)
     if not match:
-        gap = re.match(r"[\s:=.(,\-]{0,40}(?:score|level|result|ratio|index|was|is|of|now|today|nadir|at\s\w+)?[\s:=]{0,3}", text[end:limit])
+        gap = re.match(
+            r"[\s:=.(,\-]{0,40}(?:score|level|result|ratio|index|was|is|of|now|today|nadir|at\s\w+)?[\s:=]{0,3}",
+            text[end:limit],
+        )
         match = _NUMBER.match(text, end + gap.end(), limit) if gap else None
     if not match:
         return None

@@ -1,0 +1,284 @@
+"""From spans to mentions: the context of each, its day, and what its sentence says of the whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ..kb.concepts import ConceptTable
+from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
+from .context import CueKind, Reading, SentenceContext, Target
+from .frame import Frame, Span
+from .statements import statement
+
+#: Label of CORAL's Table S1 for each kind of span.
+LABELS: Final[Mapping[str, str]] = {
+    "diagnosis": "Histology",
+    "stage": "Stage",
+    "tnm": "TNM",
+    "grade": "Grade",
+    "metastasis": "Metastasis",
+    "node": "LymphNodeInvolvement",
+    "biomarker": "BiomarkerName",
+    "variant": "GenomicTestResult",
+    "medication": "MedicationName",
+    "regimen": "MedicationRegimen",
+    "radiation": "RadiationTherapyName",
+    "surgery": "ProcedureName",
+    "procedure": "ProcedureName",
+    "performance": "PerformanceStatus",
+    "state": "DiseaseState",
+    "symptom": "Symptom",
+    "adverse_event": "ClinicalCondition",
+    "comorbidity": "ClinicalCondition",
+    "social": "Tobacco",
+    "lab": "LabTestResult",
+    "trial": "ClinicalTrial",
+    "death": "DiseaseState",
+    "site": "Site",
+    "laterality": "Laterality",
+}
+_FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
+_BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
+_DOSE = re.compile(
+    r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
+)
+#: Kinds of finding that a later note may take back.
+_CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
+_OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis"})
+#: How far behind a result the words that it is another patient's may stand (the next sentence), in characters.
+_REACH_OF_MISFILING = 160
+
+
+class MentionWriter:
+    """Writes the mentions of one note from its placed spans."""
+
+    def __init__(self, concepts: ConceptTable, state_of: Mapping[str, str]) -> None:
+        """``state_of``: states that only one tumor has, with that tumor."""
+        self._concepts = concepts
+        self._state_of = state_of
+
+    def write(self, frame: Frame, events: list[Span], document_class: str) -> list[Mention]:
+        ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
+        mentions: list[Mention] = []
+        at = 0
+        lead: tuple[CueKind, ...] = ()
+        lead_end = 0
+        for sentence in frame.shape.sentences:
+            here: list[Span] = []
+            while at < len(ordered) and ordered[at].start < sentence.end:
+                if ordered[at].start >= sentence.start:
+                    here.append(ordered[at])
+                at += 1
+            if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
+                lead = ()
+            opens = (
+                frame.text[sentence.end - 1] == ":"
+                or frame.text[sentence.end : sentence.end + 1] == ":"
+                or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
+            )
+            if here or opens:
+                context = self._context(frame, sentence.start, sentence.end, here)
+                mentions.extend(
+                    self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class)
+                )
+                if opens:
+                    lead, lead_end = context[0].leads(), sentence.end
+        return mentions
+
+    @staticmethod
+    def _context(frame: Frame, start: int, end: int, spans: Sequence[Span]) -> tuple[SentenceContext, list[Target]]:
+        first, last = frame.token_range(start, end)
+        targets = []
+        for span in spans:
+            low, high = frame.token_range(span.start, span.end)
+            targets.append(Target(low - first, max(high, low + 1) - first, span.start, span.end, span.kind))
+        return SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets), targets
+
+    def _read_sentence(
+        self,
+        frame: Frame,
+        start: int,
+        end: int,
+        spans: list[Span],
+        read: tuple[SentenceContext, list[Target]],
+        lead: tuple[CueKind, ...],
+        document_class: str,
+    ) -> Iterable[Mention]:
+        section = frame.shape.section_at(start)
+        if section.effect in ("skip", "boilerplate"):
+            return
+        context, targets = read
+        taken_back = bool(statement("taken_back").match(frame.text, end, min(len(frame.text), end + 80)))
+        for span, target in zip(spans, targets, strict=True):
+            reading = context.read(target, frame.shape.section_at(span.start))
+            reading = self._with_decided(span, _led(reading, lead, span.kind))
+            if taken_back and span.kind in _CORRECTABLE:
+                reading = replace(
+                    reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
+                )
+            if (
+                reading.context.polarity is Polarity.ABSENT
+                and reading.context.reason == "none"
+                and span.kind in _CORRECTABLE
+            ):
+                if statement("correction").search(frame.text, start, min(len(frame.text), end + 60)):
+                    reading = replace(reading, context=replace(reading.context, reason="retracted"))
+            if span.kind in _OF_A_REPORT and reading.context.reason == "none":
+                reach = end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0)
+                if statement("another_patient").search(frame.text, start, min(len(frame.text), reach)):
+                    reading = replace(
+                        reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
+                    )
+            if reading.status in ("given", "mentioned") and statement("not_so").search(frame.text, start, end):
+                reading = Reading(
+                    replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"),
+                    "never_started",
+                    reading.cues,
+                )
+            day, anchor = self._day(frame, span, (start, end), reading.context)
+            yield self._mention(frame, span, reading, day, anchor, section.name, (start, end), document_class)
+            implied = self._state_of.get(span.concept) if span.kind == "state" else None
+            if implied and reading.context.really_happened:
+                tumor = Span(
+                    span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
+                )
+                yield self._mention(frame, tumor, reading, day, anchor, section.name, (start, end), document_class)
+
+    @staticmethod
+    def _with_decided(span: Span, reading: Reading) -> Reading:
+        """What the recogniser read itself (a result word) is not read again as a cue."""
+        context = reading.context
+        if (
+            span.kind in ("performance", "tnm", "stage")
+            and context.polarity is Polarity.ABSENT
+            and context.reason == "none"
+        ):
+            return replace(reading, context=replace(context, polarity=Polarity.PRESENT))
+        if span.kind == "node" and "positive" in span.attributes:
+            return replace(reading, context=replace(context, polarity=Polarity.PRESENT))
+        if not span.decided:
+            return reading
+        if context.reason in ("pending", "not_tested", "retracted") and (
+            span.decided == "present" or context.reason == "retracted"
+        ):
+            polarity = Polarity.ABSENT if context.reason == "retracted" else Polarity.PRESENT
+            reason = context.reason if context.reason == "retracted" else "none"
+            return replace(reading, context=replace(context, polarity=polarity, reason=reason))
+        polarity = {"present": Polarity.PRESENT, "absent": Polarity.ABSENT, "uncertain": Polarity.UNCERTAIN}[
+            span.decided
+        ]
+        if span.decided == "present" and context.polarity is Polarity.UNCERTAIN and context.reason == "none":
+            polarity = Polarity.UNCERTAIN
+        return replace(reading, context=replace(context, polarity=polarity, reason="none"))
+
+    @staticmethod
+    def _day(
+        frame: Frame, span: Span, sentence: tuple[int, int], context: Context
+    ) -> tuple[DayInterval, tuple[int, int, str] | None]:
+        """The day of the fact: a date in its clause, else its line's leading date, else the note's."""
+        note_day = frame.note.date.toordinal() if frame.note.date else None
+        start, end = sentence
+        best = None
+        for date in frame.dates_in(start, end):
+            if date.start < span.end and date.end > span.start:
+                continue
+            ahead = date.end <= span.start
+            gap = span.start - date.end if ahead else date.start - span.end
+            between = frame.text[date.end : span.start] if ahead else frame.text[span.end : date.start]
+            leading = date.start - start <= 6
+            if gap > 80 and not leading or re.search(r"[;|]|\.\s", between):
+                continue
+            if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
+                continue
+            rank = (gap + (0 if ahead else 4) + 20 * between.count(","), date)
+            if best is None or rank[0] < best[0]:
+                best = rank
+        if best is None:
+            line_start, _ = frame.shape.line_at(span.start)
+            for date in frame.dates_in(line_start, line_start + 9):
+                if date.end <= span.start:
+                    best = (0, date)
+        if best is not None:
+            date = best[1]
+            high = min(date.day.high, max(date.day.low, note_day)) if note_day is not None else date.day.high
+            return DayInterval(date.day.low, high), (date.start, date.end, date.rule)
+        if note_day is None:
+            return DayInterval(EARLIEST_DAY, LATEST_DAY), None
+        if context.temporality is Temporality.HISTORICAL:
+            return DayInterval(EARLIEST_DAY, note_day), None
+        return DayInterval(note_day, note_day), None
+
+    @staticmethod
+    def _mention(
+        frame: Frame,
+        span: Span,
+        reading: Reading,
+        day: DayInterval,
+        anchor: tuple[int, int, str] | None,
+        section: str,
+        sentence: tuple[int, int],
+        document_class: str,
+    ) -> Mention:
+        attributes = dict(span.attributes)
+        if span.kind in ("medication", "regimen"):
+            dose = _DOSE.match(frame.text, span.end)
+            if dose:
+                attributes["dose"] = dose["dose"].strip()
+        if reading.status:
+            attributes["status"] = reading.status
+        if span.kind == "tnm" and "prefix" not in attributes and document_class == "pathology":
+            attributes["prefix"] = "p"
+        cues = list(reading.cues) + [Cue(start, end, rule) for start, end, rule in span.helpers]
+        if anchor:
+            cues.append(Cue(anchor[0], anchor[1], f"date:{anchor[2]}"))
+        return Mention(
+            frame.note_id,
+            span.start,
+            span.end,
+            frame.text[span.start : span.end],
+            span.kind,
+            LABELS.get(span.kind, ""),
+            span.concept,
+            attributes,
+            reading.context,
+            day,
+            span.source,
+            section,
+            sentence,
+            tuple(cues),
+        )
+
+
+def _in_list(text: str, start: int, lead_end: int) -> bool:
+    """Whether the sentence at ``start`` begins with a bullet or number and no blank line parts it from the list's lead."""
+    line = text.rfind("\n", 0, start) + 1
+    return bool(_BULLET.match(text, line) or _BULLET.match(text, start)) and "\n\n" not in text[lead_end:start]
+
+
+def _led(reading: Reading, lead: tuple[CueKind, ...], kind: str) -> Reading:
+    """A list's lead ("differential:", "declined:") holds for its items where they say nothing else themselves."""
+    context, status = reading.context, reading.status
+    for cue in lead:
+        if cue.kinds and kind not in cue.kinds:
+            continue
+        if "experiencer" in cue.sets and context.experiencer is Experiencer.PATIENT:
+            context = replace(context, experiencer=Experiencer(cue.sets["experiencer"]))
+        elif "status" in cue.sets and not status:
+            status = cue.sets["status"]
+            if status == "planned":
+                context = replace(context, temporality=Temporality.PLANNED)
+            else:
+                context = replace(context, polarity=Polarity.ABSENT, reason=cue.sets.get("reason", "none"))
+        elif (
+            "polarity" in cue.sets
+            and "status" not in cue.sets
+            and context.polarity is Polarity.PRESENT
+            and not reading.cues
+        ):
+            context = replace(context, polarity=Polarity(cue.sets["polarity"]))
+        elif cue.name == "hypothetical" and not reading.cues and not status:
+            context = replace(context, temporality=Temporality.HYPOTHETICAL)
+    return replace(reading, context=context, status=status)

@@ -1,0 +1,227 @@
+"""Placing findings: each diagnosis at its site, words of spread at theirs, and grades with what they grade."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..kb.concepts import ConceptTable
+from ..kb.model import Value
+from .frame import Frame, Span
+from .sites import SiteReader, TumorComposer
+
+_SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
+_LIST_OF_SITES = re.compile(
+    r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from|at|seg\w*|[\d.]+\s*cm)?[\s,/&+]*(?:the|left|right|L|R|bilateral|multiple)?[\s]*",
+    re.IGNORECASE,
+)
+_TO_SITE = re.compile(
+    r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*",
+    re.IGNORECASE,
+)
+
+
+class Placement:
+    """Gives spans of one note their sites and sides, and makes the spans that only a place or an adjective tells."""
+
+    def __init__(self, concepts: ConceptTable, adjectives: Mapping[str, str]) -> None:
+        """``adjectives``: words before a tumor name that state its extent, with the state that they mean."""
+        self.concepts = concepts
+        self.sites = SiteReader(concepts)
+        self.composer = TumorComposer(concepts)
+        self._adjectives = adjectives
+
+    def diagnoses(
+        self, frame: Frame, diagnoses: list[Span], sites: list[Span], spreads: list[Span], document_class: str
+    ) -> None:
+        tied: dict[str, Span] = {}
+        by_specimen: list[Span] = []
+        specimens = (
+            self.sites.specimen_sites(frame, sites)
+            if document_class in ("pathology", "molecular", "operative") or sites
+            else []
+        )
+        for span in diagnoses:
+            low, high = frame.sentence_span(span.start)
+            spread = bool(
+                re.match(r"metasta", frame.text[span.start : span.end], re.IGNORECASE)
+                or _SPREAD_WORD.search(frame.text, max(low, span.start - 40), span.start)
+            )
+            row = self.concepts.get(span.concept)
+            side_from = span
+            if row.site:
+                span.attributes["site"] = row.site
+            near = self.sites.near(frame, span, sites, diagnoses)
+            if near is None and not row.site and document_class in ("pathology", "molecular", "operative"):
+                earlier = [site for start, site in specimens if start <= span.start and span.start - start < 1500]
+                near = earlier[-1] if earlier else None
+                by_specimen.append(span)
+            elif near is not None and not row.site:
+                tied[span.concept] = near
+            if near is not None:
+                side_from = near
+                if spread and near.start < span.start or near.concept in self.sites.nodes:
+                    span.attributes["spread_site"] = near.concept
+                elif not row.site:
+                    span.attributes["site"] = near.concept
+                    if self.sites.primary_site(near.concept):
+                        composed = self._composed(span, near, frame)
+                        if composed != span.concept:
+                            span.attributes["morphology"] = span.concept
+                            span.concept = composed
+            if spread:
+                span.attributes["spread"] = "metastatic"
+            # The organ is in the tumor's own name: a side further off is of something else.
+            reach = 1 if side_from is span and row.site else 3
+            side = self.sites.side(frame.text, side_from.start, side_from.end, max(0, low), high, reach)
+            if side and not spread:
+                span.attributes["laterality"] = side
+        for span in by_specimen:
+            # Where the report itself ties this morphology to a site, the last specimen heading says nothing.
+            morphology = str(span.attributes.get("morphology", span.concept))
+            if morphology in tied and "spread" not in span.attributes:
+                span.attributes["site"] = tied[morphology].concept
+                span.concept = self.composer.compose(morphology, tied[morphology].concept)
+
+    def _composed(self, span: Span, site: Span, frame: Frame) -> str:
+        apart = max(site.start - span.end, span.start - site.end)
+        if span.concept == "malignant_neoplasm" and apart > 25:
+            return span.concept
+        return self.composer.compose(span.concept, site.concept)
+
+    def spread(self, frame: Frame, spreads: list[Span], sites: list[Span], diagnoses: list[Span]) -> list[Span]:
+        """A metastasis event for each site of each word of spread; node findings for nodes; else a bare state."""
+        found: list[Span] = []
+        for word in spreads:
+            low, high = frame.sentence_span(word.start)
+            here = [site for site in sites if low <= site.start < high]
+            chosen: list[Span] = []
+            before = [
+                site
+                for site in here
+                if site.end <= word.start and re.fullmatch(r"[\s\-]*", frame.text[site.end : word.start])
+            ]
+            if before:
+                chosen = [before[-1]]
+                # "liver and bone metastases": the sites in front of the last one belong too.
+                for site in reversed(here[: here.index(before[-1])]):
+                    if re.fullmatch(r"[\s,/&+]*(?:and)?[\s,/&+]*", frame.text[site.end : chosen[0].start]):
+                        chosen.insert(0, site)
+                    else:
+                        break
+            position = word.end
+            for site in (item for item in here if item.start >= word.end):
+                gap = _TO_SITE if position == word.end else _LIST_OF_SITES
+                if gap.fullmatch(frame.text, position, site.start):
+                    chosen.append(site)
+                    position = site.end
+                elif site.start > position + 30:
+                    break
+            tumor = next(
+                (span for span in diagnoses if span.start <= word.start < span.end or 0 <= span.start - word.end <= 3),
+                None,
+            )
+            if not chosen and tumor is not None and "spread_site" in tumor.attributes:
+                found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
+                continue
+            if not chosen:
+                if re.match(r"(?:tumou?r\s+)?deposit|secondar", frame.text[word.start : word.end]):
+                    continue
+                found.append(Span(word.start, word.end, "state", "metastatic_disease", "pattern:metastasis"))
+            for site in chosen:
+                own_site = (
+                    tumor is not None
+                    and site.start >= tumor.start
+                    and self.concepts.get(tumor.concept).site == site.concept
+                )
+                if not own_site:
+                    found.append(self._spread_span(word, site.concept, site))
+        return found
+
+    def _spread_span(self, word: Span, concept: str, site: Span | None = None) -> Span:
+        start = min(word.start, site.start) if site else word.start
+        end = max(word.end, site.end) if site else word.end
+        if concept in self.sites.nodes:
+            return Span(start, end, "node", concept, "pattern:node-metastasis", {"result": "positive"})
+        return Span(start, end, "metastasis", concept, "pattern:metastasis")
+
+    def adjective_states(self, frame: Frame, diagnoses: list[Span]) -> list[Span]:
+        found: list[Span] = []
+        for span in diagnoses:
+            low, _ = frame.sentence_span(span.start)
+            before = frame.text[max(low, span.start - 40) : span.start].lower().replace("-", " ").rstrip()
+            inside = frame.text[span.start : span.end].lower().replace("-", " ")
+            for words, state in self._adjectives.items():
+                if state not in self.concepts:
+                    continue
+                if before.endswith(words) or inside.startswith(words + " "):
+                    attributes: dict[str, Value] = {"of": span.concept}
+                    if state == "metastatic_disease" and not self.concepts.get(span.concept).site:
+                        continue
+                    start = span.start if inside.startswith(words) else span.start - len(words) - 1
+                    found.append(Span(max(low, start), span.end, "state", state, "pattern:adjective", attributes))
+                    break
+        return found
+
+    def others(self, frame: Frame, events: list[Span], sites: list[Span]) -> None:
+        for span in events:
+            if span.kind not in (
+                "surgery",
+                "radiation",
+                "tnm",
+                "stage",
+                "node",
+                "metastasis",
+                "procedure",
+                "variant",
+                "biomarker",
+                "grade",
+            ):
+                continue
+            low, high = frame.sentence_span(span.start)
+            side = (
+                self.sites.side(frame.text, span.start, span.end, low, high)
+                if span.kind not in ("variant", "biomarker")
+                else ""
+            )
+            if side:
+                span.attributes.setdefault("laterality", side)
+            if span.kind in ("variant", "biomarker", "stage", "metastasis"):
+                self._place_by_heading(frame, span, sites, low, high)
+                continue
+            here = [site for site in sites if low <= site.start < high and abs(site.start - span.start) < 100]
+            if here:
+                closest = min(here, key=lambda site: abs(site.start - span.start))
+                if span.kind == "node" and not span.concept and closest.concept in self.sites.nodes:
+                    span.concept = closest.concept
+                elif span.kind != "node":
+                    span.attributes.setdefault("site", closest.concept)
+            if span.kind == "node" and not span.concept:
+                span.concept = "lymph_node"
+
+    @staticmethod
+    def _place_by_heading(frame: Frame, span: Span, sites: list[Span], low: int, high: int) -> None:
+        """A result under a site's own heading (``BLADDER: …``) or said to be of a site (``mutation of bladder``)."""
+        for site in sites:
+            if not low <= site.start < high:
+                continue
+            heads = site.start - low <= 3 and frame.text[site.end : site.end + 2].lstrip(") ")[:1] == ":"
+            enclosed = site.start - low <= 3 and frame.text[site.end : site.end + 1] == ")"
+            said = site.start >= span.end and re.fullmatch(
+                r"\s*(?:\w+\s){0,2}(?:in|of|on|from)\s+(?:the\s)?", frame.text[span.end : site.start]
+            )
+            if heads or enclosed or said:
+                span.attributes.setdefault("site", site.concept)
+                return
+
+    @staticmethod
+    def grades(events: list[Span]) -> None:
+        """A grade right beside a symptom or toxicity is that toxicity's grade."""
+        harms = [span for span in events if span.kind in ("symptom", "adverse_event", "comorbidity")]
+        for grade in [span for span in events if span.kind == "grade" and "scale" not in span.attributes]:
+            for harm in harms:
+                if 0 <= harm.start - grade.end <= 3 or 0 <= grade.start - harm.end <= 3:
+                    harm.attributes["grade"] = grade.attributes["grade"]
+                    harm.kind = "adverse_event" if harm.kind != "comorbidity" else harm.kind
+                    events.remove(grade)
+                    break

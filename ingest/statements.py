@@ -1,0 +1,24 @@
+"""Statements about statements (``cues/statements.toml``): a report retracted, misfiled, denied as a whole."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from importlib import resources
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, re.Pattern[str]]:
+    table = tomllib.loads(resources.files(__package__).joinpath("cues/statements.toml").read_text("utf-8"))
+    return {
+        name: re.compile(
+            entry["pattern"] if "pattern" in entry else r"\b(?:" + "|".join(entry["words"]) + r")\b", re.IGNORECASE
+        )
+        for name, entry in table.items()
+    }
+
+
+def statement(name: str) -> re.Pattern[str]:
+    """The pattern of one kind of statement; KeyError if the file has none of that name."""
+    return _table()[name]
