@@ -13,7 +13,9 @@ from importlib import resources
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
+_MONTHS = {
+    name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
+}
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTH = (
     r"(?P<{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -27,7 +29,16 @@ _COUNTS = {
 } | {"a": 1, "an": 1, "couple of": 2, "couple": 2, "few": 3, "several": 5}
 _VAGUE = frozenset({"few", "several"})
 _COUNT = r"\d{1,3}|" + "|".join(sorted((word.replace(" ", r"\ ") for word in _COUNTS), key=len, reverse=True))
-_UNIT_DAYS = {"day": 1.0, "d": 1.0, "week": 7.0, "wk": 7.0, "month": 30.4375, "mo": 30.4375, "year": 365.25, "yr": 365.25}
+_UNIT_DAYS = {
+    "day": 1.0,
+    "d": 1.0,
+    "week": 7.0,
+    "wk": 7.0,
+    "month": 30.4375,
+    "mo": 30.4375,
+    "year": 365.25,
+    "yr": 365.25,
+}
 
 _BODY = rf"""(?P<masked>\[\*\*\s?)?(?:
       (?P<iso_year>{_YEAR})[-/](?P<iso_month>1[0-2]|0?[1-9])(?!\d)(?:[-/](?P<iso_day>{_DAY}))?(?![\d/])
@@ -47,9 +58,7 @@ _DATE = re.compile(rf"(?=[\d\['’jfmasond])(?<![\w./])(?<!\d[\-–]){_BODY}", r
 _SECOND_DATE = re.compile(_BODY, re.VERBOSE | re.IGNORECASE)
 _DASH = re.compile(r"\s?[-–—]\s?")
 _BETWEEN_RANGE = re.compile(r"\s{0,2}(?:[-–—]|to|through|thru|until|till)\s{0,2}", re.IGNORECASE)
-_OPEN_MONTH = re.compile(
-    rf"(?<![^\W_]){_MONTH.format('month')}\s?(?:[-–—/]|to|through|thru)\s?$", re.IGNORECASE
-)
+_OPEN_MONTH = re.compile(rf"(?<![^\W_]){_MONTH.format('month')}\s?(?:[-–—/]|to|through|thru)\s?$", re.IGNORECASE)
 _AGO = re.compile(
     rf"""(?=[\dafonetswc~])(?<!\w)(?:(?P<about>about|approximately|approx\.?|some|~|almost|nearly|over)\s{{0,2}})?
         (?:(?P<from>{_COUNT})\s?(?:-|–|to|or)\s?)?(?:a\s)?(?P<count>{_COUNT})[\s\-]{{0,2}}
@@ -107,7 +116,9 @@ def _words() -> _Words:
         return re.compile(pattern, re.IGNORECASE)
 
     return _Words(
-        compiled(rf"(?<![^\W_]){any_of('fraction_before')}(?:[\s:=(,]{{1,3}}(?:was|is|of|in|at|score|now|then|about))*[\s:=(\-#]{{0,3}}$"),
+        compiled(
+            rf"(?<![^\W_]){any_of('fraction_before')}(?:[\s:=(,]{{1,3}}(?:was|is|of|in|at|score|now|then|about))*[\s:=(\-#]{{0,3}}$"
+        ),
         compiled(rf"\)?[\s\-]{{0,2}}{any_of('fraction_behind')}(?![^\W_])"),
         compiled(rf"(?<![^\W_]){any_of('nodes')}(?![^\W_])"),
         compiled(rf"(?<![^\W_]){any_of('date_before')}[\s:(]{{1,3}}$"),
@@ -115,6 +126,11 @@ def _words() -> _Words:
         compiled(rf"[\s\-]{{0,2}}{any_of('quantity')}(?![^\W_])"),
         compiled(rf"(?<![^\W_]){any_of('birth')}\W{{0,4}}$"),
     )
+
+
+def is_scored(text: str, start: int) -> bool:
+    """Whether the words before ``start`` make two numbers and a slash a score or a dose ("Allred 7/8", "cycle 3/6")."""
+    return bool(_words().fraction_before.search(text, max(0, start - _CONTEXT), start))
 
 
 def month_span(year: int, month: int) -> DayInterval:

@@ -25,7 +25,9 @@ _INLINE_HEADING = re.compile(r"(?<=[.;|\]])[ \t]{1,8}(?P<name>[A-Z][A-Za-z&/ ]{1
 #: A heading whose name no list holds still ends a section that would otherwise swallow it (a family history).
 _ANY_HEADING = re.compile(r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}):(?=\s|$)", re.MULTILINE)
 #: So does a line of capitals after an empty line, in a note that is not all in capitals.
-_CAPITAL_LINE = re.compile(r"(?<=\n\n)(?P<name>[A-Z][A-Z0-9/&'()\-]{2,30}(?: [A-Z0-9/&'()\-]{1,30}){0,5})[ \t]{0,8}$", re.MULTILINE)
+_CAPITAL_LINE = re.compile(
+    r"(?<=\n\n)(?P<name>[A-Z][A-Z0-9/&'()\-]{2,30}(?: [A-Z0-9/&'()\-]{1,30}){0,5})[ \t]{0,8}$", re.MULTILINE
+)
 _SOAP_LETTER = re.compile(r"^[ \t]{0,8}(?P<name>[SOAP]|A/P)[:/](?=[ \t\n])", re.MULTILINE)
 _NON_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 #: Effects of sections that an unknown heading ends; all others go on, under a heading of their own.
@@ -47,7 +49,9 @@ _BOUNDARY = re.compile(
 _CONTINUES = re.compile(r"[a-z(]|and\b|or\b")
 _ENDS_OPEN = re.compile(r"[A-Za-z0-9,\-(&/]$")
 #: Words that never end a line of a list: what follows belongs to them, however short the line.
-_ENDS_WITH_LINK = re.compile(r"(?<![^\W_])(?:of|the|and|or|with|to|for|in|an?|by|from|was|were|is|are|no|her|his|at|on)$")
+_ENDS_WITH_LINK = re.compile(
+    r"(?<![^\W_])(?:of|the|and|or|with|to|for|in|an?|by|from|was|were|is|are|no|her|his|at|on)$"
+)
 _BULLET = re.compile(r"[\-*\u2022+>\[]|\(?\d{1,2}[.)]\s|[A-Z][.)]\s")
 
 
@@ -134,7 +138,11 @@ def _openings(text: str) -> dict[int, tuple[int, str, str]]:
     for match in _HEADING.finditer(text):
         closed = match["end"].strip()
         found = _known_heading(match["name"], table, not closed or closed == ";")
-        if not closed and match["name"][0].islower() and text[max(0, match.start() - 2) : match.start()] not in ("", "\n", "\n\n"):
+        if (
+            not closed
+            and match["name"][0].islower()
+            and text[max(0, match.start() - 2) : match.start()] not in ("", "\n", "\n\n")
+        ):
             continue  # A line of one small word inside a paragraph or a list is no heading.
         if found and (closed or len(match["name"].split()) <= 5):
             openings[match.start()] = (match.end(), *found)
@@ -224,7 +232,11 @@ def sentences_of(text: str) -> Iterator[Sentence]:
 
 def _is_abbreviation(word: str, text: str, after: int) -> bool:
     lowered = word.lower().rstrip(".")
-    if lowered.isdigit() and len(lowered) <= 2 and not text[max(0, after - 16) : after - 1 - len(lowered)].rpartition("\n")[2].strip(" \t("):
+    if (
+        lowered.isdigit()
+        and len(lowered) <= 2
+        and not text[max(0, after - 16) : after - 1 - len(lowered)].rpartition("\n")[2].strip(" \t(")
+    ):
         return True  # "1." that numbers an item of a list
     if text[after : after + 1] == "\n" or after >= len(text):
         return False

@@ -6,25 +6,70 @@ import re
 from collections.abc import Iterator
 
 from ...kb.model import Value
+from ..dates import is_scored
 from ..frame import Frame, Span
+from ..tokens import fold
 
+_SITE_OF_MET = (
+    r"(?:brain|cerebral|cerebellar|bone|bony|osseous|liver|hepatic|lung|pulmonary|adrenal|nodal|node|spinal|spine|cns|skin|pleural|peritoneal|skeletal"
+    r"|solitary|single|isolated|distant|visceral|dural|leptomeningeal|drop|splenic|renal|ovarian|axillary)"
+)
 _METASTASIS = re.compile(
-    r"(?<![A-Za-z])(?:metasta(?:s[ei]s|ses|tic|sized|sised|size)|mets?(?![A-Za-z]|\s?ex)|METS?(?=\s+(?:to|in|TO|IN)\b)|METASTA(?:S[EI]S|TIC)|Metasta(?:s[ei]s|tic)|"
-    r"(?:distant|systemic|visceral)\s+(?:spread|disease|relapse|recurrence)|carcinomatosis|secondar(?:y|ies)\s+deposits?|(?:tumou?r\s+)?deposits?)(?![A-Za-z])",
+    r"""(?=[MmOoDdSsVvWwCcTtPp])(?<![A-Za-z])(?:
+        (?i:(?:micro|macro|oligo|poly)?-?metasta(?:s[ei]s|ses|tic|si[sz]ed|si[sz]es?|si[sz]ing))
+      | (?i:micro|macro|oligo)?-?(?<![\d>]\s)(?<![\d>])(?:[Mm]ets|METS)(?!\s?[Ee][Xx]|\s(?:of\sexercise|on\s(?:treadmill|exercise)))
+      | (?i:(?:distant|systemic|visceral|widespread|disseminated)\s(?:spread|disease|relapse|recurrence|malignancy))
+      | (?i:carcinomatosis|secondaries|secondary\sdeposits?|(?:tumou?r|malignant)\sdeposits?)
+    )(?![A-Za-z])""",
+    re.VERBOSE,
 )
+#: A single "met" is a metastasis only behind a site or a word of number; elsewhere it is a verb, or a gene.
+_SINGLE = re.compile(rf"(?<![A-Za-z])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")
+
+# --- node counts ------------------------------------------------------------------------------------------------------
+
 _COUNT = re.compile(
-    r"(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/]|\s?(?:cores?|HPF|hpf|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))",
+    r"(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))",
 )
-_WORD_NUMBERS = {w: n for n, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split())}
+_WORD_NUMBERS = {
+    word: number
+    for number, word in enumerate(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+        eighteen nineteen twenty""".split()
+    )
+}
+_NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True)) + r")"
+_FIGURE = r"(?:\s?\(\d{1,3}\))?"
 _WORD_COUNT = re.compile(
-    r"(?<![A-Za-z])(?P<positive>" + "|".join(_WORD_NUMBERS) + r"|no|none)\s+(?:out\s+)?of\s+(?:the\s+)?(?P<examined>\d{1,3}|" + "|".join(list(_WORD_NUMBERS)[1:]) + r")\b", re.IGNORECASE
-)
-_NODE_WORD = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|SLNB|ALND|lymphadenectomy|dissection|sentinels?)\b", re.IGNORECASE)
-_SYNOPTIC = re.compile(
-    r"(?:nodes?|LNs?)\s*(?:examined|sampled|retrieved)\W{0,40}(?P<examined>\d{1,3})\b[^A-Za-z]{0,30}(?:number\s*|nodes?\s*)?(?:involved|positive|with\s+(?:metast|macromet|tumou?r)\w*|macrometasta\w*)\W{0,40}(?P<positive>\d{1,3})\b"
-    r"|(?:number|nodes?)\s*(?:of\s+)?(?:lymph\s+)?(?:nodes?\s*)?(?:involved|positive|with\s+(?:metast|macromet|tumou?r)\w*)\W{0,40}(?P<positive2>\d{1,3})\b",
+    rf"(?<![A-Za-z\d])(?P<positive>{_NUMBER}|none|no|all){_FIGURE}\s(?:out\s)?of\s(?:the\s)?(?P<examined>{_NUMBER})(?![A-Za-z\d./%]){_FIGURE}(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
     re.IGNORECASE,
 )
+_NODES = r"(?:lymph\s)?(?:nodes?|LNs?|SLNs?)"
+_KIND_OF_NODE = r"(?:(?:sentinel|axillary|pelvic|regional|mediastinal|inguinal|cervical|hilar|para-?aortic|perirectal|pericolic|benign|left|right|additional|sampled)\s){0,3}"
+#: "all 12 lymph nodes negative", "8 nodes, all negative", "two sentinel nodes were negative".
+_ALL_NEGATIVE = re.compile(
+    rf"(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s(?:(?:are|were|is|was|all|both|examined|sampled|removed|and)[,:]?\s){{0,4}}"
+    r"(?:negative|benign|clear|uninvolved|free\sof|without\s(?:metast|evidence|tumou?r|carcinoma|malignan))",
+    re.IGNORECASE,
+)
+_NODE_WORD = re.compile(
+    r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|SLNB|ALND|lymphadenectomy|dissection|sentinels?|(?:yp|p|c)?N[1-3][a-c]?)\b",
+    re.IGNORECASE,
+)
+_LEAD = r"(?:(?:total\s)?number\s(?:of\s)?|total\s)?"
+_TO_VALUE = r"[\s:=.\-–|(]{0,60}"
+_FOUND = r"(?:involved|positive|with\s(?:metast|macromet|macro|tumou?r|carcinoma|cancer)\w*(?:\s(?:tumou?r|carcinoma|disease))?|macrometast\w+)"
+_EXAMINED_FIELD = re.compile(
+    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s)?(?:examined|sampled|retrieved|harvested|removed){_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d)",
+    re.IGNORECASE,
+)
+_POSITIVE_FIELD = re.compile(
+    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:positive\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s?)?(?:{_FOUND}|(?<=positive\snodes)|(?<=positive\snodes\s)|(?<=positive\slymph\snodes)|(?<=positive\slymph\snodes\s))"
+    rf"{_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))",
+    re.IGNORECASE,
+)
+#: Two fields of one form stand no further apart than this.
+_FIELD_GAP = 60
 
 
 class MetastasisRecognizer:
@@ -37,36 +82,71 @@ class MetastasisRecognizer:
         """Spans of kind ``metastasis`` without a concept yet."""
         for match in _METASTASIS.finditer(frame.text):
             yield Span(match.start(), match.end(), "metastasis", "", "pattern:metastasis", priority=-1)
+        if "met" in frame.vocabulary:
+            for match in _SINGLE.finditer(frame.text):
+                yield Span(match.start("met"), match.end("met"), "metastasis", "", "pattern:metastasis", priority=-1)
 
 
 class NodeRecognizer:
     """Node counts (``2/14``, ``three of twelve nodes``, synoptic lines): attributes positive and examined."""
 
     name = "nodes"
-    triggers = frozenset({"node", "nodal", "ln", "lns", "sln", "slns", "slnb", "alnd", "lymphadenectomy", "dissection", "sentinel"})
+    triggers = frozenset(
+        fold(word)
+        for word in """node nodes nodal ln lns sln slns slnb alnd lymphadenectomy dissection sentinel n1 n1a n1b n1c n2 n2a n2b n3 n3a n3b
+        n3c pn1 pn1a pn1b pn1c pn2 pn2a pn2b pn2c pn3 pn3a pn3b pn3c ypn1 ypn1a ypn1b ypn2 ypn2a ypn2b ypn3 ypn3a""".split()
+    )
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``node``."""
-        text = frame.text
-        for match in _SYNOPTIC.finditer(text):
-            attributes: dict[str, Value] = {"positive": float(match["positive"] or match["positive2"] or 0)}
-            if match["examined"]:
-                attributes["examined"] = float(match["examined"])
-            yield Span(match.start(), match.end(), "node", "", "pattern:node-synoptic", attributes, priority=3)
-        for match in _COUNT.finditer(text):
-            positive, examined = int(match["positive"]), int(match["examined"])
-            low, high = frame.sentence_span(match.start())
-            if positive > examined or not _NODE_WORD.search(text, max(low, match.start() - 60), min(high, match.end() + 40)):
+        yield from self._fields(frame.text)
+        dated = frozenset(date.start for date in frame.dates)
+        for pattern in (_COUNT, _WORD_COUNT):
+            for match in pattern.finditer(frame.text):
+                # Dates are read first and leave counts alone: what they took is a day.
+                if match.start() in dated or is_scored(frame.text, match.start()):
+                    continue
+                positive, examined = self._number(match["positive"]), self._number(match["examined"])
+                if match["positive"].casefold() == "all":
+                    positive = examined
+                low, high = frame.sentence_span(match.start())
+                if positive > examined or not _NODE_WORD.search(
+                    frame.text, max(low, match.start() - 60), min(high, match.end() + 40)
+                ):
+                    continue
+                yield self._span(match.start(), match.end(), "node-count", positive, examined)
+        for match in _ALL_NEGATIVE.finditer(frame.text):
+            yield self._span(match.start(), match.end(), "node-count", 0, self._number(match["examined"]))
+
+    def _fields(self, text: str) -> Iterator[Span]:
+        """Fields of forms: a count of involved nodes, with the count of examined ones when it stands beside."""
+        examined = list(_EXAMINED_FIELD.finditer(text))
+        at = 0
+        for match in _POSITIVE_FIELD.finditer(text):
+            if not _NODE_WORD.search(text, max(0, match.start() - _FIELD_GAP), match.end()):
                 continue
-            if any(date.start <= match.start() < date.end and date.precision != "day" for date in frame.dates):
-                continue
-            yield Span(match.start(), match.end(), "node", "", "pattern:node-count", {"positive": float(positive), "examined": float(examined)}, priority=3)
-        for match in _WORD_COUNT.finditer(text):
-            low, high = frame.sentence_span(match.start())
-            if not _NODE_WORD.search(text, max(low, match.start() - 60), min(high, match.end() + 60)):
-                continue
-            examined_word = match["examined"].lower()
-            examined = int(examined_word) if examined_word.isdigit() else _WORD_NUMBERS[examined_word]
-            positive = _WORD_NUMBERS.get(match["positive"].lower(), 0)
-            if positive <= examined:
-                yield Span(match.start(), match.end(), "node", "", "pattern:node-count", {"positive": float(positive), "examined": float(examined)}, priority=3)
+            while at < len(examined) and examined[at].end() + _FIELD_GAP < match.start():
+                at += 1
+            beside = [
+                other
+                for other in examined[at : at + 2]
+                if -_FIELD_GAP <= other.start() - match.end() <= _FIELD_GAP
+                or 0 <= match.start() - other.end() <= _FIELD_GAP
+            ]
+            positive = int(match["value"])
+            if beside and int(beside[0]["value"]) >= positive:
+                start, end = min(match.start(), beside[0].start()), max(match.end(), beside[0].end())
+                yield self._span(start, end, "node-synoptic", positive, int(beside[0]["value"]))
+            elif re.search(r"node|LN", match.group(), re.IGNORECASE):
+                yield self._span(match.start(), match.end(), "node-synoptic", positive, None)
+
+    @staticmethod
+    def _number(word: str) -> int:
+        return int(word) if word.isdigit() else _WORD_NUMBERS.get(word.casefold(), 0)
+
+    @staticmethod
+    def _span(start: int, end: int, source: str, positive: int, examined: int | None) -> Span:
+        attributes: dict[str, Value] = {"positive": float(positive)}
+        if examined is not None:
+            attributes["examined"] = float(examined)
+        return Span(start, end, "node", "", f"pattern:{source}", attributes, priority=3)

@@ -7,61 +7,195 @@ from collections.abc import Iterator
 
 from ...kb.model import Value
 from ..frame import Frame, Span
+from ..tokens import fold
 
-_PREFIX = r"(?:yp|yc|rp|rc|ypr|mp|mc|p|c|y|r|u|mr|a)"
+_PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
 _GAP = r"[\s,;:/·|]{0,4}"
-_NOTE = r"(?:\s?\([^()\n]{1,14}\))?"
-_T = rf"(?P<t_prefix>{_PREFIX})?\s?T\s?(?P<t>is|IS|X|x|a(?![a-z])|[0O](?![a-z])|[1-4](?:mi|[a-e](?:[1-3]|i{{1,2}})?)?)(?![A-Za-z0-9]){_NOTE}"
-_N = rf"(?P<n_prefix>{_PREFIX})?\s?N\s?(?P<n>X|x|[0O](?![a-z])|[1-3](?:mi|[a-c])?)(?P<n_note>(?:\s?\([^()\n]{{1,14}}\)){{0,2}})(?![A-Za-z0-9])"
-_M = rf"(?P<m_prefix>{_PREFIX})?\s?M\s?(?P<m>X|x|[0O](?![a-z])|1(?:[a-d][01]?)?){_NOTE}(?![A-Za-z0-9])"
-# Run together (cT2N0M0) or spaced: letters may follow T and N directly when the next category begins there.
-_T_JOINED = _T.replace(r"(?![A-Za-z0-9])", r"(?![A-LO-Zb-z0-9])")
-_N_JOINED = _N.replace(r"(?![A-Za-z0-9])", r"(?![A-LN-Za-z0-9])")
-_TNM = re.compile(
-    rf"(?<![A-Za-z0-9]){_T_JOINED}(?:{_GAP}{_N_JOINED})?(?:{_GAP}{_M})?"
-    rf"|(?<![A-Za-z0-9]){_N_JOINED.replace('<n', '<lone_n')}(?:{_GAP}{_M.replace('<m', '<lone_n_m')})?"
-    rf"|(?<![A-Za-z0-9]){_M.replace('<m', '<lone_m')}"
-)
-_CATEGORY_WORDS = re.compile(r"(?:T|N|M|tumou?r|nodal|node)?\s*[-–]?\s*(?:stage|category|classification|status|TNM|AJCC|UICC)\b[^.\n]{0,24}$|TNM\W{0,3}$|stag(?:e|ing|ed)\W+(?:as\W+)?$", re.IGNORECASE)
-_NOT_TNM = re.compile(r"^\s*[-–]?\s*(?:weighted|vertebra|spine|level|hyperintens|signal|FLAIR|rib|fracture|sequence|image|-\s?[TL]\d)", re.IGNORECASE)
+#: After a category stands no letter or figure, unless the next category begins there (cT2N0M0).
+_T_END = rf"(?:(?![A-Za-z0-9])|(?={_PREFIX}?N\s?[0-3OXx]))"
+_N_END = rf"(?:(?![A-Za-z0-9])|(?={_PREFIX}?M\s?[01OXx]))"
+_T_VALUE = r"(?:is|IS|X|x|a(?![a-z])|0|O(?![a-z])|[1-4](?:mic?|[a-e](?:[1-3]|i{1,2}|\(mi\))?)?)"
+_T_NOTE = r"(?:\s?\((?P<t_note>(?!I{1,3}[A-D]?\d?\)|IV)[^()\n/]{1,16})\))?"
+_T_RANGE = r"(?:\s?[\-–/]\s?T?[1-4][a-d]?(?![A-Za-z0-9]))?"
+_N_NOTE = r"(?P<n_note>(?:\s?\((?:sn|f|m|mi|itc|ITC|i[+\-]|mol[+\-]|[a-z]{2,8}|\d)\)){0,2})"
+_M_NOTE = r"(?:\s?\((?P<m_note>i[+\-]|[01]|[A-Za-z]{3})\))?"
 
-_ROMAN = r"(?:IV|III|II|I|0|[1-4])\s?(?:[A-D](?:\d|i{1,2})?)?"
+
+def _t(name: str) -> str:
+    return rf"(?P<{name}_prefix>{_PREFIX})?T\s?(?P<{name}>{_T_VALUE}){_T_END}"
+
+
+def _n(name: str, zero: str) -> str:
+    return (
+        rf"(?P<{name}_prefix>{_PREFIX})?N\s?(?P<{name}>X|x|{zero}(?![a-z])|[1-3](?:mic?(?:ro)?|[a-c])?|0[ab]){_N_END}"
+    )
+
+
+def _m(name: str, zero: str) -> str:
+    return rf"(?P<{name}_prefix>{_PREFIX})?M\s?(?P<{name}>X|x|{zero}(?![a-z])|1(?:[a-d][012]?)?)(?![A-Za-z0-9])"
+
+
+# A letter O passes for a zero only behind a category that is certain (T2 NO MO), or against a prefix.
+_TNM = re.compile(
+    r"(?=[ypcrumaTNM])(?<![A-Za-z0-9])(?:"
+    rf"{_t('t')}{_T_NOTE}{_T_RANGE}(?:{_GAP}{_n('n', '[0O]')}{_N_NOTE})?(?:{_GAP}{_m('m', '[0O]')}{_M_NOTE})?"
+    rf"|{_n('lone_n', '0')}{_N_NOTE.replace('<n_', '<lone_n_')}(?:{_GAP}{_m('lone_n_m', '[0O]')}{_M_NOTE.replace('<m_', '<lone_n_m_')})?"
+    rf"|{_m('lone_m', '0')}{_M_NOTE.replace('<m_', '<lone_m_')})"
+)
+#: Shorthand in small letters is read only where T and N stand together (pt2n0).
+_SMALL_TNM = re.compile(
+    r"(?=[pcyrt])(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|rp|p|c|y|r)?t\s?(?P<t>is|x|[0-4](?:mi|[a-d])?)[\s,/]{0,2}(?P<n_prefix>yp|yc|p|c)?n\s?"
+    r"(?P<n>x|[0-3](?:mi|[a-c])?)(?:[\s,/]{0,2}(?:yp|yc|p|c)?m\s?(?P<m>x|[01][a-d]?))?(?![A-Za-z0-9])"
+)
+#: Fields of a form: the letters are labels.
+_FORM_TNM = re.compile(
+    r"(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|p|c)?T\s?[:=]\s?(?:yp|yc|p|c)?T?(?P<t>is|X|[0-4](?:mi|[a-d])?)[\s,;|]{1,3}(?P<n_prefix>yp|yc|p|c)?N\s?[:=]\s?"
+    r"(?:yp|yc|p|c)?N?(?P<n>X|[0-3](?:mi|[a-c])?)(?:[\s,;|]{1,3}(?:yp|yc|p|c)?M\s?[:=]\s?(?:p|c)?M?(?P<m>X|[01][a-d]?))?(?![A-Za-z0-9]|\.\d)"
+)
+_LABELLED = re.compile(
+    r"(?=[ypcTNM])(?<![A-Za-z0-9])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?(?:[Ss]tage|[Cc]ategory|[Cc]lassification|STAGE|CATEGORY)|(?<=[pc][TNM])(?=\s?[:=]))"
+    r"\s?(?:is|was|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
+)
+_CATEGORY_WORDS = re.compile(
+    r"(?:T|N|M|tumou?r|nodal|node)?\s?[-–]?\s?(?:stage|category|classification|status|TNM|AJCC|UICC)\b[^.\n]{0,24}$"
+    r"|TNM\W{0,3}$|stag(?:e|ing|ed)\W{1,4}(?:as\W{1,2})?$",
+    re.IGNORECASE,
+)
+_NOT_TNM = re.compile(
+    r"\s{0,3}[-–]?\s{0,3}(?:weighted|vertebra|spine|level|hyperintens|signal|FLAIR|rib|fracture|sequence|image|segment|-\s?[TL]\d)",
+    re.IGNORECASE,
+)
+
+# --- stage groups ---------------------------------------------------------------------------------------------------
+
+_EDITION = r"(?:\s?\(?(?:v?[6-9](?:th)?|seventh|eighth|ninth|(?:19|20)\d\d)(?![A-Za-z0-9])\)?(?:\s?ed(?:ition|n)?\b\.?)?(?:\s(?:19|20)\d\d)?)?"
+_SYSTEM_NAMES = (
+    rf"(?:(?:AJCC|UICC|FIGO){_EDITION}|(?i:anatomic(?:al)?|prognostic|patholog(?:ic|ical|ically)|path|clinical(?:ly)?|overall|tnm)"
+    r"|Ann[ \-]Arbor|Lugano|Rai|R-?ISS|ISS|Durie[ \-]Salmon|Masaoka(?:[ \-]Koga)?|COG|INSS|INRG)"
+)
+#: Attribute ``system`` by what the text calls it; the first that occurs is the one.
+_SYSTEMS = {
+    "figo": "figo", "rai": "rai", "ann": "ann_arbor", "lugano": "lugano", "r-iss": "r_iss", "riss": "r_iss", "iss": "iss",
+    "durie": "durie_salmon", "masaoka": "masaoka", "inss": "inss", "inrg": "inrg", "prognostic": "prognostic",
+    "anatomic": "anatomic", "ajcc": "ajcc",
+}  # fmt: skip
+#: Systems whose name alone announces a stage.
+_BARE = frozenset({"figo", "rai", "ann_arbor", "lugano", "r_iss", "iss", "durie_salmon", "masaoka", "inss"})
+_ROMAN = (
+    r"(?:(?:IV|III|II|I|0|[1-4])"
+    r"(?:[\s\-]?[A-D](?![a-z]|[\s\-]?cell|\.\s?[a-z])(?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?[ESX]{0,2}|[a-d](?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?|[ESX][AB]?|is|e)?)"
+)
 _STAGE = re.compile(
-    rf"""(?<![A-Za-z0-9])(?P<systems>(?:(?:AJCC|UICC|FIGO|anatomic(?:al)?|prognostic|patholog\w+|path|clinical(?:ly)?|overall|TNM|Ann[ -]Arbor|Lugano|Rai|Binet|R?-?ISS|Durie[- ]Salmon|Masaoka|COG|INSS|INRG)
-        [\s,:]{{0,3}}(?:v?\d(?:th)?\s*(?:ed(?:ition|n)?\.?)?[\s,:]{{0,2}})?(?:group[\s:]{{0,2}})?)*)
-        (?:(?P<word>[Ss]tage|STAGE|[Ss]tg\.?|[Ss]tages|STG)\s*(?:group(?:ing)?|grp)?\s*(?:is|was|of|at|now|as|:|=|-|\.{{2,}})*\s*(?:AJCC\s*\d?\s*)?)?
-        (?P<stage>{_ROMAN})(?:\s*(?:[/–-]|or|to|vs\.?)\s*(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
+    rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![A-Za-z0-9])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
+        (?:(?P<before>yp|yc|p|c)?(?P<word>[Ss]tages?|STAGE|[Ss]tg\.?|STG|[Ss]taged|STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
+            (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis|presentation|remains|[:=\-–]|\.{{2,60}})){{0,4}}
+            \s{{0,3}}(?:AJCC\s?[6-9]?\s?|FIGO\s?)?(?P<value_prefix>yp|yc|p|c)?)?
+        (?P<stage>{_ROMAN}|(?<=age\s)(?i:one|two|three|four)\b)
+        (?:\s?(?:[/–-]|\bor\b|\bto\b|\bvs\b\.?)\s?(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
     re.VERBOSE,
 )
-_OTHER_STAGE = re.compile(r"(?:CKD|kidney|renal|ulcer|pressure|GOLD|COPD|fibrosis|failure|CHF|decubitus|Tanner|sleep|sarcoid|osis|retinopathy|lymphedema|labou?r|Child|NYHA|AKI|breast development|REM|HTN|hypertension)\W*(?:disease\W*)?$", re.IGNORECASE)
-_OTHER_STAGE_BEHIND = re.compile(r"\W*(?:chronic\s+)?(?:CKD|kidney|renal\s+(?:disease|failure|insuff)|ulcer|pressure|decubitus|lymphedema|sacral)", re.IGNORECASE)
-_AFTER_TNM = re.compile(rf"[\s,;:=()\-–→]{{0,4}}(?:=\s*)?(?:AJCC\s*\d?\w*\s*)?(?P<stage>(?:IV|III|II|I)[A-D]?\d?)(?![A-Za-z0-9/\-])")
-_BEFORE_TNM = re.compile(r"(?<![A-Za-z0-9/])(?P<stage>(?:IV|III|II|I)[A-D]\d?|IV|III|II)\s*[(,:=]\s*$")
+_SYSTEM_BEHIND = re.compile(
+    rf"\s?[(,]?\s?(?:by|per|via|according\sto)?\s?(?:(?:19|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![A-Za-z0-9])(?!{_GAP}(?:[Ss]tage|{_ROMAN}(?![A-Za-z0-9])))"
+)
+_LETTER_STAGE = re.compile(
+    r"(?=[BD])(?<![A-Za-z0-9])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass|[Gg]roup)[\s:]{1,3})?(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
+)
+_OTHER_STAGE = re.compile(
+    r"(?:CKD|kidney|renal|ulcers?|injury|pressure|GOLD|COPD|fibrosis|failure|CHF|decubitus|Tanner|sleep|sarcoid(?:osis)?|endometriosis|cirrhosis|steatosis"
+    r"|necrosis|osteoarthritis|retinopathy|lymphedema|lymphoedema|labou?r|Child|NYHA|AKI|breast\sdevelopment|REM|HTN|hypertension|POP|prolapse)"
+    r"\W{0,4}(?:disease\W{0,4})?$",
+    re.IGNORECASE,
+)
+_OTHER_STAGE_BEHIND = re.compile(
+    r"\W{0,4}(?:chronic\s+)?(?:CKD|kidney|renal\s+(?:disease|failure|insuff)|(?:[a-z]+\s)?(?:pressure|decubitus|ulcer)|lymphedema|sacral|HTN|hypertens|endometriosis"
+    r"|sarcoidosis|COPD|sleep|of\s(?:the|a|an|his|her|this)\b|(?:breast\s)?(?:reconstruct|revision|expander|implant)|surgery|procedure|repair|operation|prolapse)",
+    re.IGNORECASE,
+)
+_SPEAKER_BEFORE = re.compile(r"(?:this|that|which|any|what|some|each|every|current|present)\s$", re.IGNORECASE)
+_SPEAKER_BEHIND = re.compile(
+    r"\s(?:would|will|am|have|had|do|don['’]t|did|think|feel|felt|was|can|could|believe|recommend|suggest|discussed|explained|see|saw|told|reviewed|'d|'m|'ve)\b"
+)
+_AFTER_TNM = re.compile(
+    r"(?P<gap>[\s,;:=()\-–→]{0,4})(?:=\s?)?(?:AJCC\s?\d?(?:th)?\s?)?(?P<stage>(?:IV|III|II|I)(?:[A-D]\d?|[a-d]\d?)?)(?![A-Za-z0-9/\-])"
+)
+_BEFORE_TNM = re.compile(r"(?<![A-Za-z0-9/])(?P<stage>(?:IV|III|II|I)[A-D]\d?|IV|III|II)\s?[(,:=]\s?$")
+_ARABIC = {"1": "I", "2": "II", "3": "III", "4": "IV", "one": "I", "two": "II", "three": "III", "four": "IV"}
+_GROUP_PARTS = re.compile(r"(?P<number>IV|III|II|I|0|[1-4]|one|two|three|four)(?P<rest>.*)", re.IGNORECASE)
 
+# --- grades -----------------------------------------------------------------------------------------------------------
+
+_GLEASON = r"(?:[Gg]leason|GLEASON|GS(?=\s?[1-5]\s?\+))(?:['’]?s)?"
+_GLEASON_WORDS = r"(?:\s{0,2}(?:[Ss]core|SCORE|[Gg]rade|[Ss]um|[Pp]attern|of|is|was|[:=])){0,4}\s{0,2}"
 _GRADE = re.compile(
-    r"""(?<![A-Za-z0-9])(?:
-      (?P<scale>(?:Nottingham|SBR|Bloom[- ]Richardson|Elston|FIGO|WHO|CNS\sWHO|ISUP|Fuhrman|FNCLCC|nuclear|NG|histologic(?:al)?|tumou?r|combined|overall|score|modified|mod)[\s,:(]{0,3}(?:and\s)?)*
-        (?P<word>[Gg]rade|GRADE|[Gg]rd?\.?|[Gg]d)\s*(?P<group>[Gg]roup|GROUP)?\s*(?:is|of|was|:|=|\.{2,}|,)*\s*
-        (?P<grade>[1-5](?![0-9.]*\s?(?:cm|mm|mg|/))|I{1,3}(?![A-Za-z])|IV(?![A-Za-z])|high|low|intermediate|three|two|one)(?:\s*(?:/|of|out\sof)\s*[345](?!\d))?(?:\s*(?:[-–]|to)\s*(?P<upper>[1-5]|I{1,3}V?))?
-    | G(?P<short>[1-4])(?![A-Za-z0-9/.])
-    | (?P<level>[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW)[-\s]+(?:nuclear[-\s]+)?(?:grade|GRADE)
-    | (?P<differentiated>[Ww]ell|[Mm]oderately|[Mm]od\.?|[Pp]oorly|WELL|MODERATELY|POORLY)(?:[\s,]+to\s+(?P<upper_differentiated>moderately|poorly))?[-\s]+(?:diff(?:erentiated)?\b\.?|DIFFERENTIATED)
-    | [Gg]leason(?:['’]?s)?\s*(?:score|grade|sum|pattern)?\s*(?:of|is|was|:|=)*\s*(?P<primary>[1-5])\s*\+\s*(?P<secondary>[1-5])(?:\s*=?\s*(?P<sum>\d{1,2}))?
-    | [Gg]leason(?:['’]?s)?\s*(?:score|grade|sum)?\s*(?:of|is|was|:|=)*\s*(?P<only_sum>[6-9]|10)(?![\d+])
-    | (?:ISUP\s*)?(?:[Gg]rade\s*[Gg]roup|GG)\s*(?::|=)?\s*(?P<grade_group>[1-5])
+    rf"""(?=[A-Za-z1-5])(?<![A-Za-z0-9])(?:
+      (?P<scale>(?:(?:Nottingham|SBR|(?:[Ss]carff[\s\-])?Bloom[\s\-]{{0,3}}Richardson|Elston(?:[\s\-]Ellis)?|FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog(?:ic|ical|y)|[Tt]umou?r|[Cc]ombined|[Oo]verall|[Ss]core|[Mm]odified|[Mm]od)[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
+        (?P<word>[Gg]rade|GRADE|[Gg]rd?\.?|[Gg]d)\s{{0,2}}(?P<group>[Gg]roup|GROUP)?(?:\s{{0,2}}(?:is|of|was|[:=,(]|\.{{2,60}})){{0,3}}\s{{0,2}}
+        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![A-Za-z])|IV(?![A-Za-z])|high|low|intermediate|HIGH|LOW|three|two|one)
+        (?:\s?(?:/|of|out\sof)\s?(?:[345](?!\d)|III|IV))?(?:\s?(?:[-–]|to)\s?(?P<upper>[1-5](?![\d+])|I{{1,3}}V?(?![A-Za-z])))?)
+    | G(?P<short>[1-4])(?![A-Za-z0-9/.]|\s?P\d)
+    | G(?P<ended>[1-4])(?=\.(?:\s|$))
+    | (?P<level>[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE)[-\s]{{1,2}}(?:[Nn]uclear[-\s]|NUCLEAR[-\s])?(?:[Gg]rade|GRADE)\b
+    | (?P<differentiated>[Ww]ell|[Mm]oderately|[Mm]od\.?|[Pp]oorly|WELL|MODERATELY|POORLY)(?:[\s,\-]{{1,3}}(?:to|TO)[\s\-](?P<upper_differentiated>moderately|poorly|MODERATELY|POORLY))?[-\s]{{1,2}}(?:diff(?:erentiated)?\b\.?|DIFFERENTIATED|DIFF\b\.?|Differentiated)
+    | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])\s?\+\s?(?P<secondary>[1-5])(?!\d)(?:\s?=?\s?(?P<sum>\d{{1,2}})(?!\d))?
+    | {_GLEASON}{_GLEASON_WORDS}(?P<only_sum>[6-9]|10)(?![\d+])(?:\s?[(=:,]\s?(?P<sum_primary>[1-5])\s?\+\s?(?P<sum_secondary>[1-5])(?!\d)\)?)?
+    | (?P<bare_primary>[3-5])\s?\+\s?(?P<bare_secondary>[3-5])\s?=\s?(?P<bare_sum>[6-9]|10)(?!\d)
+    | (?:ISUP\s?)?(?:[Gg]rade\s?[Gg]roup|GRADE\sGROUP|GG|GrGp)\s?[:=]?\s?(?P<grade_group>[1-5])(?!\d)
+    | (?P<named>ISUP|Fuhrman|FNCLCC)\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d.%+/])
+    | (?P<nottingham>Nottingham|Bloom[\s\-]Richardson)(?:\s(?:combined|histologic|score|sum)){{0,3}}\s?(?:of|is|:|=)?\s?(?P<points>[3-9])\s?(?:/|of|out\sof)\s?9(?!\d)
     )""",
     re.VERBOSE,
 )
+_NAMED_SCALES = ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear")
 _ROMAN_VALUE = {"I": "1", "II": "2", "III": "3", "IV": "4", "one": "1", "two": "2", "three": "3"}
 _DIFFERENTIATION = {"well": "1", "mod": "2", "moderately": "2", "poorly": "3"}
-_SPELLED_PREFIX = {"y": "yp", "u": "c", "mr": "c", "mc": "c", "mp": "p", "rc": "r", "ypr": "yp", "a": "a"}
+_SPELLED_PREFIX = {
+    "y": "yp", "u": "c", "mr": "c", "mc": "c", "mp": "p", "rc": "r", "ypr": "yp", "ymr": "yc", "a": "a",
+}  # fmt: skip
+_IN_SITU_NOTES = {"dcis": "DCIS", "d": "DCIS", "lcis": "LCIS", "paget": "Paget", "pagets": "Paget", "lamn": "LAMN"}
 
 
-def _category(letter: str, digits: str) -> str:
-    value = digits.strip().replace("O", "0")
+def _category(letter: str, value: str, note: str) -> str:
+    """``T`` and ``is`` with note ``DCIS`` → ``Tis(DCIS)``, as the scales write it; notes without a rank are left out."""
+    value = value.replace("O", "0").replace("micro", "mi").replace("mic", "mi").replace("(mi)", "")
     if value.lower() in ("x", "is", "a"):
         value = {"x": "X", "is": "is", "a": "a"}[value.lower()]
-    return letter + value
+    note = note.strip().lower()
+    if letter == "T":
+        if value == "is" and note.replace("'", "") in _IN_SITU_NOTES:
+            return f"Tis({_IN_SITU_NOTES[note.replace(chr(39), '')]})"
+        return "T1mi" if value.startswith("1") and note == "mi" else letter + value
+    if letter == "N":
+        if value == "0":
+            for key, suffix in (
+                ("i+", "(i+)"),
+                ("itc", "(i+)"),
+                ("i-", "(i-)"),
+                ("mol+", "(mol+)"),
+                ("mol-", "(mol-)"),
+            ):
+                if f"({key})" in note:
+                    return f"N0{suffix}"
+        return "N1mi" if value == "1" and "(mi)" in note else letter + value
+    if value == "0" and note == "i+":
+        return "M0(i+)"
+    return f"M{value}({note})" if note in ("0", "1") and len(value) == 2 else letter + value
+
+
+def stage_group(raw: str) -> str:
+    """A stage group as scales write it: ``3b`` → ``IIIB``, ``IIEA`` → ``IIAE``; a letter alone is a letter of its system."""
+    match = _GROUP_PARTS.fullmatch(re.sub(r"[\s\-]", "", raw))
+    if not match:
+        return raw
+    number = match["number"].lower()
+    rest = match["rest"]
+    if number != "0":
+        head, bracket, tail = rest.partition("(")
+        if not bracket and (short := re.fullmatch(r"(?P<letter>[A-Da-d][1-3])(?P<part>i{1,2})", head)):
+            head, bracket, tail = short["letter"], "(", short["part"] + ")"
+        rest = head.upper() + bracket + tail
+        if re.fullmatch(r"[ESX][AB]", rest):
+            rest = rest[1] + rest[0]
+    return _ARABIC.get(number, match["number"].upper()) + rest
 
 
 class TnmRecognizer:
@@ -76,25 +210,48 @@ class TnmRecognizer:
         for match in _TNM.finditer(text):
             got = {key: value for key, value in match.groupdict().items() if value}
             attributes: dict[str, Value] = {}
-            n = got.get("n") or got.get("lone_n")
-            m = got.get("m") or got.get("lone_n_m") or got.get("lone_m")
             if "t" in got:
-                attributes["t"] = _category("T", got["t"])
-            if n:
-                attributes["n"] = _category("N", n)
-                if "i+" in (got.get("n_note") or got.get("lone_n_note") or "") and attributes["n"] == "N0":
-                    attributes["n"] = "N0"
-            if m:
-                attributes["m"] = _category("M", m)
-            prefix = got.get("t_prefix") or got.get("n_prefix") or got.get("lone_n_prefix") or ""
-            m_prefix = got.get("m_prefix") or got.get("lone_n_m_prefix") or got.get("lone_m_prefix") or ""
-            if not self._is_staging(text, match, len(attributes), prefix or m_prefix):
+                attributes["t"] = _category("T", got["t"], got.get("t_note", ""))
+            for name in ("n", "lone_n"):
+                if name in got:
+                    attributes["n"] = _category("N", got[name], got.get(f"{name}_note", ""))
+            for name in ("m", "lone_n_m", "lone_m"):
+                if name in got:
+                    attributes["m"] = _category("M", got[name], got.get(f"{name}_note", ""))
+            prefix = next(
+                (
+                    got[name]
+                    for name in (
+                        "t_prefix",
+                        "n_prefix",
+                        "lone_n_prefix",
+                        "m_prefix",
+                        "lone_n_m_prefix",
+                        "lone_m_prefix",
+                    )
+                    if name in got
+                ),
+                "",
+            )
+            if not self._is_staging(text, match, len(attributes), prefix):
                 continue
-            prefix = prefix or m_prefix
-            if prefix:
-                attributes["prefix"] = _SPELLED_PREFIX.get(prefix, prefix)
-            yield Span(match.start(), match.end(), "tnm", "", "pattern:tnm", attributes, priority=5)
+            yield self._span(match, attributes, prefix)
             yield from self._group_beside(text, match)
+        for pattern in (_SMALL_TNM, _FORM_TNM):
+            for match in pattern.finditer(text):
+                values = {name: _category(name.upper(), match[name], "") for name in "tnm" if match[name]}
+                yield self._span(match, dict(values), match["t_prefix"] or match["n_prefix"] or "")
+                yield from self._group_beside(text, match)
+        for match in _LABELLED.finditer(text):
+            letter, value = match["letter"], match["value"]
+            if not (letter == "N" and value[0] == "4" or letter == "M" and value[0] in "234"):
+                yield self._span(match, {letter.lower(): _category(letter, value, "")}, match["prefix"] or "")
+
+    @staticmethod
+    def _span(match: re.Match[str], attributes: dict[str, Value], prefix: str) -> Span:
+        if prefix:
+            attributes["prefix"] = _SPELLED_PREFIX.get(prefix, prefix)
+        return Span(match.start(), match.end(), "tnm", "", "pattern:tnm", attributes, priority=5)
 
     @staticmethod
     def _is_staging(text: str, match: re.Match[str], categories: int, prefix: str) -> bool:
@@ -103,8 +260,9 @@ class TnmRecognizer:
         if _NOT_TNM.match(text, match.end()):
             return False
         if prefix and prefix not in ("a", "r", "u"):
-            # "cM0" and "pT2" are staging; "c T2" (with T2) is not, so the prefix must touch its letter.
-            return " " not in match.group().split("(")[0].strip()
+            return True
+        if text[match.end() - 1] == "x":
+            return False  # Tx is a treatment, Mx a mastectomy
         if _CATEGORY_WORDS.search(text, max(0, match.start() - 40), match.start()):
             return True
         value = match.group("lone_m")
@@ -112,59 +270,82 @@ class TnmRecognizer:
 
     @staticmethod
     def _group_beside(text: str, match: re.Match[str]) -> Iterator[Span]:
-        found = _AFTER_TNM.match(text, match.end()) or _BEFORE_TNM.search(text, max(0, match.start() - 10), match.start())
+        found = _AFTER_TNM.match(text, match.end())
+        if found and found["stage"] == "IV" and not set(found["gap"]) & set("(=→"):
+            found = None  # "T2N0, IV contrast"
+        found = found or _BEFORE_TNM.search(text, max(0, match.start() - 10), match.start())
         if found and len(found["stage"]) > 1:
-            yield Span(
-                found.start("stage"),
-                found.end("stage"),
-                "stage",
-                "",
-                "pattern:stage-beside-tnm",
-                {"stage": found["stage"]},
-                priority=4,
-            )
+            attributes: dict[str, Value] = {"stage": stage_group(found["stage"])}
+            yield Span(*found.span("stage"), "stage", "", "pattern:stage-beside-tnm", attributes, priority=4)
 
 
 class StageRecognizer:
     """Stage groups: ``stage IIIB``, ``FIGO IC1``, ``Rai II``; attributes stage, system, prefix."""
 
     name = "stage"
-    triggers = frozenset({"stage", "stg", "figo", "rai", "binet", "ajcc", "anatomic", "prognostic", "is", "risk", "arbor", "lugano", "uicc", "iss", "riss"})
+    triggers = frozenset(
+        fold(word)
+        for word in """stage staged stages stg pstage cstage ypstage figo rai binet bclc dukes ajcc anatomic prognostic arbor lugano
+        uicc iss riss r durie masaoka inss""".split()
+    )
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``stage``."""
         text = frame.text
         for match in _STAGE.finditer(text):
-            systems = (match["systems"] or "").lower()
-            if not match["word"] and not systems.strip():
+            systems = match["systems"].lower()
+            system = self._system(systems)
+            if not match["word"] and (system not in _BARE or system == "figo" and re.search(r"grade", systems)):
                 continue
-            value = re.sub(r"\s", "", match["stage"])
-            if not match["word"] and (value.isdigit() or "path" in systems or "clinical" in systems) and "figo" not in systems:
+            if self._is_other(text, match):
                 continue
-            if _OTHER_STAGE.search(text, max(0, match.start() - 40), match.start()) or _OTHER_STAGE_BEHIND.match(text, match.end()):
-                continue
-            attributes: dict[str, Value] = {"stage": value}
-            for system in ("figo", "rai", "binet", "ann", "lugano", "r-iss", "iss", "prognostic", "anatomic", "ajcc"):
-                if system in systems:
-                    attributes["system"] = "ann_arbor" if system == "ann" else system
-                    break
-            if "path" in systems:
+            if not system:
+                behind = _SYSTEM_BEHIND.match(text, match.end())
+                inside = text[match.start() : match.start("stage")].lower()
+                system = self._system(behind["systems"].lower()) if behind else self._system(inside)
+            attributes: dict[str, Value] = {"stage": stage_group(match["stage"])}
+            if system:
+                attributes["system"] = system
+            before = match["before"] or match["value_prefix"]
+            if before:
+                attributes["prefix"] = before
+            elif "path" in systems:
                 attributes["prefix"] = "p"
             elif "clinical" in systems:
                 attributes["prefix"] = "c"
-            decided = ""
-            if match["second"] and len(match["second"]) > 1 or (match["second"] and match["second"] in "ABCD"):
-                # "stage IIB/IIIA", "IIIA/B": one of the two, which one is not told.
-                attributes["stage"] = value
-                decided = "uncertain"
-            yield Span(match.start(), match.end(), "stage", "", "pattern:stage", attributes, priority=3, decided=decided)
+            # "stage IIB/IIIA", "IIIA/B": one of the two, which one is not told.
+            decided = "uncertain" if match["second"] and (len(match["second"]) > 1 or match["second"] in "ABCD") else ""
+            yield Span(
+                match.start(), match.end(), "stage", "", "pattern:stage", attributes, priority=3, decided=decided
+            )
+        for match in _LETTER_STAGE.finditer(text):
+            letter: dict[str, Value] = {"stage": match["stage"], "system": match["system"].lower()}
+            yield Span(match.start(), match.end(), "stage", "", "pattern:stage", letter, priority=3)
+
+    @staticmethod
+    def _system(words: str) -> str:
+        return next((system for name, system in _SYSTEMS.items() if re.search(rf"(?<![a-z]){name}", words)), "")
+
+    @staticmethod
+    def _is_other(text: str, match: re.Match[str]) -> bool:
+        """A stage of another disease or of an operation, or the writer speaking ("at this stage I would")."""
+        start, end = match.span()
+        if _OTHER_STAGE.search(text, max(0, start - 40), start) or _OTHER_STAGE_BEHIND.match(text, end):
+            return True
+        if match["stage"] != "I":
+            return False
+        return bool(_SPEAKER_BEFORE.search(text, max(0, start - 12), start) or _SPEAKER_BEHIND.match(text, end))
 
 
 class GradeRecognizer:
     """Tumor grades: Nottingham, FIGO, WHO, G1–4, differentiation, Gleason and ISUP grade groups."""
 
     name = "grade"
-    triggers = frozenset({"grade", "gr", "grd", "gd", "g1", "g2", "g3", "g4", "well", "poorly", "moderately", "mod", "gleason", "gg", "high", "low", "intermediate", "gleasons"})
+    triggers = frozenset(
+        fold(word)
+        for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod gleason gleasons gg gg1 gg2 gg3 gg4 gg5 high low
+        intermediate gs isup fuhrman fnclcc nottingham bloom 6 7 8 9 10""".split()
+    )
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``grade``; attributes grade, scale, value."""
@@ -176,18 +357,30 @@ class GradeRecognizer:
     @staticmethod
     def _attributes(match: re.Match[str]) -> dict[str, Value]:
         got = {key: value for key, value in match.groupdict().items() if value}
-        if "primary" in got:
-            total = int(got["primary"]) + int(got["secondary"])
-            return {"grade": f"{got['primary']}+{got['secondary']}", "scale": "gleason", "value": float(total)}
+        for first, second in (
+            ("primary", "secondary"),
+            ("sum_primary", "sum_secondary"),
+            ("bare_primary", "bare_secondary"),
+        ):
+            if first in got:
+                total = int(got[first]) + int(got[second])
+                if first == "bare_primary" and total != int(got["bare_sum"]):
+                    return {}
+                return {"grade": f"{got[first]}+{got[second]}", "scale": "gleason", "value": float(total)}
         if "only_sum" in got:
             return {"grade": got["only_sum"], "scale": "gleason", "value": float(got["only_sum"])}
         if "grade_group" in got or "group" in got:
             value = got.get("grade_group") or got.get("grade", "")
             return {"grade": value, "scale": "isup"}
+        if "named" in got:
+            return {"grade": got["named_grade"], "scale": got["named"].lower()}
+        if "points" in got:
+            points = int(got["points"])
+            return {"grade": "1" if points <= 5 else "2" if points <= 7 else "3", "scale": "nottingham"}
         scale = got.get("scale", "").lower()
-        named = next((name for name in ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear") if name in scale), "")
-        if "short" in got:
-            value = got["short"]
+        named = next((name for name in _NAMED_SCALES if name in scale), "")
+        if "short" in got or "ended" in got:
+            value = got.get("short") or got["ended"]
         elif "level" in got:
             value = got["level"].lower()
         elif "differentiated" in got:

@@ -101,10 +101,7 @@ def shown(span: Span) -> str:
     """A span in the words of the data files."""
     if span.kind == "performance":
         return f"{span.concept} {span.attributes['value']:g}"
-    values = {
-        name: f"{value:g}" if isinstance(value, float) else value
-        for name, value in span.attributes.items()
-    }
+    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in span.attributes.items()}
     if "scale" in values and values["scale"] != "gleason":
         values.pop("value", None)
     return " ".join([span.kind, *sorted(f"{name}={value}" for name, value in values.items())])
