@@ -1,8 +1,9 @@
 """Text folders: ``<patient>/<date>_<anything>.txt``, or whatever ``--map`` makes of a file's place and name.
 
 A text file offers these columns: ``folder`` (the first folder below the source), ``file`` (its name), ``name`` (its
-path below that folder), ``path`` (its path below the source), ``date`` (what its name starts with) and ``text``; names
-and paths without ``.txt``. Without a map the patient is ``folder`` and the document ``name``.
+path below that folder), ``path`` (its path below the source), ``date`` (what its name starts with, else what the header
+of its report tells), ``type`` (by that header) and ``text``; names and paths without ``.txt``. Without a map the
+patient is ``folder`` and the document ``name``.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from .files import SourceFile
 from .mapping import ColumnMap
 from .note_dates import date_in_name
 from .records import LONGEST_TEXT, RawRecord
+from .report_header import told_by_header
 
-COLUMNS: Final = ("folder", "file", "name", "path", "date", "text")
+COLUMNS: Final = ("folder", "file", "name", "path", "date", "type", "text")
 
 
 def columns_for(columns: ColumnMap) -> ColumnMap:
@@ -48,5 +50,7 @@ def read(file: SourceFile) -> Iterator[RawRecord]:
         fault = "text_too_long" if len(data) > 4 * LONGEST_TEXT else "nul_bytes" if b"\0" in data else "invalid_utf8"
         yield RawRecord(file.label, "file", 1, fault=fault, raw=raw)
         return
-    columns = {"folder": folder, "file": path.stem, "name": name, "path": whole, "date": date_in_name(path.stem)}
-    yield RawRecord(file.label, "file", 1, {**columns, "text": text})
+    place = {"folder": folder, "file": path.stem, "name": name, "path": whole}
+    told = told_by_header(text)
+    day = date_in_name(path.stem) or told["date"]
+    yield RawRecord(file.label, "file", 1, {**place, "date": day, "type": told["type"], "text": text})
