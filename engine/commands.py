@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ..kb.errors import UsageError
 from ..kb.terminal import Format, answer, print_csv
 from .tables import TABLE_ROWS, WorldName, certainty_rows, cohort_payload, print_cohort, print_info
 
@@ -53,7 +54,14 @@ def query(
 
 def query_text(text: str) -> str:
     """The query itself; ``-`` reads it from standard input."""
-    return sys.stdin.read() if text == "-" else text
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        # Bytes that are no UTF-8 arrive as lone surrogates, on the command line too.
+        raise UsageError(f"the query is not UTF-8 (character {error.start + 1})") from error
+    return text
 
 
 def explain(

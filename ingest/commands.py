@@ -10,10 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ..kb.errors import CohortiumError, NothingStored, UsageError
-from ..kb.terminal import Format, answer, json_text, print_table
-
-#: The fields of a note, in the order of its JSON form.
-FIELDS: Final = ("patient_id", "doc_id", "date", "type", "title", "text")
+from ..kb.terminal import Format, answer, check_output, json_text, print_table
 
 
 class Quarantined(CohortiumError):
@@ -29,9 +26,11 @@ def parse_map(text: str) -> dict[str, str]:
         field, equals, source = (part.strip() for part in pair.partition("="))
         if not equals or not source:
             raise UsageError(f"--map: '{pair}' is not of the form field=column, for example patient_id=subject_id")
-        if field not in FIELDS:
-            raise UsageError(f"--map: '{field}' is no field of a note; the fields are {', '.join(FIELDS)}")
+        if mapping.get(field, source) != source:
+            raise UsageError(f"--map: {field} is both '{mapping[field]}' and '{source}'. Hint: name one column for it")
         mapping[field] = source
+    if text and not mapping:
+        raise UsageError(f"--map: '{text}' names no field. Hint: write it as patient_id=subject_id,date=chartdate")
     return mapping
 
 
@@ -49,10 +48,14 @@ def ingest(
     """Read notes into a knowledge base."""
     from .pipeline import run_ingest
 
+    # Before the run, and not after an hour of it.
+    check_output(output, out, rows=False)
     report = run_ingest(sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict)
     sums = report.as_dict()
     answer(sums, output=output, out=out, as_table=lambda: print_sums(sums, kb))
     if report.exit_code == NothingStored.exit_code:
+        if not report.notes_in:
+            raise NothingStored(f"there is no note in {', '.join(map(str, sources))}")
         raise NothingStored(f"no note of {report.notes_in} could be stored. Hint: the reasons stand above")
     if report.exit_code == Quarantined.exit_code:
         raise Quarantined(f"{report.quarantined} of {report.notes_in} records are in quarantine (--strict)")

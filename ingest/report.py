@@ -43,7 +43,7 @@ class IngestReport:
 
     def tell(self, source: str, place: str, reason: str) -> None:
         """Note a quarantined record for the reader of the report."""
-        self.reasons[reason.rpartition(": ")[0] or reason] += 1
+        self.reasons[reason.partition(": ")[0]] += 1
         if len(self.quarantine) < LISTED:
             self.quarantine.append({"where": f"{source}, {place}", "reason": reason})
 

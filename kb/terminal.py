@@ -79,6 +79,18 @@ def write_json(path: Path, payload: Mapping[str, Any]) -> None:
         raise UsageError(f"cannot write '{path}': {error.strerror}") from error
 
 
+def check_output(output: Format, out: Path | None, *, rows: bool) -> None:
+    """UsageError when no answer could be given so: as csv by a command without ``rows``, or where no file can be."""
+    if output is Format.CSV and not rows:
+        raise UsageError("this command has no rows to print as csv. Hint: use --format json")
+    if out is None or str(out) == "-":
+        return
+    if out.is_dir():
+        raise UsageError(f"cannot write '{out}': it is a folder. Hint: name a file in it")
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"cannot write '{out}': there is no folder '{out.parent}'")
+
+
 def answer(
     payload: Mapping[str, Any],
     *,
@@ -88,8 +100,7 @@ def answer(
     as_csv: Callable[[], None] | None = None,
 ) -> None:
     """Give one answer in the format asked for, and as a JSON file as well when ``out`` names one."""
-    if output is Format.CSV and as_csv is None:
-        raise UsageError("this command has no rows to print as csv. Hint: use --format json")
+    check_output(output, out, rows=as_csv is not None)
     if out is not None:
         write_json(out, payload)
         if str(out) == "-":

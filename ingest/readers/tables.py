@@ -7,6 +7,7 @@ part of a document's id where the table gives none) and gives up a whole file fo
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import zlib
 from collections.abc import Iterator, Sequence
@@ -69,10 +70,12 @@ def _csv_header(file: SourceFile) -> tuple[list[str], str]:
                 raise UsageError(f"{file.label}: is UTF-16. Hint: convert it with iconv -f utf-16 -t utf-8")
         with _csv_text(file) as text:
             line = text.readline(1_000_000)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UsageError(
+            f"{file.label}: is no whole gzip file. Hint: pack it again, or name it .csv if it is not packed"
+        ) from error
     except OSError as error:
         raise UsageError(f"{file.label}: cannot be read: {error.strerror or type(error).__name__}") from error
-    except (EOFError, zlib.error) as error:
-        raise UsageError(f"{file.label}: is no whole gzip file") from error
     delimiter = _delimiter(line, file.label)
     header = next(csv.reader([line], delimiter=delimiter), [])
     twice = [name for position, name in enumerate(header) if name in header[:position]]

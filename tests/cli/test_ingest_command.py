@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from cohortium.kb.load import GenerationWriter
+
 Command = Callable[..., Result]
 
 GOOD = {
@@ -131,7 +133,9 @@ def test_a_missing_column_names_the_columns_there_are(run: Command, tmp_path: Pa
     assert "--map" in result.stderr
 
 
-@pytest.mark.parametrize("mapping", ["patient_id", "patient=subject", "=x", "date="])
+@pytest.mark.parametrize(
+    "mapping", ["patient_id", "patient=subject", "=x", "date=", ",,", "patient_id=doc_id,patient_id=title"]
+)
 def test_a_wrong_map_is_a_usage_error(
     run: Command, notes_file: Callable[..., Path], tmp_path: Path, mapping: str
 ) -> None:
@@ -173,3 +177,79 @@ def test_no_note_text_is_ever_printed(run: Command, notes_file: Callable[..., Pa
     bad = '{"patient_id": "P2", "text": "' + secret
     result = run("ingest", notes_file([{**GOOD, "text": secret}, bad]), "--kb", tmp_path / "x.kb")
     assert secret not in result.output
+
+
+@pytest.mark.parametrize("words", [("--format", "csv"), ("--json", "nowhere/sums.json"), ("--json", ".")])
+def test_an_answer_that_cannot_be_given_is_told_before_the_run(
+    run: Command,
+    notes_file: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, str],
+) -> None:
+    """A format without rows, a missing folder and a folder for a file are exit code 2, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    assert run("ingest", notes_file([GOOD]), "--kb", "x.kb", *words).exit_code == 2
+    assert not Path("x.kb").exists()
+
+
+def test_a_source_without_any_note_is_told_by_name(
+    run: Command, notes_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    """No record at all is exit code 4, and the message points at the source and not at reasons that do not stand."""
+    result = run("ingest", notes_file([], "hollow.jsonl"), "--kb", tmp_path / "x.kb")
+    assert result.exit_code == 4
+    assert "hollow.jsonl" in result.stderr
+    assert "reasons" not in result.stderr
+
+
+def test_a_text_file_outside_a_patients_folder_is_told_what_to_do(run: Command, tmp_path: Path) -> None:
+    """Its reason names the folder that is missing and the map that makes each file a patient."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "visit.txt").write_text("ECOG 1.")
+    result = run("ingest", tmp_path / "notes", "--kb", tmp_path / "x.kb", "--format", "json")
+    assert result.exit_code == 4
+    assert "--map patient_id=file" in result.stdout
+
+
+def test_a_packed_table_that_is_not_packed_is_told_so(run: Command, tmp_path: Path) -> None:
+    """A plain file under a .gz name is exit code 2 with what to do."""
+    source = tmp_path / "notes.csv.gz"
+    source.write_text("patient_id,text\nP1,ECOG 1\n")
+    result = run("ingest", source, "--kb", tmp_path / "x.kb")
+    assert result.exit_code == 2
+    assert "gzip" in result.stderr
+    assert "Hint" in result.stderr
+
+
+def test_the_header_of_a_report_dates_its_note(run: Command, tmp_path: Path) -> None:
+    """A text file whose name has no date takes the day that its report's header tells."""
+    folder = tmp_path / "notes" / "P7"
+    folder.mkdir(parents=True)
+    (folder / "visit.txt").write_text("Principal Date....20190304 1345\nRecord Type....RAD\n\nECOG 1 today.")
+    assert run("ingest", tmp_path / "notes", "--kb", tmp_path / "x.kb").exit_code == 0
+    found = json.loads(run("query", tmp_path / "x.kb", "ECOG <= 1 in 2019", "--format", "json").stdout)
+    assert found["patients"] == ["P7"]
+
+
+def test_another_schema_version_is_not_written_to(
+    run: Command, notes_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Ingest into a knowledge base of another schema version is exit code 6 and leaves it as it was."""
+    kb = tmp_path / "x.kb"
+    assert run("ingest", notes_file([GOOD]), "--kb", kb).exit_code == 0
+    (manifest,) = kb.rglob("manifest.json")
+    held = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**held, "schema_version": held["schema_version"] + 1}))
+    before = sorted(path.relative_to(kb) for path in kb.rglob("*") if "unfinished" not in path.parts)
+    assert run("ingest", notes_file([{**GOOD, "doc_id": "c"}]), "--kb", kb).exit_code == 6
+    assert sorted(path.relative_to(kb) for path in kb.rglob("*") if "unfinished" not in path.parts) == before
+
+
+def test_a_second_writer_is_refused(run: Command, notes_file: Callable[..., Path], tmp_path: Path) -> None:
+    """While another run writes, a second one is exit code 7, and readers go on."""
+    kb = tmp_path / "x.kb"
+    assert run("ingest", notes_file([GOOD]), "--kb", kb).exit_code == 0
+    with GenerationWriter(kb):
+        assert run("ingest", notes_file([GOOD]), "--kb", kb).exit_code == 7
+        assert run("info", kb).exit_code == 0

@@ -219,3 +219,10 @@ def test_csv_of_what_has_no_rows_is_refused(run: Command, sample_kb: Path) -> No
     result = run("info", sample_kb, "--format", "csv")
     assert result.exit_code == 2
     assert "--format json" in result.stderr
+
+
+def test_a_query_that_is_not_utf8_is_a_usage_error(run: Command, sample_kb: Path) -> None:
+    """Bytes of another encoding are refused with exit code 2, and no half character is repeated."""
+    result = run("query", sample_kb, "-", stdin=b"caf\xe9")
+    assert result.exit_code == 2
+    assert "UTF-8" in result.stderr
