@@ -22,7 +22,7 @@ from .tokens import Token
 
 TREATMENT_KINDS = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
 
-_COORDINATION = re.compile(r"[\s,/&+()]*(?:(?:and|or|nor|as well as|plus)\b)?[\s,/&+()]*", re.IGNORECASE)
+_COORDINATION = re.compile(r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus)\b)?[\s,/&+()]*", re.IGNORECASE)
 _EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
 _QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
@@ -122,6 +122,10 @@ class SentenceContext:
         #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
         self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
+        #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
+        self._links = {
+            (match.first, match.last) for match in table.negation.find(text, tokens) if match.payloads[0] in ("with", "on", "given")
+        }
 
     def _governs(self, found: Found, target: Target) -> int | None:
         """Distance in words when the cue governs the target, else None."""
@@ -149,7 +153,8 @@ class SentenceContext:
             return not any(low <= other.first < target.first and other.kind == target.kind for other in self._targets)
         if kind.name not in ("negation", "uncertainty", "never_given", "declined"):
             return True
-        if any(low <= first and last <= high for first, last in self._negation_ends):
+        ends = [end for end in self._negation_ends if kind.name != "uncertainty" or end not in self._links]
+        if any(low <= first and last <= high for first, last in ends):
             return False
         between = self._text[cue_end : target.start]
         comma = between.rfind(",")
@@ -288,6 +293,10 @@ class SentenceContext:
             if found.kind.name.startswith("declined"):
                 cues.append(self._cue(found))
                 return "declined", "declined"
+        for _, found in candidates:
+            if found.kind.name == "never_given_behind":
+                cues.append(self._cue(found))
+                return found.kind.sets["status"], found.kind.sets["reason"]
         clear = [pair for pair in candidates if pair[1].kind.sets["status"] != "mentioned"]
         clear += [
             pair for pair in self._nearest(target, "temporality") if pair[1].kind.name in ("hypothetical", "historical")

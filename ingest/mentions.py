@@ -9,7 +9,7 @@ from typing import Final
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
-from .context import CueKind, Reading, SentenceContext, Target
+from .context import TREATMENT_KINDS, CueKind, Reading, SentenceContext, Target
 from .frame import Frame, Span
 from .statements import statement
 
@@ -111,6 +111,7 @@ class MentionWriter:
         if section.effect in ("skip", "boilerplate"):
             return
         context, targets = read
+        refused = bool(statement("declined_next").match(frame.text, end, min(len(frame.text), end + 80)))
         taken_back = bool(statement("taken_back").match(frame.text, end, min(len(frame.text), end + 80)))
         for span, target in zip(spans, targets, strict=True):
             reading = context.read(target, frame.shape.section_at(span.start))
@@ -132,6 +133,8 @@ class MentionWriter:
                     reading = replace(
                         reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
                     )
+            if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and span.kind in TREATMENT_KINDS:
+                reading = Reading(replace(reading.context, polarity=Polarity.ABSENT, temporality=Temporality.CURRENT, reason="declined"), "declined", reading.cues)
             if reading.status in ("given", "mentioned") and statement("not_so").search(frame.text, start, end):
                 reading = Reading(
                     replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"),

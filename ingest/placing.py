@@ -10,6 +10,8 @@ from ..kb.model import Value
 from .frame import Frame, Span
 from .sites import SiteReader, TumorComposer
 
+#: Spread in a sentence about nodes, without a site of its own, is nodal.
+_NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopathy)\b", re.IGNORECASE)
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
     r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from|at|seg\w*|[\d.]+\s*cm)?[\s,/&+]*(?:the|left|right|L|R|bilateral|multiple)?[\s]*",
@@ -125,7 +127,7 @@ class Placement:
                 found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
                 continue
             if not chosen:
-                if re.match(r"(?:tumou?r\s+)?deposit|secondar", frame.text[word.start : word.end]):
+                if _NODES.search(frame.text, low, high) or re.match(r"(?:tumou?r\s+)?deposit|secondar", frame.text[word.start : word.end]):
                     continue
                 found.append(Span(word.start, word.end, "state", "metastatic_disease", "pattern:metastasis"))
             for site in chosen:

@@ -520,6 +520,8 @@ class ResultBinder:
             attributes.setdefault("alteration", "deletion")
         attributes.pop("result", None)
         said_no = self._said_no(frame.text, group, marker, places)
+        if any(span.kind == "value" and self._concepts.is_a(span.concept, "result_negative") for span in group.led):
+            said_no = [True]
         if "not_amplified" in results:
             attributes["alteration"], said_no = "amplification", [True]
         built = []

@@ -26,6 +26,7 @@ from ...kb.model import (
 from ...kb.regimens import Component, read_components
 from ..document import ReadNote
 from ..sites import TumorComposer
+from ..statements import statement
 from .facts import Fact, facts_of
 from .tumors import TumorMap, organ_of
 
@@ -106,6 +107,8 @@ def collect(bench: Workbench) -> None:
     for fact in facts_of(bench.notes, bench.concepts):
         if fact.kind == "biomarker" and not {"result", "percent", "value", "score"} & fact.attributes.keys():
             continue
+        if fact.kind == "performance" and "value" not in fact.attributes:
+            continue
         if fact.kind == "biomarker" and fact.mention.text and fact.concept in _serum(bench.concepts):
             fact.kind = "lab" if "value" in fact.attributes and "result" not in fact.attributes else fact.kind
         bench.facts.append(fact)
@@ -154,6 +157,46 @@ def _same_statement(concepts: ConceptTable, taken: Fact, fact: Fact) -> bool:
         if name in taken.attributes and name in fact.attributes and taken.attributes[name] != fact.attributes[name]:
             return False
     return True
+
+
+def supersede(bench: Workbench) -> None:
+    """A result said to be corrected replaces the earlier, opposite results of its marker."""
+    texts = {read.note.note_id: read.note.text for read in bench.notes}
+    corrected = statement("corrected_result")
+    for taken in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
+        start, end = taken.mention.sentence
+        if not corrected.search(texts[taken.mention.note_id], start, end):
+            continue
+        sign = _sign(bench.concepts, taken)
+        rejected = [
+            fact
+            for fact in bench.facts
+            if fact.kind == "biomarker"
+            and fact.concept == taken.concept
+            and sign * _sign(bench.concepts, fact) < 0
+            and (fact.note, fact.mention.start) < (taken.note, taken.mention.start)
+        ]
+        for fact in rejected:
+            fact.rejected = taken.mention.mention_id
+        if rejected:
+            bench.decisions.append(
+                Decision(
+                    bench.patient_id,
+                    "correction over error",
+                    (taken.mention.mention_id,),
+                    tuple(sorted({fact.mention.mention_id for fact in rejected})),
+                    f"a corrected result of {bench.concepts.name(taken.concept)} replaces the earlier one",
+                )
+            )
+    bench.facts = [fact for fact in bench.facts if not fact.rejected]
+
+
+def _sign(concepts: ConceptTable, fact: Fact) -> int:
+    """1 for a positive or abnormal result, -1 for a negative or normal one, 0 otherwise."""
+    result = str(fact.attributes.get("result", ""))
+    if concepts.is_a(result, "result_positive") or concepts.is_a(result, "abnormal_expression"):
+        return 1
+    return -1 if concepts.is_a(result, "result_negative") or concepts.is_a(result, "normal_expression") else 0
 
 
 def compose(bench: Workbench) -> None:
@@ -405,6 +448,7 @@ def world_of(context: Context) -> World:
 STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
     collect,
     retract,
+    supersede,
     compose,
     tell_tumors_apart,
     give_components,

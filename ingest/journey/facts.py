@@ -51,6 +51,9 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             own.add(sentence)
             copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
             for attributes in _attribute_sets(mention, concepts):
+                if mention.kind == "variant" and note.document_class == "genetics":
+                    # A genetics clinic reports on blood or saliva unless it says otherwise.
+                    attributes.setdefault("origin", "germline")
                 facts.append(
                     Fact(
                         mention.kind,

@@ -49,10 +49,11 @@ class TumorMap:
 
     def _place(self, fact: Fact) -> None:
         organ, side = self._organ(fact), self._side(fact)
-        best, best_rank = None, 0
+        best, best_rank = None, (0, 0)
         for members in self._members:
-            rank = self._kinship(fact, organ, side, members)
-            if rank > best_rank:
+            # Of two tumors equally close, the one that the same note, or the nearest in the record, speaks of.
+            rank = (self._kinship(fact, organ, side, members), -min(abs(member.note - fact.note) for member in members))
+            if rank[0] and rank > best_rank or (rank[0] and best is None):
                 best, best_rank = members, rank
         if best is None:
             self._members.append([fact])
@@ -163,7 +164,15 @@ class TumorMap:
         return fitting[0] if len(fitting) == 1 else ""
 
     def _only(self) -> str:
-        return self.ids[0] if len(self.ids) == 1 else ""
+        """The only tumor, or the only malignant one beside in-situ lesions."""
+        if len(self.ids) == 1:
+            return self.ids[0]
+        malignant = [
+            identifier
+            for identifier, members in zip(self.ids, self._members, strict=True)
+            if any(self._concepts.is_a(member.concept, "malignant_neoplasm") for member in members)
+        ]
+        return malignant[0] if len(malignant) == 1 else ""
 
 
 def _is_past(fact: Fact) -> bool:
