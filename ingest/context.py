@@ -289,8 +289,9 @@ class SentenceContext:
         if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
             return "never_started", "never_started"
         # Declining says more than offering or discussing, wherever both govern one treatment.
-        for _, found in candidates:
-            if found.kind.name.startswith("declined"):
+        for distance, found in candidates:
+            nearer = (rank for rank, other in candidates if other.kind.name.startswith("given") and rank < distance)
+            if found.kind.name.startswith("declined") and next(nearer, None) is None:
                 cues.append(self._cue(found))
                 return "declined", "declined"
         for _, found in candidates:

@@ -47,7 +47,7 @@ _DOSE = re.compile(
 )
 #: Kinds of finding that a later note may take back.
 _CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
-_OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis"})
+_OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "regimen"})
 #: How far behind a result the words that it is another patient's may stand (the next sentence), in characters.
 _REACH_OF_MISFILING = 160
 
@@ -115,7 +115,9 @@ class MentionWriter:
         taken_back = bool(statement("taken_back").match(frame.text, end, min(len(frame.text), end + 80)))
         for span, target in zip(spans, targets, strict=True):
             reading = context.read(target, frame.shape.section_at(span.start))
-            reading = self._with_decided(span, _led(reading, lead, span.kind))
+            reading = self._with_decided(span, _led(reading, lead, span.kind), bool(context.speaks_of))
+            if span.kind == "diagnosis" and statement("component").search(frame.text, start, end):
+                reading = self._as_component(span, reading)
             if taken_back and span.kind in _CORRECTABLE:
                 reading = replace(
                     reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
@@ -150,10 +152,22 @@ class MentionWriter:
                 )
                 yield self._mention(frame, tumor, reading, day, anchor, section.name, (start, end), document_class)
 
+    def _as_component(self, span: Span, reading: Reading) -> Reading:
+        """An invasive histology that is only a component does not name the tumor (an in-situ one stands for itself)."""
+        if not self._concepts.is_a(span.concept, "carcinoma") or self._concepts.is_a(span.concept, "in_situ_neoplasm"):
+            return reading
+        if reading.context.polarity is not Polarity.PRESENT:
+            return reading
+        return replace(reading, context=replace(reading.context, polarity=Polarity.UNCERTAIN))
+
     @staticmethod
-    def _with_decided(span: Span, reading: Reading) -> Reading:
+    def _with_decided(span: Span, reading: Reading, general: bool) -> Reading:
         """What the recogniser read itself (a result word) is not read again as a cue."""
         context = reading.context
+        if span.kind == "performance" and context.temporality is Temporality.HYPOTHETICAL and not general:
+            # "I would call her ECOG 2" is a score; only the criteria of a trial are none.
+            context = replace(context, temporality=Temporality.CURRENT)
+            reading = replace(reading, context=context)
         if (
             span.kind in ("performance", "tnm", "stage")
             and context.polarity is Polarity.ABSENT
@@ -162,6 +176,8 @@ class MentionWriter:
             return replace(reading, context=replace(context, polarity=Polarity.PRESENT))
         if span.kind == "node" and "positive" in span.attributes:
             return replace(reading, context=replace(context, polarity=Polarity.PRESENT))
+        if span.decided == "retracted":
+            return replace(reading, context=replace(context, polarity=Polarity.ABSENT, reason="retracted"))
         if not span.decided:
             return reading
         if context.reason in ("pending", "not_tested", "retracted") and (

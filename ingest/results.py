@@ -439,6 +439,7 @@ class ResultBinder:
         text = frame.text
         helpers: list[tuple[int, int, str]] = []
         attributes: dict[str, Value] = dict(marker.attributes)
+        withdrawn = False
         stain = next((concept for concept, kind in marker.alternatives if kind == "biomarker"), "")
         only_results = bool(descriptors) and all(
             span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors
@@ -505,6 +506,11 @@ class ResultBinder:
                     decided="present",
                 )
             ]
+        for result in results:
+            if result in rules["gene_result"]:
+                attributes.setdefault("alteration", rules["gene_result"][result])
+        if any(result in rules["no_result"]["withdrawn"] for result in results):
+            withdrawn = True
         if "alteration" not in attributes:
             if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
                 attributes["alteration"] = "mutation"
@@ -516,8 +522,6 @@ class ResultBinder:
                 ):
                     if name == "alteration" or (positive and not negative):
                         attributes.setdefault(name, value)
-        if any(self._concepts.is_a(result, "abnormal_expression") for result in results):
-            attributes.setdefault("alteration", "deletion")
         attributes.pop("result", None)
         said_no = self._said_no(frame.text, group, marker, places)
         if any(span.kind == "value" and self._concepts.is_a(span.concept, "result_negative") for span in group.led):
@@ -538,7 +542,7 @@ class ResultBinder:
                     merged,
                     1,
                     list(helpers),
-                    decided="absent" if absent else "",
+                    decided="retracted" if withdrawn else "absent" if absent else "",
                 )
             )
         return built

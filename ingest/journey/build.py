@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -128,6 +128,7 @@ def retract(bench: Workbench) -> None:
             if fact is not taken
             and fact.context.really_happened
             and fact.kind == taken.kind
+            and fact.kind not in ("surgery", "procedure", "radiation")
             and _same_statement(bench.concepts, taken, fact)
             and (
                 fact.note < taken.note
@@ -188,7 +189,37 @@ def supersede(bench: Workbench) -> None:
                     f"a corrected result of {bench.concepts.name(taken.concept)} replaces the earlier one",
                 )
             )
+    _drop_preliminary(bench, texts)
     bench.facts = [fact for fact in bench.facts if not fact.rejected]
+
+
+def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
+    """A preliminary result gives way to a contrary one of the same marker or gene."""
+    preliminary = statement("preliminary")
+    results = [fact for fact in bench.facts if fact.kind in ("biomarker", "variant") and fact.context.really_happened]
+    for fact in results:
+        if not preliminary.search(texts[fact.mention.note_id], *fact.mention.sentence):
+            continue
+        contrary = [
+            other
+            for other in results
+            if other.concept == fact.concept and other is not fact and _finding(bench.concepts, other) * _finding(bench.concepts, fact) < 0
+        ]
+        if contrary:
+            fact.rejected = contrary[0].mention.mention_id
+            bench.decisions.append(
+                Decision(
+                    bench.patient_id,
+                    "final over preliminary",
+                    (contrary[0].mention.mention_id,),
+                    (fact.mention.mention_id,),
+                    f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one",
+                )
+            )
+
+
+def _finding(concepts: ConceptTable, fact: Fact) -> int:
+    return 1 if fact.kind == "variant" else _sign(concepts, fact)
 
 
 def _sign(concepts: ConceptTable, fact: Fact) -> int:

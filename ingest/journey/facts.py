@@ -13,6 +13,8 @@ from ..variants import complete
 
 #: A shorter sentence says the same in many notes without being copied ("ECOG 1.").
 _COPIED_LENGTH = 60
+#: A family written as an enumeration of its members.
+_ENUMERATION = re.compile(r"\w[/,&\-]\s?\w|\band\b")
 _SPACES = re.compile(r"\W+")
 #: Attributes of the reading of one mention, which say nothing of the event.
 _OF_MENTION = frozenset({"spread_site", "exons", "status"})
@@ -50,14 +52,14 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             sentence = _SPACES.sub(" ", note.note.text[start:end]).lower()
             own.add(sentence)
             copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
-            for attributes in _attribute_sets(mention, concepts):
+            for concept, attributes in _readings(mention, concepts):
                 if mention.kind == "variant" and note.document_class == "genetics":
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
                     attributes.setdefault("origin", "germline")
                 facts.append(
                     Fact(
                         mention.kind,
-                        mention.concept,
+                        concept,
                         attributes,
                         mention.context,
                         mention.day,
@@ -72,6 +74,16 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
                 )
         seen |= own
     return facts
+
+
+def _readings(mention: Mention, concepts: ConceptTable) -> Iterable[tuple[str, dict[str, Value]]]:
+    """Concept and attributes of each fact that one mention states: ``CDKN2A/B`` and ``NTRK1-3`` are their members."""
+    listed: list[str] = [mention.concept]
+    if mention.kind == "variant" and _ENUMERATION.search(mention.text) and mention.concept in concepts:
+        listed += concepts.children(mention.concept)
+    for concept in listed:
+        for attributes in _attribute_sets(mention, concepts):
+            yield concept, attributes
 
 
 def _attribute_sets(mention: Mention, concepts: ConceptTable) -> Iterable[dict[str, Value]]:
