@@ -1,0 +1,147 @@
+"""Reading costs in proportion to length, also for texts made to defeat patterns: 100 KB against 400 KB."""
+
+from __future__ import annotations
+
+import datetime
+import time
+
+import pytest
+
+from cohortium.ingest.dates import DateReader
+from cohortium.ingest.document import NoteReader
+from cohortium.ingest.frame import Frame
+from cohortium.ingest.recognizers.performance import PerformanceRecognizer
+from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
+from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
+from cohortium.ingest.shape import Shape
+from cohortium.ingest.tokens import tokenize
+from cohortium.kb.model import Note
+
+NOTE_DATE = datetime.date(2021, 6, 15)
+#: What is repeated; a first part that stands once arms the patterns that need it.
+REPEATED = {
+    "brackets": "[",
+    "closed_brackets": "(a) ",
+    "masks": "[**",
+    "dashes": "-",
+    "digits": "7",
+    "small_numbers": "1 ",
+    "letters": "a ",
+    "capitals": "A",
+    "newlines": "\n",
+    "carriage_returns": "\r\n",
+    "blanks": " ",
+    "tabs": "\t",
+    "stops": ".",
+    "spaced_stops": ". ",
+    "slashes": "1/",
+    "dates": "3/4/2019 ",
+    "dashed_dates": "3/4/2019-",
+    "bare_dates": "pain 3/4, ",
+    "months": "Mar-",
+    "years": "2019-",
+    "apostrophes": "'",
+    "stage": "stage ",
+    "systems": "AJCC 8 ",
+    "figo": "FIGO 2018 ",
+    "tnm": "T2",
+    "tnm_apart": "T2 N1 ",
+    "prefixes": "yp",
+    "notes": "pT2(",
+    "grade": "grade ",
+    "nottingham": "Nottingham ",
+    "gleason": "Gleason score ",
+    "gleason_sum": "3+4",
+    "ecog": "ECOG ",
+    "ecog_filler": "ECOG from 2 to ",
+    "who": "WHO  ",
+    "boxes": "ECOG [ ] 0 ",
+    "karnofsky": "Karnofsky performance ",
+    "nodes": "nodes ",
+    "node_counts": "2/14 nodes ",
+    "node_fields": "nodes examined: 1 nodes involved: 1 ",
+    "sentinel": "sentinel lymph nodes positive ",
+    "metastases": "metastatic ",
+    "headings": "Plan:\n",
+    "capital_lines": "\n\nA B",
+    "colons": "A:",
+    "rules": "=",
+    "semicolons": "; ",
+    "ago": "three weeks ",
+    "negation": "no ",
+    "cancer": "breast cancer, ",
+    "markers": "ER ",
+    "results": "ER positive, ",
+    "variants": "p.V600E ",
+    "exons": "exon 19, ",
+}
+SHORT, LONG = 100_000, 400_000
+#: Four times the text in four times the time, and a margin for a busy machine.
+MOST_GROWTH = 6.0
+#: Below this a ratio says nothing (seconds).
+NOISE = 0.3
+
+#: Each part of reading that takes a text alone.
+PARTS = {
+    "shape": lambda text: Shape(text),
+    "tokens": tokenize,
+    "dates": lambda text: list(DateReader(text, NOTE_DATE)),
+}
+RECOGNIZERS = (
+    TnmRecognizer(),
+    StageRecognizer(),
+    GradeRecognizer(),
+    PerformanceRecognizer(),
+    NodeRecognizer(),
+    MetastasisRecognizer(),
+)
+
+
+def text_of(piece: str, length: int) -> str:
+    """``piece`` over and over."""
+    return (piece * (length // len(piece) + 1))[:length]
+
+
+def seconds(part: object, argument: object) -> float:
+    """How long one call takes, of processor time."""
+    started = time.process_time()
+    part(argument)  # type: ignore[operator]
+    return time.process_time() - started
+
+
+def assert_grows_with_length(part: object, short: object, long: object) -> None:
+    """The long one takes at most ``MOST_GROWTH`` times as long as the short one."""
+    first = seconds(part, short)
+    second = seconds(part, long)
+    assert second <= max(NOISE, MOST_GROWTH * first), f"{first:.3f} s, then {second:.3f} s for four times the text"
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_grow_with_length(part: str, piece: str) -> None:
+    """Shape, tokens and dates are read in time proportional to the text."""
+    text = text_of(REPEATED[piece], LONG)
+    assert_grows_with_length(PARTS[part], text[:SHORT], text)
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+def test_recognisers_grow_with_length(piece: str) -> None:
+    """Each pattern recogniser reads in time proportional to the text."""
+    text = text_of(REPEATED[piece], LONG)
+    short, long = (Frame(Note("P1", "N1", part, NOTE_DATE)) for part in (text[:SHORT], text))
+    for recognizer in RECOGNIZERS:
+        assert_grows_with_length(lambda frame, find=recognizer.find: list(find(frame)), short, long)
+
+
+@pytest.fixture(scope="module")
+def reader() -> NoteReader:
+    """A reader with the shipped ontology."""
+    return NoteReader.from_ontology()
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+def test_whole_notes_grow_with_length(reader: NoteReader, piece: str) -> None:
+    """A whole note is read in time proportional to its text."""
+    text = text_of(REPEATED[piece], LONG // 4)
+    short, long = (Note("P1", "N1", part, NOTE_DATE) for part in (text[: SHORT // 4], text))
+    assert_grows_with_length(reader.read, short, long)

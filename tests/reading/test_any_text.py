@@ -1,0 +1,107 @@
+"""What holds of every text, whatever it is: nothing raises, spans lie inside, days lie inside the bounds of the model."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cohortium.ingest.dates import DateReader
+from cohortium.ingest.document import NoteReader
+from cohortium.ingest.frame import Frame
+from cohortium.ingest.recognizers.molecular import MolecularRecognizer
+from cohortium.ingest.recognizers.performance import PerformanceRecognizer
+from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
+from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
+from cohortium.ingest.shape import Shape
+from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Note
+
+#: Pieces that the patterns care for, to be strung together in any order with anything between.
+PIECES = st.sampled_from(
+    r"""pT2 N1a M0 ypT0ypN0 cT3N0M0 Tis (DCIS) T: =2 stage Stage IIIB 3b FIGO IC1 AJCC 8 8th edition group Rai Binet C ISS R-ISS II
+    grade Grade Nottingham 8/9 Gleason 3+4 =7 GG 2 G3 well poorly differentiated to moderately ECOG PS WHO KPS 80 % 0-1 [x] [ ] performance
+    status from 2 nodes 2/14 three of twelve none (0/3) LN examined involved: positive met mets metastatic liver brain POD #3 ago weeks 3
+    last week yesterday 2019 2019-03-04 3/4/2019 13/5 4.3.19 March Mar '19 [** **] 99/99/9999 0/0 31/2/2020 - – / . ; : , | ( ) FAMILY HISTORY:
+    Plan HER2 ER+ EGFR L858R exon 19 del 95 IHC 2+ p.V600E no evidence of breast cancer carcinoma not denies mother ſix dayſ İ ſept K ٣/٤/٢٠١٩ ² １２""".split()
+)
+TEXTS = st.lists(st.one_of(PIECES, PIECES, st.text(max_size=6)), max_size=40).flatmap(
+    lambda pieces: st.sampled_from(["", " ", "\n", "  ", "\r\n", "\t"]).map(lambda joint: joint.join(pieces))
+)
+DATES = st.one_of(st.none(), st.dates(), st.just(datetime.date(2021, 6, 15)))
+#: What the readers of notes let through.
+NOTE_DATES = st.one_of(st.none(), st.dates(datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)))
+SOME = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.fixture(scope="module")
+def reader() -> NoteReader:
+    """A reader with the shipped ontology."""
+    return NoteReader.from_ontology()
+
+
+@SOME
+@given(text=TEXTS, date=DATES)
+def test_days_lie_within_the_bounds_of_the_model(text: str, date: datetime.date | None) -> None:
+    """Dates of any text, with any note date, lie within EARLIEST_DAY and LATEST_DAY and their spans within the text."""
+    for mention in DateReader(text, date):
+        assert EARLIEST_DAY <= mention.day.low <= mention.day.high <= LATEST_DAY
+        assert 0 <= mention.start < mention.end <= len(text)
+
+
+@SOME
+@given(text=TEXTS)
+def test_shape_covers_any_text(text: str) -> None:
+    """Sections cover the text; sentences follow one another inside it and leave out nothing but blanks and semicolons."""
+    shape = Shape(text)
+    assert "".join(text[section.start : section.end] for section in shape.sections) == text
+    position = 0
+    for sentence in shape.sentences:
+        assert position <= sentence.start < sentence.end <= len(text)
+        assert not text[position : sentence.start].strip(" ;\t\r\n") or text[position : sentence.start].isspace()
+        position = sentence.end
+
+
+@SOME
+@given(text=TEXTS, date=DATES)
+@pytest.mark.parametrize(
+    "recognizer",
+    [
+        TnmRecognizer(),
+        StageRecognizer(),
+        GradeRecognizer(),
+        PerformanceRecognizer(),
+        NodeRecognizer(),
+        MetastasisRecognizer(),
+        MolecularRecognizer(),
+    ],
+    ids=lambda recognizer: recognizer.name,
+)
+def test_recognisers_read_any_text(recognizer: object, text: str, date: datetime.date | None) -> None:
+    """No recogniser raises, and its spans lie within the text, whether or not the note holds its trigger."""
+    for span in recognizer.find(Frame(Note("P1", "N1", text, date))):  # type: ignore[attr-defined]
+        assert 0 <= span.start < span.end <= len(text)
+        assert span.attributes is not None
+
+
+@SOME
+@given(text=TEXTS, date=NOTE_DATES)
+def test_notes_of_any_text_are_read(reader: NoteReader, text: str, date: datetime.date | None) -> None:
+    """A note of any text is read, and the mentions quote it."""
+    note = Note("P1", "N1", text, date)
+    for mention in reader.read(note).mentions:
+        assert note.text[mention.start : mention.end] == mention.text
+        assert EARLIEST_DAY <= mention.day.low <= mention.day.high <= LATEST_DAY
+        for cue in mention.cues:
+            assert 0 <= cue.start <= cue.end <= len(text)
+
+
+@SOME
+@given(text=TEXTS, date=DATES)
+def test_recognisers_find_the_same_behind_their_triggers(text: str, date: datetime.date | None) -> None:
+    """A note without a recogniser's trigger holds nothing for it, so that gating by triggers changes no result."""
+    frame = Frame(Note("P1", "N1", text, date))
+    for recognizer in (StageRecognizer(), GradeRecognizer(), PerformanceRecognizer(), NodeRecognizer()):
+        if recognizer.triggers.isdisjoint(frame.vocabulary):
+            assert not list(recognizer.find(frame))
