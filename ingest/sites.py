@@ -17,7 +17,7 @@ _SIDE = re.compile(
 )
 _SIDE_BEHIND = re.compile(r"[\s,(]{0,3}")
 _SPECIMEN_LINE = re.compile(
-    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
+    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN|[Tt]issue\b|TISSUE|[Ss]ample\b|SAMPLE|[Mm]aterial\b|[Ss]ource\b|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
 )
 _SPECIMEN_WORDS = re.compile(
     r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b",

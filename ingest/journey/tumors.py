@@ -64,7 +64,8 @@ class TumorMap:
         """0: another tumor; higher: closer. Contralateral disease is another tumor; a histology refines its organ's."""
         organs = {self._organ(member) for member in members} - {""}
         sides = {self._side(member) for member in members} - {""}
-        if side and sides and side not in sides and (not organ or organ in organs):
+        bare = fact.concept not in self._concepts or not self._concepts.get(fact.concept).site
+        if side and sides and side not in sides and (bare or organ in organs):
             return 0
         if fact.concept in _UNSPECIFIC and not organ:
             return 2 if side and side in sides else 1
@@ -73,7 +74,6 @@ class TumorMap:
             if side and side in sides and self._compatible(fact, members):
                 return 5
             return 4 if related else 3 if self._compatible(fact, members) else 0
-        bare = fact.concept in self._concepts and not self._concepts.get(fact.concept).site
         if related and (not organ or not organs or bare):
             # A bare morphology at a site that has no such primary of its own is this tumor, found elsewhere.
             return 2
