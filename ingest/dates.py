@@ -66,6 +66,12 @@ _AGO = re.compile(
         (?:ago|prior|previously|earlier|back|out|s/p|post|status\ post|after\ surgery|from\ surgery)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+#: What every such mention ends with; the long pattern is tried only before one.
+_AGO_END = re.compile(
+    r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}(?:ago|prior|previously|earlier|back|out|s/p|post|status post|after surgery|from surgery)\b",
+    re.IGNORECASE,
+)
+_LONGEST_COUNT = 60
 _LAST = re.compile(
     rf"""(?=[letys])(?<!\w)(?:(?P<which>last|this|earlier\s+this)\s+(?P<unit>week|month|year|spring|summer|autumn|fall|winter|{_WEEKDAYS})
         |(?P<day>yesterday|today|tonight|this\s+(?:morning|afternoon|evening)))\b""",
@@ -379,9 +385,12 @@ class DateReader:
         if self.note_date is None:
             return
         today = self.note_date.toordinal()
-        for match in _AGO.finditer(self.text):
-            interval = self._ago(match, today)
-            if interval:
+        position = 0
+        for tail in _AGO_END.finditer(self.text):
+            match = _AGO.search(self.text, max(position, tail.start() - _LONGEST_COUNT), tail.end())
+            interval = self._ago(match, today) if match else None
+            if match and interval:
+                position = match.end()
                 yield DateMention(match.start(), match.end(), interval, f"ago:{match.group()}", "relative")
         for match in _POSTOPERATIVE_DAY.finditer(self.text):
             day = _within_bounds(today - int(match["count"]), today - int(match["count"]))

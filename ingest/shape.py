@@ -40,9 +40,10 @@ _ABBREVIATIONS = frozenset(
     susp ant lat sup inf""".split()
 )
 _BOUNDARY = re.compile(
-    r"""(?<![.\s])(?P<stop>[.!?])(?P<close>["'”’)\]]{0,4})(?=\s{1,40}["'“(\[>*]{0,4}[A-Z0-9\[(?*]|\s{0,40}\n|\s{0,40}\Z)
+    r"""(?=[.!?\r\n;])(?:
+        (?<![.\s])(?P<stop>[.!?])(?P<close>["'”’)\]]{0,4})(?=\s{1,40}["'“(\[>*]{0,4}[A-Z0-9\[(?*]|\s{0,40}\n|\s{0,40}\Z)
       | (?P<line>\r?\n[ \t]*)
-      | (?P<semi>;(?=\s))
+      | (?P<semi>;(?=\s)))
     """,
     re.VERBOSE,
 )

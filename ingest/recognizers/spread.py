@@ -68,6 +68,9 @@ _POSITIVE_FIELD = re.compile(
     rf"{_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))",
     re.IGNORECASE,
 )
+#: Without one of these words a pattern cannot match, and is not tried.
+_FIELD_WORDS = frozenset(fold(word) for word in "involved positive with macrometastasis macrometastases nodes".split())
+_NEGATIVE_WORDS = frozenset(fold(word) for word in "negative benign clear uninvolved free without".split())
 #: Two fields of one form stand no further apart than this.
 _FIELD_GAP = 60
 
@@ -99,7 +102,9 @@ class NodeRecognizer:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``node``."""
-        yield from self._fields(frame.text)
+        words = frame.vocabulary
+        if not words.isdisjoint(_FIELD_WORDS):
+            yield from self._fields(frame.text)
         dated = frozenset(date.start for date in frame.dates)
         for pattern in (_COUNT, _WORD_COUNT):
             for match in pattern.finditer(frame.text):
@@ -115,14 +120,15 @@ class NodeRecognizer:
                 ):
                     continue
                 yield self._span(match.start(), match.end(), "node-count", positive, examined)
-        for match in _ALL_NEGATIVE.finditer(frame.text):
+        for match in () if words.isdisjoint(_NEGATIVE_WORDS) else _ALL_NEGATIVE.finditer(frame.text):
             yield self._span(match.start(), match.end(), "node-count", 0, self._number(match["examined"]))
 
     def _fields(self, text: str) -> Iterator[Span]:
         """Fields of forms: a count of involved nodes, with the count of examined ones when it stands beside."""
-        examined = list(_EXAMINED_FIELD.finditer(text))
+        found = list(_POSITIVE_FIELD.finditer(text))
+        examined = list(_EXAMINED_FIELD.finditer(text)) if found else []
         at = 0
-        for match in _POSITIVE_FIELD.finditer(text):
+        for match in found:
             if not _NODE_WORD.search(text, max(0, match.start() - _FIELD_GAP), match.end()):
                 continue
             while at < len(examined) and examined[at].end() + _FIELD_GAP < match.start():
