@@ -118,6 +118,8 @@ class MentionWriter:
             reading = self._with_decided(span, _led(reading, lead, span.kind), bool(context.speaks_of))
             if span.kind == "diagnosis" and statement("component").search(frame.text, start, end):
                 reading = self._as_component(span, reading)
+            if self._is_label(span, spans, frame, document_class):
+                reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             if taken_back and span.kind in _CORRECTABLE:
                 reading = replace(
                     reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
@@ -151,6 +153,16 @@ class MentionWriter:
                     span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
                 )
                 yield self._mention(frame, tumor, reading, day, anchor, section.name, (start, end), document_class)
+
+    @staticmethod
+    def _is_label(span: Span, spans: Sequence[Span], frame: Frame, document_class: str) -> bool:
+        """A gene in brackets behind a drug, in a report that lists therapies: what the drug is for, not what was found."""
+        if span.kind != "variant" or document_class not in ("molecular", "pathology", "clinical"):
+            return False
+        if {"protein", "cdna", "percent"} & span.attributes.keys():
+            return False
+        drugs = (other for other in spans if other.kind == "medication" and 0 <= span.start - other.end <= 12)
+        return any(frame.text[drug.end : span.start].lstrip().startswith("(") for drug in drugs)
 
     def _as_component(self, span: Span, reading: Reading) -> Reading:
         """An invasive histology that is only a component does not name the tumor (an in-situ one stands for itself)."""

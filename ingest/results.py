@@ -106,6 +106,7 @@ class ResultBinder:
         bound: list[Span] = []
         heading: list[Span] = []
         heading_end = 0
+        heading_listed = False
         at = 0
         for sentence in frame.shape.sentences:
             here: list[Span] = []
@@ -143,6 +144,13 @@ class ResultBinder:
                 group.ends = following.begins() if following else sentence.end
                 bound.extend(self._bind_group(frame, group, heading, here, sentence.end))
             bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
+            # "VUS: A; B; C": the class goes on behind each semicolon, and ends with the sentence.
+            classes = [span for span in groups[0].led if span.end <= groups[0].markers[0].start and span.attributes.get("significance")]
+            if sentence.closed_by == "semi" and classes:
+                heading, heading_end = classes, sentence.end
+            elif sentence.closed_by != "semi" and heading and heading[0].start >= sentence.start - 400 and heading_listed:
+                heading = []
+            heading_listed = sentence.closed_by == "semi"
         return bound
 
     def _groups(self, text: str, items: Sequence[Span]) -> list[Group]:
@@ -293,6 +301,8 @@ class ResultBinder:
             for span in here
             if span.kind == "molecular" and ("origin" in span.attributes or "sample" in span.attributes)
         ]
+        if len({span.attributes["origin"] for span in shared if "origin" in span.attributes}) > 1:
+            shared = []  # A sentence that tells germline from somatic findings: each keeps to its own words.
         bound: list[Span] = []
         for index, marker in enumerate(group.markers):
             following = group.markers[index + 1].start if index + 1 < len(group.markers) else None
@@ -465,7 +475,7 @@ class ResultBinder:
         ]:
             helpers.append((span.start, span.end, span.source))
             if span.kind == "value":
-                if span.concept not in rules["no_result"]["concepts"]:
+                if span.concept not in rules["no_result"]["concepts"] + rules["no_gene_result"]["concepts"]:
                     results.append(span.concept)
                 continue
             for name, value in span.attributes.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,7 @@ _TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure",
 _RECORD_SECTIONS: Final = frozenset(
     {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
 )
+_SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
 #: Days within which another note tells what a report without a diagnosis of its own is about.
 _NEAR_IN_TIME: Final = 90
 #: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
@@ -117,6 +119,24 @@ def collect(bench: Workbench) -> None:
 @lru_cache(maxsize=4)
 def _serum(concepts: ConceptTable) -> frozenset[str]:
     return concepts.below("serum_marker") if "serum_marker" in concepts else frozenset()
+
+
+def tell_past_scores(bench: Workbench) -> None:
+    """A score that the note itself puts in the past ("was ECOG 3 in February; now 2") is not that day's."""
+    scores: dict[str, list[Fact]] = defaultdict(list)
+    for fact in bench.facts:
+        if fact.kind == "performance":
+            scores[fact.mention.note_id].append(fact)
+    for facts in scores.values():
+        past = [fact for fact in facts if _SAID_OF_THE_PAST.search(fact.mention.text) or _is_historical(fact)]
+        if len(past) < len(facts):
+            for fact in past:
+                if not _dated(fact):
+                    fact.day = DayInterval(EARLIEST_DAY, max(EARLIEST_DAY, fact.day.high - 1))
+
+
+def _is_historical(fact: Fact) -> bool:
+    return fact.context.temporality is Temporality.HISTORICAL
 
 
 def retract(bench: Workbench) -> None:
@@ -478,6 +498,7 @@ def world_of(context: Context) -> World:
 #: The journey, step by step.
 STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
     collect,
+    tell_past_scores,
     retract,
     supersede,
     compose,

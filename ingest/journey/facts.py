@@ -53,7 +53,7 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             own.add(sentence)
             copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
             for concept, attributes in _readings(mention, concepts):
-                if mention.kind == "variant" and note.document_class == "genetics":
+                if mention.kind == "variant" and note.document_class == "genetics" and "percent" not in attributes:
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
                     attributes.setdefault("origin", "germline")
                 facts.append(

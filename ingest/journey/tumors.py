@@ -113,6 +113,8 @@ class TumorMap:
         candidates = (
             (1, lambda: self._by_sentence(fact, sentence_tumors)),
             (1, lambda: self._by_side(side)),
+            # A report is about its specimen, whatever other tumors its history tells of; a clinic note, about what it names.
+            (2, lambda: self._by_organ(fact.topic, "") if fact.document_class in ("pathology", "molecular") else ""),
             (2, lambda: self._by_document(fact, document_tumors)),
             (2, lambda: self._by_organ(fact.topic, "")),
             (3, self._only),
