@@ -48,8 +48,10 @@ _BODY = rf"""(?P<masked>\[\*\*\s?)?(?:
     | (?(masked)(?P<masked_month>1[0-2]|0?[1-9])-(?P<masked_day>{_DAY})(?=\s?\*\*)|(?!))
     | (?P<day_first>{_DAY})(?:st|nd|rd|th)?[\s\-]{{0,3}}(?:of\s)?{_MONTH.format("month_after")}
       (?:[\s,\-]{{0,3}}(?:(?P<year_after>{_YEAR})(?!\d)|['’]?(?P<short_after>\d\d)(?![\d/%]|[:.]\d)))?
-    | {_MONTH.format("month_before")}\s{{1,3}}(?P<day_after>{_DAY})(?:st|nd|rd|th)?(?![\d/%]|:\d)(?:,?\s{{1,3}}(?P<year_of_day>{_YEAR})(?!\d))?
-    | {_MONTH.format("month_only")}[\s,'’\-]{{0,3}}(?:of\s)?(?:(?P<month_year>{_YEAR})|['’]?(?P<month_short_year>\d\d))(?![\d/%]|:\d)
+    | {_MONTH.format("month_before")}\s{{1,3}}(?P<day_after>{_DAY})(?:st|nd|rd|th)?(?![\d/%]
+            |:\d)(?:,?\s{{1,3}}(?P<year_of_day>{_YEAR})(?!\d))?
+    | {_MONTH.format("month_only")}[\s,'’\-]{{0,3}}(?:of\s)?(?:(?P<month_year>{_YEAR})
+            |['’]?(?P<month_short_year>\d\d))(?![\d/%]|:\d)
     | (?P<year_only>{_YEAR})(?![\d/%+]|:\d|-(?!{_YEAR}(?![\d\-]))|\.\d)
     | ['’](?P<apostrophe_year>\d\d)(?![\ds\w'’"])
     )(?:\s?\*\*\])?"""
@@ -68,7 +70,8 @@ _AGO = re.compile(
 )
 #: What every such mention ends with; the long pattern is tried only before one.
 _AGO_END = re.compile(
-    r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}(?:ago|prior|previously|earlier|back|out|s/p|post|status post|after surgery|from surgery)\b",
+    r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}(?:ago|prior|previously|earlier|back|out|s/p|post|status post"
+    r"|after surgery|from surgery)\b",
     re.IGNORECASE,
 )
 _LONGEST_COUNT = 60
@@ -123,7 +126,8 @@ def _words() -> _Words:
 
     return _Words(
         compiled(
-            rf"(?<![^\W_]){any_of('fraction_before')}(?:[\s:=(,]{{1,3}}(?:was|is|of|in|at|score|now|then|about))*[\s:=(\-#]{{0,3}}$"
+            rf"(?<![^\W_]){any_of('fraction_before')}(?:[\s:=(,]{{1,3}}(?:was|is|of|in|at|score|now|then"
+            rf"|about))*[\s:=(\-#]{{0,3}}$"
         ),
         compiled(rf"\)?[\s\-]{{0,2}}{any_of('fraction_behind')}(?![^\W_])"),
         compiled(rf"(?<![^\W_]){any_of('nodes')}(?![^\W_])"),

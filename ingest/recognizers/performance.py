@@ -12,18 +12,22 @@ _STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[
 _DAY = r"(?:\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"
 #: What may stand between the scale and its value. Bounded, and no two ways to read one stretch but for single signs.
 _FILLER = rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:performance|Performance|PERFORMANCE|[Ss]tatus|STATUS|[Ss]core|SCORE|[Ss]cale|PS|P\.S\.|of|is|was|now|today
-    |currently|remains|remained|has|had|at|an?|the|ECOG|WHO|Zubrod|KPS|stable|still|current|estimated|approximately|approx\.?|about|grade|Grade|functional|again|level|rating
+    |currently|remains|remained|has|had|at|an?|the|ECOG|WHO|Zubrod|KPS|stable|still|current|estimated
+            |approximately|approx\.?|about|grade|Grade|functional|again|level|rating
     |baseline|pt|patient|her|his|assessed|as|improved|declined|worsened|dropped|went|to|on|from[ ][0-5]|zero[ ]to|{_DAY})(?![A-Za-z])){{0,18}}?"""
 _ECOG = re.compile(
     rf"""(?=[EeZWPp])(?<![A-Za-z0-9])(?P<scale>(?:ECOG|E\.C\.O\.G\.?|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD)(?![A-Za-z0-9])|(?:WHO[ ]?[/(]?[ ]?)?{_STATUS}|WHO(?=[ ]?[:=]?[ ]?[0-4](?![\w./])))
-        {_FILLER}(?<![\d.])(?P<value>[0-5]|zero|one|two|three|four)(?![\d%A-Za-z]|\.\d|\s?/\s?\d\d|\s?[/:]\s?\d{{1,2}}\s?[/:]|\s?[\])])
+        {_FILLER}(?<![\d.])(?P<value>[0-5]|zero|one|two|three|four)(?![\d%A-Za-z]|\.\d|\s?/\s?\d\d
+            |\s?[/:]\s?\d{{1,2}}\s?[/:]|\s?[\])])
         (?:\s?(?:-|–|\bto\b|\bor\b|/)\s?(?P<upper>[0-5])(?![\d%/]|\.\d))?""",
     re.VERBOSE,
 )
 #: A form: every value stands beside its box, and the ticked one counts.
 _BOXES = re.compile(
-    rf"(?=[EPZ])(?<![A-Za-z0-9])(?:ECOG|Zubrod|{_STATUS})(?:[\s:(),\-]|ECOG|PS|[Pp]erformance|[Ss]tatus|[Ss]core){{0,12}}"
-    r"(?P<boxes>(?:[\s,;]{0,4}(?:(?:\[[ xX]?\]|\([ xX]?\)|[☐☑☒])\s?[0-4]|[0-4]\s?(?:\[[ xX]?\]|\([ xX]?\)|[☐☑☒]))(?![\w/]|\.\d)){2,5})",
+    rf"(?=[EPZ])(?<![A-Za-z0-9])(?:ECOG|Zubrod|{_STATUS})(?:[\s:(),\-]|ECOG|PS|[Pp]erformance|[Ss]tatus"
+    rf"|[Ss]core){{0,12}}"
+    r"(?P<boxes>(?:[\s,;]{0,4}(?:(?:\[[ xX]?\]|\([ xX]?\)|[☐☑☒])\s?[0-4]|[0-4]\s?(?:\[[ xX]?\]|\([ xX]?\)"
+    r"|[☐☑☒]))(?![\w/]|\.\d)){2,5})",
 )
 _TICKED_BEFORE = re.compile(r"(?:[\[(][xX][\])]|[☑☒])\s?([0-4])")
 _TICKED_BEHIND = re.compile(r"([0-4])\s?(?:[\[(][xX][\])]|[☑☒])")
@@ -71,7 +75,7 @@ class PerformanceRecognizer:
             if match["scale"] == "WHO" and _GRADED_TUMOR.search(text, max(0, match.start() - 30), match.start()):
                 continue
             raw = match["value"]
-            value = float(_WORDS[raw] if raw in _WORDS else raw)
+            value = float(_WORDS.get(raw, raw))
             # "1/4": of four; "1/2": between the two.
             if match["upper"] and not (match["upper"] in "45" and "/" in match.group()[-3:]):
                 value = max(value, float(match["upper"]))

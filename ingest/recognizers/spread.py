@@ -11,13 +11,15 @@ from ..frame import Frame, Span
 from ..tokens import fold
 
 _SITE_OF_MET = (
-    r"(?:brain|cerebral|cerebellar|bone|bony|osseous|liver|hepatic|lung|pulmonary|adrenal|nodal|node|spinal|spine|cns|skin|pleural|peritoneal|skeletal"
+    r"(?:brain|cerebral|cerebellar|bone|bony|osseous|liver|hepatic|lung|pulmonary|adrenal|nodal|node|spinal|spine"
+    r"|cns|skin|pleural|peritoneal|skeletal"
     r"|solitary|single|isolated|distant|visceral|dural|leptomeningeal|drop|splenic|renal|ovarian|axillary)"
 )
 _METASTASIS = re.compile(
     r"""(?=[MmOoDdSsVvWwCcTtPp])(?<![A-Za-z])(?:
         (?i:(?:micro|macro|oligo|poly)?-?metasta(?:s[ei]s|ses|tic|si[sz]ed|si[sz]es?|si[sz]ing))
-      | (?i:micro|macro|oligo)?-?(?<![\d>]\s)(?<![\d>])(?:[Mm]ets|METS)(?!\s?[Ee][Xx]|\s(?:of\sexercise|on\s(?:treadmill|exercise)))
+      | (?i:micro|macro|oligo)?-?(?<![\d>]\s)(?<![\d>])(?:[Mm]ets|METS)(?!\s?[Ee][Xx]|\s(?:of\sexercise
+            |on\s(?:treadmill|exercise)))
       | (?i:(?:distant|systemic|visceral|widespread|disseminated)\s(?:spread|disease|relapse|recurrence|malignancy))
       | (?i:carcinomatosis|secondaries|secondary\sdeposits?|(?:tumou?r|malignant)\sdeposits?)
     )(?![A-Za-z])""",
@@ -29,7 +31,8 @@ _SINGLE = re.compile(rf"(?<![A-Za-z])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Z
 # --- node counts ------------------------------------------------------------------------------------------------------
 
 _COUNT = re.compile(
-    r"(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))",
+    r"(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf"
+    r"|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))",
 )
 _WORD_NUMBERS = {
     word: number
@@ -41,14 +44,17 @@ _WORD_NUMBERS = {
 _NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True)) + r")"
 _FIGURE = r"(?:\s?\(\d{1,3}\))?"
 _WORD_COUNT = re.compile(
-    rf"(?<![A-Za-z\d])(?P<positive>{_NUMBER}|none|no|all){_FIGURE}\s(?:out\s)?of\s(?:the\s)?(?P<examined>{_NUMBER})(?![A-Za-z\d./%]){_FIGURE}(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
+    rf"(?<![A-Za-z\d])(?P<positive>{_NUMBER}|none|no"
+    rf"|all){_FIGURE}\s(?:out\s)?of\s(?:the\s)?(?P<examined>{_NUMBER})(?![A-Za-z\d./%]){_FIGURE}"
+    rf"(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
     re.IGNORECASE,
 )
 _NODES = r"(?:lymph\s)?(?:nodes?|LNs?|SLNs?)"
 _KIND_OF_NODE = r"(?:(?:sentinel|axillary|pelvic|regional|mediastinal|inguinal|cervical|hilar|para-?aortic|perirectal|pericolic|benign|left|right|additional|sampled)\s){0,3}"
 #: "all 12 lymph nodes negative", "8 nodes, all negative", "two sentinel nodes were negative".
 _ALL_NEGATIVE = re.compile(
-    rf"(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s(?:(?:are|were|is|was|all|both|examined|sampled|removed|and)[,:]?\s){{0,4}}"
+    rf"(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s"
+    rf"(?:(?:are|were|is|was|all|both|examined|sampled|removed|and)[,:]?\s){{0,4}}"
     r"(?:negative|benign|clear|uninvolved|free\sof|without\s(?:metast|evidence|tumou?r|carcinoma|malignan))",
     re.IGNORECASE,
 )
@@ -60,11 +66,14 @@ _LEAD = r"(?:(?:total\s)?number\s(?:of\s)?|total\s)?"
 _TO_VALUE = r"[\s:=.\-–|(]{0,60}"
 _FOUND = r"(?:involved|positive|with\s(?:metast|macromet|macro|tumou?r|carcinoma|cancer)\w*(?:\s(?:tumou?r|carcinoma|disease))?|macrometast\w+)"
 _EXAMINED_FIELD = re.compile(
-    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s)?(?:examined|sampled|retrieved|harvested|removed){_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d)",
+    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s)?(?:examined|sampled"
+    rf"|retrieved|harvested|removed){_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d)",
     re.IGNORECASE,
 )
 _POSITIVE_FIELD = re.compile(
-    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:positive\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s?)?(?:{_FOUND}|(?<=positive\snodes)|(?<=positive\snodes\s)|(?<=positive\slymph\snodes)|(?<=positive\slymph\snodes\s))"
+    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:positive\s)?(?:(?:regional|sentinel|axillary"
+    rf"|pelvic)\s)?{_NODES}\s?)?(?:{_FOUND}|(?<=positive\snodes)|(?<=positive\snodes\s)|(?<=positive\slymph\snodes)"
+    rf"|(?<=positive\slymph\snodes\s))"
     rf"{_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))",
     re.IGNORECASE,
 )

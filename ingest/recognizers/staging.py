@@ -39,21 +39,26 @@ def _m(name: str, zero: str) -> str:
 _TNM = re.compile(
     r"(?=[ypcrumaTNM])(?<![A-Za-z0-9])(?:"
     rf"{_t('t')}{_T_NOTE}{_T_RANGE}(?:{_GAP}{_n('n', '[0O]')}{_N_NOTE})?(?:{_GAP}{_m('m', '[0O]')}{_M_NOTE})?"
-    rf"|{_n('lone_n', '0')}{_N_NOTE.replace('<n_', '<lone_n_')}(?:{_GAP}{_m('lone_n_m', '[0O]')}{_M_NOTE.replace('<m_', '<lone_n_m_')})?"
+    rf"|{_n('lone_n', '0')}{_N_NOTE.replace('<n_', '<lone_n_')}"
+    rf"(?:{_GAP}{_m('lone_n_m', '[0O]')}{_M_NOTE.replace('<m_', '<lone_n_m_')})?"
     rf"|{_m('lone_m', '0')}{_M_NOTE.replace('<m_', '<lone_m_')})"
 )
 #: Shorthand in small letters is read only where T and N stand together (pt2n0).
 _SMALL_TNM = re.compile(
-    r"(?=[pcyrt])(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|rp|p|c|y|r)?t\s?(?P<t>is|x|[0-4](?:mi|[a-d])?)[\s,/]{0,2}(?P<n_prefix>yp|yc|p|c)?n\s?"
+    r"(?=[pcyrt])(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|rp|p|c|y|r)?t\s?(?P<t>is|x|[0-4](?:mi"
+    r"|[a-d])?)[\s,/]{0,2}(?P<n_prefix>yp|yc|p|c)?n\s?"
     r"(?P<n>x|[0-3](?:mi|[a-c])?)(?:[\s,/]{0,2}(?:yp|yc|p|c)?m\s?(?P<m>x|[01][a-d]?))?(?![A-Za-z0-9])"
 )
 #: Fields of a form: the letters are labels.
 _FORM_TNM = re.compile(
-    r"(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|p|c)?T\s?[:=]\s?(?:yp|yc|p|c)?T?(?P<t>is|X|[0-4](?:mi|[a-d])?)[\s,;|]{1,3}(?P<n_prefix>yp|yc|p|c)?N\s?[:=]\s?"
-    r"(?:yp|yc|p|c)?N?(?P<n>X|[0-3](?:mi|[a-c])?)(?:[\s,;|]{1,3}(?:yp|yc|p|c)?M\s?[:=]\s?(?:p|c)?M?(?P<m>X|[01][a-d]?))?(?![A-Za-z0-9]|\.\d)"
+    r"(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|p|c)?T\s?[:=]\s?(?:yp|yc|p|c)?T?(?P<t>is|X|[0-4](?:mi"
+    r"|[a-d])?)[\s,;|]{1,3}(?P<n_prefix>yp|yc|p|c)?N\s?[:=]\s?"
+    r"(?:yp|yc|p|c)?N?(?P<n>X|[0-3](?:mi|[a-c])?)(?:[\s,;|]{1,3}(?:yp|yc|p|c)?M\s?[:=]\s?(?:p|c)?M?(?P<m>X"
+    r"|[01][a-d]?))?(?![A-Za-z0-9]|\.\d)"
 )
 _LABELLED = re.compile(
-    r"(?=[ypcTNM])(?<![A-Za-z0-9])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?(?:[Ss]tage|[Cc]ategory|[Cc]lassification|STAGE|CATEGORY)|(?<=[pc][TNM])(?=\s?[:=]))"
+    r"(?=[ypcTNM])(?<![A-Za-z0-9])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?(?:[Ss]tage|[Cc]ategory"
+    r"|[Cc]lassification|STAGE|CATEGORY)|(?<=[pc][TNM])(?=\s?[:=]))"
     r"\s?(?:is|was|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
 )
 _CATEGORY_WORDS = re.compile(
@@ -62,7 +67,8 @@ _CATEGORY_WORDS = re.compile(
     re.IGNORECASE,
 )
 _NOT_TNM = re.compile(
-    r"\s{0,3}[-–]?\s{0,3}(?:weighted|vertebra|spine|level|hyperintens|signal|FLAIR|rib|fracture|sequence|image|segment|-\s?[TL]\d)",
+    r"\s{0,3}[-–]?\s{0,3}(?:weighted|vertebra|spine|level|hyperintens|signal|FLAIR|rib|fracture|sequence|image"
+    r"|segment|-\s?[TL]\d)",
     re.IGNORECASE,
 )
 
@@ -70,7 +76,8 @@ _NOT_TNM = re.compile(
 
 _EDITION = r"(?:\s?\(?(?:v?[6-9](?:th)?|seventh|eighth|ninth|(?:19|20)\d\d)(?![A-Za-z0-9])\)?(?:\s?ed(?:ition|n)?\b\.?)?(?:\s(?:19|20)\d\d)?)?"
 _SYSTEM_NAMES = (
-    rf"(?:(?:AJCC|UICC|FIGO){_EDITION}|(?i:anatomic(?:al)?|prognostic|patholog(?:ic|ical|ically)|path|clinical(?:ly)?|overall|tnm)"
+    rf"(?:(?:AJCC|UICC|FIGO){_EDITION}|(?i:anatomic(?:al)?|prognostic|patholog(?:ic|ical|ically)|path"
+    rf"|clinical(?:ly)?|overall|tnm)"
     r"|Ann[ \-]Arbor|Lugano|Rai|R-?ISS|ISS|Durie[ \-]Salmon|Masaoka(?:[ \-]Koga)?|COG|INSS|INRG)"
 )
 #: Attribute ``system`` by what the text calls it; the first that occurs is the one.
@@ -83,40 +90,51 @@ _SYSTEMS = {
 _BARE = frozenset({"figo", "rai", "ann_arbor", "lugano", "r_iss", "iss", "durie_salmon", "masaoka", "inss"})
 _ROMAN = (
     r"(?:(?:IV|III|II|I|0|[1-4])"
-    r"(?:[\s\-]?[A-D](?![a-z]|[\s\-]?cell|\.\s?[a-z])(?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?[ESX]{0,2}|[a-d](?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?|[ESX][AB]?|is|e)?)"
+    r"(?:[\s\-]?[A-D](?![a-z]|[\s\-]?cell|\.\s?[a-z])(?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?[ESX]{0,2}"
+    r"|[a-d](?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?|[ESX][AB]?|is|e)?)"
 )
 _STAGE = re.compile(
     rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![A-Za-z0-9])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
-        (?:(?P<before>yp|yc|p|c)?(?P<word>[Ss]tages?|STAGE|[Ss]tg\.?|STG|[Ss]taged|STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
-            (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis|presentation|remains|[:=\-–]|\.{{2,60}})){{0,4}}
+        (?:(?P<before>yp|yc|p|c)?(?P<word>[Ss]tages?|STAGE|[Ss]tg\.?|STG|[Ss]taged
+            |STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
+            (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis
+            |presentation|remains|[:=\-–]|\.{{2,60}})){{0,4}}
             \s{{0,3}}(?:AJCC\s?[6-9]?\s?|FIGO\s?)?(?P<value_prefix>yp|yc|p|c)?)?
         (?P<stage>{_ROMAN}|(?<=age\s)(?i:one|two|three|four)\b)
         (?:\s?(?:[/–-]|\bor\b|\bto\b|\bvs\b\.?)\s?(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
     re.VERBOSE,
 )
 _SYSTEM_BEHIND = re.compile(
-    rf"\s?[(,]?\s?(?:by|per|via|according\sto)?\s?(?:(?:19|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![A-Za-z0-9])(?!{_GAP}(?:[Ss]tage|{_ROMAN}(?![A-Za-z0-9])))"
+    rf"\s?[(,]?\s?(?:by|per|via|according\sto)?\s?(?:(?:19"
+    rf"|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![A-Za-z0-9])(?!{_GAP}(?:[Ss]tage|{_ROMAN}(?![A-Za-z0-9])))"
 )
 _LETTER_STAGE = re.compile(
-    r"(?=[BD])(?<![A-Za-z0-9])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass|[Gg]roup)[\s:]{1,3})?(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
+    r"(?=[BD])(?<![A-Za-z0-9])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass"
+    r"|[Gg]roup)[\s:]{1,3})?(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
 )
 _OTHER_STAGE = re.compile(
-    r"(?:CKD|kidney|renal|ulcers?|injury|pressure|GOLD|COPD|fibrosis|failure|CHF|decubitus|Tanner|sleep|sarcoid(?:osis)?|endometriosis|cirrhosis|steatosis"
-    r"|necrosis|osteoarthritis|retinopathy|lymphedema|lymphoedema|labou?r|Child|NYHA|AKI|breast\sdevelopment|REM|HTN|hypertension|POP|prolapse)"
+    r"(?:CKD|kidney|renal|ulcers?|injury|pressure|GOLD|COPD|fibrosis|failure|CHF|decubitus|Tanner|sleep"
+    r"|sarcoid(?:osis)?|endometriosis|cirrhosis|steatosis"
+    r"|necrosis|osteoarthritis|retinopathy|lymphedema|lymphoedema|labou?r|Child|NYHA|AKI|breast\sdevelopment|REM|HTN"
+    r"|hypertension|POP|prolapse)"
     r"\W{0,4}(?:disease\W{0,4})?$",
     re.IGNORECASE,
 )
 _OTHER_STAGE_BEHIND = re.compile(
-    r"\W{0,4}(?:chronic\s+)?(?:CKD|kidney|renal\s+(?:disease|failure|insuff)|(?:[a-z]+\s)?(?:pressure|decubitus|ulcer)|lymphedema|sacral|HTN|hypertens|endometriosis"
-    r"|sarcoidosis|COPD|sleep|of\s(?:the|a|an|his|her|this)\b|(?:breast\s)?(?:reconstruct|revision|expander|implant)|surgery|procedure|repair|operation|prolapse)",
+    r"\W{0,4}(?:chronic\s+)?(?:CKD|kidney|renal\s+(?:disease|failure|insuff)|(?:[a-z]+\s)?(?:pressure|decubitus"
+    r"|ulcer)|lymphedema|sacral|HTN|hypertens|endometriosis"
+    r"|sarcoidosis|COPD|sleep|of\s(?:the|a|an|his|her|this)\b|(?:breast\s)?(?:reconstruct|revision|expander|implant)"
+    r"|surgery|procedure|repair|operation|prolapse)",
     re.IGNORECASE,
 )
 _SPEAKER_BEFORE = re.compile(r"(?:this|that|which|any|what|some|each|every|current|present)\s$", re.IGNORECASE)
 _SPEAKER_BEHIND = re.compile(
-    r"\s(?:would|will|am|have|had|do|don['’]t|did|think|feel|felt|was|can|could|believe|recommend|suggest|discussed|explained|see|saw|told|reviewed|'d|'m|'ve)\b"
+    r"\s(?:would|will|am|have|had|do|don['’]t|did|think|feel|felt|was|can|could|believe|recommend|suggest|discussed"
+    r"|explained|see|saw|told|reviewed|'d|'m|'ve)\b"
 )
 _AFTER_TNM = re.compile(
-    r"(?P<gap>[\s,;:=()\-–→]{0,4})(?:=\s?)?(?:AJCC\s?\d?(?:th)?\s?)?(?P<stage>(?:IV|III|II|I)(?:[A-D]\d?|[a-d]\d?)?)(?![A-Za-z0-9/\-])"
+    r"(?P<gap>[\s,;:=()\-–→]{0,4})(?:=\s?)?(?:AJCC\s?\d?(?:th)?\s?)?(?P<stage>(?:IV|III|II|I)(?:[A-D]\d?"
+    r"|[a-d]\d?)?)(?![A-Za-z0-9/\-])"
 )
 _BEFORE_TNM = re.compile(r"(?<![A-Za-z0-9/])(?P<stage>(?:IV|III|II|I)[A-D]\d?|IV|III|II)\s?[(,:=]\s?$")
 _ARABIC = {"1": "I", "2": "II", "3": "III", "4": "IV", "one": "I", "two": "II", "three": "III", "four": "IV"}
@@ -128,20 +146,31 @@ _GLEASON = r"(?:[Gg]leason|GLEASON|GS(?=\s?[1-5]\s?\+))(?:['’]?s)?"
 _GLEASON_WORDS = r"(?:\s{0,2}(?:[Ss]core|SCORE|[Gg]rade|[Ss]um|[Pp]attern|of|is|was|[:=])){0,4}\s{0,2}"
 _GRADE = re.compile(
     rf"""(?=[A-Za-z1-5])(?<![A-Za-z0-9])(?:
-      (?P<scale>(?:(?:Nottingham|SBR|(?:[Ss]carff[\s\-])?Bloom[\s\-]{{0,3}}Richardson|Elston(?:[\s\-]Ellis)?|FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog(?:ic|ical|y)|[Tt]umou?r|[Cc]ombined|[Oo]verall|[Ss]core|[Mm]odified|[Mm]od)[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
-        (?P<word>[Gg]rade|GRADE|[Gg]rd?\.?|[Gg]d)\s{{0,2}}(?P<group>[Gg]roup|GROUP)?(?:\s{{0,2}}(?:is|of|was|[:=,(]|\.{{2,60}})){{0,3}}\s{{0,2}}
-        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![A-Za-z])|IV(?![A-Za-z])|high|low|intermediate|HIGH|LOW|three|two|one)
-        (?:\s?(?:/|of|out\sof)\s?(?:[345](?!\d)|III|IV))?(?:\s?(?:[-–]|to)\s?(?P<upper>[1-5](?![\d+])|I{{1,3}}V?(?![A-Za-z])))?)
+      (?P<scale>(?:(?:Nottingham|SBR|(?:[Ss]carff[\s\-])?Bloom[\s\-]{{0,3}}Richardson|Elston(?:[\s\-]Ellis)?
+            |FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog(?:ic|ical|y)|[Tt]umou?r|[Cc]ombined
+            |[Oo]verall|[Ss]core|[Mm]odified|[Mm]od)[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
+        (?P<word>[Gg]rade|GRADE|[Gg]rd?\.?|[Gg]d)\s{{0,2}}(?P<group>[Gg]roup|GROUP)?(?:\s{{0,2}}(?:is|of|was
+            |[:=,(]|\.{{2,60}})){{0,3}}\s{{0,2}}
+        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![A-Za-z])|IV(?![A-Za-z])|high
+            |low|intermediate|HIGH|LOW|three|two|one)
+        (?:\s?(?:/|of|out\sof)\s?(?:[345](?!\d)|III|IV))?(?:\s?(?:[-–]|to)\s?(?P<upper>[1-5](?![\d+])
+            |I{{1,3}}V?(?![A-Za-z])))?)
     | G(?P<short>[1-4])(?![A-Za-z0-9/.]|\s?P\d)
     | G(?P<ended>[1-4])(?=\.(?:\s|$))
-    | (?P<level>[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE)[-\s]{{1,2}}(?:[Nn]uclear[-\s]|NUCLEAR[-\s])?(?:[Gg]rade|GRADE)\b
-    | (?P<differentiated>[Ww]ell|[Mm]oderately|[Mm]od\.?|[Pp]oorly|WELL|MODERATELY|POORLY)(?:[\s,\-]{{1,3}}(?:to|TO)[\s\-](?P<upper_differentiated>moderately|poorly|MODERATELY|POORLY))?[-\s]{{1,2}}(?:diff(?:erentiated)?\b\.?|DIFFERENTIATED|DIFF\b\.?|Differentiated)
-    | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])\s?\+\s?(?P<secondary>[1-5])(?!\d)(?:\s?=?\s?(?P<sum>\d{{1,2}})(?!\d))?
-    | {_GLEASON}{_GLEASON_WORDS}(?P<only_sum>[6-9]|10)(?![\d+])(?:\s?[(=:,]\s?(?P<sum_primary>[1-5])\s?\+\s?(?P<sum_secondary>[1-5])(?!\d)\)?)?
+    | (?P<level>[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE)[-\s]{{1,2}}(?:[Nn]uclear[-\s]
+            |NUCLEAR[-\s])?(?:[Gg]rade|GRADE)\b
+    | (?P<differentiated>[Ww]ell|[Mm]oderately|[Mm]od\.?|[Pp]oorly|WELL|MODERATELY|POORLY)(?:[\s,\-]{{1,3}}(?:to
+            |TO)[\s\-](?P<upper_differentiated>moderately|poorly|MODERATELY
+            |POORLY))?[-\s]{{1,2}}(?:diff(?:erentiated)?\b\.?|DIFFERENTIATED|DIFF\b\.?|Differentiated)
+    | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])\s?\+\s?(?P<secondary>[1-5])(?!\d)
+            (?:\s?=?\s?(?P<sum>\d{{1,2}})(?!\d))?
+    | {_GLEASON}{_GLEASON_WORDS}(?P<only_sum>[6-9]
+            |10)(?![\d+])(?:\s?[(=:,]\s?(?P<sum_primary>[1-5])\s?\+\s?(?P<sum_secondary>[1-5])(?!\d)\)?)?
     | (?P<bare_primary>[3-5])\s?\+\s?(?P<bare_secondary>[3-5])\s?=\s?(?P<bare_sum>[6-9]|10)(?!\d)
     | (?:ISUP\s?)?(?:[Gg]rade\s?[Gg]roup|GRADE\sGROUP|GG|GrGp)\s?[:=]?\s?(?P<grade_group>[1-5])(?!\d)
     | (?P<named>ISUP|Fuhrman|FNCLCC)\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d.%+/])
-    | (?P<nottingham>Nottingham|Bloom[\s\-]Richardson)(?:\s(?:combined|histologic|score|sum)){{0,3}}\s?(?:of|is|:|=)?\s?(?P<points>[3-9])\s?(?:/|of|out\sof)\s?9(?!\d)
+    | (?P<nottingham>Nottingham|Bloom[\s\-]Richardson)(?:\s(?:combined|histologic|score|sum)){{0,3}}\s?(?:of|is
+            |:|=)?\s?(?P<points>[3-9])\s?(?:/|of|out\sof)\s?9(?!\d)
     )""",
     re.VERBOSE,
 )

@@ -1,4 +1,4 @@
-"""What holds of every text, whatever it is: nothing raises, spans lie inside, days lie inside the bounds of the model."""
+"""What holds of every text: nothing raises, spans lie inside it, days lie inside the bounds of the model."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Note
 
 #: Pieces that the patterns care for, to be strung together in any order with anything between.
 PIECES = st.sampled_from(
-    r"""pT2 N1a M0 ypT0ypN0 cT3N0M0 Tis (DCIS) T: =2 stage Stage IIIB 3b FIGO IC1 AJCC 8 8th edition group Rai Binet C ISS R-ISS II
-    grade Grade Nottingham 8/9 Gleason 3+4 =7 GG 2 G3 well poorly differentiated to moderately ECOG PS WHO KPS 80 % 0-1 [x] [ ] performance
-    status from 2 nodes 2/14 three of twelve none (0/3) LN examined involved: positive met mets metastatic liver brain POD #3 ago weeks 3
-    last week yesterday 2019 2019-03-04 3/4/2019 13/5 4.3.19 March Mar '19 [** **] 99/99/9999 0/0 31/2/2020 - – / . ; : , | ( ) FAMILY HISTORY:
-    Plan HER2 ER+ EGFR L858R exon 19 del 95 IHC 2+ p.V600E no evidence of breast cancer carcinoma not denies mother ſix dayſ İ ſept K ٣/٤/٢٠١٩ ² １２""".split()
+    r"""pT2 N1a M0 ypT0ypN0 cT3N0M0 Tis (DCIS) T: =2 stage Stage IIIB 3b FIGO IC1 AJCC 8 8th edition group Rai Binet C
+    ISS R-ISS II grade Grade Nottingham 8/9 Gleason 3+4 =7 GG 2 G3 well poorly differentiated to moderately ECOG
+    PS WHO KPS 80 % 0-1 [x] [ ] performance status from 2 nodes 2/14 three of twelve none (0/3) LN examined
+    involved: positive met mets metastatic liver brain POD #3 ago weeks 3 last week yesterday 2019 2019-03-04
+    3/4/2019 13/5 4.3.19 March Mar '19 [** **] 99/99/9999 0/0 31/2/2020 - – / . ; : , | ( ) FAMILY HISTORY: Plan
+    HER2 ER+ EGFR L858R exon 19 del 95 IHC 2+ p.V600E no evidence of breast cancer carcinoma not denies mother
+    ſix dayſ İ ſept K ٣/٤/٢٠١٩ ² １２""".split()
 )
 TEXTS = st.lists(st.one_of(PIECES, PIECES, st.text(max_size=6)), max_size=40).flatmap(
     lambda pieces: st.sampled_from(["", " ", "\n", "  ", "\r\n", "\t"]).map(lambda joint: joint.join(pieces))
@@ -53,7 +55,7 @@ def test_days_lie_within_the_bounds_of_the_model(text: str, date: datetime.date 
 @SOME
 @given(text=TEXTS)
 def test_shape_covers_any_text(text: str) -> None:
-    """Sections cover the text; sentences follow one another inside it and leave out nothing but blanks and semicolons."""
+    """Sections cover the text; sentences follow one another and leave out nothing but blanks and semicolons."""
     shape = Shape(text)
     assert "".join(text[section.start : section.end] for section in shape.sections) == text
     position = 0
