@@ -124,7 +124,9 @@ class SentenceContext:
         self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
         self._links = {
-            (match.first, match.last) for match in table.negation.find(text, tokens) if match.payloads[0] in ("with", "on", "given")
+            (match.first, match.last)
+            for match in table.negation.find(text, tokens)
+            if match.payloads[0] in ("with", "on", "given")
         }
 
     def _governs(self, found: Found, target: Target) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -91,3 +91,13 @@ def resolve_overlaps(spans: Iterable[Span]) -> list[Span]:
         kept.insert(at, span)
         starts.insert(at, span.start)
     return kept
+
+
+def starting(spans: Sequence[Span], low: int, high: int) -> Sequence[Span]:
+    """Those of ``spans``, which are in text order, that start at ``low`` or behind it and before ``high``."""
+    first = bisect.bisect_left(spans, low, key=_start)
+    return spans[first : bisect.bisect_left(spans, high, first, key=_start)]
+
+
+def _start(span: Span) -> int:
+    return span.start

@@ -34,6 +34,8 @@ _REFINED = (
     ("social_history", "social"),
     ("death", "death"),
 )
+#: Right behind a gene's symbol, a change of it: cue enough for any symbol.
+_A_CHANGE = re.compile(r"[\s:(]{1,12}(?:p\.|c\.\s?\d|[A-Z]\d{2,4}(?:[A-Z*]|fs)\b|exon\s?\d)")
 _HAS_WORD = re.compile(r"[A-Za-z]")
 _SEPARATOR = re.compile(r"[^0-9A-Za-z]")
 _LETTERS_ONLY = re.compile(r"[a-z]{4,}")
@@ -136,6 +138,8 @@ class Lexicon:
             if near is None:
                 near = self._near(frame, match)
             if not sense.cue_words.isdisjoint(near[0]) or any(cue in near[1] for cue in sense.cue_texts):
+                cued.append(sense)
+            elif sense.kind == "gene" and _A_CHANGE.match(frame.text, match.end):
                 cued.append(sense)
         plain.sort(key=lambda sense: (not sense.preferred, bool(sense.surface)))
         # A short form that is both a marker's name and a result (MSS) is the marker: the result is then implied.

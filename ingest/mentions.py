@@ -137,8 +137,18 @@ class MentionWriter:
                     reading = replace(
                         reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
                     )
-            if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and span.kind in TREATMENT_KINDS:
-                reading = Reading(replace(reading.context, polarity=Polarity.ABSENT, temporality=Temporality.CURRENT, reason="declined"), "declined", reading.cues)
+            if (
+                refused
+                and reading.status in ("planned", "hypothetical", "mentioned", "")
+                and span.kind in TREATMENT_KINDS
+            ):
+                reading = Reading(
+                    replace(
+                        reading.context, polarity=Polarity.ABSENT, temporality=Temporality.CURRENT, reason="declined"
+                    ),
+                    "declined",
+                    reading.cues,
+                )
             if reading.status in ("given", "mentioned") and statement("not_so").search(frame.text, start, end):
                 reading = Reading(
                     replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Mapping
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import Value
-from .frame import Frame, Span
+from .frame import Frame, Span, starting
 from .sites import SiteReader, TumorComposer
 
 #: Spread in a sentence about nodes, without a site of its own, is nodal.
@@ -21,6 +22,9 @@ _TO_SITE = re.compile(
     r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*",
     re.IGNORECASE,
 )
+
+#: No name of a thing is longer (characters): so far back is looked for one that holds a place.
+_LONGEST_NAME = 200
 
 
 class Placement:
@@ -36,6 +40,7 @@ class Placement:
     def diagnoses(
         self, frame: Frame, diagnoses: list[Span], sites: list[Span], spreads: list[Span], document_class: str
     ) -> None:
+        diagnoses = _in_text_order(diagnoses)
         tied: dict[str, Span] = {}
         by_specimen: list[Span] = []
         specimens = (
@@ -55,8 +60,8 @@ class Placement:
                 span.attributes["site"] = row.site
             near = self.sites.near(frame, span, sites, diagnoses)
             if near is None and not row.site and document_class in ("pathology", "molecular", "operative"):
-                earlier = [site for start, site in specimens if start <= span.start and span.start - start < 1500]
-                near = earlier[-1] if earlier else None
+                above = bisect.bisect_right(specimens, span.start, key=lambda held: held[0]) - 1
+                near = specimens[above][1] if above >= 0 and span.start - specimens[above][0] < 1500 else None
                 by_specimen.append(span)
             elif near is not None and not row.site:
                 tied[span.concept] = near
@@ -94,9 +99,10 @@ class Placement:
     def spread(self, frame: Frame, spreads: list[Span], sites: list[Span], diagnoses: list[Span]) -> list[Span]:
         """A metastasis event for each site of each word of spread; node findings for nodes; else a bare state."""
         found: list[Span] = []
+        diagnoses = _in_text_order(diagnoses)
         for word in spreads:
             low, high = frame.sentence_span(word.start)
-            here = [site for site in sites if low <= site.start < high]
+            here = starting(sites, low, high)
             chosen: list[Span] = []
             before = [
                 site
@@ -120,14 +126,20 @@ class Placement:
                 elif site.start > position + 30:
                     break
             tumor = next(
-                (span for span in diagnoses if span.start <= word.start < span.end or 0 <= span.start - word.end <= 3),
+                (
+                    span
+                    for span in starting(diagnoses, word.start - _LONGEST_NAME, word.end + 4)
+                    if span.start <= word.start < span.end or 0 <= span.start - word.end <= 3
+                ),
                 None,
             )
             if not chosen and tumor is not None and "spread_site" in tumor.attributes:
                 found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
                 continue
             if not chosen:
-                if _NODES.search(frame.text, low, high) or re.match(r"(?:tumou?r\s+)?deposit|secondar", frame.text[word.start : word.end]):
+                if _NODES.search(frame.text, low, high) or re.match(
+                    r"(?:tumou?r\s+)?deposit|secondar", frame.text[word.start : word.end]
+                ):
                     continue
                 found.append(Span(word.start, word.end, "state", "metastatic_disease", "pattern:metastasis"))
             for site in chosen:
@@ -191,7 +203,7 @@ class Placement:
             if span.kind in ("variant", "biomarker", "stage", "metastasis"):
                 self._place_by_heading(frame, span, sites, low, high)
                 continue
-            here = [site for site in sites if low <= site.start < high and abs(site.start - span.start) < 100]
+            here = starting(sites, max(low, span.start - 99), min(high, span.start + 100))
             if here:
                 closest = min(here, key=lambda site: abs(site.start - span.start))
                 if span.kind == "node" and not span.concept and closest.concept in self.sites.nodes:
@@ -204,9 +216,7 @@ class Placement:
     @staticmethod
     def _place_by_heading(frame: Frame, span: Span, sites: list[Span], low: int, high: int) -> None:
         """A result under a site's own heading (``BLADDER: …``) or said to be of a site (``mutation of bladder``)."""
-        for site in sites:
-            if not low <= site.start < high:
-                continue
+        for site in starting(sites, low, high):
             heads = site.start - low <= 3 and frame.text[site.end : site.end + 2].lstrip(") ")[:1] == ":"
             enclosed = site.start - low <= 3 and frame.text[site.end : site.end + 1] == ")"
             said = site.start >= span.end and re.fullmatch(
@@ -219,11 +229,17 @@ class Placement:
     @staticmethod
     def grades(events: list[Span]) -> None:
         """A grade right beside a symptom or toxicity is that toxicity's grade."""
-        harms = [span for span in events if span.kind in ("symptom", "adverse_event", "comorbidity")]
+        harms = _in_text_order([span for span in events if span.kind in ("symptom", "adverse_event", "comorbidity")])
+        bound: set[int] = set()
         for grade in [span for span in events if span.kind == "grade" and "scale" not in span.attributes]:
-            for harm in harms:
+            for harm in starting(harms, grade.start - _LONGEST_NAME, grade.end + 4):
                 if 0 <= harm.start - grade.end <= 3 or 0 <= grade.start - harm.end <= 3:
                     harm.attributes["grade"] = grade.attributes["grade"]
                     harm.kind = "adverse_event" if harm.kind != "comorbidity" else harm.kind
-                    events.remove(grade)
+                    bound.add(id(grade))
                     break
+        events[:] = [span for span in events if id(span) not in bound]
+
+
+def _in_text_order(spans: list[Span]) -> list[Span]:
+    return sorted(spans, key=lambda span: span.start)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..kb.concepts import ConceptTable
-from .frame import Frame, Span
+from .frame import Frame, Span, starting
 
 _SIDE = re.compile(
     r"(?<![A-Za-z])(?:(?P<left>left|Left|LEFT)|(?P<right>right|Right|RIGHT)|(?P<both>bilateral(?:ly)?|Bilateral|BILATERAL|b/l))(?![A-Za-z])"
@@ -101,13 +101,16 @@ class SiteReader:
         return "right" if match["right"] or match["right_short"] else "bilateral"
 
     def near(self, frame: Frame, span: Span, sites: Sequence[Span], tumors: Sequence[Span]) -> Span | None:
-        """The site tied to a tumor span in its own sentence: right before it, or behind it through *of*, *in* …"""
+        """The site tied to a tumor span in its own sentence: right before it, or behind it through *of*, *in* …
+
+        ``sites`` and ``tumors`` are in text order.
+        """
         low, high = frame.sentence_span(span.start)
-        here = [site for site in sites if low <= site.start < high]
+        here = starting(sites, low, high)
         behind = [site for site in here if site.start >= span.end and _TIE.fullmatch(frame.text, span.end, site.start)]
         if not behind:
             # "endometrioid (60%) and clear cell carcinoma (40%) of the left ovary": joined morphologies share the site.
-            joined = next((other for other in tumors if 0 <= other.start - span.end <= 24), None)
+            joined = next(iter(starting(tumors, span.end, span.end + 25)), None)
             if joined is not None and _JOINED.fullmatch(frame.text, span.end, joined.start):
                 behind = [
                     site
@@ -119,31 +122,34 @@ class SiteReader:
             return behind[0]
         if before:
             last = before[-1]
-            between = [other for other in tumors if last.end <= other.start < span.start]
+            between = starting(tumors, last.end, span.start)
             if span.start - last.end <= 90 and not between:
                 # A list of sites before a diagnosis (A. LEFT BREAST, AXILLARY TAIL: ...) is led by its first organ.
                 organs = [site for site in before if self.primary_site(site.concept) and span.start - site.end <= 120]
                 return organs[0] if organs and last.concept not in self._spread_only else last
         later = [site for site in here if site.start >= span.end and site.start - span.end <= 40]
-        if later and not any(span.end <= other.start < later[0].start for other in tumors if other is not span):
+        if later and not starting(tumors, span.end, later[0].start):
             return later[0]
         return None
 
     def specimen_sites(self, frame: Frame, sites: Sequence[Span]) -> list[tuple[int, Span]]:
         """(offset from which it holds, site) for each specimen heading line of a report."""
         holds: list[tuple[int, Span]] = []
-        seen_line = -1
+        seen_line = held_line = -1
+        labelled = capitals = False
         for site in sites:
             start, end = frame.shape.line_at(site.start)
-            if start == seen_line:
+            if start == held_line:
                 continue
-            line = frame.text[start:end]
-            letters = [char for char in line if char.isalpha()]
-            capitals = sum(char.isupper() for char in letters) > 0.75 * len(letters) if letters else False
-            labelled = bool(_SPECIMEN_LINE.match(line))
-            if labelled or (capitals and _SPECIMEN_WORDS.search(line) and site.start - start < 60):
+            if start != seen_line:
+                seen_line, line = start, frame.text[start:end]
+                letters = [char for char in line if char.isalpha()]
+                capitals = sum(char.isupper() for char in letters) > 0.75 * len(letters) if letters else False
+                capitals = capitals and bool(_SPECIMEN_WORDS.search(line))
+                labelled = bool(_SPECIMEN_LINE.match(line))
+            if labelled or (capitals and site.start - start < 60):
                 holds.append((start, site))
-                seen_line = start
+                held_line = start
         return holds
 
     def topic(self, title_sites: Sequence[str], diagnoses: Sequence[Span]) -> str:

@@ -223,7 +223,9 @@ def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
         contrary = [
             other
             for other in results
-            if other.concept == fact.concept and other is not fact and _finding(bench.concepts, other) * _finding(bench.concepts, fact) < 0
+            if other.concept == fact.concept
+            and other is not fact
+            and _finding(bench.concepts, other) * _finding(bench.concepts, fact) < 0
         ]
         if contrary:
             fact.rejected = contrary[0].mention.mention_id

@@ -1,0 +1,318 @@
+"""What the descriptors of a group say of one marker: a biomarker with its result, or a variant with its attributes."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from ..kb.concepts import ConceptTable
+from ..kb.model import Value
+from .frame import Frame, Span
+from .groups import Group, said_no
+from .recognizers.molecular import number_after, sign_after
+
+_PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:orf\d+)?)(?:::|--?|–|/{2})$")
+_PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
+_NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
+
+
+_OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
+
+
+@lru_cache(maxsize=1)
+def marker_rules() -> dict[str, Any]:
+    """``cues/markers.toml``."""
+    return tomllib.loads(resources.files(__package__).joinpath("cues/markers.toml").read_text("utf-8"))
+
+
+def extend_over_partner(text: str, span: Span, others: list[Span]) -> None:
+    """A gene written with a fusion partner that no list knows (``FGFR2-XYZ1``) takes the partner in."""
+    partner = _PARTNER_AFTER.match(text, span.end) if span.kind == "gene" else None
+    if partner is None or partner["partner"] in _NOT_A_PARTNER:
+        return
+    if not any(other.start == partner.start("partner") for other in others):
+        span.attributes.update({"alteration": "fusion", "partner": partner["partner"].lower()})
+        span.end = partner.end()
+
+
+class FindingReader:
+    """Reads findings of markers; ``read`` gives the spans of one marker of a group."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self._expression = frozenset(marker_rules()["expression"]["markers"])
+
+    def read(self, frame: Frame, marker: Span, group: Group, heading: list[Span], limit: int) -> list[Span]:
+        """``limit``: where the stretch of this marker ends (the next marker, or the sentence)."""
+        descriptors = group.led + group.descriptors
+        if marker.kind == "biomarker":
+            return self._biomarker(frame, marker, descriptors, heading, limit)
+        return self._gene(frame, marker, group, descriptors, heading, limit)
+
+    def _biomarker(
+        self, frame: Frame, marker: Span, descriptors: list[Span], heading: list[Span], limit: int
+    ) -> list[Span]:
+        rules = marker_rules()
+        text = frame.text
+        attributes: dict[str, Value] = dict(marker.attributes)
+        helpers: list[tuple[int, int, str]] = []
+        sign = sign_after(text, marker.end)
+        if sign and "result" not in attributes:
+            attributes["result"] = sign[0]
+            helpers.append((marker.end, sign[1], "sign"))
+        concept_above = self._concepts.above(marker.concept) if marker.concept in self._concepts else frozenset()
+        for span in descriptors or [item for item in heading if item.kind == "value"]:
+            self._take(marker, span, attributes, helpers, rules)
+        self._from_numbers(frame, marker, attributes, helpers, rules, concept_above, limit)
+        result = attributes.get("result")
+        if result == "positive":
+            window = (
+                text[max(0, marker.start - 30) : marker.start]
+                if any(d.end <= marker.start for d in descriptors)
+                else ""
+            )
+            stretch = max((end for _, end, _ in helpers), default=marker.end)
+            window += " " + text[marker.end : min(limit, stretch + 26)]
+            window = re.split(r"[;\n]|\.\s", window)[0]
+            for word, value in rules["qualifier"].items():
+                if re.search(rf"\b{word}\b", window, re.IGNORECASE):
+                    attributes["result"] = value
+                    break
+        if marker.concept in self._expression and result in ("positive", "negative", "present_result"):
+            attributes["result"] = rules["expression"]["negative" if result == "negative" else "positive"]
+        stretch = text[marker.start : min(limit, max([marker.end + 24, *(end for _, end, _ in helpers)]))][:120]
+        for word, method in rules["method"].items():
+            if re.search(rf"\b{word}\b", stretch):
+                attributes["method"] = method
+                break
+        if not ({"result", "percent", "score", "value"} & attributes.keys()):
+            return [
+                Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)
+            ]
+        return [
+            Span(
+                marker.start,
+                marker.end,
+                "biomarker",
+                marker.concept,
+                marker.source,
+                attributes,
+                1,
+                helpers,
+                decided="present",
+            )
+        ]
+
+    @staticmethod
+    def _take(
+        marker: Span,
+        span: Span,
+        attributes: dict[str, Value],
+        helpers: list[tuple[int, int, str]],
+        rules: dict[str, Any],
+    ) -> None:
+        before = dict(attributes)
+        if span.kind == "value" and span.concept in rules["no_result"]["concepts"]:
+            return
+        if span.kind == "value":
+            # The first result word is the result; a later, narrower one of the same line refines it elsewhere.
+            result = attributes.get("result")
+            narrower = result in ("positive", "three_plus") and span.concept.endswith(("_positive", "amplified"))
+            if span.concept != "two_plus" and (result is None or narrower):
+                attributes["result"] = span.concept
+        else:
+            for name in ("percent", "score"):
+                if name in span.attributes and name not in attributes:
+                    attributes[name] = span.attributes[name]
+            plus = span.attributes.get("plus")
+            table = rules["plus"].get(marker.concept)
+            if plus is not None and table and "result" not in attributes:
+                attributes["result"] = table[str(int(float(plus)))]
+                attributes.setdefault("method", "ihc")
+            alteration = span.attributes.get("alteration")
+            if alteration in ("amplification", "fusion") and "result" not in attributes and marker.concept == "her2":
+                attributes["result"] = "amplified"
+                attributes["method"] = "ish"
+            if span.attributes.get("alteration") == "deletion" and marker.concept.endswith("_ihc"):
+                attributes["result"] = "lost"
+        if attributes != before:
+            helpers.append((span.start, span.end, span.source))
+
+    def _from_numbers(
+        self,
+        frame: Frame,
+        marker: Span,
+        attributes: dict[str, Value],
+        helpers: list[tuple[int, int, str]],
+        rules: dict[str, Any],
+        above: frozenset[str],
+        limit: int,
+    ) -> None:
+        threshold = rules["threshold"].get(marker.concept, {})
+        if "percent" in attributes and "result" not in attributes and "percent" in threshold:
+            attributes["result"] = "positive" if float(attributes["percent"]) >= threshold["percent"] else "negative"
+        if "score" in attributes and "result" not in attributes and "allred" in threshold:
+            attributes["result"] = "positive" if float(attributes["score"]) >= threshold["allred"] else "negative"
+        if marker.concept == "her2" and "result" not in attributes:
+            zero = re.match(r"[\s:=]*(?:IHC|status|score)?[\s:=]*0(?![\d.%+/])", frame.text[marker.end : limit])
+            if zero:
+                attributes["result"] = "zero"
+        if (
+            "number" in threshold
+            or "serum_marker" in above
+            or marker.concept in ("gis", "oncotype_dx", "pd_l1_cps", "hrd_status")
+        ):
+            number = number_after(frame.text, marker.end, limit)
+            if number and "percent" not in attributes:
+                value, sign_before, unit, end = number
+                if sign_before == "<" and threshold.get("number") == value:
+                    value = value - 1
+                attributes["value"] = value
+                if unit:
+                    attributes["unit"] = unit
+                helpers.append((marker.end, end, "number"))
+                if "number" in threshold and (attributes.get("result") not in ("high", "positive")):
+                    attributes["result"] = threshold["at_least" if value >= threshold["number"] else "below"]
+
+    def _gene(
+        self, frame: Frame, marker: Span, group: Group, descriptors: list[Span], heading: list[Span], limit: int
+    ) -> list[Span]:
+        rules = marker_rules()
+        text = frame.text
+        helpers: list[tuple[int, int, str]] = []
+        attributes: dict[str, Value] = dict(marker.attributes)
+        withdrawn = False
+        stain = next((concept for concept, kind in marker.alternatives if kind == "biomarker"), "")
+        only_results = bool(descriptors) and all(
+            span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors
+        )
+        if stain and (only_results or sign_after(text, marker.end)) and marker.concept not in rules["gene_positive"]:
+            marker.kind, marker.concept = "biomarker", stain
+            return self._biomarker(frame, marker, descriptors, heading, limit)
+        partner = self._partner(text, marker, group)
+        if partner:
+            attributes["alteration"] = "fusion"
+            attributes["partner"] = partner
+        sign = sign_after(text, marker.end)
+        results: list[str] = [sign[0]] if sign else []
+        changes: list[dict[str, Value]] = []
+        places: list[Span] = []
+        for span in [
+            *descriptors,
+            *(
+                item
+                for item in heading
+                if not descriptors or "significance" in item.attributes or "origin" in item.attributes
+            ),
+        ]:
+            helpers.append((span.start, span.end, span.source))
+            if span.kind == "value":
+                if span.concept not in rules["no_result"]["concepts"] + rules["no_gene_result"]["concepts"]:
+                    results.append(span.concept)
+                continue
+            for name, value in span.attributes.items():
+                if name == "percent":
+                    attributes.setdefault("percent", value)
+                elif name in ("protein", "cdna"):
+                    # A second change of the same kind is a second variant of the gene.
+                    if changes and name not in changes[-1]:
+                        changes[-1][name] = value
+                        places[-1] = span if span.end > places[-1].end else places[-1]
+                    else:
+                        changes.append({name: value})
+                        places.append(span)
+                    for extra in ("codon", "effect"):
+                        if extra in span.attributes and extra not in changes[-1]:
+                            changes[-1][extra] = span.attributes[extra]
+                elif name in _OF_A_VARIANT and "protein" not in span.attributes:
+                    self._settle(attributes, name, value)
+        if changes or {"effect", "codon"} & attributes.keys():
+            attributes.setdefault("alteration", "mutation")
+        elif "exon" in attributes and "alteration" not in attributes:
+            attributes["alteration"] = "mutation"
+        negative = any(self._concepts.is_a(result, "result_negative") for result in results)
+        positive = any(self._concepts.is_a(result, "result_positive") for result in results)
+        plain = self._concepts.is_a("wild_type", "result_negative") and "wild_type" in results
+        if plain and not changes:
+            return [
+                Span(
+                    marker.start,
+                    marker.end,
+                    "biomarker",
+                    marker.concept,
+                    marker.source,
+                    {"result": "wild_type", "gene": marker.concept},
+                    1,
+                    helpers,
+                    decided="present",
+                )
+            ]
+        for result in results:
+            if result in rules["gene_result"]:
+                attributes.setdefault("alteration", rules["gene_result"][result])
+        if any(result in rules["no_result"]["withdrawn"] for result in results):
+            withdrawn = True
+        if "alteration" not in attributes:
+            if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
+                attributes["alteration"] = "mutation"
+            elif not results:
+                return []
+            else:
+                for name, value in (
+                    rules["gene_positive"].get(marker.concept, rules["gene_positive"]["default"]).items()
+                ):
+                    if name == "alteration" or (positive and not negative):
+                        attributes.setdefault(name, value)
+        attributes.pop("result", None)
+        denied = said_no(frame.text, group, marker, places)
+        if any(span.kind == "value" and self._concepts.is_a(span.concept, "result_negative") for span in group.led):
+            denied = [True]
+        if "not_amplified" in results:
+            attributes["alteration"], denied = "amplification", [True]
+        built = []
+        for index, change in enumerate(changes or [{}]):
+            absent = denied[min(index, len(denied) - 1)] or (negative and not changes and not positive)
+            merged = {**attributes, **change}
+            built.append(
+                Span(
+                    marker.start,
+                    marker.end,
+                    "variant",
+                    marker.concept,
+                    marker.source,
+                    merged,
+                    1,
+                    list(helpers),
+                    decided="retracted" if withdrawn else "absent" if absent else "",
+                )
+            )
+        return built
+
+    @staticmethod
+    def _settle(attributes: dict[str, Value], name: str, value: Value) -> None:
+        """The first value stands, but a narrower alteration or a stated harmless class overrides a bare word."""
+        if (
+            name == "alteration"
+            and attributes.get(name) in ("mutation", "alteration")
+            or name == "significance"
+            and value in ("vus", "benign", "likely_benign", "likely_pathogenic")
+        ):
+            attributes[name] = value
+        else:
+            attributes.setdefault(name, value)
+
+    def _partner(self, text: str, marker: Span, group: Group) -> str:
+        for other in group.markers:
+            if other is not marker and other.kind == "gene":
+                between = text[min(other.end, marker.end) : max(other.start, marker.start)]
+                if re.fullmatch(r"(?:::|--?|–)", between):
+                    return other.concept
+        before = _PARTNER_BEFORE.search(text, max(0, marker.start - 14), marker.start)
+        after = _PARTNER_AFTER.match(text, marker.end)
+        for match in (before, after):
+            if match and match["partner"] not in _NOT_A_PARTNER and not match["partner"].isdigit():
+                return match["partner"].lower()
+        return ""
