@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
-#: A sentence longer than this (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
+#: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
 
 #: What may frame a heading: bullets, markdown, rules of signs, a tag.
@@ -35,8 +35,9 @@ _ENDED_BY_ANY_HEADING = frozenset({"family", "skip", "social", "boilerplate"})
 
 #: Full stops that end no sentence.
 _ABBREVIATIONS = frozenset(
-    """dr mr mrs ms prof st no vs etc approx resp e.g i.e eg ie inc fig pt hx dx tx rx jan feb mar apr jun jul aug sep sept
-    oct nov dec dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca p c vit assoc bilat
+    """dr mr mrs ms prof st no vs etc approx resp e.g i.e eg ie inc fig pt hx dx tx rx jan feb mar apr jun jul aug sep
+    sept     oct nov dec dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca
+    p c vit assoc bilat
     susp ant lat sup inf""".split()
 )
 _BOUNDARY = re.compile(

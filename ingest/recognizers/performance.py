@@ -11,12 +11,15 @@ from ..tokens import fold
 _STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[ ]{1,3}STATUS)(?![A-Za-z0-9]))"
 _DAY = r"(?:\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"
 #: What may stand between the scale and its value. Bounded, and no two ways to read one stretch but for single signs.
-_FILLER = rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:performance|Performance|PERFORMANCE|[Ss]tatus|STATUS|[Ss]core|SCORE|[Ss]cale|PS|P\.S\.|of|is|was|now|today
+_FILLER = rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:performance|Performance|PERFORMANCE|[Ss]tatus|STATUS
+        |[Ss]core|SCORE|[Ss]cale|PS|P\.S\.|of|is|was|now|today
     |currently|remains|remained|has|had|at|an?|the|ECOG|WHO|Zubrod|KPS|stable|still|current|estimated
             |approximately|approx\.?|about|grade|Grade|functional|again|level|rating
-    |baseline|pt|patient|her|his|assessed|as|improved|declined|worsened|dropped|went|to|on|from[ ][0-5]|zero[ ]to|{_DAY})(?![A-Za-z])){{0,18}}?"""
+    |baseline|pt|patient|her|his|assessed|as|improved|declined|worsened|dropped|went|to|on
+        |from[ ][0-5]|zero[ ]to|{_DAY})(?![A-Za-z])){{0,18}}?"""
 _ECOG = re.compile(
-    rf"""(?=[EeZWPp])(?<![A-Za-z0-9])(?P<scale>(?:ECOG|E\.C\.O\.G\.?|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD)(?![A-Za-z0-9])|(?:WHO[ ]?[/(]?[ ]?)?{_STATUS}|WHO(?=[ ]?[:=]?[ ]?[0-4](?![\w./])))
+    rf"""(?=[EeZWPp])(?<![A-Za-z0-9])(?P<scale>(?:ECOG|E\.C\.O\.G\.?|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD)(?![A-Za-z0-9])
+        |(?:WHO[ ]?[/(]?[ ]?)?{_STATUS}|WHO(?=[ ]?[:=]?[ ]?[0-4](?![\w./])))
         {_FILLER}(?<![\d.])(?P<value>[0-5]|zero|one|two|three|four)(?![\d%A-Za-z]|\.\d|\s?/\s?\d\d
             |\s?[/:]\s?\d{{1,2}}\s?[/:]|\s?[\])])
         (?:\s?(?:-|–|\bto\b|\bor\b|/)\s?(?P<upper>[0-5])(?![\d%/]|\.\d))?""",
@@ -32,7 +35,8 @@ _BOXES = re.compile(
 _TICKED_BEFORE = re.compile(r"(?:[\[(][xX][\])]|[☑☒])\s?([0-4])")
 _TICKED_BEHIND = re.compile(r"([0-4])\s?(?:[\[(][xX][\])]|[☑☒])")
 _KPS = re.compile(
-    rf"""(?=[Kk])(?<![A-Za-z0-9])(?:KPS|kps|[Kk]arnofsk[yi]|KARNOFSK[YI])(?![A-Za-z0-9])(?:[ ](?:[Pp]erformance|[Ii]ndex|PERFORMANCE))?
+    rf"""(?=[Kk])(?<![A-Za-z0-9])(?:KPS|kps|[Kk]arnofsk[yi]|KARNOFSK[YI])(?![A-Za-z0-9])
+        (?:[ ](?:[Pp]erformance|[Ii]ndex|PERFORMANCE))?
         {_FILLER}(?P<value>100|[1-9]0)(?!\d|\.\d)(?:\s?%?\s?(?:-|–|\bto\b|\bor\b)\s?(?P<upper>100|[1-9]0)(?!\d))?""",
     re.VERBOSE,
 )

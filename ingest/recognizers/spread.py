@@ -37,8 +37,8 @@ _COUNT = re.compile(
 _WORD_NUMBERS = {
     word: number
     for number, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen twenty""".split()
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen         eighteen nineteen twenty""".split()
     )
 }
 _NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True)) + r")"
@@ -50,7 +50,10 @@ _WORD_COUNT = re.compile(
     re.IGNORECASE,
 )
 _NODES = r"(?:lymph\s)?(?:nodes?|LNs?|SLNs?)"
-_KIND_OF_NODE = r"(?:(?:sentinel|axillary|pelvic|regional|mediastinal|inguinal|cervical|hilar|para-?aortic|perirectal|pericolic|benign|left|right|additional|sampled)\s){0,3}"
+_KIND_OF_NODE = (
+    r"(?:(?:sentinel|axillary|pelvic|regional|mediastinal|inguinal|cervical|hilar|para-?aortic|perirectal"
+    r"|pericolic|benign|left|right|additional|sampled)\s){0,3}"
+)
 #: "all 12 lymph nodes negative", "8 nodes, all negative", "two sentinel nodes were negative".
 _ALL_NEGATIVE = re.compile(
     rf"(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s"
@@ -64,7 +67,10 @@ _NODE_WORD = re.compile(
 )
 _LEAD = r"(?:(?:total\s)?number\s(?:of\s)?|total\s)?"
 _TO_VALUE = r"[\s:=.\-–|(]{0,60}"
-_FOUND = r"(?:involved|positive|with\s(?:metast|macromet|macro|tumou?r|carcinoma|cancer)\w*(?:\s(?:tumou?r|carcinoma|disease))?|macrometast\w+)"
+_FOUND = (
+    r"(?:involved|positive|with\s(?:metast|macromet|macro|tumou?r|carcinoma|cancer)\w*"
+    r"(?:\s(?:tumou?r|carcinoma|disease))?|macrometast\w+)"
+)
 _EXAMINED_FIELD = re.compile(
     rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s)?(?:examined|sampled"
     rf"|retrieved|harvested|removed){_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d)",
@@ -105,8 +111,9 @@ class NodeRecognizer:
     name = "nodes"
     triggers = frozenset(
         fold(word)
-        for word in """node nodes nodal ln lns sln slns slnb alnd lymphadenectomy dissection sentinel n1 n1a n1b n1c n2 n2a n2b n3 n3a n3b
-        n3c pn1 pn1a pn1b pn1c pn2 pn2a pn2b pn2c pn3 pn3a pn3b pn3c ypn1 ypn1a ypn1b ypn2 ypn2a ypn2b ypn3 ypn3a""".split()
+        for word in """node nodes nodal ln lns sln slns slnb alnd lymphadenectomy dissection sentinel n1 n1a n1b n1c n2
+        n2a n2b n3 n3a n3b         n3c pn1 pn1a pn1b pn1c pn2 pn2a pn2b pn2c pn3 pn3a pn3b pn3c ypn1 ypn1a ypn1b ypn2
+        ypn2a ypn2b ypn3 ypn3a""".split()
     )
 
     def find(self, frame: Frame) -> Iterator[Span]:

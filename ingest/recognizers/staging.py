@@ -74,7 +74,10 @@ _NOT_TNM = re.compile(
 
 # --- stage groups ---------------------------------------------------------------------------------------------------
 
-_EDITION = r"(?:\s?\(?(?:v?[6-9](?:th)?|seventh|eighth|ninth|(?:19|20)\d\d)(?![A-Za-z0-9])\)?(?:\s?ed(?:ition|n)?\b\.?)?(?:\s(?:19|20)\d\d)?)?"
+_EDITION = (
+    r"(?:\s?\(?(?:v?[6-9](?:th)?|seventh|eighth|ninth|(?:19|20)\d\d)"
+    r"(?![A-Za-z0-9])\)?(?:\s?ed(?:ition|n)?\b\.?)?(?:\s(?:19|20)\d\d)?)?"
+)
 _SYSTEM_NAMES = (
     rf"(?:(?:AJCC|UICC|FIGO){_EDITION}|(?i:anatomic(?:al)?|prognostic|patholog(?:ic|ical|ically)|path"
     rf"|clinical(?:ly)?|overall|tnm)"
@@ -82,7 +85,8 @@ _SYSTEM_NAMES = (
 )
 #: Attribute ``system`` by what the text calls it; the first that occurs is the one.
 _SYSTEMS = {
-    "figo": "figo", "rai": "rai", "ann": "ann_arbor", "lugano": "lugano", "r-iss": "r_iss", "riss": "r_iss", "iss": "iss",
+    "figo": "figo", "rai": "rai", "ann": "ann_arbor", "lugano": "lugano", "r-iss": "r_iss", "riss": "r_iss",
+    "iss": "iss",
     "durie": "durie_salmon", "masaoka": "masaoka", "inss": "inss", "inrg": "inrg", "prognostic": "prognostic",
     "anatomic": "anatomic", "ajcc": "ajcc",
 }  # fmt: skip
@@ -94,13 +98,15 @@ _ROMAN = (
     r"|[a-d](?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?|[ESX][AB]?|is|e)?)"
 )
 _STAGE = re.compile(
-    rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![A-Za-z0-9])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
+   
+        rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![A-Za-z0-9])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
         (?:(?P<before>yp|yc|p|c)?(?P<word>[Ss]tages?|STAGE|[Ss]tg\.?|STG|[Ss]taged
             |STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
             (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis
             |presentation|remains|[:=\-–]|\.{{2,60}})){{0,4}}
             \s{{0,3}}(?:AJCC\s?[6-9]?\s?|FIGO\s?)?(?P<value_prefix>yp|yc|p|c)?)?
         (?P<stage>{_ROMAN}|(?<=age\s)(?i:one|two|three|four)\b)
+       
         (?:\s?(?:[/–-]|\bor\b|\bto\b|\bvs\b\.?)\s?(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
     re.VERBOSE,
 )
@@ -184,7 +190,7 @@ _IN_SITU_NOTES = {"dcis": "DCIS", "d": "DCIS", "lcis": "LCIS", "paget": "Paget",
 
 
 def _category(letter: str, value: str, note: str) -> str:
-    """``T`` and ``is`` with note ``DCIS`` → ``Tis(DCIS)``, as the scales write it; notes without a rank are left out."""
+    """``T`` and ``is`` with note ``DCIS`` → ``Tis(DCIS)``, as scales write it; notes without a rank are left out."""
     value = value.replace("O", "0").replace("micro", "mi").replace("mic", "mi").replace("(mi)", "")
     if value.lower() in ("x", "is", "a"):
         value = {"x": "X", "is": "is", "a": "a"}[value.lower()]
@@ -211,7 +217,7 @@ def _category(letter: str, value: str, note: str) -> str:
 
 
 def stage_group(raw: str) -> str:
-    """A stage group as scales write it: ``3b`` → ``IIIB``, ``IIEA`` → ``IIAE``; a letter alone is a letter of its system."""
+    """A stage group as scales write it: ``3b`` → ``IIIB``, ``IIEA`` → ``IIAE``; other text is left as it is."""
     match = _GROUP_PARTS.fullmatch(re.sub(r"[\s\-]", "", raw))
     if not match:
         return raw
@@ -314,8 +320,9 @@ class StageRecognizer:
     name = "stage"
     triggers = frozenset(
         fold(word)
-        for word in """stage staged stages stg pstage cstage ypstage figo rai binet bclc dukes ajcc anatomic prognostic arbor lugano
-        uicc iss riss r durie masaoka inss""".split()
+        for word in """stage staged stages stg pstage cstage ypstage figo rai binet bclc dukes ajcc anatomic
+        prognostic arbor
+        lugano         uicc iss riss r durie masaoka inss""".split()
     )
 
     def find(self, frame: Frame) -> Iterator[Span]:
@@ -372,8 +379,8 @@ class GradeRecognizer:
     name = "grade"
     triggers = frozenset(
         fold(word)
-        for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod gleason gleasons gg gg1 gg2 gg3 gg4 gg5 high low
-        intermediate gs isup fuhrman fnclcc nottingham bloom 6 7 8 9 10""".split()
+        for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod gleason gleasons gg gg1 gg2 gg3 gg4 gg5
+        high low         intermediate gs isup fuhrman fnclcc nottingham bloom 6 7 8 9 10""".split()
     )
 
     def find(self, frame: Frame) -> Iterator[Span]:
