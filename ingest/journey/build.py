@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -15,7 +15,6 @@ from ...kb.model import (
     EARLIEST_DAY,
     Context,
     DayInterval,
-    Decision,
     Event,
     Experiencer,
     Journey,
@@ -24,20 +23,16 @@ from ...kb.model import (
     Value,
     World,
 )
-from ...kb.regimens import Component, read_components
 from ..document import ReadNote
 from ..sites import TumorComposer
-from ..statements import statement
+from .bench import Workbench, is_dated, is_own
+from .conflicts import retract, supersede
 from .facts import Fact, facts_of
+from .treatments import give_components, weigh_treatments
 from .tumors import TumorMap, organ_of
 
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
-_TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
-#: Sections that list what was really given or done.
-_RECORD_SECTIONS: Final = frozenset(
-    {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
-)
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
 #: Days within which another note tells what a report without a diagnosis of its own is about.
 _NEAR_IN_TIME: Final = 90
@@ -68,19 +63,6 @@ _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "lab": ("value",),
     "state": ("of",),
 }
-
-
-@dataclass(slots=True)
-class Workbench:
-    """One patient's journey in the making."""
-
-    patient_id: str
-    concepts: ConceptTable
-    notes: list[ReadNote]
-    facts: list[Fact] = field(default_factory=list)
-    tumors: TumorMap | None = None
-    events: list[Event] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
 
 
 def build_journey(patient_id: str, notes: Sequence[ReadNote], concepts: ConceptTable) -> Journey:
@@ -131,7 +113,7 @@ def tell_past_scores(bench: Workbench) -> None:
         past = [fact for fact in facts if _SAID_OF_THE_PAST.search(fact.mention.text) or _is_historical(fact)]
         if len(past) < len(facts):
             for fact in past:
-                if not _dated(fact):
+                if not is_dated(fact):
                     fact.day = DayInterval(EARLIEST_DAY, max(EARLIEST_DAY, fact.day.high - 1))
 
 
@@ -139,123 +121,10 @@ def _is_historical(fact: Fact) -> bool:
     return fact.context.temporality is Temporality.HISTORICAL
 
 
-def retract(bench: Workbench) -> None:
-    """A note that takes a statement back rejects it where it was made before, and where it is merely copied later."""
-    for taken in [fact for fact in bench.facts if fact.context.reason == "retracted"]:
-        rejected = [
-            fact
-            for fact in bench.facts
-            if fact is not taken
-            and fact.context.really_happened
-            and fact.kind == taken.kind
-            and fact.kind not in ("surgery", "procedure", "radiation")
-            and _same_statement(bench.concepts, taken, fact)
-            and (
-                fact.note < taken.note
-                or fact.copied
-                or (fact.note == taken.note and fact.mention.start < taken.mention.start)
-            )
-        ]
-        for fact in rejected:
-            fact.rejected = taken.mention.mention_id
-        if rejected:
-            bench.decisions.append(
-                Decision(
-                    bench.patient_id,
-                    "correction over error",
-                    (taken.mention.mention_id,),
-                    tuple(sorted({fact.mention.mention_id for fact in rejected})),
-                    f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept) if taken.concept else ''}".strip(),
-                )
-            )
-    bench.facts = [fact for fact in bench.facts if not fact.rejected]
-
-
-def _same_statement(concepts: ConceptTable, taken: Fact, fact: Fact) -> bool:
-    if not (taken.concept == fact.concept or (taken.concept and concepts.is_a(fact.concept, taken.concept))):
-        return False
-    for name in ("laterality", "protein", "alteration", "result", "stage", "t"):
-        if name in taken.attributes and name in fact.attributes and taken.attributes[name] != fact.attributes[name]:
-            return False
-    return True
-
-
-def supersede(bench: Workbench) -> None:
-    """A result said to be corrected replaces the earlier, opposite results of its marker."""
-    texts = {read.note.note_id: read.note.text for read in bench.notes}
-    corrected = statement("corrected_result")
-    for taken in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
-        start, end = taken.mention.sentence
-        if not corrected.search(texts[taken.mention.note_id], start, end):
-            continue
-        sign = _sign(bench.concepts, taken)
-        rejected = [
-            fact
-            for fact in bench.facts
-            if fact.kind == "biomarker"
-            and fact.concept == taken.concept
-            and sign * _sign(bench.concepts, fact) < 0
-            and (fact.note, fact.mention.start) < (taken.note, taken.mention.start)
-        ]
-        for fact in rejected:
-            fact.rejected = taken.mention.mention_id
-        if rejected:
-            bench.decisions.append(
-                Decision(
-                    bench.patient_id,
-                    "correction over error",
-                    (taken.mention.mention_id,),
-                    tuple(sorted({fact.mention.mention_id for fact in rejected})),
-                    f"a corrected result of {bench.concepts.name(taken.concept)} replaces the earlier one",
-                )
-            )
-    _drop_preliminary(bench, texts)
-    bench.facts = [fact for fact in bench.facts if not fact.rejected]
-
-
-def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
-    """A preliminary result gives way to a contrary one of the same marker or gene."""
-    preliminary = statement("preliminary")
-    results = [fact for fact in bench.facts if fact.kind in ("biomarker", "variant") and fact.context.really_happened]
-    for fact in results:
-        if not preliminary.search(texts[fact.mention.note_id], *fact.mention.sentence):
-            continue
-        contrary = [
-            other
-            for other in results
-            if other.concept == fact.concept
-            and other is not fact
-            and _finding(bench.concepts, other) * _finding(bench.concepts, fact) < 0
-        ]
-        if contrary:
-            fact.rejected = contrary[0].mention.mention_id
-            bench.decisions.append(
-                Decision(
-                    bench.patient_id,
-                    "final over preliminary",
-                    (contrary[0].mention.mention_id,),
-                    (fact.mention.mention_id,),
-                    f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one",
-                )
-            )
-
-
-def _finding(concepts: ConceptTable, fact: Fact) -> int:
-    return 1 if fact.kind == "variant" else _sign(concepts, fact)
-
-
-def _sign(concepts: ConceptTable, fact: Fact) -> int:
-    """1 for a positive or abnormal result, -1 for a negative or normal one, 0 otherwise."""
-    result = str(fact.attributes.get("result", ""))
-    if concepts.is_a(result, "result_positive") or concepts.is_a(result, "abnormal_expression"):
-        return 1
-    return -1 if concepts.is_a(result, "result_negative") or concepts.is_a(result, "normal_expression") else 0
-
-
 def compose(bench: Workbench) -> None:
     """A bare morphology takes the site of the patient's only organ with a cancer; a bare cancer becomes that cancer."""
     composer = TumorComposer(bench.concepts)
-    own = [fact for fact in bench.facts if fact.kind == "diagnosis" and _is_own(fact)]
+    own = [fact for fact in bench.facts if fact.kind == "diagnosis" and is_own(fact)]
     sites = {bench.concepts.get(fact.concept).site for fact in own if fact.context.really_happened} - {""}
     organs = {site for site in sites if not any(other != site and bench.concepts.is_a(site, other) for other in sites)}
     _undo_at_sites_of_spread(bench, own)
@@ -294,10 +163,6 @@ def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
             fact.concept = morphology
 
 
-def _is_own(fact: Fact) -> bool:
-    return fact.context.experiencer is Experiencer.PATIENT
-
-
 def tell_tumors_apart(bench: Workbench) -> None:
     """Diagnoses to tumors, then every finding to its tumor."""
     roots = [
@@ -317,50 +182,10 @@ def tell_tumors_apart(bench: Workbench) -> None:
         by_sentence[fact.mention.note_id, fact.mention.sentence].append(fact)
         by_note[fact.mention.note_id].append(fact)
     for fact in bench.facts:
-        if not fact.tumor and _is_own(fact):
+        if not fact.tumor and is_own(fact):
             place = (fact.mention.note_id, fact.mention.sentence)
             around = _tumor_around(bench, fact, roots)
             bench.tumors.link(fact, by_sentence.get(place, ()), by_note.get(fact.mention.note_id, ()), around)
-
-
-def weigh_treatments(bench: Workbench) -> None:
-    """A treatment merely mentioned was given only if something supports it; else it stays possible.
-
-    Support: a clear statement elsewhere that it (or a drug below it) was given; a medication list or history; a dose or
-    a past date beside it; the report of the operation or of its specimen. A record that says it was never started or was
-    declined outweighs any mere mention.
-    """
-    stated: set[str] = set()
-    refused: set[str] = set()
-    for fact in bench.facts:
-        if fact.kind in _TREATMENTS and _is_own(fact) and fact.concept:
-            if fact.status == "given" and fact.context.really_happened:
-                stated |= bench.concepts.above(fact.concept)
-            elif fact.context.reason in ("declined", "never_started"):
-                refused.add(fact.concept)
-    for fact in bench.facts:
-        if fact.kind not in _TREATMENTS or fact.status not in ("", "mentioned") or not fact.context.really_happened:
-            continue
-        if fact.concept in stated:
-            continue
-        if fact.concept in refused or not _supported(fact):
-            fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
-
-
-def _supported(fact: Fact) -> bool:
-    if fact.kind in ("surgery", "procedure"):
-        return (
-            fact.document_class in ("operative", "pathology")
-            or _dated(fact)
-            or fact.mention.section in _RECORD_SECTIONS
-        )
-    if fact.document_class in ("molecular", "genetics", "pathology", "imaging"):
-        return False
-    return fact.mention.section in _RECORD_SECTIONS or "dose" in fact.attributes or _dated(fact)
-
-
-def _dated(fact: Fact) -> bool:
-    return any(cue.rule.startswith("date:") for cue in fact.mention.cues)
 
 
 def _tumor_around(bench: Workbench, fact: Fact, roots: Sequence[Fact]) -> str:
@@ -377,32 +202,6 @@ def _tumor_around(bench: Workbench, fact: Fact, roots: Sequence[Fact]) -> str:
         return ""
     nearest = gaps[min(gaps)]
     return nearest.pop() if len(nearest) == 1 else ""
-
-
-def give_components(bench: Workbench) -> None:
-    """A regimen given, planned or declined is its drugs given, planned or declined; the component events cite the regimen."""
-    components = _components()
-    added = []
-    for fact in bench.facts:
-        if fact.kind != "regimen":
-            continue
-        for above in bench.concepts.above(fact.concept) if fact.concept in bench.concepts else ():
-            for component in components.get(above, ()):
-                if not component.optional:
-                    added.append(
-                        replace(
-                            fact,
-                            kind="medication",
-                            concept=component.drug,
-                            attributes={**fact.attributes, "regimen": fact.concept},
-                        )
-                    )
-    bench.facts += added
-
-
-@lru_cache(maxsize=1)
-def _components() -> dict[str, tuple[Component, ...]]:
-    return dict(read_components())
 
 
 def fold(bench: Workbench) -> None:

@@ -1,0 +1,80 @@
+"""Treatments: which mentions mean that one was given, and which drugs a regimen brings along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from ...kb.model import Polarity
+from ...kb.regimens import Component, read_components
+from .bench import Workbench, is_dated, is_own
+from .facts import Fact
+
+_TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
+#: Sections that list what was really given or done.
+_RECORD_SECTIONS: Final = frozenset(
+    {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
+)
+
+
+def weigh_treatments(bench: Workbench) -> None:
+    """A treatment merely mentioned was given only if something supports it; else it stays possible.
+
+    Support: a clear statement elsewhere that it (or a drug below it) was given; a medication list or history; a dose or
+    a past date beside it; the report of the operation or of its specimen. A record that says it was never started or was
+    declined outweighs any mere mention.
+    """
+    stated: set[str] = set()
+    refused: set[str] = set()
+    for fact in bench.facts:
+        if fact.kind in _TREATMENTS and is_own(fact) and fact.concept:
+            if fact.status == "given" and fact.context.really_happened:
+                stated |= bench.concepts.above(fact.concept)
+            elif fact.context.reason in ("declined", "never_started"):
+                refused.add(fact.concept)
+    for fact in bench.facts:
+        if fact.kind not in _TREATMENTS or fact.status not in ("", "mentioned") or not fact.context.really_happened:
+            continue
+        if fact.concept in stated:
+            continue
+        if fact.concept in refused or not _supported(fact):
+            fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
+
+
+def _supported(fact: Fact) -> bool:
+    if fact.kind in ("surgery", "procedure"):
+        return (
+            fact.document_class in ("operative", "pathology")
+            or is_dated(fact)
+            or fact.mention.section in _RECORD_SECTIONS
+        )
+    if fact.document_class in ("molecular", "genetics", "pathology", "imaging"):
+        return False
+    return fact.mention.section in _RECORD_SECTIONS or "dose" in fact.attributes or is_dated(fact)
+
+
+def give_components(bench: Workbench) -> None:
+    """A regimen given, planned or declined is its drugs given, planned or declined; the component events cite the regimen."""
+    components = _components()
+    added = []
+    for fact in bench.facts:
+        if fact.kind != "regimen":
+            continue
+        for above in bench.concepts.above(fact.concept) if fact.concept in bench.concepts else ():
+            for component in components.get(above, ()):
+                if not component.optional:
+                    added.append(
+                        replace(
+                            fact,
+                            kind="medication",
+                            concept=component.drug,
+                            attributes={**fact.attributes, "regimen": fact.concept},
+                        )
+                    )
+    bench.facts += added
+
+
+@lru_cache(maxsize=1)
+def _components() -> dict[str, tuple[Component, ...]]:
+    return dict(read_components())
