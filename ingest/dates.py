@@ -164,7 +164,7 @@ def _day(year: int, month: int, day: int) -> DayInterval | None:
 
 def _full_year(two_digits: int, note: datetime.date | None) -> int:
     """The last year with these digits that is not more than one after the note."""
-    limit = (note.year if note else 2030) + 1
+    limit = max(note.year if note else 2030, 1900) + 1
     return limit - (limit - two_digits) % 100
 
 
@@ -274,7 +274,7 @@ class DateReader:
     def _open_month(self, match: re.Match[str], last: DayInterval) -> DateMention | None:
         """``Jan`` of ``Jan-Mar 2019``: its year is that of the end, or the one before when it would come later."""
         before = _OPEN_MONTH.search(self.text, max(0, match.start() - 24), match.start())
-        month = _MONTHS.get(before["month"][:3].lower()) if before else None
+        month = _MONTHS.get(before["month"][:3].casefold()) if before else None
         if before is None or month is None:
             return None
         year = datetime.date.fromordinal(last.low).year
@@ -370,7 +370,7 @@ class DateReader:
             return self._named(got["month_before"], int(got["day_after"]), got["year_of_day"])
         if got["month_only"]:
             digits = got["month_year"] or got["month_short_year"]
-            return month_span(self._year(digits), _MONTHS[got["month_only"][:3].lower()]), "month-year", "month"
+            return month_span(self._year(digits), _MONTHS[got["month_only"][:3].casefold()]), "month-year", "month"
         if got["year_only"]:
             return year_span(int(got["year_only"])), "year", "year"
         return year_span(_full_year(int(got["apostrophe_year"]), self.note_date)), "year", "year"
@@ -380,7 +380,7 @@ class DateReader:
         return (interval, "day-month-without-year", "day") if interval else None
 
     def _named(self, name: str, day: int, digits: str | None) -> tuple[DayInterval, str, str] | None:
-        month = _MONTHS[name[:3].lower()]
+        month = _MONTHS[name[:3].casefold()]
         interval = _day(self._year(digits), month, day) if digits else self._without_year(month, day)
         rule = "named-month" if digits else "named-month-without-year"
         return (interval, rule, "day") if interval else None

@@ -36,9 +36,9 @@ _ENDED_BY_ANY_HEADING = frozenset({"family", "skip", "social", "boilerplate"})
 #: Full stops that end no sentence.
 _ABBREVIATIONS = frozenset(
     """dr mr mrs ms prof st no vs etc approx resp e.g i.e eg ie inc fig pt hx dx tx rx jan feb mar apr jun jul aug sep
-    sept     oct nov dec dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca
-    p c vit assoc bilat
-    susp ant lat sup inf""".split()
+    sept oct nov dec dept hosp bx rt lt wt ht temp tab cap min max mod diff histol gr gd adj esp incl ca
+    p c vit assoc
+    bilat susp ant lat sup inf""".split()
 )
 _BOUNDARY = re.compile(
     r"""(?=[.!?\r\n;])(?:

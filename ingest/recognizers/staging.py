@@ -98,15 +98,13 @@ _ROMAN = (
     r"|[a-d](?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?|[ESX][AB]?|is|e)?)"
 )
 _STAGE = re.compile(
-   
-        rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![A-Za-z0-9])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
+    rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![A-Za-z0-9])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
         (?:(?P<before>yp|yc|p|c)?(?P<word>[Ss]tages?|STAGE|[Ss]tg\.?|STG|[Ss]taged
             |STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
             (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis
             |presentation|remains|[:=\-–]|\.{{2,60}})){{0,4}}
             \s{{0,3}}(?:AJCC\s?[6-9]?\s?|FIGO\s?)?(?P<value_prefix>yp|yc|p|c)?)?
         (?P<stage>{_ROMAN}|(?<=age\s)(?i:one|two|three|four)\b)
-       
         (?:\s?(?:[/–-]|\bor\b|\bto\b|\bvs\b\.?)\s?(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
     re.VERBOSE,
 )
@@ -127,7 +125,7 @@ _OTHER_STAGE = re.compile(
     re.IGNORECASE,
 )
 _OTHER_STAGE_BEHIND = re.compile(
-    r"\W{0,4}(?:chronic\s+)?(?:CKD|kidney|renal\s+(?:disease|failure|insuff)|(?:[a-z]+\s)?(?:pressure|decubitus"
+    r"\W{0,4}(?:chronic\s+)?(?:CKD|kidney|renal\s+(?:disease|failure|insuff)|(?:[a-z]{1,20}\s)?(?:pressure|decubitus"
     r"|ulcer)|lymphedema|sacral|HTN|hypertens|endometriosis"
     r"|sarcoidosis|COPD|sleep|of\s(?:the|a|an|his|her|this)\b|(?:breast\s)?(?:reconstruct|revision|expander|implant)"
     r"|surgery|procedure|repair|operation|prolapse)",
@@ -322,7 +320,7 @@ class StageRecognizer:
         fold(word)
         for word in """stage staged stages stg pstage cstage ypstage figo rai binet bclc dukes ajcc anatomic
         prognostic arbor
-        lugano         uicc iss riss r durie masaoka inss""".split()
+        lugano uicc iss riss r durie masaoka inss""".split()
     )
 
     def find(self, frame: Frame) -> Iterator[Span]:
