@@ -1,7 +1,7 @@
 """Context of mentions: polarity, temporality, experiencer, reason and treatment status, from the cues around them.
 
-The cue nearest to a mention decides each part; a cue reaches no further than its ``reach``, never past a terminator, and
-a cue behind a list governs the whole list only when its members are plainly coordinated. Cue phrases are data
+The cue nearest to a mention decides each part; a cue reaches no further than its ``reach``, never past a terminator,
+and a cue behind a list governs the whole list only when its members are plainly coordinated. Cue phrases are data
 (``cues/context.toml``); this module holds only how they govern.
 """
 

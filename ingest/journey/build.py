@@ -278,8 +278,7 @@ def _first_day(facts: Sequence[Fact]) -> DayInterval:
     known = [fact.day for fact in facts if fact.day.low > EARLIEST_DAY]
     if not known:
         return DayInterval(EARLIEST_DAY, min(fact.day.high for fact in facts))
-    first = min(known, key=lambda day: (day.high, -day.low))
-    return first
+    return min(known, key=lambda day: (day.high, -day.low))
 
 
 def world_of(context: Context) -> World:

@@ -37,7 +37,7 @@ def retract(bench: Workbench) -> None:
                     "correction over error",
                     (taken.mention.mention_id,),
                     tuple(sorted({fact.mention.mention_id for fact in rejected})),
-                    f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept) if taken.concept else ''}".strip(),
+                    f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept)}".rstrip(),
                 )
             )
     bench.facts = [fact for fact in bench.facts if not fact.rejected]

@@ -22,7 +22,7 @@ _OF_MENTION = frozenset({"spread_site", "exons", "status"})
 
 @dataclass(slots=True)
 class Fact:
-    """One mention's statement. ``note`` is the position of its note in date order; ``copied`` repeats an earlier note."""
+    """One mention's statement. ``note``: position of its note in date order; ``copied``: it repeats an earlier note."""
 
     kind: str
     concept: str

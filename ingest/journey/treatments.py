@@ -22,8 +22,8 @@ def weigh_treatments(bench: Workbench) -> None:
     """A treatment merely mentioned was given only if something supports it; else it stays possible.
 
     Support: a clear statement elsewhere that it (or a drug below it) was given; a medication list or history; a dose or
-    a past date beside it; the report of the operation or of its specimen. A record that says it was never started or was
-    declined outweighs any mere mention.
+    a past date beside it; the report of the operation or of its specimen. A record that says it was never started or
+    was declined outweighs any mere mention.
     """
     stated: set[str] = set()
     refused: set[str] = set()
@@ -55,7 +55,7 @@ def _supported(fact: Fact) -> bool:
 
 
 def give_components(bench: Workbench) -> None:
-    """A regimen given, planned or declined is its drugs given, planned or declined; the component events cite the regimen."""
+    """A regimen given, planned or declined is its drugs given, planned or declined; their events cite the regimen."""
     components = _components()
     added = []
     for fact in bench.facts:

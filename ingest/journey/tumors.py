@@ -83,7 +83,7 @@ class TumorMap:
         return self._concepts.is_a(one, other) or self._concepts.is_a(other, one)
 
     def _compatible(self, fact: Fact, members: list[Fact]) -> bool:
-        """Two histologies of one organ are one tumor unless they are of different families (carcinoma, sarcoma, lymphoma)."""
+        """Two histologies of one organ are one tumor unless their families differ (carcinoma, sarcoma, lymphoma …)."""
         families = (
             "carcinoma",
             "sarcoma",
@@ -113,7 +113,7 @@ class TumorMap:
         candidates = (
             (1, lambda: self._by_sentence(fact, sentence_tumors)),
             (1, lambda: self._by_side(side)),
-            # A report is about its specimen, whatever other tumors its history tells of; a clinic note, about what it names.
+            # A report is about its specimen, whatever other tumors its history tells of; a clinic note names its own.
             (2, lambda: self._by_organ(fact.topic, "") if fact.document_class in ("pathology", "molecular") else ""),
             (2, lambda: self._by_document(fact, document_tumors)),
             (2, lambda: self._by_organ(fact.topic, "")),
