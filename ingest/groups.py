@@ -18,10 +18,11 @@ _COORDINATION = re.compile(
     r"(?:--?|::|–)|(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE
 )
 _LEADS_ON = re.compile(
-    r"\s*(?:in|of|for|on|involving|affecting|to)?\s*(?:the|both|either|any)?\s*(?:gene\s)?[\s\"']*", re.IGNORECASE
+    r"\s{0,4}(?:in|of|for|on|involving|affecting|to)?\s{0,4}(?:the|both|either|any)?\s{0,4}(?:gene\s)?[\s\"']{0,4}",
+    re.IGNORECASE,
 )
 _LEADS_WITH_WORD = re.compile(
-    r"\s*(?:in|of|for|on|involving|affecting)\s+(?:the|both|either|any)?\s*(?:gene\s)?", re.IGNORECASE
+    r"\s{0,4}(?:in|of|for|on|involving|affecting)\s{1,4}(?:the|both|either|any)?\s{0,4}(?:gene\s)?", re.IGNORECASE
 )
 _BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
 _HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")

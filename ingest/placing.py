@@ -15,11 +15,14 @@ from .sites import SiteReader, TumorComposer
 _NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopathy)\b", re.IGNORECASE)
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
-    r"[\s,/&+]*(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from|at|seg\w*|[\d.]+\s*cm)?[\s,/&+]*(?:the|left|right|L|R|bilateral|multiple)?[\s]*",
+    r"[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from"
+    r"|at|seg\w*|[\d.]{1,5}\s?cm)?[\s,/&+]{0,4}(?:the|left|right|L|R|bilateral|multiple)?\s{0,4}",
     re.IGNORECASE,
 )
 _TO_SITE = re.compile(
-    r"\W*(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence|focus|foci)?\W*(?:is|are|was|were)?\W*(?:to|in|of|involving|within|at|:|-|,|\()\s*(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d+)?\s*(?:left|right|L|R)?\s*",
+    r"\W{0,4}(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence"
+    r"|focus|foci)?\W{0,4}(?:is|are|was|were)?\W{0,4}(?:to|in|of|involving|within|at|:|-|,|\()\s{0,4}"
+    r"(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d{1,3})?\s{0,4}(?:left|right|L|R)?\s{0,4}",
     re.IGNORECASE,
 )
 

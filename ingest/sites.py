@@ -25,10 +25,11 @@ _SPECIMEN_WORDS = re.compile(
 )
 #: Words between a morphology and its site that keep them together.
 _TIE = re.compile(
-    r"(?:\s*\(\s*\d+\s*%\s*\))?[\s,\-(]*(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type|,|\(|\)|-|:|\.{2,}|\s)*",
+    r"(?:\s?\(\s?\d{1,3}\s?%\s?\))?(?:(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right"
+    r"|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type)\b|[,()\-:.\s]){0,60}+",
     re.IGNORECASE,
 )
-_JOINED = re.compile(r"[\s,/+]*(?:\(\s*\d+\s*%\s*\))?[\s,/+]*(?:and|with|AND|mixed)?[\s,/+]*")
+_JOINED = re.compile(r"[\s,/+]{0,4}(?:\(\s?\d{1,3}\s?%\s?\))?[\s,/+]{0,4}(?:and|with|AND|mixed)?[\s,/+]{0,4}")
 #: Sites that are never where a primary of another tissue begins.
 _SPREAD_ONLY = ("lymph_node", "pleural_fluid", "ascites", "bone_marrow", "body_fluid")
 

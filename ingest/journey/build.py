@@ -181,16 +181,19 @@ def tell_tumors_apart(bench: Workbench) -> None:
     for fact in roots:
         by_sentence[fact.mention.note_id, fact.mention.sentence].append(fact)
         by_note[fact.mention.note_id].append(fact)
+    around: dict[int, str] = {}
     for fact in bench.facts:
         if not fact.tumor and is_own(fact):
             place = (fact.mention.note_id, fact.mention.sentence)
-            around = _tumor_around(bench, fact, roots)
-            bench.tumors.link(fact, by_sentence.get(place, ()), by_note.get(fact.mention.note_id, ()), around)
+            if fact.note not in around:
+                around[fact.note] = _tumor_around(bench, fact.note, roots)
+            document = by_note.get(fact.mention.note_id, ())
+            bench.tumors.link(fact, by_sentence.get(place, ()), document, around[fact.note])
 
 
-def _tumor_around(bench: Workbench, fact: Fact, roots: Sequence[Fact]) -> str:
+def _tumor_around(bench: Workbench, note: int, roots: Sequence[Fact]) -> str:
     """The one tumor that the notes nearest in time are about, for a report that names none itself."""
-    own = bench.notes[fact.note].note.date
+    own = bench.notes[note].note.date
     if own is None or not roots:
         return ""
     gaps = defaultdict(set)
