@@ -193,7 +193,23 @@ def sections_of(text: str) -> list[Section]:
     return sections
 
 
-def _joins_next_line(text: str, before: int, after: int, longest_line: int) -> bool:
+#: In a note whose lines the page width broke, what opens a line of its own all the same: a label, a row of a table.
+_OPENS_LINE = re.compile(r"[A-Za-z0-9 /&()#\-]{1,40}:(?:\s|$)|[A-Z][A-Z /&\-]{3,40}$|\||[xX_]\s|\S+(?:[ ]{3,}|\t)\S")
+
+
+def _page_width(text: str) -> int:
+    """The width at which the lines of a note were broken, or 0 when the writer broke them.
+
+    Broken by the page: several lines, the longest of an ordinary width, at least two in five of them nearly as long.
+    """
+    lengths = [len(line.rstrip()) for line in text.split("\n") if line.strip()]
+    longest = max(lengths, default=0)
+    if len(lengths) < 6 or not 50 <= longest <= 100:
+        return 0
+    return longest if sum(length >= 0.8 * longest for length in lengths) >= 0.4 * len(lengths) else 0
+
+
+def _joins_next_line(text: str, before: int, after: int, longest_line: int, page_width: int) -> bool:
     """True when the line break between ``before`` and ``after`` was set by the page width, not by the writer."""
     line_start = text.rfind("\n", 0, before) + 1
     line = text[line_start:before].rstrip()
@@ -203,6 +219,8 @@ def _joins_next_line(text: str, before: int, after: int, longest_line: int) -> b
     if _BULLET.match(rest) or not _ENDS_OPEN.search(line):
         return False
     wide = len(line) >= 0.7 * longest_line and longest_line >= 50
+    if page_width and len(line) >= 0.75 * page_width and not _OPENS_LINE.match(rest):
+        return True
     if _ENDS_WITH_LINK.search(line[-12:]):
         return wide or bool(_CONTINUES.match(rest))
     return bool(_CONTINUES.match(rest)) and (wide or line[-1] in ",(&/-")
@@ -214,6 +232,7 @@ def sentences_of(text: str) -> Iterator[Sentence]:
     Line breaks end a sentence unless the page width broke the line; so do semicolons. A row of a table is one sentence.
     """
     longest_line = min(max((len(line) for line in text.split("\n")), default=0), 120)
+    page_width = _page_width(text)
     start = 0
     for match in _BOUNDARY.finditer(text):
         kind = match.lastgroup or ""
@@ -224,7 +243,7 @@ def sentences_of(text: str) -> Iterator[Sentence]:
                 continue
         elif match["line"] is not None:
             kind = "line"
-            if _joins_next_line(text, match.start(), match.end(), longest_line):
+            if _joins_next_line(text, match.start(), match.end(), longest_line, page_width):
                 continue
         end = match.end() if kind == "stop" else match.start()
         yield from _trimmed(text, start, end, kind)
