@@ -17,8 +17,6 @@ from .recognizers.molecular import number_after, sign_after
 _PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:orf\d+)?)(?:::|--?|–|/{2})$")
 _PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
-
-
 _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
 
 
@@ -83,9 +81,9 @@ class FindingReader:
                     break
         if marker.concept in self._expression and result in ("positive", "negative", "present_result"):
             attributes["result"] = rules["expression"]["negative" if result == "negative" else "positive"]
-        stretch = text[marker.start : min(limit, max([marker.end + 24, *(end for _, end, _ in helpers)]))][:120]
+        behind = text[marker.start : min(limit, max([marker.end + 24, *(end for _, end, _ in helpers)]))][:120]
         for word, method in rules["method"].items():
-            if re.search(rf"\b{word}\b", stretch):
+            if re.search(rf"\b{word}\b", behind):
                 attributes["method"] = method
                 break
         if not ({"result", "percent", "score", "value"} & attributes.keys()):

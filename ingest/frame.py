@@ -70,7 +70,7 @@ class Frame:
 
 
 class Recognizer(Protocol):
-    """Finds spans in a frame. ``triggers``: folded words, one of which a note must hold for it to run (none: always)."""
+    """Finds spans in a frame. ``triggers``: folded words; it runs on notes that hold one of them (none: on all)."""
 
     name: str
     triggers: frozenset[str]

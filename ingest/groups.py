@@ -56,6 +56,7 @@ class Group:
 
 
 def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
+    """The groups of one sentence's markers and descriptors (``items``, in text order)."""
     groups: list[Group] = []
     waiting: list[Span] = []
     previous_end = items[0].start if items else 0
@@ -176,8 +177,8 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
     for index, place in enumerate(places):
         end = places[index + 1].start if index + 1 < len(places) and places[index + 1].start > place.end else group.ends
         before = statement("denied_before").search(text, max(group.lead_from, place.start - 24), place.start)
-        behind = statement("denied_behind").match(text, place.end, end) or statement("denied_behind").search(
+        after = statement("denied_behind").match(text, place.end, end) or statement("denied_behind").search(
             text, place.end, min(end, place.end + 45)
         )
-        denied.append(bool((denied_before and place.start > marker.start and index == 0) or before or behind))
+        denied.append(bool((denied_before and place.start > marker.start and index == 0) or before or after))
     return denied

@@ -1,4 +1,4 @@
-"""The names of the ontology as one trie, and the recogniser that finds them, with ambiguous short forms settled by cues."""
+"""The names of the ontology as one trie, and the recogniser that finds them; cues settle ambiguous short forms."""
 
 from __future__ import annotations
 
@@ -137,9 +137,11 @@ class Lexicon:
                 continue
             if near is None:
                 near = self._near(frame, match)
-            if not sense.cue_words.isdisjoint(near[0]) or any(cue in near[1] for cue in sense.cue_texts):
-                cued.append(sense)
-            elif sense.kind == "gene" and _A_CHANGE.match(frame.text, match.end):
+            if (
+                not sense.cue_words.isdisjoint(near[0])
+                or any(cue in near[1] for cue in sense.cue_texts)
+                or (sense.kind == "gene" and _A_CHANGE.match(frame.text, match.end))
+            ):
                 cued.append(sense)
         plain.sort(key=lambda sense: (not sense.preferred, bool(sense.surface)))
         # A short form that is both a marker's name and a result (MSS) is the marker: the result is then implied.

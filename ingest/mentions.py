@@ -43,7 +43,9 @@ LABELS: Final[Mapping[str, str]] = {
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 _DOSE = re.compile(
-    r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
+    r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)"
+    r"(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k"
+    r"|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
 )
 #: Kinds of finding that a later note may take back.
 _CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
@@ -128,9 +130,9 @@ class MentionWriter:
                 reading.context.polarity is Polarity.ABSENT
                 and reading.context.reason == "none"
                 and span.kind in _CORRECTABLE
+                and statement("correction").search(frame.text, start, min(len(frame.text), end + 60))
             ):
-                if statement("correction").search(frame.text, start, min(len(frame.text), end + 60)):
-                    reading = replace(reading, context=replace(reading.context, reason="retracted"))
+                reading = replace(reading, context=replace(reading.context, reason="retracted"))
             if span.kind in _OF_A_REPORT and reading.context.reason == "none":
                 reach = end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0)
                 if statement("another_patient").search(frame.text, start, min(len(frame.text), reach)):
@@ -166,7 +168,7 @@ class MentionWriter:
 
     @staticmethod
     def _is_label(span: Span, spans: Sequence[Span], frame: Frame, document_class: str) -> bool:
-        """A gene in brackets behind a drug, in a report that lists therapies: what the drug is for, not what was found."""
+        """A gene in brackets behind a drug, in a report that lists therapies: what the drug is for, not a finding."""
         if span.kind != "variant" or document_class not in ("molecular", "pathology", "clinical"):
             return False
         if {"protein", "cdna", "percent"} & span.attributes.keys():
@@ -294,7 +296,7 @@ class MentionWriter:
 
 
 def _in_list(text: str, start: int, lead_end: int) -> bool:
-    """Whether the sentence at ``start`` begins with a bullet or number and no blank line parts it from the list's lead."""
+    """Whether the sentence at ``start`` begins with a bullet or number, no blank line behind the list's lead."""
     line = text.rfind("\n", 0, start) + 1
     return bool(_BULLET.match(text, line) or _BULLET.match(text, start)) and "\n\n" not in text[lead_end:start]
 

@@ -11,16 +11,20 @@ from ..kb.concepts import ConceptTable
 from .frame import Frame, Span, starting
 
 _SIDE = re.compile(
-    r"(?<![A-Za-z])(?:(?P<left>left|Left|LEFT)|(?P<right>right|Right|RIGHT)|(?P<both>bilateral(?:ly)?|Bilateral|BILATERAL|b/l))(?![A-Za-z])"
+    r"(?<![A-Za-z])(?:(?P<left>left|Left|LEFT)|(?P<right>right|Right|RIGHT)"
+    r"|(?P<both>bilateral(?:ly)?|Bilateral|BILATERAL|b/l))(?![A-Za-z])"
     # A single letter counts only as a word of its own, never inside a specimen number or beside an initial.
     r"|(?<![\w/.\-'’])(?:(?P<left_short>Lt\.?|LT|L)|(?P<right_short>Rt\.?|RT|R))(?=[\s,)])(?!\s?[-/]|\s\d)"
 )
 _SIDE_BEHIND = re.compile(r"[\s,(]{0,3}")
 _SPECIMEN_LINE = re.compile(
-    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN|[Tt]issue\b|TISSUE|[Ss]ample\b|SAMPLE|[Mm]aterial\b|[Ss]ource\b|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
+    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN"
+    r"|[Tt]issue\b|TISSUE|[Ss]ample\b|SAMPLE|[Mm]aterial\b|[Ss]ource\b|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE"
+    r"|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
 )
 _SPECIMEN_WORDS = re.compile(
-    r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b",
+    r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid"
+    r"|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b",
     re.IGNORECASE,
 )
 #: Words between a morphology and its site that keep them together.
@@ -42,7 +46,7 @@ class TumorComposer:
         self.compose = lru_cache(maxsize=20_000)(self._compose)
 
     def _compose(self, morphology: str, site: str) -> str:
-        """The shallowest concept below ``morphology`` whose site is the closest that covers ``site``; else ``morphology``."""
+        """The shallowest concept below ``morphology`` at the closest site that covers ``site``; else ``morphology``."""
         concepts = self._concepts
         if not site or site not in concepts or morphology not in concepts or concepts.get(morphology).site:
             return morphology
@@ -88,12 +92,12 @@ class SiteReader:
             ):
                 return self._side_name(match)
             break
-        match = _SIDE.search(text, start, end)
-        if match:
-            return self._side_name(match)
+        inside = _SIDE.search(text, start, end)
+        if inside:
+            return self._side_name(inside)
         behind = _SIDE_BEHIND.match(text, end, max(end, high))
-        side = _SIDE.match(text, behind.end(), high) if behind else None
-        return self._side_name(side) if side else ""
+        after = _SIDE.match(text, behind.end(), high) if behind else None
+        return self._side_name(after) if after else ""
 
     @staticmethod
     def _side_name(match: re.Match[str]) -> str:
@@ -154,7 +158,7 @@ class SiteReader:
         return holds
 
     def topic(self, title_sites: Sequence[str], diagnoses: Sequence[Span]) -> str:
-        """The one organ that a document is about: of its title, else of most of its site-specific diagnoses; else empty."""
+        """The organ that a document is about: its title's, else that of most site-specific diagnoses; else empty."""
         organs = [site for site in title_sites if self.primary_site(site)]
         if organs:
             return organs[0]

@@ -1,4 +1,4 @@
-"""What is known of variants: which are oncogenic or resistant, and on which exon a codon lies (data in the ontology folder)."""
+"""What is known of variants: which are oncogenic or resistant, on which exon a codon lies (data: the ontology)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def gene_of(protein: str) -> str:
 
 
 def classes_of(gene: str, attributes: dict[str, Value]) -> tuple[str, ...]:
-    """The class tags of a variant (oncogenic, resistance, sensitizing …), the most specific row deciding; empty if unknown."""
+    """The class tags of a variant (oncogenic, resistance, sensitizing …) by its most specific row; empty if unknown."""
     table = _hotspots().get(gene, {})
     protein = str(attributes.get("protein", ""))
     if protein in table:
@@ -86,7 +86,7 @@ def classes_of(gene: str, attributes: dict[str, Value]) -> tuple[str, ...]:
 
 
 def complete(gene: str, attributes: dict[str, Value], concepts: ConceptTable) -> dict[str, Value]:
-    """The attributes with what follows from them: protein from cDNA, codon, exon, class, and a significance if unstated.
+    """The attributes with what follows from them: protein from cDNA, codon, exon, class, significance if unstated.
 
     A harmless class that the report states is never overridden. A truncating change counts as pathogenic only in a
     tumor suppressor, and only where the report gives no class of its own.

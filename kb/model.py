@@ -161,7 +161,7 @@ class World(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class DayInterval:
-    """The days, ``low`` to ``high`` inclusive, on one of which a thing happened (ordinals; a known day has low = high)."""
+    """The days, ``low`` to ``high`` inclusive, on one of which a thing happened (ordinals; equal for a known day)."""
 
     low: int = EARLIEST_DAY
     high: int = LATEST_DAY

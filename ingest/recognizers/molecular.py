@@ -16,9 +16,9 @@ from ..frame import Frame, Span
 from ..phrases import PhraseTrie
 
 _THREE = {
-    "Ala": "A", "Arg": "R", "Asn": "N", "Asp": "D", "Cys": "C", "Gln": "Q", "Glu": "E", "Gly": "G", "His": "H", "Ile": "I",
-    "Leu": "L", "Lys": "K", "Met": "M", "Phe": "F", "Pro": "P", "Ser": "S", "Thr": "T", "Trp": "W", "Tyr": "Y", "Val": "V",
-    "Ter": "*",
+    "Ala": "A", "Arg": "R", "Asn": "N", "Asp": "D", "Cys": "C", "Gln": "Q", "Glu": "E", "Gly": "G", "His": "H",
+    "Ile": "I", "Leu": "L", "Lys": "K", "Met": "M", "Phe": "F", "Pro": "P", "Ser": "S", "Thr": "T", "Trp": "W",
+    "Tyr": "Y", "Val": "V", "Ter": "*",
 }  # fmt: skip
 _RESIDUE = "(?:" + "|".join(_THREE) + ")"
 _THREE_LETTER = re.compile(_RESIDUE)
@@ -35,13 +35,18 @@ _PROTEIN = re.compile(
     re.VERBOSE,
 )
 _CDNA = re.compile(
-    r"(?<![A-Za-z0-9])(?:c|g|n)\.\s?(?P<change>[*\-]?\d[\d_+\-*?]*\s?(?:[ACGT]+\s?>\s?[ACGT]+|delins[ACGT]*|del[ACGT\d]*(?:ins[ACGT]+)?|ins[ACGT\d]+|dup[ACGT\d]*|inv)?)"
-    r"|(?<![A-Za-z0-9])(?P<legacy>\d{2,5}(?:del|ins)[ACGT]{1,4})(?![A-Za-z0-9])|(?<![A-Za-z])(?P<ivs>IVS\d{1,2}[+\-]\d+[ACGT]>[ACGT])"
+    r"(?<![A-Za-z0-9])(?:c|g|n)\.\s?(?P<change>[*\-]?\d[\d_+\-*?]*\s?(?:[ACGT]+\s?>\s?[ACGT]+|delins[ACGT]*"
+    r"|del[ACGT\d]*(?:ins[ACGT]+)?|ins[ACGT\d]+|dup[ACGT\d]*|inv)?)"
+    r"|(?<![A-Za-z0-9])(?P<legacy>\d{2,5}(?:del|ins)[ACGT]{1,4})(?![A-Za-z0-9])"
+    r"|(?<![A-Za-z])(?P<ivs>IVS\d{1,2}[+\-]\d+[ACGT]>[ACGT])"
 )
 _EXON = re.compile(
-    r"""(?<![A-Za-z0-9])(?:[Ee]xons?|EXONS?|ex\.?|Ex\.?|E(?=\d\d?(?:del|ins)))\s?(?P<exon>\d{1,2})(?!\d)(?P<more>(?:\s?(?:,|/|and|or|&|-|to)\s?\d{1,2}(?!\d))*)
-        (?:[\s\-]{0,2}(?:in-?frame\s+)?(?P<type>deletions?|del|insertions?|ins|skipping|skip|duplications?|dup)(?![A-Za-z]))?
-      | (?<![A-Za-z0-9])(?P<reverse>del|ins|deletion|insertion)\s?(?:of|in)?\s?(?:exon)?\s?(?P<reverse_exon>19|20)(?![\d.])
+    r"""(?<![A-Za-z0-9])(?:[Ee]xons?|EXONS?|ex\.?|Ex\.?|E(?=\d\d?(?:del|ins)))\s?(?P<exon>\d{1,2})(?!\d)
+        (?P<more>(?:\s?(?:,|/|and|or|&|-|to)\s?\d{1,2}(?!\d))*)
+        (?:[\s\-]{0,2}(?:in-?frame\s+)?
+            (?P<type>deletions?|del|insertions?|ins|skipping|skip|duplications?|dup)(?![A-Za-z]))?
+      | (?<![A-Za-z0-9])(?P<reverse>del|ins|deletion|insertion)\s?(?:of|in)?\s?(?:exon)?\s?
+            (?P<reverse_exon>19|20)(?![\d.])
       | (?<![A-Za-z0-9])(?P<joined>19|20)(?P<joined_type>del|ins)(?![A-Za-z])
       | (?<![A-Za-z])METex14\w*|ex14""",
     re.VERBOSE,
@@ -52,19 +57,23 @@ _PERCENT = re.compile(
     r"(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
 )
 _ALLRED = re.compile(
-    r"(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d)"
+    r"(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)"
+    r"|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d)"
 )
 _PLUS = re.compile(
-    r"(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/])"
+    r"(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])"
+    r"|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/])"
 )
 _SIGN = re.compile(
-    r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER)))"
+    r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)"
+    r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER)))"
 )
 _NUMBER = re.compile(
-    r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?(?P<number>\d{1,5}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?(?P<unit>mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]|IU/[lL]|U/L)?"
+    r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?"
+    r"(?P<number>\d{1,5}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?"
+    r"(?P<unit>mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]"
+    r"|IU/[lL]|U/L)?"
 )
-
-_TRUNCATING = re.compile(r"fs|\*|X$|Ter")
 
 
 def one_letter(change: str) -> str:
