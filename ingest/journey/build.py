@@ -29,7 +29,7 @@ from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
 from .facts import Fact, facts_of
 from .treatments import give_components, weigh_treatments
-from .tumors import TumorMap, organ_of
+from .tumors import DocumentTumors, TumorMap, organ_of
 
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
@@ -181,14 +181,14 @@ def tell_tumors_apart(bench: Workbench) -> None:
     for fact in roots:
         by_sentence[fact.mention.note_id, fact.mention.sentence].append(fact)
         by_note[fact.mention.note_id].append(fact)
+    documents = {note: DocumentTumors(named) for note, named in by_note.items()}
     around: dict[int, str] = {}
     for fact in bench.facts:
         if not fact.tumor and is_own(fact):
             place = (fact.mention.note_id, fact.mention.sentence)
             if fact.note not in around:
                 around[fact.note] = _tumor_around(bench, fact.note, roots)
-            document = by_note.get(fact.mention.note_id, ())
-            bench.tumors.link(fact, by_sentence.get(place, ()), document, around[fact.note])
+            bench.tumors.link(fact, by_sentence.get(place, ()), documents.get(place[0]), around[fact.note])
 
 
 def _tumor_around(bench: Workbench, note: int, roots: Sequence[Fact]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ...kb.concepts import ConceptTable
@@ -11,7 +13,48 @@ from .facts import Fact
 
 #: Findings of the patient as a whole.
 _OF_PATIENT = frozenset({"performance", "death", "comorbidity", "symptom", "social", "adverse_event"})
+#: Families of histology that one tumor does not mix.
+_FAMILIES = (
+    "carcinoma",
+    "sarcoma",
+    "lymphoma",
+    "melanoma",
+    "neuroendocrine_neoplasm",
+    "germ_cell_tumor",
+    "leukemia",
+)
 _UNSPECIFIC = frozenset({"malignant_neoplasm", "solid_tumor", "haematological_malignancy"})
+
+
+@dataclass(slots=True)
+class Tumor:
+    """One tumor in the making: its diagnoses, and what they say of it together."""
+
+    members: list[Fact] = field(default_factory=list)
+    organs: set[str] = field(default_factory=set)
+    sides: set[str] = field(default_factory=set)
+    concepts: set[str] = field(default_factory=set)
+    families: set[str] = field(default_factory=set)
+    notes: set[int] = field(default_factory=set)
+
+
+class DocumentTumors:
+    """The tumors that one document names, in the order of its text."""
+
+    def __init__(self, roots: Sequence[Fact]) -> None:
+        """``roots``: the diagnoses of the document, each with its tumor."""
+        current = [fact for fact in roots if fact.context.temporality is not Temporality.HISTORICAL] or list(roots)
+        ordered = sorted(current, key=lambda fact: fact.mention.start)
+        self._starts = [fact.mention.start for fact in ordered]
+        self._tumors = [fact.tumor for fact in ordered]
+        self._only = len(set(self._tumors)) == 1
+
+    def at(self, offset: int) -> str:
+        """The one tumor that the document speaks of now; of several, the one last named before ``offset``."""
+        if self._only:
+            return self._tumors[0]
+        position = bisect.bisect_right(self._starts, offset)
+        return self._tumors[position - 1] if position else ""
 
 
 class TumorMap:
@@ -20,8 +63,7 @@ class TumorMap:
     def __init__(self, patient_id: str, concepts: ConceptTable, diagnoses: Sequence[Fact]) -> None:
         """``diagnoses``: the patient's own malignant or in-situ diagnoses that happened, in date order."""
         self._concepts = concepts
-        self._patient = patient_id
-        self._members: list[list[Fact]] = []
+        self._tumors: list[Tumor] = []
         specific_first = sorted(
             diagnoses,
             key=lambda fact: (fact.concept in _UNSPECIFIC, not self._organ(fact), not self._side(fact), fact.note),
@@ -29,11 +71,11 @@ class TumorMap:
         for fact in specific_first:
             self._place(fact)
         self.ids = [
-            content_id("tumor", patient_id, index, self._organ(members[0]), members[0].concept)
-            for index, members in enumerate(self._members)
+            content_id("tumor", patient_id, index, self._organ(tumor.members[0]), tumor.members[0].concept)
+            for index, tumor in enumerate(self._tumors)
         ]
-        for identifier, members in zip(self.ids, self._members, strict=True):
-            for fact in members:
+        for identifier, tumor in zip(self.ids, self._tumors, strict=True):
+            for fact in tumor.members:
                 fact.tumor, fact.tumor_rule = identifier, 0
 
     def _organ(self, fact: Fact) -> str:
@@ -50,31 +92,37 @@ class TumorMap:
     def _place(self, fact: Fact) -> None:
         organ, side = self._organ(fact), self._side(fact)
         best, best_rank = None, (0, 0)
-        for members in self._members:
+        for tumor in self._tumors:
+            kinship = self._kinship(fact, organ, side, tumor)
+            if not kinship:
+                continue
             # Of two tumors equally close, the one that the same note, or the nearest in the record, speaks of.
-            rank = (self._kinship(fact, organ, side, members), -min(abs(member.note - fact.note) for member in members))
-            if rank[0] and rank > best_rank or (rank[0] and best is None):
-                best, best_rank = members, rank
+            rank = (kinship, -min(abs(note - fact.note) for note in tumor.notes))
+            if best is None or rank > best_rank:
+                best, best_rank = tumor, rank
         if best is None:
-            self._members.append([fact])
-        else:
-            best.append(fact)
+            best = Tumor()
+            self._tumors.append(best)
+        best.members.append(fact)
+        best.organs |= {organ} - {""}
+        best.sides |= {side} - {""}
+        best.concepts.add(fact.concept)
+        best.families |= self._families(fact.concept)
+        best.notes.add(fact.note)
 
-    def _kinship(self, fact: Fact, organ: str, side: str, members: list[Fact]) -> int:
+    def _kinship(self, fact: Fact, organ: str, side: str, tumor: Tumor) -> int:
         """0: another tumor; higher: closer. Contralateral disease is another tumor; a histology refines its organ's."""
-        organs = {self._organ(member) for member in members} - {""}
-        sides = {self._side(member) for member in members} - {""}
         bare = fact.concept not in self._concepts or not self._concepts.get(fact.concept).site
-        if side and sides and side not in sides and (bare or organ in organs):
+        if side and tumor.sides and side not in tumor.sides and (bare or organ in tumor.organs):
             return 0
         if fact.concept in _UNSPECIFIC and not organ:
-            return 2 if side and side in sides else 1
-        related = any(self._related(fact.concept, member.concept) for member in members)
-        if organ and organ in organs:
-            if side and side in sides and self._compatible(fact, members):
+            return 2 if side and side in tumor.sides else 1
+        related = any(self._related(fact.concept, concept) for concept in tumor.concepts)
+        if organ and organ in tumor.organs:
+            if side and side in tumor.sides and self._compatible(fact, tumor):
                 return 5
-            return 4 if related else 3 if self._compatible(fact, members) else 0
-        if related and (not organ or not organs or bare):
+            return 4 if related else 3 if self._compatible(fact, tumor) else 0
+        if related and (not organ or not tumor.organs or bare):
             # A bare morphology at a site that has no such primary of its own is this tumor, found elsewhere.
             return 2
         return 0
@@ -82,20 +130,13 @@ class TumorMap:
     def _related(self, one: str, other: str) -> bool:
         return self._concepts.is_a(one, other) or self._concepts.is_a(other, one)
 
-    def _compatible(self, fact: Fact, members: list[Fact]) -> bool:
+    def _families(self, concept: str) -> set[str]:
+        return {family for family in _FAMILIES if self._concepts.is_a(concept, family)}
+
+    def _compatible(self, fact: Fact, tumor: Tumor) -> bool:
         """Two histologies of one organ are one tumor unless their families differ (carcinoma, sarcoma, lymphoma …)."""
-        families = (
-            "carcinoma",
-            "sarcoma",
-            "lymphoma",
-            "melanoma",
-            "neuroendocrine_neoplasm",
-            "germ_cell_tumor",
-            "leukemia",
-        )
-        mine = {family for family in families if self._concepts.is_a(fact.concept, family)}
-        theirs = {family for member in members for family in families if self._concepts.is_a(member.concept, family)}
-        return not mine or not theirs or bool(mine & theirs)
+        mine = self._families(fact.concept)
+        return not mine or not tumor.families or bool(mine & tumor.families)
 
     @property
     def count(self) -> int:
@@ -103,19 +144,19 @@ class TumorMap:
         return len(self.ids)
 
     def link(
-        self, fact: Fact, sentence_tumors: Sequence[Fact], document_tumors: Sequence[Fact] = (), around: str = ""
+        self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None = None, around: str = ""
     ) -> None:
         """Hang a finding on a tumor by the first rule that applies (see ``docs/reading.md``)."""
         if fact.kind in _OF_PATIENT or fact.attributes.get("origin") == "germline":
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
             return
-        side = str(fact.attributes.get("laterality", ""))
+        is_report = fact.document_class in ("pathology", "molecular")
         candidates = (
             (1, lambda: self._by_sentence(fact, sentence_tumors)),
-            (1, lambda: self._by_side(side)),
+            (1, lambda: self._by_side(str(fact.attributes.get("laterality", "")))),
             # A report is about its specimen, whatever other tumors its history tells of; a clinic note names its own.
-            (2, lambda: self._by_organ(fact.topic, "") if fact.document_class in ("pathology", "molecular") else ""),
-            (2, lambda: self._by_document(fact, document_tumors)),
+            (2, lambda: self._by_organ(fact.topic, "") if is_report else ""),
+            (2, lambda: document.at(fact.mention.start) if document else ""),
             (2, lambda: self._by_organ(fact.topic, "")),
             (3, self._only),
             (2, lambda: around),
@@ -130,20 +171,11 @@ class TumorMap:
         """The only tumor on that side, when tumors lie on both sides of a paired organ."""
         if side not in ("left", "right"):
             return ""
-        sides = [{self._side(member) for member in members} - {""} for members in self._members]
-        fitting = [identifier for identifier, own in zip(self.ids, sides, strict=True) if own == {side}]
-        others = [own for own in sides if own and side not in own]
+        fitting = [
+            identifier for identifier, tumor in zip(self.ids, self._tumors, strict=True) if tumor.sides == {side}
+        ]
+        others = [tumor for tumor in self._tumors if tumor.sides and side not in tumor.sides]
         return fitting[0] if len(fitting) == 1 and others else ""
-
-    @staticmethod
-    def _by_document(fact: Fact, document_tumors: Sequence[Fact]) -> str:
-        """The one tumor that the document speaks of now; of several, the one last named before the finding."""
-        current = [other for other in document_tumors if not _is_past(other)] or list(document_tumors)
-        tumors = {other.tumor for other in current}
-        if len(tumors) == 1:
-            return tumors.pop()
-        before = [other for other in current if other.mention.start <= fact.mention.start]
-        return max(before, key=lambda other: other.mention.start).tumor if before else ""
 
     def _by_sentence(self, fact: Fact, sentence_tumors: Sequence[Fact]) -> str:
         named = [other for other in sentence_tumors if other.tumor and other.tumor != ALL_TUMORS]
@@ -159,9 +191,8 @@ class TumorMap:
             return ""
         fitting = [
             identifier
-            for identifier, members in zip(self.ids, self._members, strict=True)
-            if any(self._organ(member) == organ for member in members)
-            and (not side or not (sides := {self._side(member) for member in members} - {""}) or side in sides)
+            for identifier, tumor in zip(self.ids, self._tumors, strict=True)
+            if organ in tumor.organs and (not side or not tumor.sides or side in tumor.sides)
         ]
         return fitting[0] if len(fitting) == 1 else ""
 
@@ -171,14 +202,10 @@ class TumorMap:
             return self.ids[0]
         malignant = [
             identifier
-            for identifier, members in zip(self.ids, self._members, strict=True)
-            if any(self._concepts.is_a(member.concept, "malignant_neoplasm") for member in members)
+            for identifier, tumor in zip(self.ids, self._tumors, strict=True)
+            if any(self._concepts.is_a(concept, "malignant_neoplasm") for concept in tumor.concepts)
         ]
         return malignant[0] if len(malignant) == 1 else ""
-
-
-def _is_past(fact: Fact) -> bool:
-    return fact.context.temporality is Temporality.HISTORICAL
 
 
 @lru_cache(maxsize=4)
