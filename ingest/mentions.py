@@ -110,12 +110,13 @@ class MentionWriter:
         document_class: str,
     ) -> Iterable[Mention]:
         section = frame.shape.section_at(start)
-        if section.effect in ("skip", "boilerplate"):
-            return
+        skipped = section.effect in ("skip", "boilerplate")
         context, targets = read
         refused = bool(statement("declined_next").match(frame.text, end, min(len(frame.text), end + 80)))
         taken_back = bool(statement("taken_back").match(frame.text, end, min(len(frame.text), end + 80)))
         for span, target in zip(spans, targets, strict=True):
+            if skipped and span.source != "target":
+                continue  # What was asked for is answered wherever it stands.
             reading = context.read(target, frame.shape.section_at(span.start))
             reading = self._with_decided(span, _led(reading, lead, span.kind), bool(context.speaks_of))
             if span.kind == "diagnosis" and statement("component").search(frame.text, start, end):
