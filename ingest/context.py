@@ -255,7 +255,10 @@ class SentenceContext:
             # "no DCIS seen in the cores": what is said behind a negated thing does not undo the negation.
             if other.kind.name == "negation" and found.kind.name == "certainty_behind":
                 found = other
-            if other.kind.name == "retraction_around":
+            taken_back = other.kind.name == "retraction_around" or (
+                other.kind.name == "retraction" and found.kind.name in ("certainty_behind", "negation_behind")
+            )
+            if taken_back:
                 found = other
                 break
         cues.append(self._cue(found))

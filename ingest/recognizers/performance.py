@@ -12,7 +12,7 @@ _STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[
 _DAY = r"(?:\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"
 #: What may stand between the scale and its value. Bounded, and no two ways to read one stretch but for single signs.
 _FILLER = rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:performance|Performance|PERFORMANCE|[Ss]tatus|STATUS
-        |[Ss]core|SCORE|[Ss]cale|PS|P\.S\.|of|is|was|now|today
+        |[Ss]core|SCORE|[Ss]cale|PS|P\.S\.|of|is|was|now|today|discharge|admission|presentation|diagnosis|this|visit|time
     |currently|remains|remained|has|had|at|an?|the|ECOG|WHO|Zubrod|KPS|stable|still|current|estimated
             |approximately|approx\.?|about|grade|Grade|functional|again|level|rating
     |baseline|pt|patient|her|his|assessed|as|improved|declined|worsened|dropped|went|to|on
