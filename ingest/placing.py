@@ -46,11 +46,13 @@ class Placement:
         diagnoses = _in_text_order(diagnoses)
         tied: dict[str, Span] = {}
         by_specimen: list[Span] = []
-        specimens = (
-            self.sites.specimen_sites(frame, sites)
-            if document_class in ("pathology", "molecular", "operative") or sites
-            else []
-        )
+        specimens = self.sites.specimen_sites(frame, sites)
+        # A report is all about its specimens; in another note a pasted report's heading, which is in capitals there,
+        # holds for the lines below it.
+        holds_for = 1500
+        if document_class not in ("pathology", "molecular", "operative"):
+            holds_for = 400
+            specimens = [held for held in specimens if frame.text[slice(*frame.shape.line_at(held[0]))].isupper()]
         for span in diagnoses:
             low, high = frame.sentence_span(span.start)
             spread = bool(
@@ -62,9 +64,9 @@ class Placement:
             if row.site:
                 span.attributes["site"] = row.site
             near = self.sites.near(frame, span, sites, diagnoses)
-            if near is None and not row.site and document_class in ("pathology", "molecular", "operative"):
+            if near is None and not row.site:
                 above = bisect.bisect_right(specimens, span.start, key=lambda held: held[0]) - 1
-                near = specimens[above][1] if above >= 0 and span.start - specimens[above][0] < 1500 else None
+                near = specimens[above][1] if above >= 0 and span.start - specimens[above][0] < holds_for else None
                 by_specimen.append(span)
             elif near is not None and not row.site:
                 tied[span.concept] = near
@@ -82,8 +84,8 @@ class Placement:
             if spread:
                 span.attributes["spread"] = "metastatic"
             # The organ is in the tumor's own name: a side further off is of something else.
-            reach = 1 if side_from is span and row.site else 3
-            side = self.sites.side(frame.text, side_from.start, side_from.end, max(0, low), high, reach)
+            words = 1 if side_from is span and row.site else 3
+            side = self.sites.side(frame.text, side_from.start, side_from.end, max(0, low), high, words)
             if side and not spread:
                 span.attributes["laterality"] = side
         for span in by_specimen:
@@ -116,7 +118,7 @@ class Placement:
                 chosen = [before[-1]]
                 # "liver and bone metastases": the sites in front of the last one belong too.
                 for site in reversed(here[: here.index(before[-1])]):
-                    if re.fullmatch(r"[\s,/&+]*(?:and)?[\s,/&+]*", frame.text[site.end : chosen[0].start]):
+                    if re.fullmatch(r"[\s,/&+]*(?:and|or)?[\s,/&+]*", frame.text[site.end : chosen[0].start]):
                         chosen.insert(0, site)
                     else:
                         break
