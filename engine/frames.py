@@ -67,7 +67,6 @@ class Rows:
         """None does not restrict."""
         self._kb = kb
         self.patients = np.asarray(patients.to_array(), dtype=np.int64)
-        self._bitmap = patients
         table = kb.event_table(kinds, concepts, patients)
         self.event = table["event"].to_numpy()
         #: The position of the row's patient among ``patients``.
@@ -101,31 +100,32 @@ class Rows:
         return self._attributes[name]
 
     def _column(self, table: pa.Table) -> Attribute:
-        codes = np.full(len(self), -1, dtype=np.int64)
         at = np.searchsorted(self.event, table["event"].to_numpy())
-        values: dict[Value, int] = {}
-        texts, numbers = table["text"].to_pylist(), table["number"].to_pylist()
-        for row, text, number in zip(at, texts, numbers, strict=True):
-            # Text and number differ as keys, also when they look alike: "2" is not 2.0.
-            value = number if text is None else text
-            if value != "":
-                codes[row] = values.setdefault(value, len(values))
-        return Attribute(codes, tuple(values))
+        texts, numbers = table["text"], table["number"]
+        # Text and number differ as values, also when they look alike: "2" is not 2.0.
+        told = pc.and_(pc.is_valid(texts), pc.not_equal(texts, "")).to_numpy(zero_copy_only=False).astype(bool)
+        counted = pc.and_(pc.is_null(texts), pc.is_valid(numbers)).to_numpy(zero_copy_only=False).astype(bool)
+        words = Words.of(texts.filter(pa.array(told)))
+        values, positions = np.unique(numbers.to_numpy()[counted].astype(float), return_inverse=True)
+        codes = np.full(len(self), -1, dtype=np.int64)
+        codes[at[told]] = words.codes
+        codes[at[counted]] = len(words.distinct) + positions
+        return Attribute(codes, (*words.distinct, *values.tolist()))
 
     # --- tumors -----------------------------------------------------------------------------------------------------
 
     @cached_property
     def tumors(self) -> Tumors:
         """The tumors of the patients, also those that no row here belongs to."""
-        table = self._kb.event_table(None, None, self._bitmap).select(["patient", "tumor", "world"])
-        named = pc.invert(pc.is_in(table["tumor"], value_set=pa.array([ALL_TUMORS, NO_TUMOR])))
-        table = table.filter(pc.and_(named, pc.greater(table["world"], int(World.NONE))))
-        names = Words.of(table["tumor"])
-        owner = np.searchsorted(self.patients, table["patient"].to_numpy())
-        keys, number = np.unique(owner * max(1, len(names.distinct)) + names.codes, return_inverse=True)
-        world = np.zeros(len(keys), dtype=np.int8)
-        np.maximum.at(world, number, table["world"].to_numpy().astype(np.int8))
-        return Tumors(keys, world, names.distinct, len(self.patients))
+        table = self._kb.tumor_table
+        patient = table["patient"].to_numpy()
+        kept = np.flatnonzero(np.isin(patient, self.patients))
+        names = Words.of(table["tumor"].take(pa.array(kept)))
+        owner = np.searchsorted(self.patients, patient[kept])
+        keys = owner * max(1, len(names.distinct)) + names.codes
+        order = np.argsort(keys)
+        world = table["world"].to_numpy()[kept].astype(np.int8)
+        return Tumors(keys[order], world[order], names.distinct, len(self.patients))
 
     @cached_property
     def tumor(self) -> Array:

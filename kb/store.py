@@ -17,8 +17,9 @@ from pyroaring import BitMap
 
 from .concepts import ConceptTable
 from .errors import MissingKb, UnknownNote, UnknownPatient
+from .held import MOST_EVENTS, HeldRows, number_mask, word_mask
 from .layout import DATABASE, SCHEMA_VERSION, Layout
-from .model import Journey, Mention, Note, Value, World
+from .model import ALL_TUMORS, KINDS, NO_TUMOR, Journey, Mention, Note, Value, World
 from .ontology_tables import concepts_from
 from .postings import ANY_CONCEPT
 from .rows import (
@@ -53,6 +54,12 @@ EVENT_COLUMNS: Final = (
 )
 _SELECT_EVENTS: Final = f"SELECT {', '.join(EVENT_COLUMNS)} FROM event"
 _SELECT_ATTRIBUTES: Final = "SELECT event, name, text, number FROM event_attribute"
+_EVENTS_OF_KIND: Final = f"{_SELECT_EVENTS} WHERE kind = $1 ORDER BY event"
+_ATTRIBUTES_OF_NAME: Final = f"{_SELECT_ATTRIBUTES} WHERE name = $1 ORDER BY event"
+_TUMORS: Final = """
+    SELECT patient, tumor, max(world) AS world FROM event
+    WHERE tumor NOT IN ($1, $2) AND world > $3 GROUP BY patient, tumor ORDER BY patient, tumor
+"""
 _COPY_ROWS: Final = 50_000
 
 
@@ -66,10 +73,13 @@ class KnowledgeBase:
         self._connection = connection
         self._connecting = threading.Lock()
         self._local = threading.local()
-        self._postings: dict[tuple[str, str, World], BitMap] = {}
+        self._postings: dict[tuple[str, str], dict[World, BitMap]] = {}
         self.manifest: dict[str, Any] = {
             name: json.loads(value) for name, value in self._rows("SELECT name, value FROM manifest ORDER BY name")
         }
+        self._events = self.manifest["rows"]["event"] if "rows" in self.manifest else MOST_EVENTS + 1
+        self._held_events = HeldRows(lambda kind: self._arrow(_EVENTS_OF_KIND, [kind]))
+        self._held_attributes = HeldRows(lambda name: self._arrow(_ATTRIBUTES_OF_NAME, [name]))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -135,25 +145,26 @@ class KnowledgeBase:
             raise UnknownPatient(f"The knowledge base holds no patient {patient_id!r}.{hint}")
         return at
 
+    @functools.cached_property
+    def _patient_count(self) -> int:
+        return self._count("patient")
+
     @property
     def all_patients(self) -> BitMap:
-        """Every dense patient number."""
-        return BitMap(range(self._count("patient")))
+        """Every dense patient number. The bitmap is the caller's own."""
+        return BitMap(range(self._patient_count))
 
     def posting(self, kind: str, concept: str, world: World) -> BitMap:
         """Patients with an event of this kind, at or below this concept, that exists in this world.
 
         World.NONE lists every such event, whatever its context. The bitmap is the caller's own.
         """
-        key = (kind, concept, world)
-        found = self._postings.get(key)
+        found = self._postings.get((kind, concept))
         if found is None:
-            rows = self._rows(
-                "SELECT patients FROM posting WHERE kind = $1 AND concept = $2 AND world = $3",
-                [kind, concept, int(world)],
-            )
-            found = self._postings[key] = BitMap.deserialize(rows[0][0]) if rows else BitMap()
-        return found.copy()
+            rows = self._rows("SELECT world, patients FROM posting WHERE kind = $1 AND concept = $2", [kind, concept])
+            # All worlds at once: who asks for one of them mostly asks for its bounds too.
+            found = self._postings[kind, concept] = {World(at): BitMap.deserialize(cell) for at, cell in rows}
+        return found[world].copy() if world in found else BitMap()
 
     def posting_any(self, kind: str, world: World) -> BitMap:
         """Patients with an event of this kind that exists in this world."""
@@ -167,8 +178,13 @@ class KnowledgeBase:
     ) -> pa.Table:
         """Events of these kinds, of exactly these concepts (not closed), of these dense patient numbers.
 
-        None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient.
+        None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient. Text may come as
+        dictionary codes.
         """
+        if self._events <= MOST_EVENTS:
+            return self._held_events.joined(
+                KINDS if kinds is None else kinds, functools.partial(self._event_masks, concepts, patients)
+            )
         wanted: dict[str, pa.Table] = {}
         clauses = []
         if kinds is not None:
@@ -189,8 +205,15 @@ class KnowledgeBase:
     ) -> pa.Table:
         """Attributes of these event numbers (None: of all), perhaps of these names only.
 
-        Columns: event, name, text, number, where one of text and number is null.
+        Columns: event, name, text, number, where one of text and number is null; ordered by event. Text may come as
+        dictionary codes.
         """
+        if self._events <= MOST_EVENTS and names is not None:
+            numbers = None if events is None else _event_numbers(events).to_numpy(zero_copy_only=False)
+            return self._held_attributes.joined(
+                names,
+                lambda held: () if numbers is None else (number_mask(held["event"], numbers, self._events),),
+            )
         wanted: dict[str, pa.Table] = {}
         clauses = []
         if events is not None:
@@ -200,6 +223,20 @@ class KnowledgeBase:
             wanted["wanted_names"] = pa.table({"name": pa.array(list(names), pa.string())})
             clauses.append("name IN (SELECT name FROM wanted_names)")
         return self._selected(_SELECT_ATTRIBUTES, clauses, "event, position", wanted)
+
+    @functools.cached_property
+    def tumor_table(self) -> pa.Table:
+        """The tumors of all patients, ordered by patient: columns patient, tumor (its id) and world, the highest that
+        an event of the tumor is in; what is in no world has none."""
+        return self._arrow(_TUMORS, [ALL_TUMORS, NO_TUMOR, int(World.NONE)])
+
+    def _event_masks(
+        self, concepts: Iterable[str] | None, patients: BitMap | Iterable[int] | None, held: pa.Table
+    ) -> Iterator[np.ndarray[Any, np.dtype[Any]]]:
+        if concepts is not None:
+            yield word_mask(held["concept"], concepts)
+        if patients is not None and not (isinstance(patients, BitMap) and len(patients) == self._patient_count):
+            yield number_mask(held["patient"], _integers(patients), self._patient_count)
 
     # --- one patient, one note --------------------------------------------------------------------------------------
 
@@ -328,6 +365,9 @@ class KnowledgeBase:
         cursor = self._cursor().execute(query, list(parameters))
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def _arrow(self, query: str, parameters: Sequence[object]) -> pa.Table:
+        return self._cursor().sql(query, params=list(parameters)).to_arrow_table()
 
     def _selected(self, select: str, clauses: Sequence[str], order: str, wanted: Mapping[str, pa.Table]) -> pa.Table:
         """Run a select of ours with clauses of ours; ``wanted`` are registered tables that the clauses name."""

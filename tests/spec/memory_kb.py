@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyroaring import BitMap
 
 from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.model import Journey, World
+from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Journey, World
 from cohortium.kb.scales import Scales
 
 TEXT = ("kind", "concept", "polarity", "temporality", "experiencer", "reason", "tumor")
@@ -24,6 +24,7 @@ SCHEMA = pa.schema(
     ]
 )
 ATTRIBUTES = pa.schema([("event", pa.int64()), ("name", pa.string()), ("text", pa.string()), ("number", pa.float64())])
+TUMORS = pa.schema([("patient", pa.int32()), ("tumor", pa.string()), ("world", pa.int8())])
 
 
 class MemoryKb:
@@ -96,6 +97,17 @@ class MemoryKb:
             ],
             schema=SCHEMA,
         )
+
+    @property
+    def tumor_table(self) -> pa.Table:
+        """The tumors of all patients with the highest world of their events."""
+        worlds: dict[tuple[int, str], int] = {}
+        for row in self._rows:
+            if row["tumor"] not in (ALL_TUMORS, NO_TUMOR) and row["world"] > World.NONE:
+                key = row["patient"], row["tumor"]
+                worlds[key] = max(worlds.get(key, 0), row["world"])
+        rows = [{"patient": key[0], "tumor": key[1], "world": worlds[key]} for key in sorted(worlds)]
+        return pa.Table.from_pylist(rows, schema=TUMORS)
 
     def attribute_table(self, events: pa.Array, names: Sequence[str]) -> pa.Table:
         """These attributes of these events."""
