@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..kb.concepts import Abbreviation, ConceptTable
-from .frame import Frame, Span
+from .frame import Frame, Recognizer, Span
 from .phrases import PhraseMatch, PhraseTrie
 from .tokens import fold
 
@@ -174,11 +174,10 @@ def _same_surface(name: str, surface: str, text: str, end: int) -> bool:
     return _SEPARATOR.sub("", words) == _SEPARATOR.sub("", surface)
 
 
-def recognise(frame: Frame, recognizers: Iterable[object]) -> list[Span]:
+def recognise(frame: Frame, recognizers: Iterable[Recognizer]) -> list[Span]:
     """All spans of all recognisers whose trigger the note holds."""
     spans: list[Span] = []
     for recognizer in recognizers:
-        triggers: frozenset[str] = recognizer.triggers  # type: ignore[attr-defined]
-        if not triggers or not triggers.isdisjoint(frame.vocabulary):
-            spans.extend(recognizer.find(frame))  # type: ignore[attr-defined]
+        if not recognizer.triggers or not recognizer.triggers.isdisjoint(frame.vocabulary):
+            spans.extend(recognizer.find(frame))
     return spans

@@ -68,7 +68,7 @@ class ResultBinder:
                 if closed or self._is_heading(frame, sentence.start, sentence.end, here):
                     heading = [span for span in here if span.kind in ("molecular", "value")]
                     heading_end = sentence.end
-                bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
+                bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
                 continue
             for span in markers:
                 extend_over_partner(frame.text, span, here)
@@ -78,7 +78,7 @@ class ResultBinder:
                 group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start
                 group.ends = following.begins() if following else sentence.end
                 bound.extend(self._bind_group(frame, group, heading, here, sentence.end))
-            bound.extend(self._whole_phrases(frame, sentence.start, sentence.end, here))
+            bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
             # "VUS: A; B; C": the class goes on behind each semicolon, and ends with the sentence.
             classes = [
                 span
@@ -101,9 +101,10 @@ class ResultBinder:
         alone = not frame.text[line_start:start].strip() and end - start <= 120
         return alone and any("significance" in span.attributes and span.start - start <= 12 for span in here)
 
-    def _whole_phrases(self, frame: Frame, start: int, end: int, here: Sequence[Span]) -> list[Span]:
+    def _whole_phrases(self, frame: Frame, start: int, end: int) -> list[Span]:
+        """The results of phrases that are marker and result at once; what they say of a gene, patterns read better."""
         first, last = frame.token_range(start, end)
-        found: list[Span] = []
+        found: dict[tuple[int, int, str, str], Span] = {}
         for match in composite_results().find(frame.text, frame.tokens[first:last]):
             for spelling, results in match.payloads:
                 if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
@@ -113,20 +114,19 @@ class ResultBinder:
                 ):
                     continue
                 for marker, result in results.items():
-                    kind = "variant" if self._concepts.kind(marker) == "gene" else "biomarker"
-                    if kind == "biomarker":
-                        found.append(
-                            Span(
-                                match.start,
-                                match.end,
-                                kind,
-                                marker,
-                                "words:result",
-                                {"result": result},
-                                decided="present",
-                            )
-                        )
-        return found
+                    if self._concepts.kind(marker) == "gene":
+                        continue
+                    # Several spellings of one phrase ("HER2 positive", "HER2-positive") fold to the same words.
+                    found[match.start, match.end, marker, result] = Span(
+                        match.start,
+                        match.end,
+                        "biomarker",
+                        marker,
+                        "words:result",
+                        {"result": result},
+                        decided="present",
+                    )
+        return list(found.values())
 
     # --- one group ---------------------------------------------------------------------------------------------------
 
@@ -142,5 +142,8 @@ class ResultBinder:
             for span in self._findings.read(frame, marker, group, heading, following or limit):
                 if origin:
                     span.attributes.setdefault("origin", origin)
+                # A gene that only its change implies has no letters of its own: the change is what a proof shows.
+                if span.start == span.end:
+                    span.end = max([span.end, *(end for start, end, _ in span.helpers if start == span.start)])
                 bound.append(span)
         return bound

@@ -11,7 +11,6 @@ from ..kb.words import ONTOLOGY_FOLDER
 
 _EXON_CHANGE = re.compile(r"exon(\d+):(\w+)")
 _RESIDUE = re.compile(r"([A-Z])(\d+)([A-Z*].*)?")
-_HARMLESS = ("vus", "benign", "likely_benign")
 #: Effects that break a protein whatever its codon.
 _TRUNCATING = frozenset({"frameshift", "nonsense", "splice_site", "truncating", "start_lost"})
 
@@ -129,8 +128,3 @@ def complete(gene: str, attributes: dict[str, Value], concepts: ConceptTable) ->
             # "KRAS-mutated" without detail is a pathogenic mutation of unspecified type.
             found["significance"] = "pathogenic"
     return found
-
-
-def is_harmless(attributes: dict[str, Value]) -> bool:
-    """VUS, benign or likely benign."""
-    return attributes.get("significance") in _HARMLESS

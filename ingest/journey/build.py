@@ -76,13 +76,13 @@ def build_journey(patient_id: str, notes: Sequence[ReadNote], concepts: ConceptT
         tuple(read.note for read in ordered),
         tuple(mention for read in ordered for mention in read.mentions),
         tuple(relation for read in ordered for relation in read.relations),
-        tuple(sorted(set_by_id(bench.events), key=lambda event: (event.day.low, event.kind, event.event_id))),
+        tuple(sorted(without_repeats(bench.events), key=lambda event: (event.day.low, event.kind, event.event_id))),
         tuple(sorted(bench.decisions, key=lambda decision: decision.decision_id)),
     )
 
 
-def set_by_id(events: Iterable[Event]) -> list[Event]:
-    """The events without repeats (equal ids)."""
+def without_repeats(events: Iterable[Event]) -> list[Event]:
+    """Each event once (by its id)."""
     return list({event.event_id: event for event in events}.values())
 
 
