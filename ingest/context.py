@@ -26,6 +26,12 @@ _COORDINATION = re.compile(r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus)\b
 _EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
 _QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
+#: "No recurrence of her cancer", "no invasion in this carcinoma": a thing spoken of as known is not what is denied.
+_PRESUPPOSED = re.compile(
+    r"\w\W.*\b(?:of|in|from|for|after|with)\s+(?:this|the known|her|his|their|known|(?:the )?patient['’]s)\s+"
+    r"(?:[\w\-]+\s+){0,2}$",
+    re.IGNORECASE | re.DOTALL,
+)
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 
 
@@ -38,6 +44,8 @@ class CueKind:
     direction: str
     reach: int
     kinds: frozenset[str]
+    #: The only spellings that count, where words that read alike mean different things; empty: any.
+    spelled: frozenset[str] = frozenset()
 
 
 class Found(NamedTuple):
@@ -83,7 +91,12 @@ def cue_table() -> CueTable:
     cues: PhraseTrie[CueKind | None] = PhraseTrie()
     for entry in table["cue"]:
         kind = CueKind(
-            entry["name"], entry["sets"], entry["direction"], entry["reach"], frozenset(entry.get("kinds", ()))
+            entry["name"],
+            entry["sets"],
+            entry["direction"],
+            entry["reach"],
+            frozenset(entry.get("kinds", ())),
+            frozenset(entry.get("spelled", ())),
         )
         for phrase in entry["phrases"]:
             cues.add(phrase, kind)
@@ -116,7 +129,11 @@ class SentenceContext:
         self._cues: list[Found] = []
         for match in table.cues.find(text, tokens):
             self._cues += [
-                Found(kind, match) for kind in match.payloads if kind is not None and None not in match.payloads
+                Found(kind, match)
+                for kind in match.payloads
+                if kind is not None
+                and None not in match.payloads
+                and (not kind.spelled or text[match.start : match.end].lower() in kind.spelled)
             ]
         self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
         #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
@@ -137,7 +154,9 @@ class SentenceContext:
         if match.first < target.last and target.first < match.last:
             return None
         before = match.last <= target.first
-        if (before and kind.direction == "after") or (not before and kind.direction == "before"):
+        if before and kind.direction == "after" and not self._heads_list(found):
+            return None
+        if not before and kind.direction == "before":
             return None
         low, high = (match.last, target.first) if before else (target.last, match.first)
         distance = high - low
@@ -149,6 +168,11 @@ class SentenceContext:
             return distance if self._reaches_forward(kind, low, high, match.end, target) else None
         return distance if self._reaches_back(kind, match, target) else None
 
+    def _heads_list(self, found: Found) -> bool:
+        """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
+        at_start = not self._text[self._span[0] : found.match.start].strip(" \t-*•")
+        return at_start and self._text[found.match.end : found.match.end + 1] == ":" and found.kind.name == "negation_behind"
+
     def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target) -> bool:
         if kind.name == "retraction_before":
             # It takes back one thing, the next that is named: what follows is usually what holds instead.
@@ -159,6 +183,8 @@ class SentenceContext:
         if any(low <= first and last <= high for first, last in ends):
             return False
         between = self._text[cue_end : target.start]
+        if target.kind == "diagnosis" and kind.name == "negation" and _PRESUPPOSED.search(between):
+            return False
         comma = between.rfind(",")
         # Past a comma a negation goes on only through a list: few words since the last comma.
         return comma < 0 or len(between[comma:].split()) <= 5

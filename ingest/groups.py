@@ -116,7 +116,7 @@ def with_implied_genes(here: list[Span]) -> list[Span]:
     for span in here:
         gene = gene_of(str(span.attributes.get("protein", "")))
         if gene:
-            found.append(Span(span.start, span.start, "gene", gene, "change:" + gene))
+            found.append(Span(span.start, span.end, "gene", gene, "change:" + gene))
         found.append(span)
     return found
 

@@ -214,7 +214,15 @@ class MentionWriter:
         polarity = {"present": Polarity.PRESENT, "absent": Polarity.ABSENT, "uncertain": Polarity.UNCERTAIN}[
             span.decided
         ]
-        if span.decided == "present" and context.polarity is Polarity.UNCERTAIN and context.reason == "none":
+        # "HER2 equivocal": the word is the result itself.
+        said = any(
+            start < cue.end and cue.start < end
+            for cue in reading.cues
+            if cue.rule.startswith("uncertainty")
+            for start, end, _ in span.helpers
+        )
+        doubted = context.polarity is Polarity.UNCERTAIN and context.reason == "none" and not said
+        if span.decided == "present" and doubted:
             polarity = Polarity.UNCERTAIN
         return replace(reading, context=replace(context, polarity=polarity, reason="none"))
 

@@ -13,6 +13,8 @@ from .sites import SiteReader, TumorComposer
 
 #: Spread in a sentence about nodes, without a site of its own, is nodal.
 _NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopathy)\b", re.IGNORECASE)
+#: "cancer of the lung", "lung: malignancy": the bare word takes a site only where the two are one name.
+_CANCER_OF = re.compile(r"[\s:,\-]{0,3}(?:(?:of|in|arising in|from)\s(?:the\s|her\s|his\s)?(?:left\s|right\s|L\s|R\s)?)?")
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
     r"[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from"
@@ -67,11 +69,13 @@ class Placement:
             if near is None and not row.site:
                 above = bisect.bisect_right(specimens, span.start, key=lambda held: held[0]) - 1
                 near = specimens[above][1] if above >= 0 and span.start - specimens[above][0] < holds_for else None
-                by_specimen.append(span)
+                if near is not None or document_class in ("pathology", "molecular", "operative"):
+                    by_specimen.append(span)
             elif near is not None and not row.site:
                 tied[span.concept] = near
             if near is not None:
-                side_from = near
+                if not row.site or self.concepts.is_a(near.concept, row.site):
+                    side_from = near
                 if spread and near.start < span.start or near.concept in self.sites.nodes:
                     span.attributes["spread_site"] = near.concept
                 elif not row.site:
@@ -96,8 +100,9 @@ class Placement:
                 span.concept = self.composer.compose(morphology, tied[morphology].concept)
 
     def _composed(self, span: Span, site: Span, frame: Frame) -> str:
-        apart = max(site.start - span.end, span.start - site.end)
-        if span.concept == "malignant_neoplasm" and apart > 25:
+        if span.concept == "malignant_neoplasm" and not _CANCER_OF.fullmatch(
+            frame.text, min(span.end, site.end), max(span.start, site.start)
+        ):
             return span.concept
         return self.composer.compose(span.concept, site.concept)
 
