@@ -13,7 +13,6 @@ from typing import Any
 from ..kb.concepts import ConceptTable
 from ..kb.model import (
     KINDS,
-    Experiencer,
     Mention,
     Note,
     Relation,
@@ -27,6 +26,7 @@ from .recognizers.performance import PerformanceRecognizer
 from .recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from .recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from .results import ResultBinder
+from .statements import statement
 
 _EVENT_KINDS = frozenset(KINDS)
 _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
@@ -99,6 +99,8 @@ class NoteReader:
             if span.kind in _EVENT_KINDS and span.kind != "biomarker" and span.concept not in self._unspecific
         ]
         events += self._second_readings(spans)
+        institution = statement("institution")
+        events = [span for span in events if span.kind != "diagnosis" or not institution.match(frame.text, span.end)]
         diagnoses = [span for span in events if span.kind == "diagnosis"]
         reported = (
             [site.concept for _, site in self._placement.sites.specimen_sites(frame, sites)]
@@ -130,8 +132,6 @@ class NoteReader:
                     found.append(Span(span.start, span.end, kind, concept, span.source))
         return found
 
-    # --- sites, spread, states ----------------------------------------------------------------------------------------
-
     def _title_sites(self, note: Note) -> list[str]:
         if not note.title:
             return []
@@ -155,7 +155,7 @@ def document_class_of(note: Note) -> str:
 
 
 def _relations(mentions: Sequence[Mention]) -> Iterable[Relation]:
-    """Results to tumors, and treatments to tumors, of one sentence."""
+    """Each result, stage and grade of a sentence to the nearest diagnosis in it."""
     by_sentence: dict[tuple[int, int], list[Mention]] = {}
     for mention in mentions:
         by_sentence.setdefault(mention.sentence, []).append(mention)
@@ -185,8 +185,3 @@ def read_text(
 def shared_reader() -> NoteReader:
     """The process's reader with the shipped ontology."""
     return NoteReader.from_ontology()
-
-
-def is_patients_own(mention: Mention) -> bool:
-    """Whether the mention concerns the patient."""
-    return mention.context.experiencer is Experiencer.PATIENT

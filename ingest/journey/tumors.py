@@ -50,11 +50,14 @@ class DocumentTumors:
         self._only = len(set(self._tumors)) == 1
 
     def at(self, offset: int) -> str:
-        """The one tumor that the document speaks of now; of several, the one last named before ``offset``."""
+        """The one tumor that the document speaks of now; of several, the one last named before ``offset`` (else the first)."""
         if self._only:
             return self._tumors[0]
         position = bisect.bisect_right(self._starts, offset)
-        return self._tumors[position - 1] if position else ""
+        return self._tumors[max(0, position - 1)]
+
+    def __contains__(self, tumor: object) -> bool:
+        return tumor in self._tumors
 
 
 class TumorMap:
@@ -138,11 +141,6 @@ class TumorMap:
         mine = self._families(fact.concept)
         return not mine or not tumor.families or bool(mine & tumor.families)
 
-    @property
-    def count(self) -> int:
-        """How many tumors."""
-        return len(self.ids)
-
     def link(
         self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None = None, around: str = ""
     ) -> None:
@@ -155,7 +153,7 @@ class TumorMap:
             (1, lambda: self._by_sentence(fact, sentence_tumors)),
             (1, lambda: self._by_side(str(fact.attributes.get("laterality", "")))),
             # A report is about its specimen, whatever other tumors its history tells of; a clinic note names its own.
-            (2, lambda: self._by_organ(fact.topic, "") if is_report else ""),
+            (2, lambda: self._by_specimen(fact.topic, document) if is_report else ""),
             (2, lambda: document.at(fact.mention.start) if document else ""),
             (2, lambda: self._by_organ(fact.topic, "")),
             (3, self._only),
@@ -166,6 +164,11 @@ class TumorMap:
             if found:
                 fact.tumor, fact.tumor_rule = found, rule
                 return
+
+    def _by_specimen(self, topic: str, document: DocumentTumors | None) -> str:
+        """The tumor of the specimen's organ, unless the report names only tumors of other organs (a metastasis)."""
+        found = self._by_organ(topic, "")
+        return found if document is None or found in document else ""
 
     def _by_side(self, side: str) -> str:
         """The only tumor on that side, when tumors lie on both sides of a paired organ."""
