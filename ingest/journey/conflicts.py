@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import Decision
@@ -28,19 +28,18 @@ def retract(bench: Workbench) -> None:
                 or (fact.note == taken.note and fact.mention.start < taken.mention.start)
             )
         ]
-        for fact in rejected:
-            fact.rejected = taken.mention.mention_id
-        if rejected:
-            bench.decisions.append(
-                Decision(
-                    bench.patient_id,
-                    "correction over error",
-                    (taken.mention.mention_id,),
-                    tuple(sorted({fact.mention.mention_id for fact in rejected})),
-                    f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept)}".rstrip(),
-                )
-            )
+        why = f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept)}".rstrip()
+        _reject(bench, rejected, taken, "correction over error", why)
     bench.facts = [fact for fact in bench.facts if not fact.rejected]
+
+
+def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: str, why: str) -> None:
+    """Facts give way to another, and the decision is recorded; nothing happens without such facts."""
+    for fact in rejected:
+        fact.rejected = believed.mention.mention_id
+    if rejected:
+        given_up = tuple(sorted({fact.mention.mention_id for fact in rejected}))
+        bench.decisions.append(Decision(bench.patient_id, rule, (believed.mention.mention_id,), given_up, why))
 
 
 def _same_statement(concepts: ConceptTable, taken: Fact, fact: Fact) -> bool:
@@ -56,31 +55,21 @@ def supersede(bench: Workbench) -> None:
     """A result said to be corrected replaces the earlier, opposite results of its marker."""
     texts = {read.note.note_id: read.note.text for read in bench.notes}
     corrected = statement("corrected_result")
-    for taken in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
-        start, end = taken.mention.sentence
-        if not corrected.search(texts[taken.mention.note_id], start, end):
+    for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
+        start, end = result.mention.sentence
+        if not corrected.search(texts[result.mention.note_id], start, end):
             continue
-        sign = _sign(bench.concepts, taken)
+        sign = _sign(bench.concepts, result)
         rejected = [
             fact
             for fact in bench.facts
             if fact.kind == "biomarker"
-            and fact.concept == taken.concept
+            and fact.concept == result.concept
             and sign * _sign(bench.concepts, fact) < 0
-            and (fact.note, fact.mention.start) < (taken.note, taken.mention.start)
+            and (fact.note, fact.mention.start) < (result.note, result.mention.start)
         ]
-        for fact in rejected:
-            fact.rejected = taken.mention.mention_id
-        if rejected:
-            bench.decisions.append(
-                Decision(
-                    bench.patient_id,
-                    "correction over error",
-                    (taken.mention.mention_id,),
-                    tuple(sorted({fact.mention.mention_id for fact in rejected})),
-                    f"a corrected result of {bench.concepts.name(taken.concept)} replaces the earlier one",
-                )
-            )
+        why = f"a corrected result of {bench.concepts.name(result.concept)} replaces the earlier one"
+        _reject(bench, rejected, result, "correction over error", why)
     _drop_preliminary(bench, texts)
     bench.facts = [fact for fact in bench.facts if not fact.rejected]
 
@@ -100,16 +89,8 @@ def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
             and _finding(bench.concepts, other) * _finding(bench.concepts, fact) < 0
         ]
         if contrary:
-            fact.rejected = contrary[0].mention.mention_id
-            bench.decisions.append(
-                Decision(
-                    bench.patient_id,
-                    "final over preliminary",
-                    (contrary[0].mention.mention_id,),
-                    (fact.mention.mention_id,),
-                    f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one",
-                )
-            )
+            why = f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one"
+            _reject(bench, [fact], contrary[0], "final over preliminary", why)
 
 
 def _finding(concepts: ConceptTable, fact: Fact) -> int:
