@@ -30,11 +30,18 @@ class Words:
 
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Words:
-        """From a column without nulls."""
+        """From a column without nulls. Words that no row has are left out."""
         encoded = pc.dictionary_encode(column).combine_chunks()
         if isinstance(encoded, pa.ChunkedArray):  # what older versions give for no chunks
             encoded = encoded.chunk(0)
-        return cls(encoded.indices.to_numpy(zero_copy_only=False), tuple(encoded.dictionary.to_pylist()))
+        codes, dictionary = encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
+        used = np.flatnonzero(np.bincount(codes, minlength=len(dictionary)))
+        if len(used) < len(dictionary):
+            # Rows chosen among many bring the words of all of them along, and each would be judged.
+            position = np.zeros(len(dictionary), dtype=codes.dtype)
+            position[used] = np.arange(len(used), dtype=codes.dtype)
+            codes, dictionary = position[codes], dictionary.take(pa.array(used))
+        return cls(codes, tuple(dictionary.to_pylist()))
 
     def among(self, words: Collection[str]) -> Array:
         """For each row, whether its word is one of ``words``."""

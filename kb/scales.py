@@ -6,6 +6,7 @@ it holds whatever the substage is: ``T2 >= T2c`` is false, ``N1mi >= N1`` is tru
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -80,6 +81,8 @@ class Scales:
         ``aliases`` ({spelling = value}). OntologyError if a table contradicts itself."""
         self.data: Final = data
         self._scales = {name: _scale(name, table) for name, table in data.items()}
+        # A query compares the same few values again and again, each time in other words.
+        self._known_span = functools.lru_cache(maxsize=65_536)(self._read_span)
 
     @classmethod
     def from_files(cls, path: Path | None = None) -> Scales:
@@ -112,6 +115,9 @@ class Scales:
 
     def span(self, attribute: str, text: Value) -> tuple[int, int] | None:
         """The rank interval of a value with its substages; None if the scale does not know it or there is no scale."""
+        return self._known_span(attribute, text)
+
+    def _read_span(self, attribute: str, text: Value) -> tuple[int, int] | None:
         scale = self.scale(attribute)
         if scale is None:
             return None
@@ -160,6 +166,7 @@ class Scales:
         return (number, number), (limit, limit)
 
 
+@functools.lru_cache(maxsize=65_536)
 def as_number(value: Value) -> float | None:
     """The number that a value is or spells; None for other text (and for infinities and not-a-number)."""
     if isinstance(value, str):
