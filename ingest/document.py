@@ -110,13 +110,16 @@ class NoteReader:
         topic = self._placement.sites.topic(self._title_sites(note) + reported, diagnoses)
         events += bound
         events += self._placement.adjective_states(frame, diagnoses)
-        self._placement.diagnoses(frame, diagnoses, sites, spreads, document_class)
+        self._placement.diagnoses(frame, diagnoses, sites, document_class)
         events += self._placement.spread(frame, spreads, sites, diagnoses)
         self._placement.others(frame, events, sites)
         self._placement.grades(events)
         events += [Span(start, end, "symptom", "", "target") for start, end in targets]
-        mentions = self._writer.write(frame, events, document_class)
-        return ReadNote(note, tuple(mentions), tuple(_relations(mentions)), document_class, topic)
+        # Two recognisers may see the same thing in the same place; it is said once.
+        mentions: dict[str, Mention] = {}
+        for mention in self._writer.write(frame, events, document_class):
+            mentions.setdefault(mention.mention_id, mention)
+        return ReadNote(note, tuple(mentions.values()), tuple(_relations(mentions.values())), document_class, topic)
 
     @staticmethod
     def _second_readings(spans: list[Span]) -> list[Span]:
@@ -154,7 +157,7 @@ def document_class_of(note: Note) -> str:
     return "clinical"
 
 
-def _relations(mentions: Sequence[Mention]) -> Iterable[Relation]:
+def _relations(mentions: Iterable[Mention]) -> Iterable[Relation]:
     """Each result, stage and grade of a sentence to the nearest diagnosis in it."""
     by_sentence: dict[tuple[int, int], list[Mention]] = {}
     for mention in mentions:

@@ -14,7 +14,9 @@ from .sites import SiteReader, TumorComposer
 #: Spread in a sentence about nodes, without a site of its own, is nodal.
 _NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopathy)\b", re.IGNORECASE)
 #: "cancer of the lung", "lung: malignancy": the bare word takes a site only where the two are one name.
-_CANCER_OF = re.compile(r"[\s:,\-]{0,3}(?:(?:of|in|arising in|from)\s(?:the\s|her\s|his\s)?(?:left\s|right\s|L\s|R\s)?)?")
+_CANCER_OF = re.compile(
+    r"[\s:,\-]{0,3}(?:(?:of|in|arising in|from)\s(?:the\s|her\s|his\s)?(?:left\s|right\s|L\s|R\s)?)?"
+)
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
     r"[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from"
@@ -42,9 +44,8 @@ class Placement:
         self.composer = TumorComposer(concepts)
         self._adjectives = adjectives
 
-    def diagnoses(
-        self, frame: Frame, diagnoses: list[Span], sites: list[Span], spreads: list[Span], document_class: str
-    ) -> None:
+    def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> None:
+        """Give each diagnosis its site and side, and the concept that means morphology and site together."""
         diagnoses = _in_text_order(diagnoses)
         tied: dict[str, Span] = {}
         by_specimen: list[Span] = []
@@ -170,6 +171,7 @@ class Placement:
         return Span(start, end, "metastasis", concept, "pattern:metastasis")
 
     def adjective_states(self, frame: Frame, diagnoses: list[Span]) -> list[Span]:
+        """The states that adjectives before or at the head of a tumor's name tell (``metastatic``, ``recurrent``)."""
         found: list[Span] = []
         for span in diagnoses:
             low, _ = frame.sentence_span(span.start)
@@ -188,6 +190,7 @@ class Placement:
         return found
 
     def others(self, frame: Frame, events: list[Span], sites: list[Span]) -> None:
+        """Give findings and treatments their side, and the site that stands near or heads them."""
         for span in events:
             if span.kind not in (
                 "surgery",

@@ -50,13 +50,14 @@ class DocumentTumors:
         self._only = len(set(self._tumors)) == 1
 
     def at(self, offset: int) -> str:
-        """The one tumor that the document speaks of now; of several, the one last named before ``offset`` (else the first)."""
+        """The tumor that the document speaks of now; of several, the last named before ``offset``, else the first."""
         if self._only:
             return self._tumors[0]
         position = bisect.bisect_right(self._starts, offset)
         return self._tumors[max(0, position - 1)]
 
     def __contains__(self, tumor: object) -> bool:
+        """Whether the document names this tumor (as current, if it names any so)."""
         return tumor in self._tumors
 
 
