@@ -171,7 +171,8 @@ class SentenceContext:
     def _heads_list(self, found: Found) -> bool:
         """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
         at_start = not self._text[self._span[0] : found.match.start].strip(" \t-*•")
-        return at_start and self._text[found.match.end : found.match.end + 1] == ":" and found.kind.name == "negation_behind"
+        colon = self._text[found.match.end : found.match.end + 1] == ":"
+        return at_start and colon and found.kind.name == "negation_behind"
 
     def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target) -> bool:
         if kind.name == "retraction_before":
@@ -315,6 +316,12 @@ class SentenceContext:
             return Experiencer.FAMILY
         return Experiencer.PATIENT
 
+    def _is_denied(self, given: Found) -> bool:
+        """Whether a negation stands right before a word of giving ("never did receive", "has not yet started")."""
+        return any(
+            found.kind.name == "negation" and 0 <= given.match.first - found.match.last <= 1 for found in self._cues
+        )
+
     def _status(self, target: Target, section: Section, cues: list[Cue]) -> tuple[str, str]:
         candidates = self._nearest(target, "status")
         if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
@@ -340,6 +347,8 @@ class SentenceContext:
                 return "given", "none"
             if found.kind.name == "hypothetical":
                 return "hypothetical", "none"
+            if found.kind.name.startswith("given") and self._is_denied(found):
+                return "never_started", "never_started"
             return found.kind.sets["status"], found.kind.sets.get("reason", "none")
         if section.effect == "plan":
             return "planned", "none"
