@@ -221,6 +221,8 @@ def _joins_next_line(text: str, before: int, after: int, longest_line: int, page
     wide = len(line) >= 0.7 * longest_line and longest_line >= 50
     if page_width and len(line) >= 0.75 * page_width and not _OPENS_LINE.match(rest):
         return True
+    if line[-1] in ",(&/" and not _OPENS_LINE.match(rest):
+        return True
     if _ENDS_WITH_LINK.search(line[-12:]):
         return wide or bool(_CONTINUES.match(rest))
     return bool(_CONTINUES.match(rest)) and (wide or line[-1] in ",(&/-")
