@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -36,6 +37,50 @@ def extend_over_partner(text: str, span: Span, others: list[Span]) -> None:
         span.end = partner.end()
 
 
+_INNER_SIGN = re.compile(r"\w\s?\(?(?P<sign>\+|-(?=\)?[\s/,]))")
+_TWO_SIGNS = re.compile(r"[\s:=(]{0,3}(?P<one>\+|-|pos\w*|neg\w*)\s?/\s?(?P<other>\+|-|pos\w*|neg\w*)", re.IGNORECASE)
+_TWO_PERCENTAGES = re.compile(
+    r"[\s:=(]{0,3}(?:positive\s?\(?)?(?P<one>\d{1,3})\s?%?\s?(?:/|and|,)\s?(?P<other>\d{1,3})\s?%"
+)
+
+
+def _of_each(text: str, span: Span) -> list[Span]:
+    """``ER and PR positive``, ``ER+ PR-``, ``ER/PR 90%/20%``: the result of each of two markers that one name holds."""
+    joint = marker_rules()["joint"].get(span.concept)
+    surface = text[span.start : span.end]
+    if joint is None or not surface.lower().startswith(tuple(joint["begins"])):
+        return []
+    inner, signs, numbers = (
+        _INNER_SIGN.search(surface),
+        _TWO_SIGNS.match(text, span.end),
+        _TWO_PERCENTAGES.match(text, span.end),
+    )
+    each: list[dict[str, Value]] = [{}, {}]
+    if signs:
+        each = [{"result": "positive" if signs[name][0] in "+pP" else "negative"} for name in ("one", "other")]
+    elif numbers:
+        percentages = [float(numbers[name]) for name in ("one", "other")]
+        least = [marker_rules()["threshold"][member]["percent"] for member in joint["members"]]
+        each = [
+            {"percent": value, "result": "positive" if value >= bound else "negative"}
+            for value, bound in zip(percentages, least, strict=True)
+        ]
+    elif "result" in span.attributes:
+        # One number behind the pair may be of either: the result alone is of both.
+        each = [{"result": span.attributes["result"]}, {"result": span.attributes["result"]}]
+        if inner:
+            each[0]["result"] = "positive" if inner["sign"] == "+" else "negative"
+    if not each[0]:
+        return []
+    if any(one["result"] == "positive" for one in each):
+        span.attributes["result"] = "positive"
+    kept = {name: value for name, value in span.attributes.items() if name in ("method", "laterality", "site")}
+    return [
+        replace(span, concept=member, attributes={**kept, **one}, helpers=list(span.helpers), decided="present")
+        for member, one in zip(joint["members"], each, strict=True)
+    ]
+
+
 class FindingReader:
     """Reads findings of markers; ``read`` gives the spans of one marker of a group."""
 
@@ -47,7 +92,8 @@ class FindingReader:
         """``limit``: where the stretch of this marker ends (the next marker, or the sentence)."""
         descriptors = group.led + group.descriptors
         if marker.kind == "biomarker":
-            return self._biomarker(frame, marker, descriptors, heading, limit)
+            spans = self._biomarker(frame, marker, descriptors, heading, limit)
+            return [*spans, *_of_each(frame.text, spans[0])]
         return self._gene(frame, marker, group, descriptors, heading, limit)
 
     def _biomarker(

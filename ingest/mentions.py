@@ -50,6 +50,8 @@ _DOSE = re.compile(
 #: Kinds of finding that a later note may take back.
 _CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
 _OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "regimen"})
+#: What tells a patient's own variant from a gene that a sentence about medicine at large names.
+_PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
 #: How far behind a result the words that it is another patient's may stand (the next sentence), in characters.
 _REACH_OF_MISFILING = 160
 
@@ -122,6 +124,8 @@ class MentionWriter:
             if span.kind == "diagnosis" and statement("component").search(frame.text, start, end):
                 reading = self._as_component(span, reading)
             if self._is_label(span, spans, frame, document_class):
+                reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
+            if span.kind == "variant" and "general" in context.speaks_of and not _PARTICULAR & span.attributes.keys():
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             if taken_back and span.kind in _CORRECTABLE:
                 reading = replace(

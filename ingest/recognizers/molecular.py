@@ -66,7 +66,9 @@ _PLUS = re.compile(
 )
 _SIGN = re.compile(
     r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)"
-    r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER)))"
+    r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER))"
+    # In a table a sign stands alone in its cell; a dash that leads on is none.
+    r"|[ \t]?[:=|][ \t]{0,3}(?P<cell>\+|[-–])(?=[ \t]*(?:[\n\r,;|)]|$)))"
 )
 _NUMBER = re.compile(
     r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?"
@@ -217,7 +219,7 @@ def sign_after(text: str, end: int) -> tuple[str, int] | None:
     match = _SIGN.match(text, end)
     if not match:
         return None
-    sign = match["bracket"] or match["sign"]
+    sign = match["bracket"] or match["sign"] or match["cell"]
     return ("positive" if sign[0] in "+p" else "negative"), match.end()
 
 
