@@ -14,7 +14,7 @@ from ..variants import complete
 #: A shorter sentence says the same in many notes without being copied ("ECOG 1.").
 _COPIED_LENGTH = 60
 #: A family written as an enumeration of its members.
-_ENUMERATION = re.compile(r"\w[/,&\-]\s?\w|\band\b")
+_ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
 _SPACES = re.compile(r"\W+")
 #: Attributes of the reading of one mention, which say nothing of the event.
 _OF_MENTION = frozenset({"spread_site", "exons", "status"})
