@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-import pyarrow.compute as pc
+import numpy as np
 from pyroaring import BitMap
 
 from ..kb.concepts import ConceptTable
@@ -111,8 +111,7 @@ class BitmapEvaluator:
         rest = (self._postings(events.kind, alone, world) & candidates) - found
         if rest:
             table = self._kb.event_table(KINDS if events.kind is None else (events.kind,), alone, rest)
-            table = table.filter(pc.greater_equal(table["world"], int(world)))
-            found |= BitMap(table["patient"].to_numpy())
+            found |= BitMap(table["patient"].to_numpy()[table["world"].to_numpy() >= np.int8(world)])
         return found
 
     def _postings(self, kind: str | None, concepts: Iterable[str], world: World) -> BitMap:

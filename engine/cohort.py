@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyroaring import BitMap
@@ -17,8 +17,10 @@ from ..query_lang import nodes
 from ..query_lang.errors import QueryError
 from ..query_lang.nodes import QueryTreeError
 from ..query_lang.render import render
-from .explain import Explanation, explained
 from .fast import evaluate
+
+if TYPE_CHECKING:
+    from .explain import Explanation
 
 #: Sub-expressions that :meth:`Cohort.parts` lists, at most.
 MOST_PARTS: Final = 100
@@ -189,6 +191,9 @@ class Cohort:
 
     def explain(self, patient_id: str) -> Explanation:
         """For each criterion its truth and its evidence. UnknownPatient if the knowledge base has no such patient."""
+        # Imported when asked for: a count needs neither evidence nor the reference engine.
+        from .explain import explained
+
         journey = self._kb.journey(patient_id)
         return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
 

@@ -10,7 +10,6 @@ from ..query_lang import nodes
 from .bitmaps import OPPOSITE, BitmapEvaluator
 from .plan import planned
 from .rewrites import RULES
-from .timelines import TimelineEvaluator
 
 
 def evaluate(query: nodes.Query, kb: KnowledgeBase, world: World) -> BitMap:
@@ -22,5 +21,11 @@ def evaluate(query: nodes.Query, kb: KnowledgeBase, world: World) -> BitMap:
     if world not in OPPOSITE:
         raise ValueError("a query is answered in the certain, believed or possible world")
     plan, root = planned(query, RULES)
-    evaluator = BitmapEvaluator(kb, plan, TimelineEvaluator(kb, plan).members)
-    return evaluator.members(root, world, kb.all_patients)
+
+    def by_events(number: int, world: World, candidates: BitMap) -> BitMap:
+        # Imported when needed: a boolean query needs no columns, and their library takes long to load.
+        from .timelines import TimelineEvaluator
+
+        return TimelineEvaluator(kb, plan).members(number, world, candidates)
+
+    return BitmapEvaluator(kb, plan, by_events).members(root, world, kb.all_patients)

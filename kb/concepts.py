@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from .errors import OntologyError
-from .words import ONTOLOGY_FOLDER, normal_form, read_pairs, squashed, without_plural
+from .words import ONTOLOGY_FOLDER, normal_form, normal_forms, read_pairs, squashed, without_plural
 
 #: The kinds of concept.
 CONCEPT_KINDS: Final = (
@@ -247,22 +247,27 @@ class _NameIndex:
         self._ids: dict[str, int] = {}
         self._exact_short: dict[str, list[int]] = {}
         self._normal: dict[str, list[int]] = {}
-        self._codes: dict[str, list[int]] = {}
-        self._systems = _code_systems()
+        self._rows = rows
         shorts: dict[str, list[tuple[int, Abbreviation]]] = {}
         synonyms: list[tuple[str, int]] = []
+        normals = iter(
+            normal_forms(
+                [
+                    name
+                    for row in rows
+                    for name in (row.name, *row.synonyms, *(short.text for short in row.abbreviations))
+                ]
+            )
+        )
         for position, row in enumerate(rows):
             self._ids[row.id] = position
+            name = next(normals)
             if row.name:
-                _append(self._normal, normal_form(row.name), position)
-            synonyms.extend((normal_form(synonym), position) for synonym in row.synonyms)
+                _append(self._normal, name, position)
+            synonyms.extend((next(normals), position) for _ in row.synonyms)
             for short in row.abbreviations:
                 _append(self._exact_short, short.text, position)
-                shorts.setdefault(normal_form(short.text), []).append((position, short))
-            for code in row.codes:
-                system, _, value = code.partition(":")
-                self._systems.setdefault(_bare(system), _bare(system))
-                _append(self._codes, f"{self._system(system)}:{value.upper()}", position)
+                shorts.setdefault(next(normals), []).append((position, short))
         for normal, position in synonyms:
             _append(self._normal, normal, position)
         for normal, readings in shorts.items():
@@ -271,6 +276,18 @@ class _NameIndex:
             for position, short in readings:
                 if len(short.text) > 4 or not ambiguous:
                     _append(self._normal, normal, position)
+
+    @functools.cached_property
+    def _codes(self) -> tuple[dict[str, str], dict[str, list[int]]]:
+        """Spellings of code systems to the one that stands for them, and ``SYSTEM:CODE`` to positions."""
+        systems = _code_systems()
+        codes: dict[str, list[int]] = {}
+        for position, row in enumerate(self._rows):
+            for code in row.codes:
+                system, _, value = code.partition(":")
+                bare = _bare(system)
+                _append(codes, f"{systems.setdefault(bare, bare)}:{value.upper()}", position)
+        return systems, codes
 
     @functools.cached_property
     def _without_plural(self) -> dict[str, list[int]]:
@@ -308,11 +325,9 @@ class _NameIndex:
         match = _CODE.fullmatch(text)
         if match is None:
             return []
-        return self._codes.get(f"{self._system(match[1])}:{match[2].upper()}", [])
-
-    def _system(self, name: str) -> str:
-        bare = _bare(name)
-        return self._systems.get(bare, bare)
+        systems, codes = self._codes
+        bare = _bare(match[1])
+        return codes.get(f"{systems.get(bare, bare)}:{match[2].upper()}", [])
 
 
 def _append(index: dict[str, list[int]], key: str, position: int) -> None:
@@ -321,6 +336,7 @@ def _append(index: dict[str, list[int]], key: str, position: int) -> None:
         held.append(position)
 
 
+@functools.cache
 def _bare(system: str) -> str:
     return _NOT_ALPHANUMERIC.sub("", system.upper())
 

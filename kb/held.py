@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 #: Above this, the rows of a common kind would weigh hundreds of megabytes, and asking the database costs little beside
 #: what is then done with the answer.
@@ -61,6 +60,8 @@ class HeldRows:
 
 def word_mask(column: pa.ChunkedArray, words: Iterable[str]) -> Array:
     """For each row of an encoded column of a held table, whether its word is one of ``words``."""
+    import pyarrow.compute as pc
+
     chunk = column.chunk(0)
     wanted = pc.is_in(chunk.dictionary, value_set=pa.array(list(words), pa.string()))
     found: Array = wanted.to_numpy(zero_copy_only=False)[chunk.indices.to_numpy(zero_copy_only=False)]
@@ -76,6 +77,9 @@ def number_mask(column: pa.ChunkedArray, numbers: Array, size: int) -> Array:
 
 
 def _encoded(table: pa.Table) -> pa.Table:
+    # Imported when needed: it takes long to load, and opening a knowledge base imports this module.
+    import pyarrow.compute as pc
+
     columns = []
     for column in table.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):

@@ -81,11 +81,15 @@ def concepts_from(read: Callable[[str], list[tuple[Any, ...]]]) -> ConceptTable:
     for child, parent in read("SELECT child, parent FROM concept_edge ORDER BY child, position"):
         parents.setdefault(child, []).append(parent)
     names: dict[tuple[str, str], list[Any]] = {}
-    for concept, role, name, cues in read(
-        "SELECT concept, role, name, cues FROM concept_name ORDER BY concept, position"
+    for concept, role, name in read(
+        "SELECT concept, role, name FROM concept_name WHERE role <> 'abbreviation' ORDER BY concept, position"
     ):
-        named = Abbreviation(name, tuple(cues)) if role == "abbreviation" else name
-        names.setdefault((concept, role), []).append(named)
+        names.setdefault((concept, role), []).append(name)
+    # Apart, for only abbreviations have cues, and lists are dear to read.
+    for concept, name, cues in read(
+        "SELECT concept, name, cues FROM concept_name WHERE role = 'abbreviation' ORDER BY concept, position"
+    ):
+        names.setdefault((concept, "abbreviation"), []).append(Abbreviation(name, tuple(cues)))
     rows = [
         ConceptRow(
             id=concept,

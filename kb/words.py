@@ -5,15 +5,19 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 
 ONTOLOGY_FOLDER = Path(__file__).parent / "ontology"
 
-_SEPARATORS = re.compile(r"[\s\-‐-―_/,;:()\[\]{}\"”“]+")
+#: Blanks too are separators; splitting tells them.
+_SEPARATORS = '-‐‑‒–—―_/,;:()[]{}"”“'
 _POSSESSIVE = re.compile(r"['’](?:s\b)?")
 _FULL_STOP = re.compile(r"\.(?!\d)")
 _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "λ": "lambda"}
-_GREEK_LETTER = re.compile("[αβγδκλ]")
+_UNFOLDED = str.maketrans({**_GREEK, **dict.fromkeys(_SEPARATORS, " ")})
+#: No rule of folding reads past it, and it is no blank.
+_BETWEEN = "\0"
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
@@ -46,10 +50,22 @@ def american(word: str) -> str:
 
 def normal_form(text: str) -> str:
     """Lower case, single spaces for hyphens, slashes and brackets, American spelling, no possessive ``'s``."""
+    return " ".join(american(word) for word in _folded(text).split())
+
+
+def _folded(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
-    folded = _GREEK_LETTER.sub(lambda match: _GREEK[match.group()], folded)
-    folded = _FULL_STOP.sub("", _POSSESSIVE.sub("", folded))
-    return " ".join(american(word) for word in _SEPARATORS.sub(" ", folded).split())
+    return _FULL_STOP.sub("", _POSSESSIVE.sub("", folded)).translate(_UNFOLDED)
+
+
+def normal_forms(texts: Sequence[str]) -> list[str]:
+    """:func:`normal_form` of each text, at a fraction of its cost: the folding goes over all of them at once."""
+    joined = _BETWEEN.join(texts)
+    if joined.count(_BETWEEN) != len(texts) - 1:  # one of them holds the separator
+        return [normal_form(text) for text in texts]
+    parts = _folded(joined).split(_BETWEEN)
+    british = {word for word in set(" ".join(parts).split()) if american(word) != word}
+    return [" ".join(words if british.isdisjoint(words) else map(american, words)) for words in map(str.split, parts)]
 
 
 def without_plural(normal: str) -> str:
