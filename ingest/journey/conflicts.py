@@ -75,17 +75,19 @@ def supersede(bench: Workbench) -> None:
 
 
 def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
-    """A preliminary result gives way to a contrary one of the same marker or gene."""
+    """A preliminary result gives way to a contrary one of the same marker or gene that is not preliminary itself."""
     preliminary = statement("preliminary")
-    results = [fact for fact in bench.facts if fact.kind in ("biomarker", "variant") and fact.context.really_happened]
-    for fact in results:
-        if not preliminary.search(texts[fact.mention.note_id], *fact.mention.sentence):
-            continue
+    first: list[Fact] = []
+    final: list[Fact] = []
+    for fact in bench.facts:
+        if fact.kind in ("biomarker", "variant") and fact.context.really_happened and not fact.rejected:
+            is_first = preliminary.search(texts[fact.mention.note_id], *fact.mention.sentence)
+            (first if is_first else final).append(fact)
+    for fact in first:
         contrary = [
             other
-            for other in results
+            for other in final
             if other.concept == fact.concept
-            and other is not fact
             and _finding(bench.concepts, other) * _finding(bench.concepts, fact) < 0
         ]
         if contrary:

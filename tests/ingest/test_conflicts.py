@@ -1,0 +1,51 @@
+"""Results that give way to others."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+import pytest
+
+from cohortium.ingest.document import shared_reader
+from cohortium.ingest.journey.build import build_journey
+from cohortium.kb.model import Journey, Note
+
+
+def journey_of(texts: Sequence[str]) -> Journey:
+    """The journey of one patient, a note a month."""
+    reader = shared_reader()
+    notes = [Note("A", f"{at}", text, datetime.date(2021, at, 1)) for at, text in enumerate(texts, 1)]
+    return build_journey("A", [reader.read(note) for note in notes], reader.concepts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "results", "rules"),
+    [
+        (("Preliminary: ER positive.", "ER negative."), {"negative"}, {"final over preliminary"}),
+        (("ER negative.", "Preliminary: ER positive."), {"negative"}, {"final over preliminary"}),
+        (("Preliminary: ER positive.", "Verbal report: ER negative."), {"positive", "negative"}, set()),
+        (("Preliminary: ER positive.", "ER positive."), {"positive"}, set()),
+    ],
+)
+def test_a_preliminary_result_gives_way_to_a_final_one_alone(
+    texts: Sequence[str], results: set[str], rules: set[str]
+) -> None:
+    """Of a preliminary and a contrary final result the final one stands; two preliminary ones both stand."""
+    journey = journey_of(texts)
+    assert {event.attributes["result"] for event in journey.events if event.concept == "er"} == results
+    assert {decision.rule for decision in journey.decisions} == rules
+
+
+def test_a_gene_that_its_change_implies_is_shown_by_the_change() -> None:
+    """No mention is empty: where a change alone brings its gene, the change is the mention's text."""
+    journey = journey_of(["Progression with T790M."])
+    variants = [mention for mention in journey.mentions if mention.kind == "variant"]
+    assert [(mention.concept, mention.text) for mention in variants] == [("egfr", "T790M")]
+
+
+def test_one_thing_in_one_place_is_mentioned_once() -> None:
+    """Two recognisers that see the same thing in the same place give one mention."""
+    journey = journey_of(["HER2 positive. ER+. Metastatic breast cancer with metastasis."])
+    ids = [mention.mention_id for mention in journey.mentions]
+    assert len(ids) == len(set(ids)) > 3
