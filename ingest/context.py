@@ -199,6 +199,9 @@ class SentenceContext:
                 continue
             if not _COORDINATION.fullmatch(self._text, position, other.start):
                 return False
+            # "Breast cancer, ER negative": what is said of a marker is said of no disease beside it.
+            if other.kind in ("biomarker", "variant") and target.kind not in ("biomarker", "variant"):
+                return False
             position = max(position, other.end)
         if kind.name.startswith(("negation", "uncertainty", "certainty")):
             gap = self._text[position : match.start]
