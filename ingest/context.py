@@ -32,6 +32,8 @@ _PRESUPPOSED = re.compile(
     r"(?:[\w\-]+\s+){0,2}$",
     re.IGNORECASE | re.DOTALL,
 )
+#: The cues that a list takes from the words at its head.
+_LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 
 
@@ -254,10 +256,7 @@ class SentenceContext:
     def leads(self) -> tuple[CueKind, ...]:
         """The cues that a sentence ending in a colon hands on to the list below it."""
         return tuple(
-            found.kind
-            for found in self._cues
-            if found.kind.direction != "after"
-            and found.kind.name in ("negation", "uncertainty", "hypothetical", "plan", "family", "declined")
+            found.kind for found in self._cues if found.kind.direction != "after" and found.kind.name in _LEADS
         )
 
     def _cue(self, found: Found) -> Cue:
@@ -333,6 +332,11 @@ class SentenceContext:
         for distance, found in candidates:
             nearer = (rank for rank, other in candidates if other.kind.name.startswith("given") and rank < distance)
             if found.kind.name.startswith("declined") and next(nearer, None) is None:
+                # "Should she not want it", "if he declines": nothing was declined.
+                for _, other in self._nearest(target, "temporality"):
+                    if other.kind.name == "condition" and other.match.first <= found.match.first:
+                        cues.append(self._cue(other))
+                        return "hypothetical", "none"
                 cues.append(self._cue(found))
                 return "declined", "declined"
         for _, found in candidates:
@@ -341,14 +345,16 @@ class SentenceContext:
                 return found.kind.sets["status"], found.kind.sets["reason"]
         clear = [pair for pair in candidates if pair[1].kind.sets["status"] != "mentioned"]
         clear += [
-            pair for pair in self._nearest(target, "temporality") if pair[1].kind.name in ("hypothetical", "historical")
+            pair
+            for pair in self._nearest(target, "temporality")
+            if pair[1].kind.name in ("hypothetical", "condition", "historical")
         ]
         # "On", "from", "adjuvant" say that a treatment is meant, not that it was given: any clearer cue goes first.
         for _, found in sorted(clear, key=lambda pair: pair[0])[:1]:
             cues.append(self._cue(found))
             if found.kind.name == "historical":
                 return "given", "none"
-            if found.kind.name == "hypothetical":
+            if found.kind.name in ("hypothetical", "condition"):
                 return "hypothetical", "none"
             if found.kind.name.startswith("given") and self._is_denied(found):
                 return "never_started", "never_started"

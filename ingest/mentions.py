@@ -335,6 +335,6 @@ def _led(reading: Reading, lead: tuple[CueKind, ...], kind: str) -> Reading:
             and not reading.cues
         ):
             context = replace(context, polarity=Polarity(cue.sets["polarity"]))
-        elif cue.name == "hypothetical" and not reading.cues and not status:
+        elif cue.name in ("hypothetical", "condition") and not reading.cues and not status:
             context = replace(context, temporality=Temporality.HYPOTHETICAL)
     return replace(reading, context=context, status=status)
