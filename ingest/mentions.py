@@ -42,6 +42,8 @@ LABELS: Final[Mapping[str, str]] = {
 }
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
+#: What parts a date from a fact: another cell, another sentence, the next step of a course ("x3 -> IDS 6/18/19").
+_NEW_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s")
 _DOSE = re.compile(
     r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)"
     r"(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k"
@@ -245,7 +247,7 @@ class MentionWriter:
             gap = span.start - date.end if ahead else date.start - span.end
             between = frame.text[date.end : span.start] if ahead else frame.text[span.end : date.start]
             leading = date.start - start <= 6
-            if gap > 80 and not leading or re.search(r"[;|]|\.\s", between):
+            if gap > 80 and not leading or _NEW_STEP.search(between):
                 continue
             if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
                 continue
