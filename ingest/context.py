@@ -18,6 +18,7 @@ from typing import NamedTuple
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from .phrases import PhraseMatch, PhraseTrie
 from .shape import Section
+from .statements import statement
 from .tokens import Token
 
 TREATMENT_KINDS = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
@@ -140,6 +141,8 @@ class SentenceContext:
         self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
         #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
+        if statement("general_opening").match(text, *span):
+            self.speaks_of |= {"general", "trial"}
         self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
         self._links = {
@@ -312,8 +315,11 @@ class SentenceContext:
         governing = self._nearest(target, "experiencer")
         if governing:
             found = governing[0][1]
-            cues.append(self._cue(found))
-            return Experiencer(found.kind.sets["experiencer"])
+            low, high = sorted((found.match.end, target.start))
+            if not statement("own").search(self._text, low, high):
+                cues.append(self._cue(found))
+                return Experiencer(found.kind.sets["experiencer"])
+            return Experiencer.PATIENT
         if section.effect == "family" and not _PATIENT.search(self._text, *self._span):
             return Experiencer.FAMILY
         return Experiencer.PATIENT

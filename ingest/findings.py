@@ -14,6 +14,7 @@ from ..kb.model import Value
 from .frame import Frame, Span
 from .groups import Group, said_no
 from .recognizers.molecular import number_after, sign_after
+from .statements import statement
 
 _PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:orf\d+)?)(?:::|--?|–|/{2})$")
 _PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
@@ -272,7 +273,10 @@ class FindingReader:
                         if extra in span.attributes and extra not in changes[-1]:
                             changes[-1][extra] = span.attributes[extra]
                 elif name in _OF_A_VARIANT and "protein" not in span.attributes:
-                    self._settle(attributes, name, value)
+                    if span in descriptors:
+                        self._settle(attributes, name, value)
+                    else:
+                        attributes.setdefault(name, value)  # A heading says only what the line itself leaves open.
         if changes or {"effect", "codon"} & attributes.keys():
             attributes.setdefault("alteration", "mutation")
         elif "exon" in attributes and "alteration" not in attributes:
@@ -295,8 +299,13 @@ class FindingReader:
                 )
             ]
         for result in results:
-            if result in rules["gene_result"]:
-                attributes.setdefault("alteration", rules["gene_result"][result])
+            alteration = rules["gene_result"].get(result)
+            if alteration == "expression_loss" and not statement("by_stain").search(
+                text, *frame.sentence_span(marker.start)
+            ):
+                alteration = "deletion" if result == "lost" else None
+            if alteration:
+                attributes.setdefault("alteration", alteration)
         if any(result in rules["no_result"]["withdrawn"] for result in results):
             withdrawn = True
         if "alteration" not in attributes:
@@ -340,7 +349,10 @@ class FindingReader:
         """The first value stands, but a narrower alteration or a stated harmless class overrides a bare word."""
         if (
             name == "alteration"
-            and attributes.get(name) in ("mutation", "alteration")
+            and (
+                attributes.get(name) in ("mutation", "alteration", "copy_number_alteration")
+                or (attributes.get(name) == "copy_gain" and value == "amplification")
+            )
             or name == "significance"
             and value in ("vus", "benign", "likely_benign", "likely_pathogenic")
         ):

@@ -67,6 +67,8 @@ class ResultBinder:
                 closed = frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":"
                 if closed or self._is_heading(frame, sentence.start, sentence.end, here):
                     heading = [span for span in here if span.kind in ("molecular", "value")]
+                    if heading and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
+                        heading.append(Span(sentence.start, sentence.start, "value", "not_detected", "words:heading"))
                     heading_end = sentence.end
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
                 continue

@@ -23,6 +23,8 @@ _FAMILIES = (
     "germ_cell_tumor",
     "leukemia",
 )
+#: Diseases of a whole system: whatever their form and place, one patient's are one disease.
+_SYSTEMIC = ("plasma_cell_neoplasm", "b_cell_non_hodgkin_lymphoma")
 _UNSPECIFIC = frozenset({"malignant_neoplasm", "solid_tumor", "haematological_malignancy"})
 
 
@@ -117,6 +119,8 @@ class TumorMap:
     def _kinship(self, fact: Fact, organ: str, side: str, tumor: Tumor) -> int:
         """0: another tumor; higher: closer. Contralateral disease is another tumor; a histology refines its organ's."""
         bare = fact.concept not in self._concepts or not self._concepts.get(fact.concept).site
+        if any(self._concepts.is_a(fact.concept, system) and system in tumor.families for system in _SYSTEMIC):
+            return 2
         if side and tumor.sides and side not in tumor.sides and (bare or organ in tumor.organs):
             return 0
         if fact.concept in _UNSPECIFIC and not organ:
@@ -135,7 +139,7 @@ class TumorMap:
         return self._concepts.is_a(one, other) or self._concepts.is_a(other, one)
 
     def _families(self, concept: str) -> set[str]:
-        return {family for family in _FAMILIES if self._concepts.is_a(concept, family)}
+        return {family for family in (*_FAMILIES, *_SYSTEMIC) if self._concepts.is_a(concept, family)}
 
     def _compatible(self, fact: Fact, tumor: Tumor) -> bool:
         """Two histologies of one organ are one tumor unless their families differ (carcinoma, sarcoma, lymphoma …)."""
