@@ -33,6 +33,11 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
     backwards, n = node.pick.how == "latest", max(1, node.pick.n)
     days = frame.rows.middle[frame.index] - EARLIEST_DAY
     keys = frame.group * _DAYS + (_DAYS - 1 - days if backwards else days)
+    if n == 1:
+        # By far the most frequent: no need to sort.
+        earliest = np.full(frame.groups, _FAR)
+        np.minimum.at(earliest, frame.group[members], keys[members])
+        return members & (keys == earliest[frame.group])
     distinct = np.unique(keys[members])
     groups = distinct // _DAYS
     nth = np.searchsorted(groups, np.arange(frame.groups), side="left") + n - 1

@@ -181,10 +181,13 @@ class KnowledgeBase:
         None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient. Text may come as
         dictionary codes.
         """
-        if self._events <= MOST_EVENTS:
-            return self._held_events.joined(
-                KINDS if kinds is None else kinds, functools.partial(self._event_masks, concepts, patients)
-            )
+        # Looked at more than once, which an iterator would not stand.
+        kinds = None if kinds is None else list(kinds)
+        concepts = None if concepts is None else list(concepts)
+        patients = patients if patients is None or isinstance(patients, BitMap) else list(patients)
+        if self._events <= MOST_EVENTS and kinds != []:
+            masks = functools.partial(self._event_masks, concepts, patients)
+            return self._held_events.joined(KINDS if kinds is None else kinds, masks)
         wanted: dict[str, pa.Table] = {}
         clauses = []
         if kinds is not None:
@@ -208,7 +211,8 @@ class KnowledgeBase:
         Columns: event, name, text, number, where one of text and number is null; ordered by event. Text may come as
         dictionary codes.
         """
-        if self._events <= MOST_EVENTS and names is not None:
+        names = None if names is None else list(names)
+        if self._events <= MOST_EVENTS and names:
             numbers = None if events is None else _event_numbers(events).to_numpy(zero_copy_only=False)
             return self._held_attributes.joined(
                 names,
@@ -276,19 +280,36 @@ class KnowledgeBase:
         """Every patient's journey, in the order of ``patients``."""
         return map(self.journey, self.patients)
 
-    def mentions(self, ids: Iterable[str]) -> tuple[Mention, ...]:
-        """The mentions with these ids, in this order; ids that the knowledge base does not hold are left out."""
+    def mentions(self, ids: Iterable[str], patient_id: str | None = None) -> tuple[Mention, ...]:
+        """The mentions with these ids, in this order; ids that the knowledge base does not hold are left out.
+
+        ``patient_id`` says whose they are: that patient's rows lie together, and only they are then looked at.
+        UnknownPatient if there is none of this id.
+        """
         wanted = list(dict.fromkeys(ids))
-        rows = self._dicts("SELECT * FROM mention WHERE mention_id IN (SELECT unnest($1::VARCHAR[]))", [wanted])
+        query, parameters = "SELECT * FROM mention WHERE mention_id IN (SELECT unnest($1::VARCHAR[]))", [wanted]
+        rows = self._dicts(*self._narrowed(query, parameters, patient_id))
         found = {row["mention_id"]: row for row in rows}
         return tuple(mention_from(found[mention]) for mention in wanted if mention in found)
 
-    def note(self, note_id: str) -> Note:
-        """One version of a note, current or superseded; UnknownNote if there is none of this id."""
-        rows = self._dicts("SELECT * FROM note JOIN patient USING (patient) WHERE note_id = $1", [note_id])
+    def note(self, note_id: str, patient_id: str | None = None) -> Note:
+        """One version of a note, current or superseded; UnknownNote if there is none of this id.
+
+        ``patient_id`` as for :meth:`mentions`.
+        """
+        query, parameters = "SELECT * FROM note JOIN patient USING (patient) WHERE note_id = $1", [note_id]
+        rows = self._dicts(*self._narrowed(query, parameters, patient_id))
         if not rows:
             raise UnknownNote(f"The knowledge base holds no note {note_id!r}.")
         return note_from(rows[0]["patient_id"], rows[0])
+
+    def _narrowed(
+        self, query: str, parameters: Sequence[object], patient_id: str | None
+    ) -> tuple[str, Sequence[object]]:
+        """A statement of ours with one parameter, for one patient's rows alone if one is named."""
+        if patient_id is None:
+            return query, parameters
+        return f"{query} AND patient = $2", [*parameters, self.number(patient_id)]
 
     def note_table(self) -> pa.Table:
         """All versions of all notes: patient_id, doc_id, note_id, sha256, status, superseded_by. No text."""

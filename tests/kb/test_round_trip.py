@@ -154,6 +154,18 @@ def test_mentions_and_notes_by_id(build: Build, journeys: list[Journey]) -> None
         assert kb.note(journey.notes[0].note_id) == journey.notes[0]
 
 
+def test_a_named_patient_narrows_the_search(build: Build, journeys: list[Journey]) -> None:
+    """Mentions and notes are found among those of the patient who is named, and not among another's."""
+    journey, other = journeys[0], journeys[1].patient_id
+    with KnowledgeBase.open(build(journeys)) as kb:
+        ids, note = [mention.mention_id for mention in journey.mentions], journey.notes[0]
+        assert kb.mentions(ids, journey.patient_id) == journey.mentions
+        assert kb.mentions(ids, other) == ()
+        assert kb.note(note.note_id, journey.patient_id) == note
+        with pytest.raises(UnknownNote):
+            kb.note(note.note_id, other)
+
+
 def test_the_ontology_is_the_same_from_the_kb(build: Build, journeys: list[Journey], concepts: ConceptTable) -> None:
     """Concepts, closures, names, value sets and scales of a kb answer as the files did that it was built with."""
     with KnowledgeBase.open(build(journeys)) as kb:
