@@ -18,7 +18,7 @@ from .engine.commands import COMMANDS as ENGINE_COMMANDS
 from .eval.commands import COMMANDS as EVAL_COMMANDS
 from .ingest.commands import COMMANDS as INGEST_COMMANDS
 from .kb.errors import CohortiumError
-from .kb.terminal import NotYet, print_error
+from .kb.terminal import NotYet, accept_any_letter, print_error
 
 INTERRUPTED = 130
 
@@ -93,7 +93,8 @@ def root(
 
 def _add_later(group: typer.Typer, name: str, part: str) -> None:
     def later(context: typer.Context) -> None:
-        raise NotYet(f"not yet: '{context.info_name}' comes with {part}. Hint: 'cohortium --help' lists what there is")
+        caller = context.parent.command_path if context.parent else "cohortium"
+        raise NotYet(f"not yet: '{name}' comes with {part}. Hint: '{caller} --help' lists what there is")
 
     group.command(
         name,
@@ -119,6 +120,7 @@ for _name, _part in EVAL_LATER.items():
 
 def main() -> None:
     """Run the command line; leaves with its exit code."""
+    accept_any_letter()
     try:
         app(prog_name="cohortium")
     except KeyboardInterrupt:

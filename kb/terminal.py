@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import enum
+import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,6 +34,26 @@ def count_text(believed: int, certain: int, possible: int) -> str:
     return f"{believed} ({certain}–{possible})"
 
 
+def counted(number: int, thing: str) -> str:
+    """``1 mention``, ``2 mentions``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def value_text(value: object) -> str:
+    """A value for people: a whole number without its ``.0``."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def accept_any_letter() -> None:
+    """Let an output that cannot show a letter show its code instead, and an input that is no UTF-8 be read on.
+
+    An old locale must not turn an answer into a traceback; JSON keeps to letters that such an output has.
+    """
+    for stream, errors in ((sys.stdout, "backslashreplace"), (sys.stdin, "replace")):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors=errors)
+
+
 def console() -> Console:
     """A rich console on standard output; plain text when that is a pipe, as wide as the text needs."""
     from rich.console import Console
@@ -53,7 +74,14 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
-    console().print(table)
+    target = console()
+    if target.is_terminal:
+        target.print(table)
+        return
+    # A pipe or a file gets no blanks that only fill up a line.
+    with target.capture() as drawn:
+        target.print(table)
+    print("\n".join(line.rstrip() for line in drawn.get().split("\n")), end="")
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -68,10 +96,20 @@ def json_text(payload: Mapping[str, Any]) -> str:
     return json.dumps(payload, indent=2, ensure_ascii=False, default=str)
 
 
+def print_json(payload: Mapping[str, Any]) -> None:
+    """Print the payload; letters are escaped where standard output is not of Unicode."""
+    text = json_text(payload)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(payload, indent=2, default=str)
+    print(text)
+
+
 def write_json(path: Path, payload: Mapping[str, Any]) -> None:
     """Write the payload to a file, or to standard output for ``-``."""
     if str(path) == "-":
-        print(json_text(payload))
+        print_json(payload)
         return
     try:
         path.write_text(json_text(payload) + "\n", encoding="utf-8")
@@ -106,7 +144,7 @@ def answer(
         if str(out) == "-":
             return
     if output is Format.JSON:
-        print(json_text(payload))
+        print_json(payload)
     elif output is Format.CSV and as_csv is not None:
         as_csv()
     else:

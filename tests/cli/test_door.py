@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -61,6 +62,16 @@ def test_a_closed_pipe_is_no_error(sample_kb: Path) -> None:
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("form", "sign"), [("table", "(2\\u20133)"), ("json", "“")])
+def test_an_old_locale_costs_letters_and_not_the_answer(sample_kb: Path, form: str, sign: str) -> None:
+    """Where standard output has ASCII only, other letters are told by their codes, and JSON stays JSON."""
+    asked = "lung cancer" if form == "table" else "'lung cancer' -- “quoted”"
+    command = [sys.executable, "-m", "cohortium", "query", str(sample_kb), asked, "--format", form]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sign in (done.stdout if form == "table" else json.loads(done.stdout)["query"])
 
 
 def test_an_interrupt_is_exit_code_130(sample_kb: Path) -> None:
