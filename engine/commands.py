@@ -16,10 +16,11 @@ from .tables import TABLE_ROWS, WorldName, certainty_rows, cohort_payload, print
 KbArgument = Annotated[Path, typer.Argument(metavar="KB", help="A knowledge base that 'ingest' made.")]
 QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query in quotes; - reads standard input.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+NoRowsOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
 OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")]
 
 
-def info(kb: KbArgument, output: FormatOption = Format.TABLE, out: OutOption = None) -> None:
+def info(kb: KbArgument, output: NoRowsOption = Format.TABLE, out: OutOption = None) -> None:
     """Tell what a knowledge base holds, and that every note that came in is accounted for."""
     from .api import open as open_kb
 
@@ -68,7 +69,7 @@ def explain(
     kb: KbArgument,
     text: QueryArgument,
     patient: Annotated[str, typer.Argument(metavar="PATIENT", help="A patient id.")],
-    output: FormatOption = Format.TABLE,
+    output: NoRowsOption = Format.TABLE,
     out: OutOption = None,
 ) -> None:
     """Show, for one patient, each criterion with the evidence for it."""

@@ -111,10 +111,12 @@ class Conversation:
     def reply(self, line: str) -> bool:
         """Answer one line; False when it asks to leave. A user's error is told and the conversation goes on."""
         line = line.strip()
-        if line in (":quit", ":q", ":exit"):
+        if line in (":quit", ":q", ":exit", "quit", "exit"):
             return False
         try:
-            if line.startswith(":"):
+            if line == "help":
+                self._help("")
+            elif line.startswith(":"):
                 self._command(line)
             elif line and not line.startswith("#"):
                 self._query(line)
@@ -147,12 +149,12 @@ class Conversation:
         if self.last is None:
             raise UsageError("there is no cohort to explain yet. Hint: ask a query first")
         if not patient:
-            raise UsageError(":explain needs a patient id")
+            raise UsageError(":explain needs a patient id, for example :explain SAMPLE-01")
         print(self.last.explain(patient).as_text())
 
     def _journey(self, patient: str) -> None:
         if not patient:
-            raise UsageError(":journey needs a patient id")
+            raise UsageError(":journey needs a patient id, for example :journey SAMPLE-01")
         print_journey(self.kb.journey(patient))
 
     def _world(self, name: str) -> None:

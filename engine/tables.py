@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, Final
 
-from ..kb.terminal import count_text, print_table
+from ..kb.terminal import count_text, print_table, value_text
 
 if TYPE_CHECKING:
     from .cohort import Cohort
@@ -72,9 +72,12 @@ def print_info(held: dict[str, Any]) -> None:
     parts = ("stored", "unchanged", "superseding", "quarantined")
     print(f"{held['notes_in']} notes in = " + " + ".join(f"{held[part]} {part}" for part in parts))
     rows = [(name, value) for name, value in held.items() if not isinstance(value, dict | list)]
-    parted = ((name, part) for name, part in held.items() if isinstance(part, dict))
+    # The reasons of quarantine are sentences: in the table they would push the values far to the right.
+    parted = ((name, part) for name, part in held.items() if isinstance(part, dict) and name != "quarantine")
     rows += [(f"{name}: {key}", value) for name, part in parted for key, value in part.items()]
     print_table(("what", "value"), [row for row in rows if row[0] not in {"notes_in", *parts}])
+    for reason, times in held.get("quarantine", {}).items():
+        print(f"{times} in quarantine: {reason}")
 
 
 def print_journey(timeline: Timeline) -> None:
@@ -87,4 +90,4 @@ def print_journey(timeline: Timeline) -> None:
 
 def attributes_text(row: ShownEvent) -> str:
     """``laterality left, site breast``."""
-    return ", ".join(f"{name} {value}" for name, value in sorted(row.attributes.items()))
+    return ", ".join(f"{name} {value_text(value)}" for name, value in sorted(row.attributes.items()))

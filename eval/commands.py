@@ -15,14 +15,21 @@ _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
 
 def acr(
-    labels: Annotated[Path, typer.Option("--labels", help="Labels: JSONL of patient_id, match, ambiguous.")],
+    labels: Annotated[
+        Path,
+        typer.Option(
+            "--labels",
+            help="Labels: JSONL, one patient a line: patient_id, match (ids of the queries that hold), ambiguous (ids"
+            " left open). --format csv lists the ids and their queries.",
+        ),
+    ],
     kb: Annotated[Path | None, typer.Option("--kb", help="The knowledge base to ask.")] = None,
     facts: Annotated[
         Path | None, typer.Option("--facts", help="Not yet: score the knowledge base of an abstraction (facts.jsonl).")
     ] = None,
     alpha: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a broad query.")] = None,
     beta: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a narrow query.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Draws the confidence interval.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the confidence interval.")] = 0,
     errors: Annotated[
         bool, typer.Option("--errors", help="List the patients that each query was wrong about.")
     ] = False,
@@ -37,7 +44,7 @@ def acr(
         (facts is not None, "--facts", "knowledge bases out of clinical abstractions"),
     ):
         if given:
-            raise NotYet(f"eval acr {option} is not yet there; it comes with {part}")
+            raise NotYet(f"not yet: '{option}' comes with {part}. Hint: leave it out, and name --kb KB")
     if kb is None:
         raise UsageError("eval acr needs a knowledge base. Hint: --kb KB")
     from .acr.run import run_acr

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ..kb.errors import CohortiumError, NothingStored, UsageError
-from ..kb.terminal import Format, answer, check_output, json_text, print_table
+from ..kb.terminal import Format, answer, check_output, counted, print_json, print_table, value_text
 
 
 class Quarantined(CohortiumError):
@@ -35,14 +35,16 @@ def parse_map(text: str) -> dict[str, str]:
 
 
 def ingest(
-    sources: Annotated[list[Path], typer.Argument(help="JSONL, CSV or Parquet files, or folders of text files.")],
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE...", help="JSONL, CSV or Parquet files, or folders of text files.")
+    ],
     kb: Annotated[Path, typer.Option("--kb", help="The knowledge base to write: a folder, made when missing.")],
     mapping: Annotated[
         str, typer.Option("--map", metavar="FIELD=COLUMN,...", help="What our fields are called in the source.")
     ] = "",
     workers: Annotated[int, typer.Option(min=1, help="Processes that read notes.")] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything is in quarantine.")] = False,
-    output: Annotated[Format, typer.Option("--format", help="How to print the sums.")] = Format.TABLE,
+    output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
 ) -> None:
     """Read notes into a knowledge base."""
@@ -70,7 +72,8 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
         print_table(("where", "reason"), [(row["where"], row["reason"]) for row in sums["quarantine"]])
     if sums["quarantined"] > len(sums["quarantine"]):
         print(f"… and {sums['quarantined'] - len(sums['quarantine'])} more in quarantine")
-    print(f"{kb}: {sums['patients']} patients, {sums['events']} events, {sums['seconds']:.1f} s")
+    held = f"{counted(sums['patients'], 'patient')}, {counted(sums['events'], 'event')}"
+    print(f"{kb}: {held}, {sums['seconds']:.1f} s")
 
 
 def read(
@@ -79,7 +82,7 @@ def read(
     title: Annotated[str, typer.Option(help="The note's title.")] = "",
     type_: Annotated[str, typer.Option("--type", help="The note's type, for example 'pathology'.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print mentions and relations as JSON.")] = False,
-    output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
+    output: Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")] = Format.TABLE,
 ) -> None:
     """Read one note and print what it says: mentions with their context, and relations."""
     text = note_text(note)
@@ -88,7 +91,7 @@ def read(
 
     found = read_one(text, date, title, type_).as_dict()
     if as_json:
-        print(json_text(found))
+        print_json(found)
         return
     answer(found, output=output, out=None, as_table=lambda: print_mentions(found))
 
@@ -102,8 +105,9 @@ def note_text(place: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        told = "standard input" if place == "-" else f"'{place}'"
         raise UsageError(
-            f"'{place}' is not UTF-8 (byte {error.start}). Hint: convert it, for example with iconv -t utf-8"
+            f"{told} is not UTF-8 (byte {error.start}). Hint: convert it, for example with iconv -t utf-8"
         ) from error
 
 
@@ -112,10 +116,10 @@ def print_mentions(found: Mapping[str, Any]) -> None:
     columns = ("start", "text", "label", "name", "assertion", "experiencer", "attributes")
     rows = []
     for mention in found["mentions"]:
-        attributes = ", ".join(f"{name}={value}" for name, value in mention.get("attributes", {}).items())
+        attributes = ", ".join(f"{name}={value_text(value)}" for name, value in mention.get("attributes", {}).items())
         rows.append((*(mention.get(column) for column in columns[:-1]), attributes))
     print_table(columns, rows)
-    print(f"{len(found['mentions'])} mentions, {len(found['relations'])} relations")
+    print(f"{counted(len(found['mentions']), 'mention')}, {counted(len(found['relations']), 'relation')}")
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("ingest", ingest), ("read", read))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +49,38 @@ def test_explain_and_journey(run: Command, sample_kb: Path) -> None:
     assert "SAMPLE-01" in result.stdout
     assert "diagnosis" in result.stdout
     assert ":quit" in result.stdout
+
+
+def test_bytes_of_no_letter_are_an_unknown_name(sample_kb: Path) -> None:
+    """Input that is no UTF-8 is a query that names nothing known, whatever the locale; the next line is answered."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cohortium", "repl", str(sample_kb)],
+        input=b"caf\xe9\ndeath\n",
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+    )
+    told = done.stdout.decode()
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "not known" in told
+    assert told.endswith("patients\n")
+
+
+@pytest.mark.parametrize("word", ["quit", "exit", ":q"])
+def test_a_plain_word_leaves(run: Command, sample_kb: Path, word: str) -> None:
+    """What one types to leave elsewhere leaves here, and help is help without a colon."""
+    result = run("repl", sample_kb, stdin=f"help\n{word}\ndeath\n")
+    assert result.exit_code == 0
+    assert ":journey" in result.stdout
+    assert "not known" not in result.stdout
+    assert ") patients" not in result.stdout
+
+
+def test_a_journey_tells_whole_numbers_as_such(run: Command, sample_kb: Path) -> None:
+    """A performance of 1 is shown as 1, as in evidence, and no line ends in blanks."""
+    told = run("repl", sample_kb, stdin=":journey SAMPLE-02\n").stdout
+    assert "value 1 " in told
+    assert "value 1.0" not in told
+    assert not [line for line in told.splitlines() if line != line.rstrip()]
 
 
 def test_names_complete_whole_phrases() -> None:
