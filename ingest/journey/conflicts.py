@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import Decision
@@ -10,18 +12,26 @@ from ..statements import statement
 from .bench import Workbench
 from .facts import Fact
 
+#: What was done is not undone by a note that takes its mention back.
+_OPERATIONS: Final = frozenset({"surgery", "procedure", "radiation"})
+
 
 def retract(bench: Workbench) -> None:
     """A note that takes a statement back rejects it where it was made before, and where it is merely copied later."""
+    standing = _by_statement(bench.facts)
     for taken in [fact for fact in bench.facts if fact.context.reason == "retracted"]:
+        same = [
+            fact
+            for (kind, concept), facts in standing.items()
+            if kind == taken.kind and _covers(bench.concepts, taken.concept, concept)
+            for fact in facts
+        ]
         rejected = [
             fact
-            for fact in bench.facts
-            if fact is not taken
-            and fact.context.really_happened
-            and fact.kind == taken.kind
-            and fact.kind not in ("surgery", "procedure", "radiation")
-            and _same_statement(bench.concepts, taken, fact)
+            for fact in same
+            if not fact.rejected
+            and fact.kind not in _OPERATIONS
+            and _agree(taken, fact)
             and (
                 fact.note < taken.note
                 or fact.copied
@@ -36,15 +46,26 @@ def retract(bench: Workbench) -> None:
 def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: str, why: str) -> None:
     """Facts give way to another, and the decision is recorded; nothing happens without such facts."""
     for fact in rejected:
-        fact.rejected = believed.mention.mention_id
+        fact.rejected = believed.mentions[0]
     if rejected:
-        given_up = tuple(sorted({fact.mention.mention_id for fact in rejected}))
-        bench.decisions.append(Decision(bench.patient_id, rule, (believed.mention.mention_id,), given_up, why))
+        given_up = tuple(sorted({fact.mentions[0] for fact in rejected}))
+        bench.decisions.append(Decision(bench.patient_id, rule, (believed.mentions[0],), given_up, why))
 
 
-def _same_statement(concepts: ConceptTable, taken: Fact, fact: Fact) -> bool:
-    if not (taken.concept == fact.concept or (taken.concept and concepts.is_a(fact.concept, taken.concept))):
-        return False
+def _by_statement(facts: Sequence[Fact]) -> dict[tuple[str, str], list[Fact]]:
+    """What really happened, by kind and concept: looking through all facts for each correction would cost too much."""
+    standing: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.context.really_happened:
+            standing[fact.kind, fact.concept].append(fact)
+    return standing
+
+
+def _covers(concepts: ConceptTable, taken: str, concept: str) -> bool:
+    return taken == concept or bool(taken and concepts.is_a(concept, taken))
+
+
+def _agree(taken: Fact, fact: Fact) -> bool:
     for name in ("laterality", "protein", "alteration", "result", "stage", "t"):
         if name in taken.attributes and name in fact.attributes and taken.attributes[name] != fact.attributes[name]:
             return False
@@ -55,6 +76,10 @@ def supersede(bench: Workbench) -> None:
     """A result said to be corrected replaces the earlier, opposite results of its marker."""
     texts = {read.note.note_id: read.note.text for read in bench.notes}
     corrected = statement("corrected_result")
+    results: dict[tuple[str, int], list[Fact]] = defaultdict(list)
+    for fact in bench.facts:
+        if fact.kind == "biomarker":
+            results[fact.concept, _sign(bench.concepts, fact)].append(fact)
     for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
         start, end = result.mention.sentence
         if not corrected.search(texts[result.mention.note_id], start, end):
@@ -62,11 +87,8 @@ def supersede(bench: Workbench) -> None:
         sign = _sign(bench.concepts, result)
         rejected = [
             fact
-            for fact in bench.facts
-            if fact.kind == "biomarker"
-            and fact.concept == result.concept
-            and sign * _sign(bench.concepts, fact) < 0
-            and (fact.note, fact.mention.start) < (result.note, result.mention.start)
+            for fact in (results.get((result.concept, -sign), ()) if sign else ())
+            if not fact.rejected and (fact.note, fact.mention.start) < (result.note, result.mention.start)
         ]
         why = f"a corrected result of {bench.concepts.name(result.concept)} replaces the earlier one"
         _reject(bench, rejected, result, "correction over error", why)
@@ -83,16 +105,16 @@ def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
         if fact.kind in ("biomarker", "variant") and fact.context.really_happened and not fact.rejected:
             is_first = preliminary.search(texts[fact.mention.note_id], *fact.mention.sentence)
             (first if is_first else final).append(fact)
+    # Of each marker or gene the earliest final result of each sign: the others say no more.
+    settled: dict[tuple[str, int], Fact] = {}
+    for fact in final:
+        settled.setdefault((fact.concept, _finding(bench.concepts, fact)), fact)
     for fact in first:
-        contrary = [
-            other
-            for other in final
-            if other.concept == fact.concept
-            and _finding(bench.concepts, other) * _finding(bench.concepts, fact) < 0
-        ]
+        sign = _finding(bench.concepts, fact)
+        contrary = settled.get((fact.concept, -sign)) if sign else None
         if contrary:
             why = f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one"
-            _reject(bench, [fact], contrary[0], "final over preliminary", why)
+            _reject(bench, [fact], contrary, "final over preliminary", why)
 
 
 def _finding(concepts: ConceptTable, fact: Fact) -> int:

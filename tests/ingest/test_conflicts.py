@@ -49,3 +49,10 @@ def test_one_thing_in_one_place_is_mentioned_once() -> None:
     journey = journey_of(["HER2 positive. ER+. Metastatic breast cancer with metastasis."])
     ids = [mention.mention_id for mention in journey.mentions]
     assert len(ids) == len(set(ids)) > 3
+
+
+def test_each_result_that_gives_way_is_told_by_one_decision() -> None:
+    """However many corrections a record holds, a rejected mention stands in one decision."""
+    journey = journey_of(["HER2 positive.", *["Corrected: HER2 negative."] * 5])
+    rejected = [mention for decision in journey.decisions for mention in decision.rejected]
+    assert len(rejected) == len(set(rejected)) > 0
