@@ -164,7 +164,11 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
     """For each change (or once, without any): whether the words before the group or behind the change deny it."""
     denied_before = bool(statement("denied_before").search(text, group.lead_from, group.markers[0].start))
     if not places:
-        loci = [span.end for span in group.descriptors if span.kind == "molecular" and span.attributes.keys() <= {"exon", "exons", "codon"}]
+        loci = [
+            span.end
+            for span in group.descriptors
+            if span.kind == "molecular" and span.attributes.keys() <= {"exon", "exons", "codon"}
+        ]
         behind = max([group.markers[-1].end, *(end for end in loci if end <= group.ends)])
         return [
             denied_before
