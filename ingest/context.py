@@ -189,7 +189,8 @@ class SentenceContext:
         if any(low <= first and last <= high for first, last in ends):
             return False
         between = self._text[cue_end : target.start]
-        if target.kind == "diagnosis" and kind.name == "negation" and _PRESUPPOSED.search(between):
+        taken_as_known = _PRESUPPOSED.search(between) or statement("presupposed").search(between)
+        if target.kind == "diagnosis" and kind.name == "negation" and taken_as_known:
             return False
         comma = between.rfind(",")
         # Past a comma a negation goes on only through a list: few words since the last comma.

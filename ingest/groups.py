@@ -84,7 +84,8 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
     # "BRAF, MET amp, RET: not detected": the result behind a list is that of every member.
     for group, following in zip(reversed(groups[:-1]), reversed(groups[1:]), strict=True):
         open_ended = not any(
-            span.kind == "value" or {"protein", "cdna"} & span.attributes.keys() for span in group.descriptors
+            span.kind == "value" or {"protein", "cdna", "percent", "score", "plus"} & span.attributes.keys()
+            for span in group.descriptors
         )
         if (
             open_ended
@@ -174,6 +175,7 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
             denied_before
             or bool(
                 statement("denied_at_once").match(text, behind, group.ends)
+                or statement("denied_at_once").match(text, group.markers[-1].end, group.ends)
                 or statement("denied_behind").search(text, behind, group.ends)
             )
         ]

@@ -79,8 +79,12 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
 def _readings(mention: Mention, concepts: ConceptTable) -> Iterable[tuple[str, dict[str, Value]]]:
     """Concept and attributes of each fact that one mention states: ``CDKN2A/B`` and ``NTRK1-3`` are their members."""
     listed: list[str] = [mention.concept]
-    if mention.kind == "variant" and _ENUMERATION.search(mention.text) and mention.concept in concepts:
-        listed += concepts.children(mention.concept)
+    of_genes = mention.kind == "variant" or "gene" in mention.attributes
+    if of_genes and _ENUMERATION.search(mention.text) and mention.concept in concepts:
+        members = concepts.children(mention.concept)
+        # "KRAS/NRAS" names two of three; "NTRK1/2/3" and "CDKN2A/B" write but the first in full.
+        named = [member for member in members if concepts.name(member).lower() in mention.text.lower()]
+        listed += named if len(named) > 1 else members
     for concept in listed:
         for attributes in _attribute_sets(mention, concepts):
             yield concept, attributes
