@@ -1,0 +1,50 @@
+"""On the sample notes both engines answer the bank and the sample questions alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cohortium.ingest as ingest
+from cohortium.engine import fast, reference
+from cohortium.eval.acr.bank import load_queries
+from cohortium.eval.sample_questions import load_questions
+from cohortium.ingest.pipeline import run_ingest
+from cohortium.kb.model import Journey, World
+from cohortium.kb.store import KnowledgeBase
+from cohortium.query_lang.resolve import resolve_text
+
+QUERIES = {f"bank {number}": text for number, text in load_queries().items()}
+QUERIES |= {one.question: one.query for one in load_questions() if one.query}
+
+Samples = tuple[KnowledgeBase, list[Journey]]
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Samples]:
+    """The knowledge base of the sample notes, and its journeys."""
+    path = tmp_path_factory.mktemp("agree") / "samples.kb"
+    run_ingest([Path(ingest.__file__).parent / "samples" / "notes.jsonl"], path, workers=1, progress=False)
+    with KnowledgeBase.open(path) as kb:
+        yield kb, list(kb.journeys())
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_engines_agree(samples: Samples, name: str) -> None:
+    """The fast engine finds the very patients that the reference engine finds, in each of the three worlds."""
+    kb, journeys = samples
+    query = resolve_text(QUERIES[name], kb.concepts, kb.scales)
+    for world in (World.CERTAIN, World.BELIEVED, World.POSSIBLE):
+        found = frozenset(kb.patients[number] for number in fast.evaluate(query, kb, world))
+        assert found == reference.evaluate(query, journeys, kb.concepts, kb.scales, world)
+
+
+def test_they_do_not_agree_on_nothing(samples: Samples) -> None:
+    """More than a third of the queries find some of the patients and not all: agreement says something."""
+    kb, _ = samples
+    sizes = [
+        len(fast.evaluate(resolve_text(text, kb.concepts, kb.scales), kb, World.POSSIBLE)) for text in QUERIES.values()
+    ]
+    assert sum(0 < size < len(kb.patients) for size in sizes) > len(sizes) // 3
