@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ..kb.concepts import ConceptTable
@@ -10,6 +11,22 @@ from .nodes import AllOf, Compare, Condition, Is, Name
 
 _MOST_WORDS: Final = 8
 _LONGEST_FINDING: Final = 5
+
+
+#: A sign or a hyphenated result against a marker: ``HER2+``, ``ER(-)``, ``HER2-positive``.
+_SIGNED: Final = re.compile(
+    r"(?P<marker>.*\w)\s?(?:\(?(?P<sign>[+\-])(?:ve)?\)?|-(?P<word>positive|negative|pos|neg))", re.IGNORECASE
+)
+
+
+def spelled_out(text: str, concepts: ConceptTable) -> str:
+    """``HER2+`` as ``HER2 positive``: a sign against a marker is its result; any other text as it stands."""
+    match = _SIGNED.fullmatch(text.strip())
+    if match is None or not concepts.lookup(match["marker"], ("biomarker", "gene")):
+        return text
+    word = (match["word"] or "").lower()
+    positive = match["sign"] == "+" or word.startswith("pos")
+    return f"{match['marker']} {'positive' if positive else 'negative'}"
 
 
 def split_biomarker(text: str, concepts: ConceptTable) -> tuple[str, Condition] | None:

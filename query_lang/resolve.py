@@ -8,7 +8,7 @@ from typing import Final
 
 from ..kb.concepts import ConceptTable
 from ..kb.scales import Scales
-from .compounds import split_biomarker, split_variant
+from .compounds import spelled_out, split_biomarker, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .errors import QueryError
 from .mistakes import hint_for_name
@@ -190,6 +190,9 @@ class _Resolver:
         if not isinstance(concept, Under) or isinstance(concept.term, Concept):
             return events
         text = concept.term.text
+        if kind in (None, "biomarker", "lab", "variant") and (signed := spelled_out(text, self._concepts)) != text:
+            self._place_as(signed, text)
+            return self._spelled_out(dataclasses.replace(events, concept=Under(Name(signed), concept.exact)))
         known = self._concepts.lookup(text) if kind is None else self._ids(text, KIND_WORDS[kind].concepts)
         extra: Condition | None = None
         name = text
