@@ -74,6 +74,9 @@ REPEATED = {
     "results": "ER positive, ",
     "variants": "p.V600E ",
     "exons": "exon 19, ",
+    "sites": "breast ",
+    "spread": "Metastatic carcinoma of the left breast to bone. ",
+    "graded_symptoms": "Grade 2 nausea. ",
 }
 SHORT, LONG = 100_000, 400_000
 #: Four times the text in four times the time, and a margin for a busy machine.

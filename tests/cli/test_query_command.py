@@ -7,7 +7,6 @@ import io
 import json
 import re
 import shlex
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,10 +145,8 @@ WRONG = {
 
 @pytest.mark.parametrize(("text", "told"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_query_is_exit_code_3(run: Command, sample_kb: Path, text: str, told: str) -> None:
-    """A query error is told in a few short lines on standard error, within seconds, without a traceback."""
-    began = time.monotonic()
+    """A query error is told in a few short lines on standard error, without a traceback."""
     result = run("query", sample_kb, text)
-    assert time.monotonic() - began < 10
     assert result.exit_code == 3, result.output
     assert result.stdout == ""
     assert "Traceback" not in result.stderr

@@ -11,7 +11,6 @@ does not get yet, each behind the reason; one that it gets by now fails, so that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,11 +37,10 @@ class Line(NamedTuple):
     marks: tuple[tuple[int, int, str], ...]
 
 
-def lines_of(path: Path) -> Iterator[str]:
+def lines_of(path: Path) -> list[str]:
     """The lines of a data file without its comments."""
-    for line in path.read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            yield line
+    lines = path.read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def unmark(line: str) -> Line:

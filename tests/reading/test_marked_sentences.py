@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,11 +34,10 @@ class Marked(NamedTuple):
     marks: list[tuple[int, int, str]]
 
 
-def lines_of(name: str) -> Iterator[str]:
+def lines_of(name: str) -> list[str]:
     """The lines of a data file without its comments."""
-    for line in (HERE / name).read_text("utf-8").splitlines():
-        if line and not line.startswith("#"):
-            yield line
+    lines = (HERE / name).read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def unmark(line: str) -> Marked:
