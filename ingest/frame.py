@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from ..kb.model import Note, Value
@@ -34,6 +36,11 @@ class Span:
     decided: str = ""
 
 
+@lru_cache(maxsize=64)
+def _any_of(triggers: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(triggers))))
+
+
 class Frame:
     """One note prepared for recognisers: text, word tokens, shape, dates, and the set of its folded words."""
 
@@ -51,6 +58,12 @@ class Frame:
         )
         self._date_starts = [date.start for date in self.dates]
         self._token_starts = [token.start for token in self.tokens]
+
+    def holds(self, triggers: frozenset[str]) -> bool:
+        """Whether a word of the note is a trigger or has one written into it (``Grade3``); True without triggers."""
+        if not triggers or not triggers.isdisjoint(self.vocabulary):
+            return True
+        return _any_of(triggers).search(" ".join(self.vocabulary)) is not None
 
     def token_range(self, start: int, end: int) -> tuple[int, int]:
         """First token that begins at or after ``start`` and the first that begins at or after ``end``."""
@@ -70,7 +83,10 @@ class Frame:
 
 
 class Recognizer(Protocol):
-    """Finds spans in a frame. ``triggers``: folded words; it runs on notes that hold one of them (none: on all)."""
+    """Finds spans in a frame.
+
+    ``triggers``: folded words; it runs on notes that hold one of them, perhaps within a word (none: on all).
+    """
 
     name: str
     triggers: frozenset[str]

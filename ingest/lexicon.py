@@ -178,6 +178,6 @@ def recognise(frame: Frame, recognizers: Iterable[Recognizer]) -> list[Span]:
     """All spans of all recognisers whose trigger the note holds."""
     spans: list[Span] = []
     for recognizer in recognizers:
-        if not recognizer.triggers or not recognizer.triggers.isdisjoint(frame.vocabulary):
+        if frame.holds(recognizer.triggers):
             spans.extend(recognizer.find(frame))
     return spans

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..frame import Frame, Span
 from ..tokens import fold
 
-_STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[ ]{1,3}STATUS)(?![A-Za-z0-9]))"
+_STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[ ]{1,3}STATUS)(?![^\W_]))"
 _DAY = r"(?:\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"
 #: What may stand between the scale and its value. Bounded, and no two ways to read one stretch but for single signs.
 _FILLER = rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:performance|Performance|PERFORMANCE|[Ss]tatus|STATUS
@@ -16,9 +16,9 @@ _FILLER = rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:performance|Performance|P
     |currently|remains|remained|has|had|at|an?|the|ECOG|WHO|Zubrod|KPS|stable|still|current|estimated
             |approximately|approx\.?|about|grade|Grade|functional|again|level|rating
     |baseline|pt|patient|her|his|assessed|as|improved|declined|worsened|dropped|went|to|on
-        |from[ ][0-5]|zero[ ]to|{_DAY})(?![A-Za-z])){{0,18}}?"""
+        |from[ ][0-5]|zero[ ]to|{_DAY})(?![^\W\d_])){{0,18}}?"""
 _ECOG = re.compile(
-    rf"""(?=[EeZWPp])(?<![A-Za-z0-9])(?P<scale>(?:ECOG|E\.C\.O\.G\.?|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD)(?![A-Za-z0-9])
+    rf"""(?=[EeZWPp])(?<![^\W_])(?P<scale>(?:ECOG|E\.C\.O\.G\.?|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD)(?![^\W_])
         |(?:WHO[ ]?[/(]?[ ]?)?{_STATUS}|WHO(?=[ ]?[:=]?[ ]?[0-4](?![\w./])))
         {_FILLER}(?<![\d.])(?P<value>[0-5]|zero|one|two|three|four)(?![\d%A-Za-z]|\.\d|\s?/\s?\d\d
             |\s?[/:]\s?\d{{1,2}}\s?[/:]|\s?[\])])
@@ -27,7 +27,7 @@ _ECOG = re.compile(
 )
 #: A form: every value stands beside its box, and the ticked one counts.
 _BOXES = re.compile(
-    rf"(?=[EPZ])(?<![A-Za-z0-9])(?:ECOG|Zubrod|{_STATUS})(?:[\s:(),\-]|ECOG|PS|[Pp]erformance|[Ss]tatus"
+    rf"(?=[EPZ])(?<![^\W_])(?:ECOG|Zubrod|{_STATUS})(?:[\s:(),\-]|ECOG|PS|[Pp]erformance|[Ss]tatus"
     rf"|[Ss]core){{0,12}}"
     r"(?P<boxes>(?:[\s,;]{0,4}(?:(?:\[[ xX]?\]|\([ xX]?\)|[☐☑☒])\s?[0-4]|[0-4]\s?(?:\[[ xX]?\]|\([ xX]?\)"
     r"|[☐☑☒]))(?![\w/]|\.\d)){2,5})",
@@ -35,7 +35,7 @@ _BOXES = re.compile(
 _TICKED_BEFORE = re.compile(r"(?:[\[(][xX][\])]|[☑☒])\s?([0-4])")
 _TICKED_BEHIND = re.compile(r"([0-4])\s?(?:[\[(][xX][\])]|[☑☒])")
 _KPS = re.compile(
-    rf"""(?=[Kk])(?<![A-Za-z0-9])(?:KPS|kps|[Kk]arnofsk[yi]|KARNOFSK[YI])(?![A-Za-z0-9])
+    rf"""(?=[Kk])(?<![^\W_])(?:KPS|kps|[Kk]arnofsk[yi]|KARNOFSK[YI])(?![^\W_])
         (?:[ ](?:[Pp]erformance|[Ii]ndex|PERFORMANCE))?
         {_FILLER}(?P<value>100|[1-9]0)(?!\d|\.\d)(?:\s?%?\s?(?:-|–|\bto\b|\bor\b)\s?(?P<upper>100|[1-9]0)(?!\d))?""",
     re.VERBOSE,

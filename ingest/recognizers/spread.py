@@ -16,17 +16,17 @@ _SITE_OF_MET = (
     r"|solitary|single|isolated|distant|visceral|dural|leptomeningeal|drop|splenic|renal|ovarian|axillary)"
 )
 _METASTASIS = re.compile(
-    r"""(?=[MmOoDdSsVvWwCcTtPp])(?<![A-Za-z])(?:
+    r"""(?=[MmOoDdSsVvWwCcTtPp])(?<![^\W\d_])(?:
         (?i:(?:micro|macro|oligo|poly)?-?metasta(?:s[ei]s|ses|tic|si[sz]ed|si[sz]es?|si[sz]ing))
       | (?i:micro|macro|oligo)?-?(?<![\d>]\s)(?<![\d>])(?:[Mm]ets|METS)(?!\s?[Ee][Xx]|\s(?:of\sexercise
             |on\s(?:treadmill|exercise)))
       | (?i:(?:distant|systemic|visceral|widespread|disseminated)\s(?:spread|disease|relapse|recurrence|malignancy))
       | (?i:carcinomatosis|secondaries|secondary\sdeposits?|(?:tumou?r|malignant)\sdeposits?)
-    )(?![A-Za-z])""",
+    )(?![^\W\d_])""",
     re.VERBOSE,
 )
 #: A single "met" is a metastasis only behind a site or a word of number; elsewhere it is a verb, or a gene.
-_SINGLE = re.compile(rf"(?<![A-Za-z])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")
+_SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")
 
 # --- node counts ------------------------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ _WORD_NUMBERS = {
 _NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True)) + r")"
 _FIGURE = r"(?:\s?\(\d{1,3}\))?"
 _WORD_COUNT = re.compile(
-    rf"(?<![A-Za-z\d])(?P<positive>{_NUMBER}|none|no"
+    rf"(?<![^\W_])(?P<positive>{_NUMBER}|none|no"
     rf"|all){_FIGURE}\s(?:out\s)?of\s(?:the\s)?(?P<examined>{_NUMBER})(?![A-Za-z\d./%]){_FIGURE}"
     rf"(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
     re.IGNORECASE,
@@ -72,12 +72,12 @@ _FOUND = (
     r"(?:\s(?:tumou?r|carcinoma|disease))?|macrometast\w+)"
 )
 _EXAMINED_FIELD = re.compile(
-    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s)?(?:examined|sampled"
+    rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s)?(?:examined|sampled"
     rf"|retrieved|harvested|removed){_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d)",
     re.IGNORECASE,
 )
 _POSITIVE_FIELD = re.compile(
-    rf"(?<![A-Za-z]){_LEAD}(?:(?:of\s)?(?:positive\s)?(?:(?:regional|sentinel|axillary"
+    rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:positive\s)?(?:(?:regional|sentinel|axillary"
     rf"|pelvic)\s)?{_NODES}\s?)?(?:{_FOUND}|(?<=positive\snodes)|(?<=positive\snodes\s)|(?<=positive\slymph\snodes)"
     rf"|(?<=positive\slymph\snodes\s))"
     rf"{_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))",
@@ -111,9 +111,10 @@ class NodeRecognizer:
     name = "nodes"
     triggers = frozenset(
         fold(word)
-        for word in """node nodes nodal ln lns sln slns slnb alnd lymphadenectomy dissection sentinel n1 n1a n1b n1c n2
-        n2a n2b n3 n3a n3b         n3c pn1 pn1a pn1b pn1c pn2 pn2a pn2b pn2c pn3 pn3a pn3b pn3c ypn1 ypn1a ypn1b ypn2
-        ypn2a ypn2b ypn3 ypn3a""".split()
+        for word in (
+            *"node nodes nodal ln lns sln slns slnb alnd lymphadenectomy dissection sentinel sentinels".split(),
+            *(f"{prefix}n{n}{letter}" for prefix in ("", "p", "c", "yp") for n in "123" for letter in ("", *"abc")),
+        )
     )
 
     def find(self, frame: Frame) -> Iterator[Span]:

@@ -12,11 +12,11 @@ from ..tokens import fold
 _PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
 _GAP = r"[\s,;:/·|]{0,4}"
 #: After a category stands no letter or figure, unless the next category begins there (cT2N0M0).
-_T_END = rf"(?:(?![A-Za-z0-9])|(?={_PREFIX}?N\s?[0-3OXx]))"
-_N_END = rf"(?:(?![A-Za-z0-9])|(?={_PREFIX}?M\s?[01OXx]))"
+_T_END = rf"(?:(?![^\W_])|(?={_PREFIX}?N\s?[0-3OXx]))"
+_N_END = rf"(?:(?![^\W_])|(?={_PREFIX}?M\s?[01OXx]))"
 _T_VALUE = r"(?:is|IS|X|x|a(?![a-z])|0|O(?![a-z])|[1-4](?:mic?|[a-e](?:[1-3]|i{1,2}|\(mi\))?)?)"
 _T_NOTE = r"(?:\s?\((?P<t_note>(?!I{1,3}[A-D]?\d?\)|IV)[^()\n/]{1,16})\))?"
-_T_RANGE = r"(?:\s?[\-–/]\s?T?[1-4][a-d]?(?![A-Za-z0-9]))?"
+_T_RANGE = r"(?:\s?[\-–/]\s?T?[1-4][a-d]?(?![^\W_]))?"
 _N_NOTE = r"(?P<n_note>(?:\s?\((?:sn|f|m|mi|itc|ITC|i[+\-]|mol[+\-]|[a-z]{2,8}|\d)\)){0,2})"
 _M_NOTE = r"(?:\s?\((?P<m_note>i[+\-]|[01]|[A-Za-z]{3})\))?"
 
@@ -32,12 +32,12 @@ def _n(name: str, zero: str) -> str:
 
 
 def _m(name: str, zero: str) -> str:
-    return rf"(?P<{name}_prefix>{_PREFIX})?M\s?(?P<{name}>X|x|{zero}(?![a-z])|1(?:[a-d][012]?)?)(?![A-Za-z0-9])"
+    return rf"(?P<{name}_prefix>{_PREFIX})?M\s?(?P<{name}>X|x|{zero}(?![a-z])|1(?:[a-d][012]?)?)(?![^\W_])"
 
 
 # A letter O passes for a zero only behind a category that is certain (T2 NO MO), or against a prefix.
 _TNM = re.compile(
-    r"(?=[ypcrumaTNM])(?<![A-Za-z0-9])(?:"
+    r"(?=[ypcrumaTNM])(?<![^\W_])(?:"
     rf"{_t('t')}{_T_NOTE}{_T_RANGE}(?:{_GAP}{_n('n', '[0O]')}{_N_NOTE})?(?:{_GAP}{_m('m', '[0O]')}{_M_NOTE})?"
     rf"|{_n('lone_n', '0')}{_N_NOTE.replace('<n_', '<lone_n_')}"
     rf"(?:{_GAP}{_m('lone_n_m', '[0O]')}{_M_NOTE.replace('<m_', '<lone_n_m_')})?"
@@ -45,19 +45,19 @@ _TNM = re.compile(
 )
 #: Shorthand in small letters is read only where T and N stand together (pt2n0).
 _SMALL_TNM = re.compile(
-    r"(?=[pcyrt])(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|rp|p|c|y|r)?t\s?(?P<t>is|x|[0-4](?:mi"
+    r"(?=[pcyrt])(?<![^\W_])(?P<t_prefix>yp|yc|rp|p|c|y|r)?t\s?(?P<t>is|x|[0-4](?:mi"
     r"|[a-d])?)[\s,/]{0,2}(?P<n_prefix>yp|yc|p|c)?n\s?"
-    r"(?P<n>x|[0-3](?:mi|[a-c])?)(?:[\s,/]{0,2}(?:yp|yc|p|c)?m\s?(?P<m>x|[01][a-d]?))?(?![A-Za-z0-9])"
+    r"(?P<n>x|[0-3](?:mi|[a-c])?)(?:[\s,/]{0,2}(?:yp|yc|p|c)?m\s?(?P<m>x|[01][a-d]?))?(?![^\W_])"
 )
 #: Fields of a form: the letters are labels.
 _FORM_TNM = re.compile(
-    r"(?<![A-Za-z0-9])(?P<t_prefix>yp|yc|p|c)?T\s?[:=]\s?(?:yp|yc|p|c)?T?(?P<t>is|X|[0-4](?:mi"
+    r"(?<![^\W_])(?P<t_prefix>yp|yc|p|c)?T\s?[:=]\s?(?:yp|yc|p|c)?T?(?P<t>is|X|[0-4](?:mi"
     r"|[a-d])?)[\s,;|]{1,3}(?P<n_prefix>yp|yc|p|c)?N\s?[:=]\s?"
     r"(?:yp|yc|p|c)?N?(?P<n>X|[0-3](?:mi|[a-c])?)(?:[\s,;|]{1,3}(?:yp|yc|p|c)?M\s?[:=]\s?(?:p|c)?M?(?P<m>X"
     r"|[01][a-d]?))?(?![A-Za-z0-9]|\.\d)"
 )
 _LABELLED = re.compile(
-    r"(?=[ypcTNM])(?<![A-Za-z0-9])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?(?:[Ss]tage|[Cc]ategory"
+    r"(?=[ypcTNM])(?<![^\W_])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?(?:[Ss]tage|[Cc]ategory"
     r"|[Cc]lassification|STAGE|CATEGORY)|(?<=[pc][TNM])(?=\s?[:=]))"
     r"\s?(?:is|was|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
 )
@@ -76,7 +76,7 @@ _NOT_TNM = re.compile(
 
 _EDITION = (
     r"(?:\s?\(?(?:v?[6-9](?:th)?|seventh|eighth|ninth|(?:19|20)\d\d)"
-    r"(?![A-Za-z0-9])\)?(?:\s?ed(?:ition|n)?\b\.?)?(?:\s(?:19|20)\d\d)?)?"
+    r"(?![^\W_])\)?(?:\s?ed(?:ition|n)?\b\.?)?(?:\s(?:19|20)\d\d)?)?"
 )
 _SYSTEM_NAMES = (
     rf"(?:(?:AJCC|UICC|FIGO){_EDITION}|(?i:anatomic(?:al)?|prognostic|patholog(?:ic|ical|ically)|path"
@@ -98,7 +98,7 @@ _ROMAN = (
     r"|[a-d](?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?|[ESX][AB]?|is|e)?)"
 )
 _STAGE = re.compile(
-    rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![A-Za-z0-9])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
+    rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![^\W_])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
         (?:(?P<before>yp|yc|p|c)?(?P<word>[Ss]tages?|STAGE|[Ss]tg\.?|STG|[Ss]taged
             |STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
             (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis
@@ -110,10 +110,10 @@ _STAGE = re.compile(
 )
 _SYSTEM_BEHIND = re.compile(
     rf"\s?[(,]?\s?(?:by|per|via|according\sto)?\s?(?:(?:19"
-    rf"|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![A-Za-z0-9])(?!{_GAP}(?:[Ss]tage|{_ROMAN}(?![A-Za-z0-9])))"
+    rf"|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![^\W_])(?!{_GAP}(?:[Ss]tage|{_ROMAN}(?![^\W_])))"
 )
 _LETTER_STAGE = re.compile(
-    r"(?=[BD])(?<![A-Za-z0-9])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass"
+    r"(?=[BD])(?<![^\W_])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass"
     r"|[Gg]roup)[\s:]{1,3})?(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
 )
 _OTHER_STAGE = re.compile(
@@ -149,17 +149,17 @@ _GROUP_PARTS = re.compile(r"(?P<number>IV|III|II|I|0|[1-4]|one|two|three|four)(?
 _GLEASON = r"(?:[Gg]leason|GLEASON|GS(?=\s?[1-5]\s?\+))(?:['’]?s)?"
 _GLEASON_WORDS = r"(?:\s{0,2}(?:[Ss]core|SCORE|[Gg]rade|[Ss]um|[Pp]attern|of|is|was|[:=])){0,4}\s{0,2}"
 _GRADE = re.compile(
-    rf"""(?=[A-Za-z1-5])(?<![A-Za-z0-9])(?:
+    rf"""(?=[A-Za-z1-5])(?<![^\W_])(?:
       (?P<scale>(?:(?:Nottingham|SBR|(?:[Ss]carff[\s\-])?Bloom[\s\-]{{0,3}}Richardson|Elston(?:[\s\-]Ellis)?
             |FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog(?:ic|ical|y)|[Tt]umou?r|[Cc]ombined
             |[Oo]verall|[Ss]core|[Mm]odified|[Mm]od)[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
         (?P<word>[Gg]rade|GRADE|[Gg]rd?\.?|[Gg]d)\s{{0,2}}(?P<group>[Gg]roup|GROUP)?(?:\s{{0,2}}(?:is|of|was
             |[:=,(]|\.{{2,60}})){{0,3}}\s{{0,2}}
-        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![A-Za-z])|IV(?![A-Za-z])|high
+        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|high
             |low|intermediate|HIGH|LOW|three|two|one)
         (?:\s?(?:/|of|out\sof)\s?(?:[345](?!\d)|III|IV))?(?:\s?(?:[-–]|to)\s?(?P<upper>[1-5](?![\d+])
-            |I{{1,3}}V?(?![A-Za-z])))?)
-    | G(?P<short>[1-4])(?![A-Za-z0-9/.]|\s?P\d)
+            |I{{1,3}}V?(?![^\W\d_])))?)
+    | G(?P<short>[1-4])(?![^\W_]|[/.]|\s?P\d)
     | G(?P<ended>[1-4])(?=\.(?:\s|$))
     | (?P<level>[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE)[-\s]{{1,2}}(?:[Nn]uclear[-\s]
             |NUCLEAR[-\s])?(?:[Gg]rade|GRADE)\b

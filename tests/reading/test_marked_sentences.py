@@ -90,7 +90,7 @@ def patterns_in(text: str) -> list[Span]:
     spans = [
         span
         for recognizer in PATTERNS
-        if not recognizer.triggers or recognizer.triggers & frame.vocabulary
+        if frame.holds(recognizer.triggers)
         for span in recognizer.find(frame)
     ]
     return resolve_overlaps(spans)
