@@ -201,11 +201,11 @@ class Cohort:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first
         hundred. What stands inside a scope is asked of the whole patient here."""
         found: list[tuple[Cohort, int]] = []
-        waiting = [(part, 0) for part in reversed(_children(self.query.body))]
+        waiting = [(part, 0) for part in reversed(nodes.children(self.query.body))]
         while waiting and len(found) < MOST_PARTS:
             node, depth = waiting.pop()
             found.append((Cohort(self._kb, nodes.Query(node, self.query.definitions), "", self.world), depth))
-            waiting.extend((part, depth + 1) for part in reversed(_children(node)))
+            waiting.extend((part, depth + 1) for part in reversed(nodes.children(node)))
         return found
 
     def counts_by_part(self) -> list[PartCount]:
@@ -219,17 +219,6 @@ class Cohort:
 def _parts(node: nodes.PatientExpression, kind: type[nodes.And | nodes.Or]) -> Sequence[nodes.PatientExpression]:
     """Side by side rather than nested, so that many cohorts can be joined one by one."""
     return node.parts if isinstance(node, kind) else (node,)
-
-
-def _children(node: nodes.PatientExpression) -> tuple[nodes.PatientExpression, ...]:
-    match node:
-        case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
-            return parts
-        case nodes.Not(part) | nodes.SameTumor(part) | nodes.SameEvent(part):
-            return (part,)
-        case nodes.Except(left, right):
-            return (left, right)
-    return ()
 
 
 def _renamed(node: nodes.PatientExpression, names: dict[str, str]) -> nodes.PatientExpression:

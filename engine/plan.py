@@ -112,7 +112,7 @@ class Plan:
         done: list[int] = []
         while waiting:
             node, parts_are_done = waiting.pop()
-            children = _children(node)
+            children = nodes.children(node)
             if not parts_are_done and children:
                 waiting.append((node, True))
                 waiting.extend((child, False) for child in reversed(children))
@@ -188,17 +188,6 @@ def _own_cost(step: Step) -> int:
         case Scope():
             return 3
     return 0
-
-
-def _children(node: nodes.PatientExpression) -> tuple[nodes.PatientExpression, ...]:
-    match node:
-        case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
-            return parts
-        case nodes.Not(part) | nodes.SameTumor(part) | nodes.SameEvent(part):
-            return (part,)
-        case nodes.Except(left, right):
-            return (left, right)
-    return ()
 
 
 def _step(node: nodes.PatientExpression, parts: tuple[int, ...]) -> Step:

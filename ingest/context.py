@@ -126,7 +126,6 @@ class SentenceContext:
         """``tokens`` are those of the sentence alone; ``span`` its character span; targets in order of position."""
         table = cue_table()
         self._text = text
-        self._tokens = tokens
         self._span = span
         self._targets = targets
         self._cues: list[Found] = []

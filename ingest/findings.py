@@ -82,6 +82,21 @@ def _of_each(text: str, span: Span) -> list[Span]:
     ]
 
 
+def _result_of(marker: Span, attributes: dict[str, Value], helpers: list[tuple[int, int, str]]) -> Span:
+    """The marker with its result, whose polarity the result word has decided."""
+    return Span(
+        marker.start,
+        marker.end,
+        "biomarker",
+        marker.concept,
+        marker.source,
+        attributes,
+        1,
+        helpers,
+        decided="present",
+    )
+
+
 class FindingReader:
     """Reads findings of markers; ``read`` gives the spans of one marker of a group."""
 
@@ -137,19 +152,7 @@ class FindingReader:
             return [
                 Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)
             ]
-        return [
-            Span(
-                marker.start,
-                marker.end,
-                "biomarker",
-                marker.concept,
-                marker.source,
-                attributes,
-                1,
-                helpers,
-                decided="present",
-            )
-        ]
+        return [_result_of(marker, attributes, helpers)]
 
     @staticmethod
     def _take(
@@ -285,19 +288,7 @@ class FindingReader:
         positive = any(self._concepts.is_a(result, "result_positive") for result in results)
         plain = self._concepts.is_a("wild_type", "result_negative") and "wild_type" in results
         if plain and not changes:
-            return [
-                Span(
-                    marker.start,
-                    marker.end,
-                    "biomarker",
-                    marker.concept,
-                    marker.source,
-                    {"result": "wild_type", "gene": marker.concept},
-                    1,
-                    helpers,
-                    decided="present",
-                )
-            ]
+            return [_result_of(marker, {"result": "wild_type", "gene": marker.concept}, helpers)]
         for result in results:
             alteration = rules["gene_result"].get(result)
             if alteration == "expression_loss" and not statement("by_stain").search(

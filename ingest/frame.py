@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
 from ..kb.model import Note, Value
 from .dates import DateMention, DateReader
-from .shape import Shape
+from .shape import Sentence, Shape
 from .tokens import Token, tokenize
 
 
@@ -44,13 +44,17 @@ def _any_of(triggers: frozenset[str]) -> re.Pattern[str]:
 class Frame:
     """One note prepared for recognisers: text, word tokens, shape, dates, and the set of its folded words."""
 
-    __slots__ = ("_date_starts", "_token_starts", "dates", "note", "note_id", "shape", "text", "tokens", "vocabulary")
+    __slots__ = (
+        "_date_starts", "_token_starts", "_words",
+        "dates", "note", "note_id", "shape", "text", "tokens", "vocabulary",
+    )  # fmt: skip
 
     def __init__(self, note: Note) -> None:
         self.note = note
         self.text = note.text
         self.tokens: list[Token] = tokenize(note.text)
         self.vocabulary = frozenset(token.norm for token in self.tokens)
+        self._words = " ".join(self.vocabulary)
         self.shape = Shape(note.text)
         self.note_id = note.note_id
         self.dates: list[DateMention] = sorted(
@@ -63,7 +67,22 @@ class Frame:
         """Whether a word of the note is a trigger or has one written into it (``Grade3``); True without triggers."""
         if not triggers or not triggers.isdisjoint(self.vocabulary):
             return True
-        return _any_of(triggers).search(" ".join(self.vocabulary)) is not None
+        return _any_of(triggers).search(self._words) is not None
+
+    def by_sentence(self, spans: Sequence[Span]) -> Iterator[tuple[Sentence, list[Span]]]:
+        """Each sentence with those of ``spans`` (ordered by start) that begin in it."""
+        at = 0
+        for sentence in self.shape.sentences:
+            here: list[Span] = []
+            while at < len(spans) and spans[at].start < sentence.end:
+                if spans[at].start >= sentence.start:
+                    here.append(spans[at])
+                at += 1
+            yield sentence, here
+
+    def ends_in_colon(self, sentence: Sentence) -> bool:
+        """Whether a colon ends the sentence, or follows it."""
+        return self.text[sentence.end - 1] == ":" or self.text[sentence.end : sentence.end + 1] == ":"
 
     def token_range(self, start: int, end: int) -> tuple[int, int]:
         """First token that begins at or after ``start`` and the first that begins at or after ``end``."""

@@ -69,21 +69,13 @@ class MentionWriter:
     def write(self, frame: Frame, events: list[Span], document_class: str) -> list[Mention]:
         ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
         mentions: list[Mention] = []
-        at = 0
         lead: tuple[CueKind, ...] = ()
         lead_end = 0
-        for sentence in frame.shape.sentences:
-            here: list[Span] = []
-            while at < len(ordered) and ordered[at].start < sentence.end:
-                if ordered[at].start >= sentence.start:
-                    here.append(ordered[at])
-                at += 1
+        for sentence, here in frame.by_sentence(ordered):
             if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
                 lead = ()
-            opens = (
-                frame.text[sentence.end - 1] == ":"
-                or frame.text[sentence.end : sentence.end + 1] == ":"
-                or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
+            opens = frame.ends_in_colon(sentence) or bool(
+                _FIRST_ITEM.search(frame.text, sentence.start, sentence.end)
             )
             if here or opens:
                 context = self._context(frame, sentence.start, sentence.end, here)

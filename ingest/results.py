@@ -49,13 +49,7 @@ class ResultBinder:
         heading: list[Span] = []
         heading_end = 0
         heading_listed = False
-        at = 0
-        for sentence in frame.shape.sentences:
-            here: list[Span] = []
-            while at < len(spans) and spans[at].start < sentence.end:
-                if spans[at].start >= sentence.start:
-                    here.append(spans[at])
-                at += 1
+        for sentence, here in frame.by_sentence(spans):
             if heading and (sentence.start - heading_end > 600 or "\n\n" in frame.text[heading_end : sentence.start]):
                 heading = []
             here = [span for span in here if span.concept not in self._grouping]
@@ -64,8 +58,7 @@ class ResultBinder:
                 here = with_implied_genes(here)
                 markers = [span for span in here if span.kind == "gene"]
             if not markers:
-                closed = frame.text[sentence.end - 1] == ":" or frame.text[sentence.end : sentence.end + 1] == ":"
-                if closed or self._is_heading(frame, sentence.start, sentence.end, here):
+                if frame.ends_in_colon(sentence) or self._is_heading(frame, sentence.start, sentence.end, here):
                     heading = [span for span in here if span.kind in ("molecular", "value")]
                     if heading and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
                         heading.append(Span(sentence.start, sentence.start, "value", "not_detected", "words:heading"))

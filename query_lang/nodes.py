@@ -337,6 +337,18 @@ class Definition:
 PatientExpression = Exists | And | Or | Not | Except | AtLeast | SameTumor | SameEvent | Ordered | Defined
 
 
+def children(node: PatientExpression) -> tuple[PatientExpression, ...]:
+    """The criteria that ``node`` is made of, in order; none for a leaf."""
+    match node:
+        case And(parts) | Or(parts) | AtLeast(_, parts):
+            return parts
+        case Not(part) | SameTumor(part) | SameEvent(part):
+            return (part,)
+        case Except(left, right):
+            return (left, right)
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A whole query: definitions in order, each seeing those before it, then the criterion."""
