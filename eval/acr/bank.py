@@ -1,4 +1,4 @@
-"""The bank: 114 questions (``bank.tsv``), each with its formal query and the definitions that it uses."""
+"""The bank (``bank.toml``): 114 questions, each with its formal query, the definitions that it uses, and its read-back."""
 
 from __future__ import annotations
 
@@ -18,30 +18,33 @@ _FOLDER: Final = Path(__file__).parent
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BankQuery:
-    """One query of the bank: its id there, the question, its clinical complexity, and the formal query."""
+    """One query of the bank: its id there, the question, its clinical complexity, the formal query, its read-back."""
 
     id: int
     text: str
     complexity: str
     query: str
+    reads: str = ""
 
 
 @functools.cache
 def load_bank() -> tuple[BankQuery, ...]:
-    """The whole bank, by id."""
+    """The whole bank, by id. ValueError if a complexity is not one of the four."""
     formal = load_queries()
-    rows = (line.split("\t") for line in (_FOLDER / "bank.tsv").read_text(encoding="utf-8").splitlines()
-            if line and not line.startswith(("#", "id\t")))  # fmt: skip
-    bank = tuple(BankQuery(int(id_), text, complexity, formal[int(id_)]) for id_, complexity, text in rows)
+    bank = tuple(
+        BankQuery(one["id"], one["text"], one["complexity"], formal[one["id"]], one.get("reads", "").strip())
+        for one in _data()["query"]
+    )
     unknown = {one.complexity for one in bank} - set(COMPLEXITIES)
     if unknown:
-        raise ValueError(f"bank.tsv: complexity {', '.join(unknown)} is not one of {', '.join(COMPLEXITIES)}")
+        raise ValueError(f"bank.toml: complexity {', '.join(unknown)} is not one of {', '.join(COMPLEXITIES)}")
     return bank
 
 
 def load_queries() -> Mapping[int, str]:
     """Bank id to formal query, each with the definitions that it uses written before it."""
-    return {int(id_): text for id_, text in with_definitions(_data()["queries"], load_definitions()).items()}
+    queries = {str(one["id"]): one["query"] for one in _data()["query"]}
+    return {int(id_): text for id_, text in with_definitions(queries, load_definitions()).items()}
 
 
 def load_definitions() -> Mapping[str, str]:
@@ -50,8 +53,8 @@ def load_definitions() -> Mapping[str, str]:
 
 
 @functools.cache
-def _data() -> dict[str, dict[str, str]]:
-    return tomllib.loads((_FOLDER / "queries.toml").read_text(encoding="utf-8"))
+def _data() -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / "bank.toml").read_text(encoding="utf-8"))
 
 
 def with_definitions(queries: Mapping[str, str], definitions: Mapping[str, str]) -> dict[str, str]:
