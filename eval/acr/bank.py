@@ -1,4 +1,4 @@
-"""The bank (``bank.toml``): 114 questions, each with its formal query, the definitions that it uses, and its read-back."""
+"""The bank (``bank.toml``): 114 questions, each with its formal query, its definitions, and its read-back."""
 
 from __future__ import annotations
 
