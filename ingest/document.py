@@ -57,9 +57,9 @@ class NoteReader:
 
     def __init__(self, concepts: ConceptTable) -> None:
         self.concepts = concepts
-        self._lexicon = Lexicon(concepts)
+        self.lexicon = Lexicon(concepts)
         self._recognizers = (
-            self._lexicon,
+            self.lexicon,
             TnmRecognizer(),
             StageRecognizer(),
             GradeRecognizer(),
@@ -121,6 +121,22 @@ class NoteReader:
             mentions.setdefault(mention.mention_id, mention)
         return ReadNote(note, tuple(mentions.values()), tuple(_relations(mentions.values())), document_class, topic)
 
+    def side(self, text: str) -> str:
+        """The side that a short text names: left, right, bilateral, or empty."""
+        return self._placement.sites.side(text, 0, len(text), 0, len(text)) if text else ""
+
+    def compose(self, morphology: str, site: str) -> str:
+        """The tumor concept that a morphology and a site mean together; the morphology if there is none."""
+        return self._placement.composer.compose(morphology, site)
+
+    def may_be_primary(self, site: str) -> bool:
+        """Whether a primary tumor may begin at this site (not in a lymph node or a body fluid)."""
+        return self._placement.sites.primary_site(site)
+
+    def is_node(self, site: str) -> bool:
+        """Whether the site is a region of lymph nodes."""
+        return site in self._placement.sites.nodes
+
     @staticmethod
     def _second_readings(spans: list[Span]) -> list[Span]:
         """Names that mean two things at once (TNBC: a tumor and its receptors) give a span for each."""
@@ -140,7 +156,7 @@ class NoteReader:
             return []
         frame = Frame(Note(note.patient_id, note.doc_id, note.title))
         sites = []
-        for span in self._lexicon.find(frame):
+        for span in self.lexicon.find(frame):
             if span.kind == "site":
                 sites.append(span.concept)
             elif span.kind == "diagnosis" and self.concepts.get(span.concept).site:

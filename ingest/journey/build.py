@@ -71,11 +71,16 @@ def build_journey(patient_id: str, notes: Sequence[ReadNote], concepts: ConceptT
     bench = Workbench(patient_id, concepts, ordered)
     for step in STEPS:
         step(bench)
+    return assembled(bench)
+
+
+def assembled(bench: Workbench) -> Journey:
+    """The journey of a finished bench, in an order that does not depend on how its notes came."""
     return Journey(
-        patient_id,
-        tuple(read.note for read in ordered),
-        tuple(mention for read in ordered for mention in read.mentions),
-        tuple(relation for read in ordered for relation in read.relations),
+        bench.patient_id,
+        tuple(read.note for read in bench.notes),
+        tuple(mention for read in bench.notes for mention in read.mentions),
+        tuple(relation for read in bench.notes for relation in read.relations),
         tuple(sorted(without_repeats(bench.events), key=lambda event: (event.day.low, event.kind, event.event_id))),
         tuple(sorted(bench.decisions, key=lambda decision: decision.decision_id)),
     )
@@ -165,16 +170,7 @@ def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
 
 def tell_tumors_apart(bench: Workbench) -> None:
     """Diagnoses to tumors, then every finding to its tumor."""
-    roots = [
-        fact
-        for fact in bench.facts
-        if fact.kind == "diagnosis"
-        and fact.context.really_happened
-        and (
-            bench.concepts.is_a(fact.concept, "malignant_neoplasm")
-            or bench.concepts.is_a(fact.concept, "in_situ_neoplasm")
-        )
-    ]
+    roots = tumor_roots(bench)
     bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
     by_sentence: dict[tuple[str, tuple[int, int]], list[Fact]] = defaultdict(list)
     by_note: dict[str, list[Fact]] = defaultdict(list)
@@ -189,6 +185,20 @@ def tell_tumors_apart(bench: Workbench) -> None:
             if fact.note not in around:
                 around[fact.note] = _tumor_around(bench, fact.note, roots)
             bench.tumors.link(fact, by_sentence.get(place, ()), documents.get(place[0]), around[fact.note])
+
+
+def tumor_roots(bench: Workbench) -> list[Fact]:
+    """The patient's own diagnoses of a malignant or in-situ tumor that really happened."""
+    return [
+        fact
+        for fact in bench.facts
+        if fact.kind == "diagnosis"
+        and fact.context.really_happened
+        and (
+            bench.concepts.is_a(fact.concept, "malignant_neoplasm")
+            or bench.concepts.is_a(fact.concept, "in_situ_neoplasm")
+        )
+    ]
 
 
 def _tumor_around(bench: Workbench, note: int, roots: Sequence[Fact]) -> str:
@@ -251,8 +261,11 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
             mention for fact in sorted(facts, key=lambda fact: (fact.copied, fact.note)) for mention in fact.mentions
         )
     )
-    end = None
-    if first.kind in ("medication", "regimen", "radiation"):
+    ends = [fact.end for fact in facts if fact.end is not None]
+    end = max(ends, key=lambda day: (day.high, day.low)) if ends else None
+    if end is not None and end.high < day.low:
+        end = None
+    if end is None and first.kind in ("medication", "regimen", "radiation"):
         last = max(fact.day.high for fact in facts)
         end = DayInterval(last, last) if last > day.high else None
     historical = all(fact.context.temporality is Temporality.HISTORICAL for fact in facts)

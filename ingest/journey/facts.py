@@ -22,7 +22,10 @@ _OF_MENTION = frozenset({"spread_site", "exons", "status"})
 
 @dataclass(slots=True)
 class Fact:
-    """One mention's statement. ``note``: position of its note in date order; ``copied``: it repeats an earlier note."""
+    """One mention's statement. ``note``: position of its note in date order; ``copied``: it repeats an earlier note.
+
+    ``end`` is when it ended, where its source says so itself.
+    """
 
     kind: str
     concept: str
@@ -38,6 +41,7 @@ class Fact:
     tumor: str = ""
     tumor_rule: int = 5
     status: str = ""
+    end: DayInterval | None = None
     mentions: list[str] = field(default_factory=list)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import resources
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import ALL_TUMORS, Temporality, content_id
@@ -149,33 +151,67 @@ class TumorMap:
     def link(
         self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None = None, around: str = ""
     ) -> None:
-        """Hang a finding on a tumor by the first rule that applies (see ``docs/reading.md``)."""
+        """Hang a finding of a note on a tumor by the first rule that applies (see ``docs/reading.md``)."""
+        is_report = fact.document_class in ("pathology", "molecular")
+        self.hang(
+            fact,
+            (
+                (1, lambda: self._by_sentence(fact, sentence_tumors)),
+                (1, lambda: self.by_side(str(fact.attributes.get("laterality", "")))),
+                # A report is about its specimen, whatever other tumors its history tells of; a clinic note names its own.
+                (2, lambda: self._by_specimen(fact.topic, document) if is_report else ""),
+                (2, lambda: document.at(fact.mention.start) if document else ""),
+                (2, lambda: self.by_organ(fact.topic, "")),
+                (3, self.only),
+                (4, lambda: self.by_specificity(fact)),
+                (2, lambda: around),
+            ),
+        )
+
+    @staticmethod
+    def hang(fact: Fact, candidates: Iterable[tuple[int, Callable[[], str]]]) -> None:
+        """Hang a finding on the first tumor that one of the candidates names, with the number of its rule.
+
+        What is of the patient as a whole, and a germline finding, is of all tumors; what no rule places, of none.
+        """
         if fact.kind in _OF_PATIENT or fact.attributes.get("origin") == "germline":
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
             return
-        is_report = fact.document_class in ("pathology", "molecular")
-        candidates = (
-            (1, lambda: self._by_sentence(fact, sentence_tumors)),
-            (1, lambda: self._by_side(str(fact.attributes.get("laterality", "")))),
-            # A report is about its specimen, whatever other tumors its history tells of; a clinic note names its own.
-            (2, lambda: self._by_specimen(fact.topic, document) if is_report else ""),
-            (2, lambda: document.at(fact.mention.start) if document else ""),
-            (2, lambda: self._by_organ(fact.topic, "")),
-            (3, self._only),
-            (2, lambda: around),
-        )
         for rule, candidate in candidates:
             found = candidate()
             if found:
                 fact.tumor, fact.tumor_rule = found, rule
                 return
 
+    def by_name(self, concept: str, side: str) -> str:
+        """The only tumor of this name (or of a name above or below it), on that side if one is given."""
+        fitting = [
+            identifier
+            for identifier, tumor in zip(self.ids, self._tumors, strict=True)
+            if any(self._related(concept, other) for other in tumor.concepts)
+            and (side not in ("left", "right") or not tumor.sides or side in tumor.sides)
+        ]
+        return fitting[0] if len(fitting) == 1 else ""
+
+    def by_specificity(self, fact: Fact) -> str:
+        """The only tumor of a kind that this marker, variant or drug is specific to (``cues/specific.toml``)."""
+        for markers, tumors in _specific():
+            if fact.concept in self._concepts and any(self._concepts.is_a(fact.concept, one) for one in markers):
+                fitting = [
+                    identifier
+                    for identifier, tumor in zip(self.ids, self._tumors, strict=True)
+                    if any(self._concepts.is_a(concept, one) for concept in tumor.concepts for one in tumors)
+                ]
+                if len(fitting) == 1:
+                    return fitting[0]
+        return ""
+
     def _by_specimen(self, topic: str, document: DocumentTumors | None) -> str:
         """The tumor of the specimen's organ, unless the report names only tumors of other organs (a metastasis)."""
-        found = self._by_organ(topic, "")
+        found = self.by_organ(topic, "")
         return found if document is None or found in document else ""
 
-    def _by_side(self, side: str) -> str:
+    def by_side(self, side: str) -> str:
         """The only tumor on that side, when tumors lie on both sides of a paired organ."""
         if side not in ("left", "right"):
             return ""
@@ -191,9 +227,10 @@ class TumorMap:
             return min(named, key=lambda other: abs(other.mention.start - fact.mention.start)).tumor
         site = str(fact.attributes.get("site", ""))
         side = str(fact.attributes.get("laterality", ""))
-        return self._by_organ(site, side) if site else ""
+        return self.by_organ(site, side) if site else ""
 
-    def _by_organ(self, site: str, side: str) -> str:
+    def by_organ(self, site: str, side: str) -> str:
+        """The only tumor of the organ that a site belongs to, on that side if one is given."""
         organ = organ_of(self._concepts, site)
         if not organ:
             return ""
@@ -204,7 +241,7 @@ class TumorMap:
         ]
         return fitting[0] if len(fitting) == 1 else ""
 
-    def _only(self) -> str:
+    def only(self) -> str:
         """The only tumor, or the only malignant one beside in-situ lesions."""
         if len(self.ids) == 1:
             return self.ids[0]
@@ -214,6 +251,13 @@ class TumorMap:
             if any(self._concepts.is_a(concept, "malignant_neoplasm") for concept in tumor.concepts)
         ]
         return malignant[0] if len(malignant) == 1 else ""
+
+
+@lru_cache(maxsize=1)
+def _specific() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """``specific.toml``: markers and drugs, and the tumors that they are specific to."""
+    text = resources.files("cohortium.ingest").joinpath("cues", "specific.toml").read_text("utf-8")
+    return tuple((tuple(entry["of"]), tuple(entry["to"])) for entry in tomllib.loads(text)["specific"])
 
 
 @lru_cache(maxsize=4)

@@ -1,0 +1,1 @@
+"""Clinical abstractions: facts that people wrote down about patients, made into the same journeys as notes."""

@@ -1,0 +1,182 @@
+"""Reads abstractions: JSONL, one patient a line, each with the facts that somebody wrote down about them."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ...kb.errors import UsageError
+from ...kb.model import DayInterval
+from .structure import ASSERTIONS, KINDS
+
+_DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:T.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class AbstractedFact:
+    """One fact as it was written. ``number`` counts from 1 within the patient; ``day`` and ``end`` are None where no
+    date is given; ``attributes`` are texts or numbers by key."""
+
+    number: int
+    kind: str
+    concept: str
+    value: str
+    assertion: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    day: DayInterval | None = None
+    end: DayInterval | None = None
+    docs: tuple[str, ...] = ()
+    evidence: str = ""
+
+    @property
+    def text(self) -> str:
+        """The fact as one line: ``concept: value``."""
+        return f"{self.concept}: {self.value}" if self.concept and self.value else self.concept or self.value
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A line or fact that cannot be used: where it stood, and why. ``raw`` is the record itself, for the quarantine."""
+
+    place: str
+    reason: str
+    patient_id: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Abstraction:
+    """What was written down about one patient. ``dead``: the vital status says so; ``death`` is then the day, if any."""
+
+    patient_id: str
+    facts: tuple[AbstractedFact, ...]
+    dead: bool = False
+    death: DayInterval | None = None
+
+
+def read_abstractions(path: Path) -> Iterator[Abstraction | BadRecord]:
+    """The patients of a file, and what in it cannot be used. UsageError if there is no such file."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"the abstraction cannot be read from {path}: {error.strerror}") from error
+    seen: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        place = f"line {number}"
+        try:
+            entry = _object(line)
+            patient = _patient(entry)
+            if patient in seen:
+                raise ValueError(f"patient {patient} has a line before this one")
+        except ValueError as error:
+            yield BadRecord(place, str(error), raw=line.decode("utf-8", "backslashreplace"))
+            continue
+        seen.add(patient)
+        facts: list[AbstractedFact] = []
+        for position, written in enumerate(entry.get("facts") or (), 1):
+            try:
+                facts.append(_fact(position, written))
+            except ValueError as error:
+                yield BadRecord(f"{place}, fact {position}", str(error), patient, json.dumps(written, default=str))
+        dead = str(entry.get("vital_status") or "").strip().casefold() in ("dead", "deceased", "died", "expired")
+        yield Abstraction(patient, tuple(facts), dead, _day_or_none(entry.get("death_date")))
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        entry = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError("not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON ({error.msg} at column {error.colno})") from error
+    if not isinstance(entry, dict):
+        raise ValueError('not an object with "patient_id" and "facts"')
+    return entry
+
+
+def _patient(entry: Mapping[str, Any]) -> str:
+    patient = entry.get("patient_id")
+    if not isinstance(patient, str) or not patient:
+        raise ValueError('"patient_id" is missing or not text')
+    if not isinstance(entry.get("facts", []), list):
+        raise ValueError('"facts" is not a list')
+    return patient
+
+
+def _fact(number: int, written: object) -> AbstractedFact:
+    if not isinstance(written, dict):
+        raise ValueError("a fact is an object")
+    kind = _text(written.get("kind"))
+    if kind not in KINDS:
+        raise ValueError(f"kind {kind!r} is not one of {', '.join(KINDS)}")
+    assertion = _text(written.get("assertion")) or "present"
+    if assertion not in ASSERTIONS:
+        raise ValueError(f"assertion {assertion!r} is not one of {', '.join(ASSERTIONS)}")
+    attributes = written.get("attributes") or {}
+    if not isinstance(attributes, dict):
+        raise ValueError('"attributes" is not an object')
+    docs = written.get("docs") or ()
+    return AbstractedFact(
+        number,
+        kind,
+        _text(written.get("concept")),
+        _text(written.get("value")),
+        assertion,
+        {str(name): text for name, value in attributes.items() if (text := _text(value))},
+        day_of(written.get("date")),
+        day_of(written.get("end_date")),
+        tuple(map(str, docs if isinstance(docs, Sequence) and not isinstance(docs, str) else (docs,))),
+        _text(written.get("evidence")),
+    )
+
+
+def _text(value: object) -> str:
+    """Text, a number or a list of them as one line; nothing for null."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    return " ".join(str(value).split())
+
+
+def _day_or_none(written: object) -> DayInterval | None:
+    try:
+        return day_of(written)
+    except ValueError:
+        return None
+
+
+def day_of(written: object) -> DayInterval | None:
+    """The days that ``2019``, ``2019-03`` or ``2019-03-04`` may mean; None for none. ValueError for anything else."""
+    text = _text(written)
+    if not text:
+        return None
+    match = _DATE.fullmatch(text)
+    if not match:
+        raise ValueError(f"the date {text!r} is not YYYY, YYYY-MM or YYYY-MM-DD")
+    year, month, day = (int(part) if part else None for part in match.groups())
+    assert year is not None  # the pattern has it
+    try:
+        if month is None:
+            return DayInterval(datetime.date(year, 1, 1).toordinal(), datetime.date(year, 12, 31).toordinal())
+        if day is None:
+            last = calendar.monthrange(year, month)[1]
+            return DayInterval(
+                datetime.date(year, month, 1).toordinal(), datetime.date(year, month, last).toordinal()
+            )
+        exact = datetime.date(year, month, day).toordinal()
+    except (ValueError, calendar.IllegalMonthError) as error:
+        raise ValueError(f"there is no such date as {text!r}") from error
+    return DayInterval(exact, exact)

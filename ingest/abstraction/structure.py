@@ -1,0 +1,43 @@
+"""What the kinds, assertions and status words of an abstraction mean (``structure.toml``)."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from typing import Any, Final
+
+from ...kb.model import Context, Experiencer, Polarity, Temporality
+
+_TABLE: Final[dict[str, Any]] = tomllib.loads(
+    resources.files(__package__).joinpath("structure.toml").read_text("utf-8")
+)
+
+#: Kind of a fact -> kinds of event that it may make, the usual one first.
+KINDS: Final[dict[str, tuple[str, ...]]] = {kind: tuple(events) for kind, events in _TABLE["kinds"].items()}
+#: Kind of a fact -> kind and concept of event where its text names nothing more particular.
+DEFAULTS: Final[dict[str, tuple[str, str]]] = {
+    kind: tuple((text + ":").split(":")[:2])  # type: ignore[misc]
+    for kind, text in _TABLE["default"].items()
+}
+#: Kind of a fact -> words before a text that says too little by itself.
+LEADS: Final[dict[str, str]] = _TABLE["lead"]
+#: Assertion -> the context that it means.
+ASSERTIONS: Final[dict[str, Context]] = {
+    name: Context(Polarity(parts["polarity"]), Temporality(parts["temporality"]), Experiencer(parts["experiencer"]))
+    for name, parts in _TABLE["assertions"].items()
+}
+
+
+def reason_of(text: str) -> str:
+    """The reason (:data:`..kb.model.REASONS`) that the words of a status name; ``none`` if they name none."""
+    return _first(_TABLE["reasons"], text) or "none"
+
+
+def standing_of(status: str) -> str:
+    """``planned`` or ``absent`` where the status of a treatment says that it was not given; else empty."""
+    return _first(_TABLE["status"], status)
+
+
+def _first(words: dict[str, list[str]], text: str) -> str:
+    folded = text.casefold()
+    return next((name for name, forms in words.items() if any(form in folded for form in forms)), "")
