@@ -43,7 +43,8 @@ class Place:
 class ReadFact:
     """What a fact became: its mentions, as spans of ``text``; ``resolved`` is yes, kind (only its kind is known) or no.
 
-    ``tumor`` is the tumor that it names beside what it says ("stage of the cholangiocarcinoma"), a concept or empty.
+    ``tumor`` is the tumor that it names beside what it says ("stage of the cholangiocarcinoma"), a concept or empty;
+    ``sentence_tumors`` are those that the words name from which it was taken.
     """
 
     fact: AbstractedFact
@@ -52,6 +53,7 @@ class ReadFact:
     resolved: str
     place: Place = Place()
     tumor: str = ""
+    sentence_tumors: tuple[str, ...] = ()
 
 
 class FactReader:
@@ -79,7 +81,12 @@ class FactReader:
             mention.mention_id: mention
             for mention in (self._settled(fact, mention, note) for mention in placed)
         }
-        return ReadFact(fact, line, tuple(mentions.values()), resolved, place, tumor)
+        told = dict.fromkeys(
+            mention.concept
+            for mention in self._read(fact.evidence)
+            if mention.kind == "diagnosis" and mention.context.really_happened
+        )
+        return ReadFact(fact, line, tuple(mentions.values()), resolved, place, tumor, tuple(told))
 
     # --- what the text names ----------------------------------------------------------------------------------------
 

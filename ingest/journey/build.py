@@ -35,7 +35,7 @@ from .tumors import DocumentTumors, TumorMap, organ_of
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
 #: Days within which another note tells what a report without a diagnosis of its own is about.
-_NEAR_IN_TIME: Final = 90
+NEAR_IN_TIME: Final = 90
 #: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
 _SITES_OF_SPREAD: Final = (
     "liver",
@@ -211,7 +211,7 @@ def _tumor_around(bench: Workbench, note: int, roots: Sequence[Fact]) -> str:
         other = bench.notes[root.note].note.date
         if other is not None and root.context.temporality is Temporality.CURRENT:
             gaps[abs((other - own).days)].add(root.tumor)
-    if not gaps or min(gaps) > _NEAR_IN_TIME:
+    if not gaps or min(gaps) > NEAR_IN_TIME:
         return ""
     nearest = gaps[min(gaps)]
     return nearest.pop() if len(nearest) == 1 else ""

@@ -212,14 +212,17 @@ class TumorMap:
         return found if document is None or found in document else ""
 
     def by_side(self, side: str) -> str:
-        """The only tumor on that side, when tumors lie on both sides of a paired organ."""
+        """The only tumor on that side, when a tumor of the same organ lies on the other."""
         if side not in ("left", "right"):
             return ""
+        sides = [(identifier, tumor) for identifier, tumor in zip(self.ids, self._tumors, strict=True) if tumor.sides]
         fitting = [
-            identifier for identifier, tumor in zip(self.ids, self._tumors, strict=True) if tumor.sides == {side}
+            identifier
+            for identifier, tumor in sides
+            if tumor.sides == {side}
+            and any(side not in other.sides and other.organs & tumor.organs for _, other in sides)
         ]
-        others = [tumor for tumor in self._tumors if tumor.sides and side not in tumor.sides]
-        return fitting[0] if len(fitting) == 1 and others else ""
+        return fitting[0] if len(fitting) == 1 else ""
 
     def _by_sentence(self, fact: Fact, sentence_tumors: Sequence[Fact]) -> str:
         named = [other for other in sentence_tumors if other.tumor and other.tumor != ALL_TUMORS]
