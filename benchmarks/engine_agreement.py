@@ -2,9 +2,9 @@
 
     python benchmarks/engine_agreement.py --seed 1 --pairs 10000 --json agreement.json
 
-Each knowledge base is written and opened as any other; a pair is one knowledge base and one query, answered in the three
-worlds. What is drawn depends on the seed and the numbers of the knowledge base and the query alone, so that one pair is
-run again with ``--only KB:QUERY``.
+Each knowledge base is written and opened as any other; a pair is one knowledge base and one query, answered in the
+three worlds. What is drawn depends on the seed and the numbers of the knowledge base and the query alone, so that one
+pair is run again with ``--only KB:QUERY``.
 """
 
 from __future__ import annotations

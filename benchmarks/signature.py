@@ -13,7 +13,7 @@ import cohortium
 
 
 def signature(command: str, seed: int) -> dict[str, Any]:
-    """By which the run can be repeated. ``commit`` is empty outside a checkout, and ends in + when files were changed."""
+    """By which the run can be repeated. ``commit`` is empty outside a checkout; + after it: files were changed."""
     return {
         "command": command,
         "seed": seed,
