@@ -38,7 +38,6 @@ LATER = {
 
 
 EVAL_LATER = {
-    "consistency": "the whole query bank",
     "ner": "the training of recognisers",
 }
 

@@ -10,6 +10,7 @@ import typer
 
 from ..kb.errors import UsageError
 from ..kb.terminal import Format, NotYet, answer, print_csv, print_table
+from .consistency.command import consistency
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
@@ -115,4 +116,4 @@ def _write_page(path: Path, scores: dict[str, Any]) -> None:
         raise UsageError(f"cannot write '{path}': {error.strerror}") from error
 
 
-COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("acr", acr),)
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("acr", acr), ("consistency", consistency))

@@ -1,0 +1,1 @@
+"""Consistency without gold: paraphrases, intersections, subtypes and set laws (Automatic Cohort Retrieval, section 4.4)."""
