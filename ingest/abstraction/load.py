@@ -12,6 +12,7 @@ from typing import Any
 from ...kb.load import GenerationWriter
 from ...kb.model import Journey
 from ...kb.rows import QuarantinedRecord
+from ...kb.scales import Scales
 from ..document import NoteReader
 from ..progress import bar
 from ..reading import shipped_reading
@@ -95,7 +96,7 @@ def load_abstractions(
     """
     report = AbstractionReport()
     notes = NoteReader.from_ontology()
-    reader = FactReader(notes)
+    reader, scales = FactReader(notes), Scales.from_files()
     with GenerationWriter(kb_path, versions=dict(shipped_reading().versions)) as writer, bar(progress) as shown:
         shown.step("reading facts")
 
@@ -109,7 +110,7 @@ def load_abstractions(
                 for one in read:
                     report.add(record.patient_id, one)
                     shown.advance()
-                yield build_patient(record.patient_id, read, notes.concepts)
+                yield build_patient(record.patient_id, read, notes.concepts, scales)
 
         writer.add(journeys())
         facts = sum(report.resolved.values()) + sum(report.kind_only.values()) + len(report.unresolved)

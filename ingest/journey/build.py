@@ -29,13 +29,11 @@ from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
 from .facts import Fact, facts_of
 from .treatments import give_components, weigh_treatments
-from .tumors import DocumentTumors, TumorMap, organ_of
+from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
-#: Days within which another note tells what a report without a diagnosis of its own is about.
-NEAR_IN_TIME: Final = 90
 #: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
 _SITES_OF_SPREAD: Final = (
     "liver",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from functools import lru_cache
 from importlib import resources
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import ALL_TUMORS, Temporality, content_id
+from ...kb.model import ALL_TUMORS, LATEST_DAY, DayInterval, Temporality, content_id
 from .facts import Fact
 
 #: Findings of the patient as a whole.
@@ -27,6 +28,9 @@ _FAMILIES = (
 )
 #: Diseases of a whole system: whatever their form and place, one patient's are one disease.
 _SYSTEMIC = ("plasma_cell_neoplasm", "b_cell_non_hodgkin_lymphoma")
+#: Days within which facts tell of each other: what a report is about, which tumor a finding can be of.
+NEAR_IN_TIME = 90
+_ANY_DAY = DayInterval()
 _UNSPECIFIC = frozenset({"malignant_neoplasm", "solid_tumor", "haematological_malignancy"})
 
 
@@ -40,6 +44,7 @@ class Tumor:
     concepts: set[str] = field(default_factory=set)
     families: set[str] = field(default_factory=set)
     notes: set[int] = field(default_factory=set)
+    begins: int = LATEST_DAY
 
 
 class DocumentTumors:
@@ -117,6 +122,7 @@ class TumorMap:
         best.concepts.add(fact.concept)
         best.families |= self._families(fact.concept)
         best.notes.add(fact.note)
+        best.begins = min(best.begins, fact.day.low)
 
     def _kinship(self, fact: Fact, organ: str, side: str, tumor: Tumor) -> int:
         """0: another tumor; higher: closer. Contralateral disease is another tumor; a histology refines its organ's."""
@@ -147,6 +153,8 @@ class TumorMap:
         """Two histologies of one organ are one tumor unless their families differ (carcinoma, sarcoma, lymphoma …)."""
         mine = self._families(fact.concept)
         return not mine or not tumor.families or bool(mine & tumor.families)
+
+    # --- which tumor a finding is of ---------------------------------------------------------------------------------
 
     def link(
         self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None = None, around: str = ""
@@ -183,46 +191,65 @@ class TumorMap:
                 fact.tumor, fact.tumor_rule = found, rule
                 return
 
-    def by_name(self, concept: str, side: str) -> str:
+    def by_name(self, concept: str, side: str, day: DayInterval = _ANY_DAY) -> str:
         """The only tumor of this name (or of a name above or below it), on that side if one is given."""
-        fitting = [
-            identifier
-            for identifier, tumor in zip(self.ids, self._tumors, strict=True)
-            if any(self._related(concept, other) for other in tumor.concepts)
-            and (side not in ("left", "right") or not tumor.sides or side in tumor.sides)
-        ]
-        return fitting[0] if len(fitting) == 1 else ""
+        return self._only_one(
+            lambda tumor: any(self._related(concept, other) for other in tumor.concepts) and _on_side(tumor, side), day
+        )
 
-    def by_specificity(self, fact: Fact) -> str:
-        """The only tumor of a kind that this marker, variant or drug is specific to (``cues/specific.toml``)."""
-        for markers, tumors in _specific():
-            if fact.concept in self._concepts and any(self._concepts.is_a(fact.concept, one) for one in markers):
-                fitting = [
-                    identifier
-                    for identifier, tumor in zip(self.ids, self._tumors, strict=True)
-                    if any(self._concepts.is_a(concept, one) for concept in tumor.concepts for one in tumors)
-                ]
-                if len(fitting) == 1:
-                    return fitting[0]
-        return ""
-
-    def _by_specimen(self, topic: str, document: DocumentTumors | None) -> str:
-        """The tumor of the specimen's organ, unless the report names only tumors of other organs (a metastasis)."""
-        found = self.by_organ(topic, "")
-        return found if document is None or found in document else ""
+    def by_organ(self, site: str, side: str, day: DayInterval = _ANY_DAY) -> str:
+        """The only tumor of the organ that a site belongs to, on that side if one is given."""
+        organ = organ_of(self._concepts, site)
+        return self._only_one(lambda tumor: organ in tumor.organs and _on_side(tumor, side), day) if organ else ""
 
     def by_side(self, side: str) -> str:
         """The only tumor on that side, when a tumor of the same organ lies on the other."""
         if side not in ("left", "right"):
             return ""
-        sides = [(identifier, tumor) for identifier, tumor in zip(self.ids, self._tumors, strict=True) if tumor.sides]
-        fitting = [
-            identifier
-            for identifier, tumor in sides
-            if tumor.sides == {side}
-            and any(side not in other.sides and other.organs & tumor.organs for _, other in sides)
+        others = [tumor for tumor in self._tumors if tumor.sides and side not in tumor.sides]
+        return self._only_one(
+            lambda tumor: tumor.sides == {side} and any(other.organs & tumor.organs for other in others)
+        )
+
+    def by_specificity(self, fact: Fact) -> str:
+        """The only tumor of a kind that this marker, variant or drug is specific to (``cues/specific.toml``)."""
+        if fact.concept not in self._concepts:
+            return ""
+        for markers, kinds in _specific():
+            if any(self._concepts.is_a(fact.concept, marker) for marker in markers):
+                found = self._only_one(functools.partial(self._is_one_of, kinds), fact.day)
+                if found:
+                    return found
+        return ""
+
+    def only(self, day: DayInterval = _ANY_DAY) -> str:
+        """The only tumor, or the only malignant one beside in-situ lesions."""
+        return self._only_one(lambda _: True, day) or self._only_one(self.may_spread, day)
+
+    def may_spread(self, tumor: Tumor) -> bool:
+        """Whether the tumor is malignant, not only in situ."""
+        return self._is_one_of(("malignant_neoplasm",), tumor)
+
+    def known_by(self, day: DayInterval) -> list[tuple[str, Tumor]]:
+        """Id and tumor of those that were known when the thing was found; reports may come before the diagnosis."""
+        return [
+            (identifier, tumor)
+            for identifier, tumor in zip(self.ids, self._tumors, strict=True)
+            if tumor.begins <= day.high + NEAR_IN_TIME
         ]
+
+    def _only_one(self, fits: Callable[[Tumor], bool], day: DayInterval = _ANY_DAY) -> str:
+        """The id of the only tumor that fits and was known by that day; empty if there is none, or more than one."""
+        fitting = [identifier for identifier, tumor in self.known_by(day) if fits(tumor)]
         return fitting[0] if len(fitting) == 1 else ""
+
+    def _is_one_of(self, kinds: Sequence[str], tumor: Tumor) -> bool:
+        return any(self._concepts.is_a(concept, kind) for concept in tumor.concepts for kind in kinds)
+
+    def _by_specimen(self, topic: str, document: DocumentTumors | None) -> str:
+        """The tumor of the specimen's organ, unless the report names only tumors of other organs (a metastasis)."""
+        found = self.by_organ(topic, "")
+        return found if document is None or found in document else ""
 
     def _by_sentence(self, fact: Fact, sentence_tumors: Sequence[Fact]) -> str:
         named = [other for other in sentence_tumors if other.tumor and other.tumor != ALL_TUMORS]
@@ -232,28 +259,9 @@ class TumorMap:
         side = str(fact.attributes.get("laterality", ""))
         return self.by_organ(site, side) if site else ""
 
-    def by_organ(self, site: str, side: str) -> str:
-        """The only tumor of the organ that a site belongs to, on that side if one is given."""
-        organ = organ_of(self._concepts, site)
-        if not organ:
-            return ""
-        fitting = [
-            identifier
-            for identifier, tumor in zip(self.ids, self._tumors, strict=True)
-            if organ in tumor.organs and (not side or not tumor.sides or side in tumor.sides)
-        ]
-        return fitting[0] if len(fitting) == 1 else ""
 
-    def only(self) -> str:
-        """The only tumor, or the only malignant one beside in-situ lesions."""
-        if len(self.ids) == 1:
-            return self.ids[0]
-        malignant = [
-            identifier
-            for identifier, tumor in zip(self.ids, self._tumors, strict=True)
-            if any(self._concepts.is_a(concept, "malignant_neoplasm") for concept in tumor.concepts)
-        ]
-        return malignant[0] if len(malignant) == 1 else ""
+def _on_side(tumor: Tumor, side: str) -> bool:
+    return side not in ("left", "right") or not tumor.sides or side in tumor.sides
 
 
 @lru_cache(maxsize=1)

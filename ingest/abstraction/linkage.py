@@ -1,0 +1,151 @@
+"""Which tumor each fact of an abstraction is of: the rules of the linkage, the documents being those that facts cite."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from ...kb.model import ALL_TUMORS
+from ...kb.scales import Scales
+from ..journey.bench import Workbench, is_own
+from ..journey.build import tumor_roots
+from ..journey.facts import Fact
+from ..journey.tumors import NEAR_IN_TIME, TumorMap
+from .terms import ReadFact
+
+Candidates = tuple[tuple[int, Callable[[], str]], ...]
+
+#: States that tell of spread, or of what only a cancer that has spread does.
+_SPREAD_STATES: Final = ("advanced_disease", "recurrence", "progression")
+#: How far a tumor has spread, from its stage group or from one category of its TNM: the first that it reaches.
+_EXTENT: Final = (
+    (4, (("m", "M1"), ("stage", "IV"))),
+    (3, (("n", "N1"), ("stage", "III"))),
+    (2, (("t", "T3"), ("stage", "II"))),
+    (1, (("t", "T1"), ("stage", "I"))),
+)
+
+
+def hang_on_tumors(bench: Workbench, by_note: Mapping[str, ReadFact], scales: Scales) -> None:
+    """Diagnoses to tumors, then every fact to its tumor.
+
+    What the words of a fact, or of the sentence that it was taken from, place, tells what its documents are about;
+    spread that nothing places is of the tumor that had gone furthest; what is left goes with what is near in time.
+    """
+    roots = tumor_roots(bench)
+    tumors = bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
+    linkage = _Linkage(tumors, by_note, scales, list(roots))
+    rest = [fact for fact in bench.facts if not fact.tumor and is_own(fact)]
+    for candidates in (
+        linkage.own_words,
+        linkage.documents,
+        linkage.only_or_specific,
+        lambda fact: linkage.furthest(fact, bench),
+        linkage.documents,
+        linkage.near_in_time,
+    ):
+        linkage.read_documents()
+        for fact in rest:
+            tumors.hang(fact, candidates(fact))
+        linkage.placed += [fact for fact in rest if fact.tumor]
+        rest = [fact for fact in rest if not fact.tumor]
+
+
+class _Linkage:
+    """The candidates of each rule for the facts of one patient. ``placed``: the facts that have their tumor."""
+
+    def __init__(
+        self, tumors: TumorMap, by_note: Mapping[str, ReadFact], scales: Scales, placed: list[Fact]
+    ) -> None:
+        self._tumors = tumors
+        self._by_note = by_note
+        self._scales = scales
+        self.placed = placed
+        self._about: dict[str, set[str]] = {}
+
+    def _written(self, fact: Fact) -> ReadFact:
+        return self._by_note[fact.mention.note_id]
+
+    def read_documents(self) -> None:
+        """Each document is about the tumors of the facts that cite it."""
+        self._about = defaultdict(set)
+        for fact in self.placed:
+            if fact.tumor != ALL_TUMORS:
+                for document in self._written(fact).fact.docs:
+                    self._about[document].add(fact.tumor)
+
+    def own_words(self, fact: Fact) -> Candidates:
+        """Rule 1: the tumor that the fact names, or the one at the place that it names; then its sentence's."""
+        read, tumors, day = self._written(fact), self._tumors, fact.day
+        site, side = read.place.site, read.place.side
+        # A metastasis lies where its tumor does not.
+        placing = read.fact.kind != "metastasis"
+        return (
+            (1, lambda: tumors.by_name(read.tumor, side, day) if read.tumor else ""),
+            (1, lambda: tumors.by_organ(site, side, day) if placing else ""),
+            (1, lambda: tumors.by_side(side) if placing else ""),
+            (1, lambda: _agreed(tumors.by_name(tumor, "", day) for tumor in read.sentence_tumors)),
+        )
+
+    def documents(self, fact: Fact) -> Candidates:
+        """Rule 2: the one tumor that its documents are about, of those known when it was found."""
+        known = {identifier for identifier, _ in self._tumors.known_by(fact.day)}
+        cited = self._written(fact).fact.docs
+        return ((2, lambda: _agreed(tumor for one in cited for tumor in self._about.get(one, ()) if tumor in known)),)
+
+    def only_or_specific(self, fact: Fact) -> Candidates:
+        """Rules 3 and 4: the only tumor; the only one of a kind that the marker or drug is specific to."""
+        tumors = self._tumors
+        return ((3, lambda: tumors.only(fact.day)), (4, lambda: tumors.by_specificity(fact)))
+
+    def furthest(self, fact: Fact, bench: Workbench) -> Candidates:
+        """Rule 4 for spread: the tumor that had gone furthest of those known by then, if one had gone further."""
+        spread = (
+            fact.kind == "metastasis"
+            or fact.kind == "state"
+            and any(bench.concepts.is_a(fact.concept, state) for state in _SPREAD_STATES)
+            or fact.kind in ("stage", "tnm")
+            and self._reaches(fact, 4)
+        )
+        return ((4, lambda: self._furthest(fact)),) if spread else ()
+
+    def _furthest(self, fact: Fact) -> str:
+        extent: dict[str, int] = {
+            identifier: 0 for identifier, tumor in self._tumors.known_by(fact.day) if self._tumors.may_spread(tumor)
+        }
+        for other in self.placed:
+            if other.tumor in extent:
+                extent[other.tumor] = max(extent[other.tumor], self._extent(other))
+        most = max(extent.values(), default=0)
+        return _agreed(identifier for identifier, reached in extent.items() if reached == most)
+
+    def _extent(self, fact: Fact) -> int:
+        if not fact.context.really_happened:
+            return 0
+        if fact.kind == "metastasis":
+            return 4
+        return next((level for level, _ in _EXTENT if self._reaches(fact, level)), 0)
+
+    def _reaches(self, fact: Fact, level: int) -> bool:
+        return any(
+            name in fact.attributes and self._scales.compare(name, fact.attributes[name], ">=", bound)
+            for name, bound in dict(_EXTENT)[level]
+        )
+
+    def near_in_time(self, fact: Fact) -> Candidates:
+        """Rule 2 by neighbours: the one tumor that the facts nearest in time are of, if they are near."""
+        if not fact.day.known:
+            return ()
+        gaps: dict[int, set[str]] = defaultdict(set)
+        for other in self.placed:
+            if other.tumor != ALL_TUMORS and other.day.known:
+                gaps[max(0, other.day.low - fact.day.high, fact.day.low - other.day.high)].add(other.tumor)
+        nearest = min(gaps, default=NEAR_IN_TIME + 1)
+        return ((2, lambda: _agreed(gaps[nearest])),) if nearest <= NEAR_IN_TIME else ()
+
+
+def _agreed(found: Iterable[str]) -> str:
+    """What all that is found agrees on; empty if it does not, or there is nothing."""
+    different = {tumor for tumor in found if tumor}
+    return different.pop() if len(different) == 1 else ""
