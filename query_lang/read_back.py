@@ -1,0 +1,144 @@
+"""Query tree to plain English: what a query really asks, for readers who do not know the language."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..kb.concepts import ConceptTable
+from .nodes import (
+    And,
+    AtLeast,
+    Defined,
+    Definition,
+    Events,
+    Except,
+    Exists,
+    Not,
+    Or,
+    Ordered,
+    OtherThan,
+    PatientExpression,
+    Pick,
+    Query,
+    SameEvent,
+    SameTumor,
+)
+from .read_back_facts import FactTeller, gap, one_line, with_article
+from .read_back_layout import WORDS, Told
+
+#: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
+_HAS: Final = "has"
+_IS: Final = "is"
+
+
+def read_back(query: Query, concepts: ConceptTable | None = None, *, rules: bool = True) -> str:
+    """What ``query``, resolved or not, asks, in English: the criterion, each definition, the rules that bear on it.
+
+    Paragraphs are parted by blank lines; lists are indented by two spaces a level. With ``concepts``, *or any kind of
+    it* stands only where the ontology has a kind of it. ``rules=False`` leaves out the rules, which are the same for
+    all queries.
+    """
+    told = _Teller(FactTeller(concepts)).criterion(query.body, _HAS)
+    paragraphs = [_paragraph(told.after(WORDS["whole"]["query"]))]
+    # The last definition comes first, since it may use those before it: what a name means stands after its use.
+    paragraphs += [read_back_definition(definition, concepts) for definition in reversed(query.definitions)]
+    if rules:
+        paragraphs.append(" ".join(_rules(query)))
+    return "\n\n".join([paragraph for paragraph in paragraphs if paragraph])
+
+
+def read_back_definition(definition: Definition, concepts: ConceptTable | None = None) -> str:
+    """What a definition means, as one paragraph."""
+    told = _Teller(FactTeller(concepts)).criterion(definition.body, _HAS)
+    return _paragraph(told.after(WORDS["whole"]["definition"].format(name=_quoted(definition.name))))
+
+
+def _paragraph(told: Told) -> str:
+    lines = told.lines()
+    return f"{lines[0]}." if len(lines) == 1 else "\n".join(lines)
+
+
+def _quoted(name: str) -> str:
+    return f'"{one_line(name)}"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Teller:
+    facts: FactTeller
+
+    def criterion(self, node: PatientExpression, frame: str, *, negated: bool = False) -> Told:
+        """The criterion, or that it is not met, as what somebody has or as what a fact is."""
+        words: Mapping[str, str] = WORDS["frames"][frame]
+        no = "not_" if negated else ""
+        match node:
+            case Exists(events):
+                fact = self.facts.fact(events)
+                start = words[f"{no}fact"].format(fact=fact.words, a_fact=with_article(fact.words))
+                return dataclasses.replace(fact, words=start)
+            case Defined(name):
+                return Told(words[f"{no}defined"].format(name=_quoted(name)))
+            case And(parts):
+                return Told("", "not_all" if negated else "all", self._each(parts, frame))
+            case Or(parts):
+                return Told("", "none" if negated else "any", self._each(parts, frame))
+            case AtLeast(n, parts):
+                group = "fewer" if negated else "at_least"
+                return Told("", group, self._each(parts, frame), {"n": str(n)})
+            case Not(part):
+                return self.criterion(part, frame, negated=not negated)
+            case Except(left, right):
+                first = self.criterion(left, frame, negated=negated)
+                second = self.criterion(right, frame, negated=not negated)
+                if negated:
+                    # Not (A except B) is: not A, or B.
+                    return Told("", "any", (first, second))
+                return Told("", "except", (first, second.after(WORDS["whole"]["but"])))
+            case SameTumor(body):
+                return self.criterion(body, _HAS).after(words[f"{no}same_tumor"])
+            case SameEvent(body) if frame == _IS:
+                # One fact of one fact is that fact.
+                return self.criterion(body, _IS, negated=negated)
+            case SameEvent(body):
+                return self.criterion(body, _IS).after(words[f"{no}same_event"])
+            case Ordered(left, _, right):
+                two = self._each((Exists(left), Exists(right)), _HAS)
+                return Told("", f"{no}ordered", two, {"gap": gap(node)})
+
+    def _each(self, parts: tuple[PatientExpression, ...], frame: str) -> tuple[Told, ...]:
+        return tuple([self.criterion(part, frame) for part in parts])
+
+
+# --- rules ----------------------------------------------------------------------------------------------------------
+
+
+def _rules(query: Query) -> list[str]:
+    """The rules that apply without being written and bear on ``query``, in the order of the words."""
+    apply = set()
+    for node in _nodes(query):
+        match node:
+            case Defined():
+                apply.add("defined")
+            case Not() | Except():
+                apply.add("not")
+            case SameTumor():
+                apply.add("tumor")
+            case OtherThan():
+                apply.add("other_than")
+            case Events(context=context, pick=pick):
+                apply |= {"present"} if context == "present" else set()
+                apply |= {"pick"} if pick != Pick() else set()
+    return [rule for name, rule in WORDS["rules"].items() if name in apply]
+
+
+def _nodes(root: Query) -> Iterator[Any]:
+    waiting: list[Any] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting += node
+        elif dataclasses.is_dataclass(node):
+            yield node
+            waiting += [getattr(node, one.name) for one in dataclasses.fields(node)]

@@ -1,0 +1,245 @@
+"""One fact in plain English: its kind, concept, context, date, place among others and conditions; gaps between two."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..kb.concepts import ConceptTable
+from ..kb.model import EARLIEST_DAY, LATEST_DAY
+from .conditions import BY_ID
+from .findings import findings
+from .nodes import (
+    AllOf,
+    AnyOf,
+    Between,
+    Compare,
+    Concept,
+    ConceptExpression,
+    Condition,
+    Documented,
+    Events,
+    Is,
+    Name,
+    NotThat,
+    Ordered,
+    OtherThan,
+    Term,
+    Under,
+    Union,
+    Window,
+)
+from .read_back_layout import WORDS, Told
+from .vocabulary import DAYS_IN, SCALE_ATTRIBUTES
+
+_KINDS: Final[Mapping[str, Mapping[str, Any]]] = WORDS["kinds"]
+_CONCEPTS: Final[Mapping[str, Any]] = WORDS["concepts"]
+_CONDITIONS: Final[Mapping[str, str]] = WORDS["conditions"]
+_GAPS: Final[Mapping[str, Any]] = WORDS["gaps"]
+#: Values that are words have underscores for spaces; in others (``A763_Y764insFQEA``) one belongs to the value.
+_RECORDED_WORDS: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+")
+
+
+def one_line(text: str) -> str:
+    """``text`` with every run of spaces and line breaks as one space."""
+    return " ".join(text.split())
+
+
+def with_article(noun: str) -> str:
+    """``a diagnosis``, ``an operation``."""
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
+@dataclass(frozen=True, slots=True)
+class FactTeller:
+    """Tells facts. With ``concepts``, *or any kind of it* stands only where there is a kind of it."""
+
+    concepts: ConceptTable | None = None
+
+    def fact(self, events: Events) -> Told:
+        """The fact without an article, and what its conditions say."""
+        words = _KINDS[events.kind or "any"]
+        told: str = words["noun"]
+        if events.concept is not None:
+            concept = self._concept(events.concept, words["below"])
+            told = concept if words.get("alone") else f"{told} {words['of']} {concept}"
+        told = WORDS["contexts"][events.context].format(fact=told, a_fact=with_article(told))
+        if events.window is not None:
+            told = f"{told} {_window(events.window)}"
+        if events.pick.how != "any":
+            told = WORDS["picks"][events.pick.how].format(fact=told, n=events.pick.n)
+        if events.condition is None:
+            return Told(told)
+        return self._with_condition(told, events.condition, words.get("that", ()))
+
+    # --- concepts ---------------------------------------------------------------------------------------------------
+
+    def _concept(self, concept: ConceptExpression, below: str) -> str:
+        match concept:
+            case Under(term, True):
+                return str(_CONCEPTS["exactly"].format(name=self._name(term)))
+            case Under(term):
+                return self._with_below(self._name(term), (term,), below)
+            case Union(parts):
+                terms = [part.term for part in parts if isinstance(part, Under) and not part.exact]
+                if len(terms) == len(parts):
+                    return self._with_below(_alternatives([self._name(term) for term in terms]), terms, below)
+                return _alternatives([self._unit(part, below) for part in parts])
+            case OtherThan(base, excluded):
+                words = {"base": self._unit(base, below), "excluded": self._unit(excluded, below)}
+                return str(_CONCEPTS["other_than"].format(**words))
+
+    def _unit(self, concept: ConceptExpression, below: str) -> str:
+        text = self._concept(concept, below)
+        return text if isinstance(concept, Under) else f"[{text}]"
+
+    def _with_below(self, name: str, terms: Sequence[Term], below: str) -> str:
+        if not any(self._has_kinds(term) for term in terms):
+            return name
+        return str(_CONCEPTS["below"].format(name=name, below=below))
+
+    def _has_kinds(self, term: Term) -> bool:
+        if any(self._plain_name(term).endswith(end) for end in _CONCEPTS["tells_itself"]):
+            return False
+        if isinstance(term, Name) or self.concepts is None or term.id not in self.concepts:
+            return True
+        return bool(self.concepts.children(term.id))
+
+    def _name(self, term: Term) -> str:
+        name = self._plain_name(term)
+        return f"'{name}'" if any(word in f" {name} " for word in _CONCEPTS["quoted"]) else name
+
+    def _plain_name(self, term: Term) -> str:
+        if isinstance(term, Name):
+            return one_line(term.text)
+        if not term.name.startswith(BY_ID):
+            return one_line(term.name)
+        # The preferred name means something else in a query; to a reader it is the name.
+        known = self.concepts is not None and term.id in self.concepts
+        return self.concepts.name(term.id) if known and self.concepts is not None else term.id.replace("_", " ")
+
+    # --- conditions -------------------------------------------------------------------------------------------------
+
+    def _with_condition(self, fact: str, condition: Condition, told_as_that: Iterable[str]) -> Told:
+        match condition:
+            case Is(attribute) | Compare(attribute) | Between(attribute) if attribute in told_as_that:
+                return Told(f"{fact} {_CONDITIONS['that'].format(value=self._value(condition))}")
+        return self._condition(condition, negated=False).after(f"{fact} {_CONDITIONS['for_which']}")
+
+    def _condition(self, condition: Condition, *, negated: bool) -> Told:
+        match condition:
+            case NotThat(part):
+                return self._condition(part, negated=not negated)
+            case AllOf(parts):
+                return Told("", "not_all_hold" if negated else "all_hold", self._each(parts))
+            case AnyOf(parts):
+                return Told("", "none_hold" if negated else "any_hold", self._each(parts))
+            case Documented(name):
+                template = _CONDITIONS["not_documented" if negated else "documented"]
+                return Told(template.format(attribute=_attribute(name)))
+            case Is(name) | Compare(name) | Between(name):
+                template = _CONDITIONS["is_not" if negated else "is"]
+                return Told(template.format(attribute=_attribute(name), value=self._value(condition)))
+
+    def _each(self, parts: tuple[Condition, ...]) -> tuple[Told, ...]:
+        return tuple([self._condition(part, negated=False) for part in parts])
+
+    def _value(self, condition: Is | Compare | Between) -> str:
+        match condition:
+            case Is():
+                return self._one_of(condition)
+            case Compare(attribute, operator, value):
+                on_scale = attribute in SCALE_ATTRIBUTES and not (operator == "=" and isinstance(value, int | float))
+                template: str = WORDS["comparisons"][operator]["scale" if on_scale else "number"]
+                return template.format(value=_bound(attribute, value))
+            case Between(attribute, low, high):
+                return _CONDITIONS["between"].format(low=_bound(attribute, low), high=_bound(attribute, high))
+
+    def _one_of(self, condition: Is) -> str:
+        attribute, values, exact = condition.attribute, condition.values, condition.exact
+        names = [self._name(value) for value in values if isinstance(value, Concept)]
+        names += _plain_values(attribute, [value.text for value in values if isinstance(value, Name)], exact)
+        text = _alternatives(names)
+        if exact:
+            return _CONDITIONS["exactly"].format(value=text)
+        if any(isinstance(value, Concept) and self._has_kinds(value) for value in values):
+            return _CONDITIONS["below"].format(value=text)
+        return _CONDITIONS["substages"].format(value=text) if attribute in SCALE_ATTRIBUTES else text
+
+
+def _attribute(name: str) -> str:
+    return str(WORDS["attributes"].get(name, one_line(name).replace("_", " ")))
+
+
+def _plain_values(attribute: str, values: Sequence[str], exact: bool) -> list[str]:
+    """Recorded values in English; a finding that stands there with all of its kinds is told as one *of any kind*."""
+    section = findings().get(attribute)
+    kinds_of: Mapping[str, tuple[str, ...]] = {} if section is None or exact else section.below
+    whole = [value for value in values if len(kinds_of.get(value, ())) > 1 and set(kinds_of[value]) <= set(values)]
+    told_with = {kind for value in whole for kind in kinds_of[value] if kind != value}
+    found = []
+    for value in values:
+        if value in told_with:
+            continue
+        plain = value.replace("_", " ") if _RECORDED_WORDS.fullmatch(value) else value
+        name = one_line(WORDS["values"].get(attribute, {}).get(value, plain))
+        found.append(_CONDITIONS["of_any_kind"].format(value=name) if value in whole else name)
+    return found
+
+
+def _bound(attribute: str, value: str | float) -> str:
+    text = one_line(value) if isinstance(value, str) else repr(float(value)).removesuffix(".0")
+    return f"{text}{WORDS['units'].get(attribute, '')}"
+
+
+def _alternatives(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])}{_CONDITIONS['or']}{names[-1]}"
+
+
+# --- time -----------------------------------------------------------------------------------------------------------
+
+
+def _window(window: Window) -> str:
+    low, high = (datetime.date.fromordinal(day).isoformat() for day in (window.low, window.high))
+    if window.low == window.high:
+        kind = "on"
+    elif window.low > EARLIEST_DAY and window.high == LATEST_DAY:
+        kind = "since"
+    elif window.low == EARLIEST_DAY and window.high < LATEST_DAY:
+        kind = "until"
+    else:
+        kind = "between"
+    return str(WORDS["windows"][kind].format(low=low, high=high))
+
+
+def gap(node: Ordered) -> str:
+    """How the first fact lies to the second: ``at least 30 days before``."""
+    low, high = node.minimum, node.maximum
+    if (low, high) == (0, 0):
+        return str(_GAPS["same_day"])
+    either_way = node.relation == "within"
+    if high is None:
+        kind = "at_least"
+    elif low == high:
+        kind = "exactly"
+    else:
+        kind = "within" if either_way and low == 0 else "between"
+    relation = _GAPS["either_way"] if either_way else node.relation
+    return str(_GAPS[kind].format(low=_days(low), high="" if high is None else _days(high), relation=relation))
+
+
+def _days(n: int) -> str:
+    days = _number_of("days", n)
+    for unit in ("year", "week", "month"):
+        many = round(n / DAYS_IN[unit])
+        if many >= 1 and round(many * DAYS_IN[unit]) == n and many <= _GAPS["longest"][unit]:
+            return str(_GAPS["also"].format(days=days, longer=_number_of(f"{unit}s", many)))
+    return days
+
+
+def _number_of(unit: str, n: int) -> str:
+    words: Mapping[str, str] = _GAPS[unit]
+    return words["one" if n == 1 else "many"].format(n=n)
