@@ -1,10 +1,10 @@
-# One command a job: make demo | test | lint | types | bench | clean.  Everything happens in .venv and build/.
+# One command a job: make demo | test | lint | types | bench | bank | clean.  Everything happens in .venv and build/.
 PYTHON ?= python3
 BIN := .venv/bin
 KB := build/demo.kb
 RUN := $(BIN)/cohortium
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types bench bank clean
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -46,6 +46,9 @@ types: .venv/dev
 
 bench: .venv/dev  ## the measurements of docs/measurements.md
 	$(BIN)/python -m pytest -q benchmarks --benchmark-only
+
+bank: .venv/core  ## the read-backs of eval/acr/bank.toml, after a query was changed
+	$(BIN)/python -m cohortium.eval.acr.read_backs
 
 clean:
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ...query_lang.nodes import Defined, Events, Exists, Name, Query, Under
+from ...query_lang.nodes import Defined, Events, Exists, Name, Under
 from ...query_lang.parse import parse
 from ..classes import COMPLEXITIES
 
-_FOLDER: Final = Path(__file__).parent
+#: The one file of the bank.
+BANK_FILE: Final = Path(__file__).with_name("bank.toml")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -31,14 +32,17 @@ class BankQuery:
 def load_bank() -> tuple[BankQuery, ...]:
     """The whole bank, by id. ValueError if a complexity is not one of the four."""
     formal = load_queries()
-    bank = tuple(
-        BankQuery(one["id"], one["text"], one["complexity"], formal[one["id"]], one.get("reads", "").strip())
-        for one in _data()["query"]
-    )
+    told = {one["name"]: one.get("reads", "") for one in _data()["definition"]}
+    bank = []
+    for one in _data()["query"]:
+        # As in a read-back: the last definition first, so that what a name means stands after its use.
+        used = [name for name in reversed(told) if _let(name, load_definitions()[name]) in formal[one["id"]]]
+        reads = "\n\n".join([one.get("reads", ""), *(told[name] for name in used)])
+        bank.append(BankQuery(one["id"], one["text"], one["complexity"], formal[one["id"]], reads))
     unknown = {one.complexity for one in bank} - set(COMPLEXITIES)
     if unknown:
-        raise ValueError(f"bank.toml: complexity {', '.join(unknown)} is not one of {', '.join(COMPLEXITIES)}")
-    return bank
+        raise ValueError(f"{BANK_FILE.name}: complexity {', '.join(unknown)} is not one of {', '.join(COMPLEXITIES)}")
+    return tuple(bank)
 
 
 def load_queries() -> Mapping[int, str]:
@@ -49,12 +53,12 @@ def load_queries() -> Mapping[int, str]:
 
 def load_definitions() -> Mapping[str, str]:
     """The definitions that the queries share: name to criterion, each using only those before it."""
-    return _data()["definitions"]
+    return {one["name"]: one["query"] for one in _data()["definition"]}
 
 
 @functools.cache
 def _data() -> dict[str, Any]:
-    return tomllib.loads((_FOLDER / "bank.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(BANK_FILE.read_text(encoding="utf-8"))
 
 
 def with_definitions(queries: Mapping[str, str], definitions: Mapping[str, str]) -> dict[str, str]:
@@ -62,8 +66,8 @@ def with_definitions(queries: Mapping[str, str], definitions: Mapping[str, str])
 
     A definition may use those before it. QueryError if one of the texts cannot be read.
     """
-    lines = {name: f'let "{name}" be {text.strip()};' for name, text in definitions.items()}
-    read = parse("\n".join(lines.values()) + "\ndeath") if lines else Query(Defined("death"))
+    lines = {name: _let(name, text) for name, text in definitions.items()}
+    read = parse("\n".join([*lines.values(), "death"]))
     uses = {one.name: frozenset(_names(one.body, frozenset(definitions))) for one in read.definitions}
     whole = {}
     for key, text in queries.items():
@@ -77,6 +81,10 @@ def with_definitions(queries: Mapping[str, str], definitions: Mapping[str, str])
                 waiting += uses[name]
         whole[key] = "\n".join([*(line for name, line in lines.items() if name in needed), text.strip()])
     return whole
+
+
+def _let(name: str, text: str) -> str:
+    return f'let "{name}" be {text.strip()};'
 
 
 def _names(node: Any, shared: Collection[str]) -> Iterator[str]:

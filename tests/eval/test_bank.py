@@ -1,16 +1,18 @@
-"""The query bank: whole, answerable against the shipped ontology, and read back as it was written."""
+"""The query bank: whole, answerable against the shipped ontology, and each query beside its read-back."""
 
 import re
 
 import pytest
 
-from cohortium.eval.acr.bank import load_bank, with_definitions
+from cohortium.eval.acr.bank import BANK_FILE, load_bank, load_definitions, with_definitions
+from cohortium.eval.acr.read_backs import read_backs, with_read_backs
 from cohortium.eval.classes import COMPLEXITIES
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.scales import Scales
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Defined, Query
 from cohortium.query_lang.parse import parse
+from cohortium.query_lang.read_back import read_back
 from cohortium.query_lang.render import render
 from cohortium.query_lang.resolve import resolve_text
 
@@ -36,8 +38,8 @@ def test_the_classes_of_complexity_have_their_sizes():
 
 
 @pytest.mark.parametrize("query", BANK.values(), ids=lambda one: str(one.id))
-def test_every_query_resolves_and_its_read_back_means_the_same(query, ontology):
-    """What is read back can be asked again, and is the same query."""
+def test_every_query_resolves_and_what_is_rendered_means_the_same(query, ontology):
+    """What is rendered can be asked again, and is the same query."""
     resolved = resolve_text(query.query, *ontology)
     assert resolve_text(render(resolved), *ontology) == resolved
 
@@ -57,6 +59,33 @@ def _nodes(node):
     if not hasattr(node, "__dataclass_fields__"):
         return []
     return [node, *(one for name in node.__dataclass_fields__ for one in _nodes(getattr(node, name)))]
+
+
+@pytest.mark.parametrize("query", BANK.values(), ids=lambda one: str(one.id))
+def test_every_query_stands_beside_its_read_back(query, ontology):
+    """The file holds what the query reads back as today; `make bank` writes it anew."""
+    concepts, scales = ontology
+    assert query.reads == read_back(resolve_text(query.query, concepts, scales), concepts, rules=False)
+
+
+def test_queries_that_ask_for_different_things_read_back_differently(ontology):
+    """Equal read-backs only of equal trees."""
+    trees = {}
+    for query in BANK.values():
+        body = resolve_text(query.query, *ontology).body
+        assert trees.setdefault(query.reads, body) == body, query.id
+
+
+def test_read_backs_are_written_over_old_ones_and_nothing_else_changes():
+    """Removed or outdated read-backs come back as they were."""
+    whole = BANK_FILE.read_text(encoding="utf-8")
+    reads = read_backs()
+    outdated = with_read_backs(whole, dict.fromkeys(reads, "Patients with\nold 'things'"))
+    assert outdated.count("old 'things'") == len(BANK) + len(load_definitions())
+    assert with_read_backs(outdated, reads) == whole
+    bare = re.sub(r"^reads = (?:'''.*?'''|.*?)\n", "", whole, flags=re.MULTILINE | re.DOTALL)
+    assert "reads = " not in bare
+    assert with_read_backs(bare, reads) == whole
 
 
 def test_no_query_names_a_patient():
