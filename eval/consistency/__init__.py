@@ -1,1 +1,1 @@
-"""Consistency without gold: paraphrases, intersections, subtypes and set laws (Automatic Cohort Retrieval, section 4.4)."""
+"""Consistency without labels: paraphrases, intersections, subtypes and set laws (ACR paper, section 4.4)."""

@@ -23,7 +23,7 @@ class Inconsistent(CohortiumError):
 def consistency(
     kb: Annotated[Path, typer.Option("--kb", help="The knowledge base to ask.")],
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything failed.")] = False,
-    output: Annotated[Format, typer.Option("--format", help="How to print the counts; no rows for csv.")] = Format.TABLE,
+    output: Annotated[Format, typer.Option("--format", help="How to print the counts; no csv.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the report here.")] = None,
 ) -> None:
     """Hold the answers together: paraphrases, intersections, subtypes and set laws; no labels needed."""

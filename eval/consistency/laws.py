@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from pyroaring import BitMap
@@ -19,8 +20,49 @@ from ...query_lang import nodes
 WORLDS: Final = ("certain", "believed", "possible")
 #: The world whose answer bounds the answer of a negation.
 OPPOSITE: Final = {"certain": "possible", "believed": "believed", "possible": "certain"}
-#: Two sets that a law wants equal, in a world.
+#: Two sets that a law wants equal (or nested), in a world.
 Sides = Iterator[tuple[str, BitMap, BitMap]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, with its negation; each is asked once, and only if a law wants it. QueryError if it cannot be."""
+
+    kb: OpenKb
+    ask: Callable[[], Cohort]
+
+    @cached_property
+    def cohort(self) -> Cohort:
+        """The cohort of *A*."""
+        return self.ask()
+
+    @cached_property
+    def negation(self) -> Cohort:
+        """The cohort of *not A*."""
+        return negation(self.kb, self.cohort)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two queries, A and B, and the two joined."""
+
+    a: Asked
+    b: Asked
+
+    @cached_property
+    def both(self) -> Cohort:
+        """*A and B*."""
+        return self.a.cohort & self.b.cohort
+
+    @cached_property
+    def either(self) -> Cohort:
+        """*A or B*."""
+        return self.a.cohort | self.b.cohort
+
+    @cached_property
+    def without(self) -> Cohort:
+        """*A except B*."""
+        return self.a.cohort - self.b.cohort
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +72,7 @@ class Law:
     name: str
     left: str
     right: str
-    sides: Callable[[OpenKb, Cohort, Cohort], Sides]
+    sides: Callable[[Pair], Sides]
     binary: bool = True
     subset: bool = False
 
@@ -41,52 +83,53 @@ def numbers(cohort: Cohort, world: str) -> BitMap:
 
 
 def negation(kb: OpenKb, cohort: Cohort) -> Cohort:
-    """The cohort of *not A*."""
+    """The cohort of *not A*, asked anew."""
     return kb.find(nodes.Query(nodes.Not(cohort.query.body), cohort.query.definitions))
 
 
-def _both(left: Cohort, right: Cohort) -> Sides:
+def _equal(left: Cohort, right: Cohort) -> Sides:
     return ((world, numbers(left, world), numbers(right, world)) for world in WORLDS)
 
 
-def _intersection(kb: OpenKb, a: Cohort, b: Cohort) -> Sides:
-    asked = a & b
-    return ((world, numbers(asked, world), numbers(a, world) & numbers(b, world)) for world in WORLDS)
+def _intersection(pair: Pair) -> Sides:
+    a, b = pair.a.cohort, pair.b.cohort
+    return ((world, numbers(pair.both, world), numbers(a, world) & numbers(b, world)) for world in WORLDS)
 
 
-def _union(kb: OpenKb, a: Cohort, b: Cohort) -> Sides:
-    asked = a | b
-    return ((world, numbers(asked, world), numbers(a, world) | numbers(b, world)) for world in WORLDS)
+def _union(pair: Pair) -> Sides:
+    a, b = pair.a.cohort, pair.b.cohort
+    return ((world, numbers(pair.either, world), numbers(a, world) | numbers(b, world)) for world in WORLDS)
 
 
-def _difference(kb: OpenKb, a: Cohort, b: Cohort) -> Sides:
-    asked = a - b
-    return ((world, numbers(asked, world), numbers(a, world) - numbers(b, OPPOSITE[world])) for world in WORLDS)
+def _difference(pair: Pair) -> Sides:
+    a, b = pair.a.cohort, pair.b.cohort
+    return ((world, numbers(pair.without, world), numbers(a, world) - numbers(b, OPPOSITE[world])) for world in WORLDS)
 
 
-def _except(kb: OpenKb, a: Cohort, b: Cohort) -> Sides:
-    return _both(a - b, a & negation(kb, b))
+def _except(pair: Pair) -> Sides:
+    return _equal(pair.without, pair.a.cohort & pair.b.negation)
 
 
-def _not_and(kb: OpenKb, a: Cohort, b: Cohort) -> Sides:
-    return _both(negation(kb, a & b), negation(kb, a) | negation(kb, b))
+def _not_and(pair: Pair) -> Sides:
+    return _equal(negation(pair.a.kb, pair.both), pair.a.negation | pair.b.negation)
 
 
-def _not_or(kb: OpenKb, a: Cohort, b: Cohort) -> Sides:
-    return _both(negation(kb, a | b), negation(kb, a) & negation(kb, b))
+def _not_or(pair: Pair) -> Sides:
+    return _equal(negation(pair.a.kb, pair.either), pair.a.negation & pair.b.negation)
 
 
-def _complement(kb: OpenKb, a: Cohort, _: Cohort) -> Sides:
-    everyone = BitMap(range(len(kb.patients)))
-    asked = negation(kb, a)
-    return ((world, numbers(asked, world), everyone - numbers(a, OPPOSITE[world])) for world in WORLDS)
+def _complement(pair: Pair) -> Sides:
+    everyone = BitMap(range(len(pair.a.kb.patients)))
+    a, other = pair.a.cohort, pair.a.negation
+    return ((world, numbers(other, world), everyone - numbers(a, OPPOSITE[world])) for world in WORLDS)
 
 
-def _double_negation(kb: OpenKb, a: Cohort, _: Cohort) -> Sides:
-    return _both(negation(kb, negation(kb, a)), a)
+def _double_negation(pair: Pair) -> Sides:
+    return _equal(negation(pair.a.kb, pair.a.negation), pair.a.cohort)
 
 
-def _nested(kb: OpenKb, a: Cohort, _: Cohort) -> Sides:
+def _worlds(pair: Pair) -> Sides:
+    a = pair.a.cohort
     yield "certain", a.certain.numbers, a.believed.numbers
     yield "believed", a.believed.numbers, a.possible.numbers
 
@@ -101,5 +144,5 @@ LAWS: Final = (
     Law("not or", "not (A or B)", "not A and not B", _not_or),
     Law("complement", "not A", "everyone - A", _complement, binary=False),
     Law("double negation", "not not A", "A", _double_negation, binary=False),
-    Law("worlds", "certain A, believed A", "believed A, possible A", _nested, binary=False, subset=True),
+    Law("worlds", "certain A, believed A", "believed A, possible A", _worlds, binary=False, subset=True),
 )

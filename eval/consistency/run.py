@@ -6,6 +6,7 @@ Paraphrases: section 4.4.1 of the Automatic Cohort Retrieval paper (|A - B| and 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from ...engine.cohort import Cohort
 from ...query_lang import nodes
 from ...query_lang.errors import QueryError
 from ..acr.bank import BankQuery, load_bank
-from .laws import LAWS, WORLDS, Law, numbers
+from .laws import LAWS, WORLDS, Asked, Law, Pair, Sides, numbers
 from .pairs import (
     Intersection,
     Paraphrase,
@@ -53,7 +54,7 @@ def run_consistency(
                 session, paraphrases=paraphrases, intersections=intersections, subtypes=subtypes, bank=bank
             )
     bank = load_bank() if bank is None else bank
-    ask = _Asked(kb)
+    ask = _Session(kb)
     sections = {
         "paraphrases": [ask.paraphrase(one) for one in (load_paraphrases() if paraphrases is None else paraphrases)],
         "intersections": [
@@ -65,7 +66,7 @@ def run_consistency(
     return Report(sections, _signature(kb, {name: len(compared) for name, compared in sections.items()}))
 
 
-class _Asked:
+class _Session:
     """One knowledge base that is asked; each text is asked once."""
 
     def __init__(self, kb: OpenKb) -> None:
@@ -81,7 +82,7 @@ class _Asked:
     def paraphrase(self, pair: Paraphrase) -> Compared:
         """Equal sets, in the worlds in which that is expected."""
 
-        def sides() -> Iterator[tuple[str, BitMap, BitMap]]:
+        def sides() -> Sides:
             left, right = self.find(pair.left), self.find(pair.right)
             for world in _BELIEVED if pair.believed_only else WORLDS:
                 yield world, numbers(left, world), numbers(right, world)
@@ -91,7 +92,7 @@ class _Asked:
     def intersection(self, triple: Intersection) -> Compared:
         """The answer to both, against what the two answers have in common."""
 
-        def sides() -> Iterator[tuple[str, BitMap, BitMap]]:
+        def sides() -> Sides:
             left, right = self.find(triple.left), self.find(triple.right)
             both = self.find(triple.both) if triple.both else left & right
             for world in WORLDS:
@@ -106,7 +107,7 @@ class _Asked:
         texts = {one.id: one.query for one in bank}
         for pair in pairs:
 
-            def sides(pair: Subtype = pair) -> Iterator[tuple[str, BitMap, BitMap]]:
+            def sides(pair: Subtype = pair) -> Sides:
                 child, parent = self.find(texts[pair.child]), self.find(texts[pair.parent])
                 both = is_monotone(child.query) and is_monotone(parent.query)
                 for world in WORLDS if both else _BELIEVED:
@@ -116,23 +117,35 @@ class _Asked:
                 "subtype", f"bank {pair.child}", f"bank {pair.parent} ({pair.reason})", sides, subset=True
             )
 
-    def laws(self, laws: Iterable[Law], bank: Sequence[BankQuery]) -> Iterator[Compared]:
-        """Each law of each bank query; of two, where it takes two: the query and the next of the bank."""
-        for law in laws:
-            for one, other in zip(bank, [*bank[1:], *bank[:1]], strict=True):
+    def laws(self, laws: Sequence[Law], bank: Sequence[BankQuery]) -> Iterator[Compared]:
+        """Each law of each bank query; a law of two, of the query and the one with which it shares most."""
+        asked = [Asked(self.kb, functools.partial(self.find, one.query)) for one in bank]
+        answers = [self._answer(one) for one in bank]
+        for place, one in enumerate(bank):
+            other = _partner(place, answers)
+            pair = Pair(asked[place], asked[other])
+            for law in laws:
+                told = f"A = bank {one.id}" + (f", B = bank {bank[other].id}" if law.binary else "")
+                yield self._compared(
+                    law.name,
+                    f"{law.left}; {told}",
+                    f"{law.right}; {told}",
+                    functools.partial(law.sides, pair),
+                    law.subset,
+                )
 
-                def sides(law: Law = law, one: BankQuery = one, other: BankQuery = other) -> Any:
-                    return law.sides(self.kb, self.find(one.query), self.find(other.query))
-
-                names = f"A = bank {one.id}" + (f", B = bank {other.id}" if law.binary else "")
-                yield self._compared(law.name, f"{law.left}; {names}", f"{law.right}; {names}", sides, law.subset)
+    def _answer(self, one: BankQuery) -> BitMap:
+        try:
+            return self.find(one.query).numbers
+        except QueryError:
+            return BitMap()
 
     def _compared(
         self,
         kind: str,
         left: str,
         right: str,
-        sides: Callable[[], Iterator[tuple[str, BitMap, BitMap]]],
+        sides: Callable[[], Sides],
         subset: bool = False,
     ) -> Compared:
         """The comparison of the sides, world by world; of a subset only what the left side has beyond the right."""
@@ -151,6 +164,20 @@ class _Asked:
 
     def _patients(self, found: BitMap) -> tuple[str, ...]:
         return tuple(self.kb.patients[number] for number in found)
+
+
+def _partner(place: int, answers: Sequence[BitMap]) -> int:
+    """Which other answer shares most with the one at ``place`` while each has patients of its own.
+
+    A law of two sets shows little where the two are apart, or one lies in the other.
+    """
+    mine = answers[place]
+
+    def shared(other: int) -> int:
+        theirs = answers[other]
+        return len(mine & theirs) if mine - theirs and theirs - mine else 0
+
+    return max((other for other in range(len(answers)) if other != place), key=shared, default=place)
 
 
 def is_monotone(query: nodes.Query) -> bool:
