@@ -18,6 +18,8 @@ Candidates = tuple[tuple[int, Callable[[], str]], ...]
 
 #: States that tell of spread, or of what only a cancer that has spread does.
 _SPREAD_STATES: Final = ("advanced_disease", "recurrence", "progression")
+#: Kinds that may be of a metastasis as well as of the tumor itself.
+_OF_SPECIMEN: Final = frozenset({"state", "biomarker", "variant"})
 #: How far a tumor has spread, from its stage group or from one category of its TNM: the first that it reaches.
 _EXTENT: Final = (
     (4, (("m", "M1"), ("stage", "IV"))),
@@ -35,13 +37,14 @@ def hang_on_tumors(bench: Workbench, by_note: Mapping[str, ReadFact], scales: Sc
     """
     roots = tumor_roots(bench)
     tumors = bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
-    linkage = _Linkage(tumors, by_note, scales, list(roots))
+    spread_to = {fact.concept for fact in bench.facts if fact.kind == "metastasis" and fact.context.really_happened}
+    linkage = _Linkage(bench, by_note, scales, list(roots), frozenset(spread_to - {""}))
     rest = [fact for fact in bench.facts if not fact.tumor and is_own(fact)]
     for candidates in (
         linkage.own_words,
         linkage.documents,
         linkage.only_or_specific,
-        lambda fact: linkage.furthest(fact, bench),
+        linkage.furthest,
         linkage.documents,
         linkage.near_in_time,
     ):
@@ -53,12 +56,23 @@ def hang_on_tumors(bench: Workbench, by_note: Mapping[str, ReadFact], scales: Sc
 
 
 class _Linkage:
-    """The candidates of each rule for the facts of one patient. ``placed``: the facts that have their tumor."""
+    """The candidates of each rule for the facts of one patient.
+
+    ``placed``: the facts that have their tumor; ``spread_to``: where the patient has metastases.
+    """
 
     def __init__(
-        self, tumors: TumorMap, by_note: Mapping[str, ReadFact], scales: Scales, placed: list[Fact]
+        self,
+        bench: Workbench,
+        by_note: Mapping[str, ReadFact],
+        scales: Scales,
+        placed: list[Fact],
+        spread_to: frozenset[str],
     ) -> None:
-        self._tumors = tumors
+        assert bench.tumors is not None  # diagnoses come first
+        self._tumors: TumorMap = bench.tumors
+        self._concepts = bench.concepts
+        self._spread_to = spread_to
         self._by_note = by_note
         self._scales = scales
         self.placed = placed
@@ -79,8 +93,11 @@ class _Linkage:
         """Rule 1: the tumor that the fact names, or the one at the place that it names; then its sentence's."""
         read, tumors, day = self._written(fact), self._tumors, fact.day
         site, side = read.place.site, read.place.side
-        # A metastasis lies where its tumor does not.
-        placing = read.fact.kind != "metastasis"
+        # A metastasis lies where its tumor does not; what is found at the place of one may be of it.
+        placing = fact.kind != "metastasis" and not (
+            fact.kind in _OF_SPECIMEN
+            and any(self._concepts.is_a(place, site) for place in self._spread_to)
+        )
         return (
             (1, lambda: tumors.by_name(read.tumor, side, day) if read.tumor else ""),
             (1, lambda: tumors.by_organ(site, side, day) if placing else ""),
@@ -99,30 +116,36 @@ class _Linkage:
         tumors = self._tumors
         return ((3, lambda: tumors.only(fact.day)), (4, lambda: tumors.by_specificity(fact)))
 
-    def furthest(self, fact: Fact, bench: Workbench) -> Candidates:
-        """Rule 4 for spread: the tumor that had gone furthest of those known by then, if one had gone further."""
+    def furthest(self, fact: Fact) -> Candidates:
+        """Rule 4 for spread: the tumor that had gone furthest of those known by then; of equals, the last found."""
         spread = (
             fact.kind == "metastasis"
             or fact.kind == "state"
-            and any(bench.concepts.is_a(fact.concept, state) for state in _SPREAD_STATES)
+            and any(self._concepts.is_a(fact.concept, state) for state in _SPREAD_STATES)
             or fact.kind in ("stage", "tnm")
             and self._reaches(fact, 4)
         )
         return ((4, lambda: self._furthest(fact)),) if spread else ()
 
     def _furthest(self, fact: Fact) -> str:
-        extent: dict[str, int] = {
-            identifier: 0 for identifier, tumor in self._tumors.known_by(fact.day) if self._tumors.may_spread(tumor)
+        known = {
+            identifier: tumor for identifier, tumor in self._tumors.known_by(fact.day) if self._tumors.may_spread(tumor)
         }
+        extent = dict.fromkeys(known, 0)
+        confined = {other.tumor for other in self.placed if str(other.attributes.get("m", "")).startswith("M0")}
         for other in self.placed:
-            if other.tumor in extent:
-                extent[other.tumor] = max(extent[other.tumor], self._extent(other))
+            if other.tumor in extent and other.context.really_happened:
+                reached = self._extent(other)
+                # Group IV of some organs stands for spread within the region: then M0 says so.
+                if reached == 4 and other.kind == "stage" and other.tumor in confined:
+                    reached = 3
+                extent[other.tumor] = max(extent[other.tumor], reached)
         most = max(extent.values(), default=0)
-        return _agreed(identifier for identifier, reached in extent.items() if reached == most)
+        left = [identifier for identifier, reached in extent.items() if reached == most]
+        last = max((known[identifier].begins for identifier in left), default=0)
+        return _agreed(identifier for identifier in left if known[identifier].begins == last)
 
     def _extent(self, fact: Fact) -> int:
-        if not fact.context.really_happened:
-            return 0
         if fact.kind == "metastasis":
             return 4
         return next((level for level, _ in _EXTENT if self._reaches(fact, level)), 0)

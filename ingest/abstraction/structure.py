@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from importlib import resources
 from typing import Any, Final
@@ -26,6 +27,23 @@ ASSERTIONS: Final[dict[str, Context]] = {
     name: Context(Polarity(parts["polarity"]), Temporality(parts["temporality"]), Experiencer(parts["experiencer"]))
     for name, parts in _TABLE["assertions"].items()
 }
+
+
+_SHORT_WORDS: Final[dict[str, str]] = _TABLE["shorthand"]["words"]
+_SHORT: Final = re.compile(rf"\b(?:{'|'.join(map(re.escape, _SHORT_WORDS))})\b(?!-?\s?\d)\.?", re.IGNORECASE)
+
+
+def in_full(kind: str, text: str) -> str:
+    """The text of a fact with the shorthand of its kind written out ("ca breast": "carcinoma breast")."""
+    if kind not in _TABLE["shorthand"]["kinds"]:
+        return text
+    return _SHORT.sub(lambda match: _SHORT_WORDS[match.group().rstrip(".").casefold()], text)
+
+
+def leaves_open(text: str) -> bool:
+    """Whether the words of a treatment leave open whether it was the one named (a blinded arm)."""
+    folded = text.casefold()
+    return any(word in folded for word in _TABLE["doubt"]["words"])
 
 
 def reason_of(text: str) -> str:

@@ -13,7 +13,7 @@ from ..frame import Frame, Span
 from ..recognizers.molecular import MolecularRecognizer
 from ..statements import statement
 from .records import AbstractedFact
-from .structure import ASSERTIONS, DEFAULTS, KINDS, LEADS, reason_of, standing_of
+from .structure import ASSERTIONS, DEFAULTS, KINDS, LEADS, in_full, leaves_open, reason_of, standing_of
 
 _MOLECULAR: Final = frozenset({"biomarker", "genomic_variant", "lab"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
@@ -28,6 +28,9 @@ _MOLECULAR_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "origin": frozenset({"origin"}),
     "result": frozenset({"significance"}),
 }
+_MEASURED: Final = frozenset({"percent", "value", "score"})
+#: Results that point the same way do not disagree, whatever words tell them.
+_SIGNS: Final = (("result_positive", "abnormal_expression"), ("result_negative", "normal_expression"))
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -97,24 +100,52 @@ class FactReader:
     def _findings(self, fact: AbstractedFact) -> list[Mention]:
         """The first piece of the text that names something of the fact's kind; attributes from all of it."""
         wanted = KINDS[fact.kind]
+        named = self._named(fact, wanted)
+        if named:
+            return named
         lead = LEADS.get(fact.kind, "")
+        whole = in_full(fact.kind, fact.text)
+        # A state is told in any of its words; what else a value holds is beside the point of its fact.
+        concept = "" if fact.kind == "disease_state" else in_full(fact.kind, fact.concept)
         pieces = (
             *self._pieces_of_attributes(fact),
-            fact.concept,
-            fact.text,
+            concept,
+            whole,
             f"{lead} {fact.value}" if lead and fact.value else "",
             f"{lead} {fact.concept}" if lead and fact.concept else "",
         )
         for piece in pieces:
             found = [mention for mention in self._read(piece) if mention.kind in wanted]
+            if fact.kind == "disease_state":
+                found = [mention for mention in found if mention.context.polarity is Polarity.PRESENT] or found
             if found:
                 break
         else:
             return []
         found = _without_lesser(found, wanted)
-        if piece != fact.text:
-            found = _enriched(found, self._read(fact.text))
-        return self._refined(fact, found) if fact.kind in ("diagnosis", "histology") else found
+        return found if piece == whole else _enriched(found, self._read(whole))
+
+    def _named(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
+        """What a diagnosis or histology names, in the order in which it is written or with its head put last.
+
+        Registries write "Carcinoma, squamous cell, NOS" for squamous cell carcinoma.
+        """
+        if fact.kind not in ("diagnosis", "histology"):
+            return []
+        text = in_full(fact.kind, fact.concept)
+        best: list[Mention] = []
+        for piece in (text, *_inverted(text)):
+            found = [mention for mention in self._read(piece) if mention.kind in wanted]
+            if self._closeness(found) > self._closeness(best):
+                best = found
+        return self._refined(fact, best) if best else []
+
+    def _closeness(self, found: Iterable[Mention]) -> int:
+        """How much the names found say: the deepest tumor among them."""
+        return max(
+            (len(self._concepts.above(mention.concept)) for mention in found if mention.concept in self._concepts),
+            default=0,
+        )
 
     @staticmethod
     def _pieces_of_attributes(fact: AbstractedFact) -> Iterable[str]:
@@ -146,13 +177,15 @@ class FactReader:
 
     def _refined(self, fact: AbstractedFact, found: list[Mention]) -> list[Mention]:
         """A tumor as its value names it more closely ("breast cancer": "invasive ductal"), and its grade."""
-        first = next((mention for mention in self._read(fact.value) if mention.kind == "diagnosis"), None)
+        value = in_full(fact.kind, fact.value)
+        first = next((mention for mention in self._read(value) if mention.kind == "diagnosis"), None)
+        found = _without_lesser(_enriched(found, self._read(in_full(fact.kind, fact.text))), KINDS[fact.kind])
         refined = []
         for mention in found:
             site = str(mention.attributes.get("site", ""))
             if first is not None and mention.kind == "diagnosis" and first.start <= 2:
                 closer = self._compose(first.concept, site)
-                part = statement("component").search(fact.value)
+                part = statement("component").search(value)
                 if not part and closer != mention.concept and self._concepts.is_a(closer, mention.concept):
                     mention = replace(mention, concept=closer)
             refined.append(mention)
@@ -166,9 +199,15 @@ class FactReader:
         kind, concept = DEFAULTS.get(fact.kind, ("", ""))
         if not kind:
             return []
+        attributes: dict[str, Value] = {}
         if fact.kind == "metastasis":
             concept = place.site
-        return [Mention("", 0, len(fact.text), fact.text, kind, "", concept, source="kind")]
+        elif fact.kind == "biomarker":
+            named = self._concepts.lookup(fact.attributes.get("result", "") or fact.value, kinds=("value",))
+            if not named:
+                return []
+            attributes["result"] = named[0]
+        return [Mention("", 0, len(fact.text), fact.text, kind, "", concept, attributes, source="kind")]
 
     # --- molecular findings -----------------------------------------------------------------------------------------
 
@@ -244,8 +283,11 @@ class FactReader:
             attributes = {name: value for name, value in attributes.items() if value != ""}
         elif "result" in written:
             result = self._value(fact, mention, written["result"])
-            if result and not self._says(attributes.get("result"), result):
+            if result and not self._agrees(attributes.get("result"), result):
                 attributes["result"] = result
+        elif "result" not in attributes and fact.kind == "genomic_variant" and not attributes.keys() & _MEASURED:
+            # A cytogenetic change is found or not; its fact need not say so again.
+            attributes["result"] = "negative" if fact.assertion == "absent" else "positive"
         percent = _NUMBER.search(written.get("percent", ""))
         if percent and "percent" not in attributes:
             attributes["percent"] = float(percent.group())
@@ -260,10 +302,13 @@ class FactReader:
         named = self._concepts.lookup(text, kinds=("value",))
         return named[0] if named else ""
 
-    def _says(self, closer: Value | None, result: str) -> bool:
-        """Whether the text's own result is the attribute's, or a kind of it."""
-        return isinstance(closer, str) and (
-            closer == result or (closer in self._concepts and self._concepts.is_a(closer, result))
+    def _agrees(self, closer: Value | None, result: str) -> bool:
+        """Whether the text's own result is the attribute's, a kind of it, or one that points the same way."""
+        if not isinstance(closer, str) or closer not in self._concepts:
+            return False
+        is_a = self._concepts.is_a
+        return is_a(closer, result) or any(
+            any(is_a(closer, sign) for sign in signs) and any(is_a(result, sign) for sign in signs) for signs in _SIGNS
         )
 
     # --- place ------------------------------------------------------------------------------------------------------
@@ -322,9 +367,22 @@ class FactReader:
                 attributes["site"] = place.site
         elif place.site and mention.kind in ("surgery", "radiation", "procedure", "variant", "biomarker", "grade"):
             attributes["site"] = place.site
+            if mention.kind == "surgery":
+                concept = self._operation(concept, place.site)
         elif mention.kind == "node" and self._reader.is_node(place.site):
             concept = place.site
         return replace(mention, attributes=attributes, concept=concept)
+
+    def _operation(self, concept: str, site: str) -> str:
+        """The operation that has a name of its own at a site ("wide local excision" of the breast); else itself."""
+        name = self._concepts.name(concept) if concept else ""
+        for above in sorted(self._concepts.above(site), key=lambda one: -len(self._concepts.above(one))):
+            organ = self._concepts.name(above)
+            for text in (f"{name} of {organ}", f"{organ} {name}"):
+                found = self._concepts.lookup(text, kinds=("procedure",))
+                if found:
+                    return found[0]
+        return concept
 
     # --- context and day --------------------------------------------------------------------------------------------
 
@@ -354,6 +412,12 @@ class FactReader:
         if fact.assertion == "uncertain" and mention.attributes.get("significance") == "vus":
             # A variant of uncertain significance was found for certain.
             return replace(context, polarity=Polarity.PRESENT)
+        if context.really_happened and mention.kind == "diagnosis" and statement("component").search(fact.concept):
+            # A component does not name the tumor, unless it is one in situ, which stands for itself.
+            if not self._concepts.is_a(mention.concept, "in_situ_neoplasm"):
+                return replace(context, polarity=Polarity.UNCERTAIN)
+        if context.really_happened and fact.kind in _TREATMENTS and leaves_open(fact.text):
+            return replace(context, polarity=Polarity.UNCERTAIN)
         if context.really_happened:
             standing = standing_of(written.get("status", "")) if fact.kind in _TREATMENTS else ""
             if standing == "planned":
@@ -398,6 +462,14 @@ def _line(fact: AbstractedFact) -> str:
     if fact.evidence:
         line += f"\n{fact.evidence}" + (f" ({', '.join(fact.docs)})" if fact.docs else "")
     return line
+
+
+def _inverted(text: str) -> Iterable[str]:
+    """A name whose head comes first with the head put last, by the first modifier and by each alone."""
+    head, *modifiers = [part.strip() for part in text.split(",")]
+    for modifier in modifiers:
+        if modifier and len(modifier.split()) <= 4:
+            yield f"{modifier} {head}"
 
 
 def _without_lesser(found: list[Mention], wanted: Sequence[str]) -> list[Mention]:
