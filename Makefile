@@ -1,10 +1,10 @@
-# One command a job: make demo | test | lint | types | bench | bank | clean.  Everything happens in .venv and build/.
+# One command a job: make demo | test | lint | types | bench | bank | guide | clean.  Everything happens in .venv and build/.
 PYTHON ?= python3
 BIN := .venv/bin
 KB := build/demo.kb
 RUN := $(BIN)/cohortium
 
-.PHONY: demo test lint types bench bank clean
+.PHONY: demo test lint types bench bank guide clean
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -49,6 +49,9 @@ bench: .venv/dev  ## the measurements of docs/measurements.md
 
 bank: .venv/core  ## the read-backs of eval/acr/bank.toml, after a query was changed
 	$(BIN)/python -m cohortium.eval.acr.read_backs
+
+guide: .venv/core  ## docs/language.md, after a chapter of tests/spec/chapters was changed
+	$(BIN)/python tests/spec/guide.py
 
 clean:
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

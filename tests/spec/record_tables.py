@@ -29,10 +29,13 @@ CONTEXTS: Mapping[str, tuple[dict[str, object], World]] = {
     "hypothetical": ({"temporality": Temporality.HYPOTHETICAL}, World.NONE),
     "family": ({"experiencer": Experiencer.FAMILY}, World.NONE),
     "declined": ({"polarity": Polarity.ABSENT, "reason": "declined"}, World.NONE),
+    "someone else": ({"experiencer": Experiencer.OTHER}, World.NONE),
     # Disputed facts: present as the text tells them, kept or rejected by a decision.
     "kept": ({}, World.BELIEVED),
     "rejected": ({}, World.POSSIBLE),
 }
+
+COLUMNS = ("patient", "kind", "concept", "day", "attributes", "context", "tumor")
 
 
 def journeys(table: str) -> list[Journey]:
@@ -47,17 +50,24 @@ def journeys(table: str) -> list[Journey]:
 
     The header names the columns; those after the patient may be missing. A day is a date, a month, a year, two dates
     with ``..`` between, or nothing. Attributes stand side by side with commas; numbers are numbers. The context is a
-    word of CONTEXTS. A line with a patient alone is a patient without events.
+    word of CONTEXTS, or several with commas. A line with a patient alone is a patient without events. ValueError for a
+    column or context that is not known.
     """
-    header, *lines = [line for line in table.strip().splitlines() if line.strip()]
-    names = [cell.strip() for cell in header.split("|")]
     found: dict[str, list[Event]] = {}
-    for line in lines:
-        cells = dict(zip(names, (cell.strip() for cell in line.split("|")), strict=False))
+    for cells in rows(table):
         events = found.setdefault(cells["patient"], [])
         if cells.get("kind"):
             events.append(_event(cells))
     return [Journey(patient, events=tuple(events)) for patient, events in found.items()]
+
+
+def rows(table: str) -> list[dict[str, str]]:
+    """The lines of a table below its header, each as column name -> cell."""
+    header, *lines = [line for line in table.strip().splitlines() if line.strip()]
+    names = [cell.strip() for cell in header.split("|")]
+    if unknown := set(names) - set(COLUMNS):
+        raise ValueError(f"no column is called {', '.join(sorted(unknown))}; they are {', '.join(COLUMNS)}")
+    return [dict(zip(names, (cell.strip() for cell in line.split("|")), strict=False)) for line in lines]
 
 
 def day_interval(text: str) -> DayInterval:
@@ -80,7 +90,7 @@ def _bounds(text: str) -> tuple[int, int]:
 
 
 def _event(cells: Mapping[str, str]) -> Event:
-    changes, world = CONTEXTS[cells.get("context", "")]
+    changes, world = _context(cells.get("context", ""))
     return Event(
         cells["patient"],
         cells["kind"],
@@ -91,6 +101,18 @@ def _event(cells: Mapping[str, str]) -> Event:
         world=world,
         tumor=cells.get("tumor", ""),
     )
+
+
+def _context(text: str) -> tuple[dict[str, object], World]:
+    """What several words change together; the event is in the lowest of their worlds."""
+    changes: dict[str, object] = {}
+    world = World.CERTAIN
+    for word in (part.strip() for part in text.split(",")):
+        if word not in CONTEXTS:
+            raise ValueError(f"no context is called {word!r}; they are {', '.join(filter(None, CONTEXTS))}")
+        changes |= CONTEXTS[word][0]
+        world = min(world, CONTEXTS[word][1])
+    return changes, world
 
 
 def _attribute(pair: str) -> tuple[str, Value]:

@@ -1,0 +1,25 @@
+"""What the spec's tests share: the ontology and scales that ship."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.scales import Scales
+
+
+@pytest.fixture(scope="session")
+def concepts() -> ConceptTable:
+    """The ontology that ships."""
+    return ConceptTable.from_files()
+
+
+@pytest.fixture(scope="session")
+def scales() -> Scales:
+    """The scales that ship."""
+    return Scales.from_files()

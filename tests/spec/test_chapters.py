@@ -1,0 +1,176 @@
+"""Every paragraph of the guide holds: the answers that a person worked out, from each engine, in the three worlds."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import book
+import pytest
+from memory_kb import MemoryKb
+from record_tables import journeys, rows
+
+from cohortium.engine import fast, reference
+from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.load import build_generation
+from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, DayInterval, Event, Journey, World
+from cohortium.kb.scales import Scales
+from cohortium.kb.store import KnowledgeBase
+from cohortium.query_lang.errors import QueryError
+from cohortium.query_lang.parse import parse
+from cohortium.query_lang.render import render
+from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.vocabulary import KIND_WORDS
+
+WORLDS = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
+PARTS = {part.place: part for part in book.parts()}
+QUESTIONS = [
+    pytest.param(part, question, id=f"{part.place}: {question.query[:70]}")
+    for part in PARTS.values()
+    for question in part.questions
+]
+REFUSALS = [refusal for part in PARTS.values() for refusal in part.refusals]
+FILLED_AT_RANDOM = 25
+
+
+def answers(question: book.Question) -> tuple[frozenset[str], ...]:
+    """The three answers, in the order of WORLDS."""
+    return question.certain, question.believed, question.possible
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    """One knowledge base on disk with the records of all paragraphs, each patient's id begun with its paragraph."""
+
+    def moved(place: str, journey: Journey) -> Journey:
+        patient = f"{place}/{journey.patient_id}"
+        return Journey(patient, events=tuple(replace(event, patient_id=patient) for event in journey.events))
+
+    path: Path = tmp_path_factory.mktemp("spec") / "chapters.kb"
+    build_generation(
+        path, [moved(part.place, journey) for part in PARTS.values() if part.table for journey in journeys(part.table)]
+    )
+    return KnowledgeBase.open(path)
+
+
+def test_there_is_much_to_ask() -> None:
+    """The chapters are found, and each has its questions."""
+    assert len(book.chapters()) >= 10
+    assert len(QUESTIONS) >= 150
+
+
+@pytest.mark.parametrize(("part", "question"), QUESTIONS)
+def test_the_reference_engine_gives_the_answer(
+    part: book.Part, question: book.Question, concepts: ConceptTable, scales: Scales
+) -> None:
+    """The engine that defines each node finds these patients, and no others, in each world."""
+    query = resolve_text(question.query, concepts, scales)
+    records = journeys(part.table)
+    assert tuple(reference.evaluate(query, records, concepts, scales, world) for world in WORLDS) == answers(question)
+
+
+@pytest.mark.parametrize(("part", "question"), QUESTIONS)
+def test_the_fast_engine_gives_the_answer(
+    part: book.Part, question: book.Question, concepts: ConceptTable, scales: Scales
+) -> None:
+    """The engine that people use finds the same in each world."""
+    query = resolve_text(question.query, concepts, scales)
+    kb = MemoryKb(journeys(part.table), concepts, scales)
+    found = tuple(frozenset(kb.patients[number] for number in fast.evaluate(query, kb, world)) for world in WORLDS)
+    assert found == answers(question)
+
+
+@pytest.mark.parametrize(("part", "question"), QUESTIONS)
+def test_a_stored_knowledge_base_gives_the_answer(
+    part: book.Part, question: book.Question, stored: KnowledgeBase
+) -> None:
+    """Among the patients of all other paragraphs, on disk and with its posting lists, the answer is the same."""
+    query = resolve_text(question.query, stored.concepts, stored.scales)
+    place = f"{part.place}/"
+    for world, expected in zip(WORLDS, answers(question), strict=True):
+        found = {stored.patients[number] for number in fast.evaluate(query, stored, world)}
+        assert {patient.removeprefix(place) for patient in found if patient.startswith(place)} == expected
+
+
+@pytest.mark.parametrize(("part", "question"), QUESTIONS)
+def test_the_worlds_are_nested_in_what_the_guide_says(part: book.Part, question: book.Question) -> None:
+    """Certain lies within believed within possible, and all of them are patients of the record."""
+    everyone = {journey.patient_id for journey in journeys(part.table)}
+    assert question.certain <= question.believed <= question.possible <= everyone
+
+
+@pytest.mark.parametrize(("part", "question"), QUESTIONS)
+def test_what_a_record_leaves_open_is_filled_within_the_bounds(
+    part: book.Part, question: book.Question, concepts: ConceptTable, scales: Scales
+) -> None:
+    """However days, uncertain facts and tumors are filled in, who is certain is found, and who is found is possible."""
+    query = resolve_text(question.query, concepts, scales)
+    chance = random.Random(part.place)
+    for journey in journeys(part.table):
+        if not any(_is_open(event) for event in journey.events):
+            continue
+        tumors = sorted(
+            {event.tumor for event in journey.events if event.tumor not in (ALL_TUMORS, NO_TUMOR) and event.world}
+        )
+        for _ in range(FILLED_AT_RANDOM):
+            filled = replace(journey, events=tuple(_filled(event, tumors, chance) for event in journey.events))
+            found = reference.matches(query, filled, concepts, scales, World.BELIEVED)
+            assert found or journey.patient_id not in question.certain
+            assert not found or journey.patient_id in question.possible
+
+
+def _is_open(event: Event) -> bool:
+    return (
+        event.day.low < event.day.high
+        or event.world in (World.POSSIBLE, World.BELIEVED)
+        or (event.tumor == NO_TUMOR and event.world > World.NONE)
+    )
+
+
+def _filled(event: Event, tumors: list[str], chance: random.Random) -> Event:
+    """The event with one of its days, there or not there, and with a tumor if it has none."""
+    day = chance.choice([event.day.low, event.day.high, chance.randint(event.day.low, event.day.high)])
+    disputed = event.world in (World.POSSIBLE, World.BELIEVED)
+    return replace(
+        event,
+        day=DayInterval(day, day),
+        world=chance.choice([World.CERTAIN, World.NONE]) if disputed else event.world,
+        tumor=chance.choice(tumors) if event.tumor == NO_TUMOR and tumors else event.tumor,
+    )
+
+
+@pytest.mark.parametrize(("part", "question"), QUESTIONS)
+def test_a_query_survives_rendering(part: book.Part, question: book.Question) -> None:
+    """The read-back of a query parses to the same tree."""
+    parsed = parse(question.query)
+    assert parse(render(parsed)) == parsed
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.query[:70])
+def test_a_wrong_query_is_answered_with_this_message(
+    refusal: book.Refusal, concepts: ConceptTable, scales: Scales
+) -> None:
+    """What, where, and what instead: word for word as the guide shows it."""
+    with pytest.raises(QueryError) as caught:
+        resolve_text(refusal.query, concepts, scales)
+    assert str(caught.value) == refusal.message
+
+
+def test_records_are_such_as_reading_makes(concepts: ConceptTable) -> None:
+    """Each event has a concept of the ontology that fits its kind, and attributes that the kind has."""
+    for part in PARTS.values():
+        for cells in rows(part.table) if part.table else ():
+            kind, concept = cells.get("kind", ""), cells.get("concept", "")
+            if not kind:
+                continue
+            words = KIND_WORDS[kind]
+            assert kind in KINDS
+            if concept and kind not in ("death", "trial"):
+                assert concepts.get(concept).kind in words.concepts, f"{part.place}: {cells}"
+            for pair in filter(None, cells.get("attributes", "").split(",")):
+                name, _, value = (text.strip() for text in pair.partition("="))
+                type_ = words.attributes[name]
+                assert value
+                if isinstance(type_, str) and type_.startswith("concept:"):
+                    assert concepts.get(value).kind == type_.removeprefix("concept:"), f"{part.place}: {cells}"
