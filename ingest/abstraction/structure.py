@@ -29,6 +29,8 @@ ASSERTIONS: Final[dict[str, Context]] = {
 }
 
 
+#: Tumors whose usual names only imply their organ.
+IMPLIED: Final[frozenset[str]] = frozenset(_TABLE["implied"]["tumors"])
 _SHORT_WORDS: Final[dict[str, str]] = _TABLE["shorthand"]["words"]
 _SHORT: Final = re.compile(rf"\b(?:{'|'.join(map(re.escape, _SHORT_WORDS))})\b(?!-?\s?\d)\.?", re.IGNORECASE)
 

@@ -13,7 +13,7 @@ from ..frame import Frame, Span
 from ..recognizers.molecular import MolecularRecognizer
 from ..statements import statement
 from .records import AbstractedFact
-from .structure import ASSERTIONS, DEFAULTS, KINDS, LEADS, in_full, leaves_open, reason_of, standing_of
+from .structure import ASSERTIONS, DEFAULTS, IMPLIED, KINDS, LEADS, in_full, leaves_open, reason_of, standing_of
 
 _MOLECULAR: Final = frozenset({"biomarker", "genomic_variant", "lab"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
@@ -31,6 +31,7 @@ _MOLECULAR_KEYS: Final[Mapping[str, frozenset[str]]] = {
 _MEASURED: Final = frozenset({"percent", "value", "score"})
 #: Results that point the same way do not disagree, whatever words tell them.
 _SIGNS: Final = (("result_positive", "abnormal_expression"), ("result_negative", "normal_expression"))
+_BRACKETS: Final = re.compile(r"\([^()]*\)")
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -136,6 +137,8 @@ class FactReader:
         best: list[Mention] = []
         for piece in (text, *_inverted(text)):
             found = [mention for mention in self._read(piece) if mention.kind in wanted]
+            # What the name itself denies ("too small for a diagnosis of carcinoma") is not what it names.
+            found = [mention for mention in found if mention.context.polarity is Polarity.PRESENT] or found
             if self._closeness(found) > self._closeness(best):
                 best = found
         return self._refined(fact, best) if best else []
@@ -203,10 +206,12 @@ class FactReader:
         if fact.kind == "metastasis":
             concept = place.site
         elif fact.kind == "biomarker":
-            named = self._concepts.lookup(fact.attributes.get("result", "") or fact.value, kinds=("value",))
-            if not named:
+            # The marker is none that the ontology has; what was found of it is as if it were any.
+            marker = Mention("", 0, 0, "", kind, "", concept)
+            result = self._value(marker, fact.value) or self._value(marker, fact.attributes.get("result", ""))
+            if not result:
                 return []
-            attributes["result"] = named[0]
+            attributes["result"] = result
         return [Mention("", 0, len(fact.text), fact.text, kind, "", concept, attributes, source="kind")]
 
     # --- molecular findings -----------------------------------------------------------------------------------------
@@ -282,7 +287,7 @@ class FactReader:
             attributes.setdefault("alteration", "mutation" if {"protein", "cdna", "exon"} & attributes.keys() else "")
             attributes = {name: value for name, value in attributes.items() if value != ""}
         elif "result" in written:
-            result = self._value(fact, mention, written["result"])
+            result = self._value(mention, written["result"])
             if result and not self._agrees(attributes.get("result"), result):
                 attributes["result"] = result
         elif "result" not in attributes and fact.kind == "genomic_variant" and not attributes.keys() & _MEASURED:
@@ -293,8 +298,10 @@ class FactReader:
             attributes["percent"] = float(percent.group())
         return replace(mention, attributes=attributes)
 
-    def _value(self, fact: AbstractedFact, mention: Mention, text: str) -> str:
+    def _value(self, mention: Mention, text: str) -> str:
         """The result that a text means for this marker; empty if it means none."""
+        if not text:
+            return ""
         name = self._concepts.name(mention.concept)
         for found in self._read(f"{name}: {text}"):
             if found.concept == mention.concept and "result" in found.attributes:
@@ -357,6 +364,8 @@ class FactReader:
             attributes["laterality"] = place.side
         if mention.kind == "diagnosis" and concept in self._concepts:
             own = self._concepts.get(concept).site
+            if place.site and own and concept in IMPLIED and not self._named_place(fact, own):
+                concept, own = self._elsewhere(concept, own, place.site)
             spread = "spread" in attributes or "spread_site" in attributes
             if place.site and not own and not spread and self._reader.may_be_primary(place.site):
                 composed = self._compose(concept, place.site)
@@ -372,6 +381,24 @@ class FactReader:
         elif mention.kind == "node" and self._reader.is_node(place.site):
             concept = place.site
         return replace(mention, attributes=attributes, concept=concept)
+
+    def _named_place(self, fact: AbstractedFact, site: str) -> bool:
+        """Whether the words of a fact name this site or one above or below it, and not only imply it."""
+        is_a = self._concepts.is_a
+        return any(
+            span.kind == "site" and (is_a(span.concept, site) or is_a(site, span.concept))
+            for span in self._spans(f"{fact.concept} {fact.attributes.get('site', '')}")
+        ) or self._concepts.name(site).casefold() in fact.concept.casefold()
+
+    def _elsewhere(self, concept: str, own: str, site: str) -> tuple[str, str]:
+        """A tumor whose name only implies an organ, where the fact says another: its morphology alone ("infiltrating
+        duct carcinoma" of the pancreas), and no site of its own."""
+        if not self._reader.may_be_primary(site):
+            return concept, own
+        above = [one for one in self._concepts.above(concept) if not self._concepts.get(one).site]
+        bare = [one for one in above if self._concepts.is_a(one, "malignant_neoplasm")]
+        deepest = max(bare, key=lambda one: (len(self._concepts.above(one)), one), default="")
+        return (deepest, "") if deepest else (concept, own)
 
     def _operation(self, concept: str, site: str) -> str:
         """The operation that has a name of its own at a site ("wide local excision" of the breast); else itself."""
@@ -466,7 +493,7 @@ def _line(fact: AbstractedFact) -> str:
 
 def _inverted(text: str) -> Iterable[str]:
     """A name whose head comes first with the head put last, by the first modifier and by each alone."""
-    head, *modifiers = [part.strip() for part in text.split(",")]
+    head, *modifiers = [part.strip() for part in _BRACKETS.sub("", text).split(",")]
     for modifier in modifiers:
         if modifier and len(modifier.split()) <= 4:
             yield f"{modifier} {head}"
