@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -20,9 +21,12 @@ _FAR: Final = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """For each entry of a frame, whether it may be the pick, and for each group, whether there must be one."""
+    """For each entry of a frame, whether it may be the pick, and the first and last day on which it may (of others, any
+    days); for each group, whether there must be one."""
 
     candidates: Array
+    low: Array
+    high: Array
     must: Array
 
 
@@ -47,44 +51,106 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
     return members & (keys == key_of_group[frame.group])
 
 
-def may_be_chosen(node: nodes.Events, frame: Frame, sure: Array, maybe: Array, scales: Scales) -> Chosen:
-    """What may be the pick when the members ``sure`` are there in every completion and those ``maybe`` in some."""
+def days_in_window(window: nodes.Window | None, frame: Frame) -> tuple[Array, Array]:
+    """For each entry the first and the last of its days, of those in the window where it has any there."""
+    low, high = frame.rows.low[frame.index], frame.rows.high[frame.index]
+    if window is None:
+        return low, high
+    return np.maximum(low, window.low), np.minimum(high, window.high)
+
+
+def may_be_chosen(
+    node: nodes.Events, frame: Frame, sure: Array, maybe: Array, scales: Scales, spoilers: Array | None = None
+) -> Chosen:
+    """What may be the pick when the members ``sure`` are there in every completion and those ``maybe`` in some.
+
+    With ``spoilers``, which are among ``sure``: what may be the pick and none of those beside it.
+    """
+    low, high = days_in_window(node.window, frame)
     if node.pick.how in ("worst", "best"):
         values = _Values.of(node, frame, scales)
-        return Chosen(values.unexceeded(maybe, sure), _any_of(frame, sure & values.ranked))
-    low, high = frame.rows.low[frame.index], frame.rows.high[frame.index]
+        candidates = values.unexceeded(maybe, sure)
+        if spoilers is not None and spoilers.any():
+            candidates = values.unspoilt(candidates, maybe, spoilers)
+        return Chosen(candidates, low, high, _any_of(frame, sure & values.ranked))
+    if spoilers is None:
+        spoilers = np.zeros(len(frame.index), dtype=bool)
     if node.pick.how == "latest":
-        low, high = -high, -low
-    if node.pick.how == "nth" and node.pick.n > 1:
-        return _nth(node.pick.n, frame, low, high, sure, maybe)
-    earliest_end = np.full(frame.groups, _FAR)
-    np.minimum.at(earliest_end, frame.group[sure], high[sure])
-    return Chosen(maybe & (low <= earliest_end[frame.group]), _any_of(frame, sure))
+        mirrored = _first(frame, -high, -low, sure, maybe, spoilers)
+        return replace(mirrored, low=-mirrored.high, high=-mirrored.low)
+    if node.pick.how == "first" or node.pick.n == 1:
+        return _first(frame, low, high, sure, maybe, spoilers)
+    return _nth(node.pick.n, frame, low, high, sure, maybe, spoilers)
 
 
-def _nth(n: int, frame: Frame, low: Array, high: Array, sure: Array, maybe: Array) -> Chosen:
-    # Group by group: fewest common days are found by a greedy walk that does not turn into columns.
-    candidates = np.zeros(len(frame.index), dtype=bool)
-    must = np.zeros(frame.groups, dtype=bool)
+def _first(frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spoilers: Array) -> Chosen:
+    last = np.full(frame.groups, _FAR)
+    np.minimum.at(last, frame.group[sure], high[sure])
+    # A spoiler must come later.
+    np.minimum.at(last, frame.group[spoilers], high[spoilers] - 1)
+    high = np.minimum(high, last[frame.group])
+    return Chosen(maybe & (low <= high), low, high, _any_of(frame, sure))
+
+
+def _nth(n: int, frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spoilers: Array) -> Chosen:
+    # Group by group: days are shared out among events by greedy walks that do not turn into columns.
+    found = Chosen(np.zeros(len(frame.index), dtype=bool), low.copy(), high.copy(), np.zeros(frame.groups, dtype=bool))
     for group, entries in _grouped(frame, maybe):
         if len(entries) < n:
             continue
-        days = [(int(low[entry]), int(high[entry])) for entry in entries]
-        surely = [day for entry, day in zip(entries, days, strict=True) if sure[entry]]
-        must[group] = _fewest_days(surely) >= n
-        for at, entry in enumerate(entries):
-            before = _fewest_days(day for day in surely if day[1] < days[at][0])
-            perhaps = sum(day[0] < days[at][1] for other, day in enumerate(days) if other != at)
-            candidates[entry] = before <= n - 1 <= perhaps
-    return Chosen(candidates, must)
+        days = {entry: (int(low[entry]), int(high[entry])) for entry in entries}
+        # Once that day has passed, n days have passed in every completion.
+        last = _nth_of_fewest(n, [days[entry] for entry in entries if sure[entry]])
+        found.must[group] = last is not None
+        taken = {days[entry][0] for entry in entries if spoilers[entry] and days[entry][0] == days[entry][1]}
+        for entry in entries:
+            own_low, own_high = days[entry]
+            passed = _day_of_most(n - 1, [day for other, day in days.items() if other != entry])
+            if passed is None:
+                continue
+            own_low = max(own_low, passed + 1)
+            own_high = own_high if last is None else min(own_high, last)
+            while own_low in taken:
+                own_low += 1
+            while own_high in taken:
+                own_high -= 1
+            found.candidates[entry] = own_low <= own_high
+            found.low[entry], found.high[entry] = own_low, own_high
+    return found
 
 
-def _fewest_days(intervals: Iterable[tuple[int, int]]) -> int:
+def _nth_of_fewest(n: int, intervals: Iterable[tuple[int, int]]) -> int | None:
+    """The n-th of the fewest days of which one lies in each interval, as late as can be; None if there are fewer."""
     count, last = 0, EARLIEST_DAY - _DAYS
     for low, high in sorted(intervals, key=lambda interval: interval[1]):
         if low > last:
             count, last = count + 1, high
-    return count
+            if count == n:
+                return last
+    return None
+
+
+def _day_of_most(n: int, intervals: list[tuple[int, int]]) -> int | None:
+    """The first day by which n of the intervals can have had a day each, no two the same; None if they cannot."""
+    waiting = sorted(intervals)
+    ends: list[int] = []
+    day, found, at = EARLIEST_DAY - _DAYS, 0, 0
+    while found < n:
+        day += 1
+        if not ends:
+            if at == len(waiting):
+                return None
+            day = max(day, waiting[at][0])
+        while at < len(waiting) and waiting[at][0] <= day:
+            heapq.heappush(ends, waiting[at][1])
+            at += 1
+        # Those that end first are served first.
+        while ends and ends[0] < day:
+            heapq.heappop(ends)
+        if ends:
+            heapq.heappop(ends)
+            found += 1
+    return day
 
 
 def _grouped(frame: Frame, mask: Array) -> Iterator[tuple[int, list[int]]]:
@@ -113,6 +179,7 @@ class _Values:
     codes: Array
     distinct: tuple[Value, ...]
     ranked: Array
+    verdicts: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, node: nodes.Events, frame: Frame, scales: Scales) -> _Values:
@@ -135,6 +202,28 @@ class _Values:
         np.maximum.at(highest, self.frame.group[others], low[others])
         return entries & (highest[self.frame.group] <= high)
 
+    def unspoilt(self, entries: Array, others: Array, spoilers: Array) -> Array:
+        """Which of ``entries`` leave room for one of ``others`` that exceeds each of the spoilers of their group, and
+        does not exceed them."""
+        others, spoilers = others & self.ranked, spoilers & self.ranked
+        rivals = {group: {int(self.codes[at]) for at in members} for group, members in _grouped(self.frame, others)}
+        spoilt = {group: {int(self.codes[at]) for at in members} for group, members in _grouped(self.frame, spoilers)}
+        found = entries.copy()
+        for group, members in _grouped(self.frame, entries & _any_of(self.frame, spoilers)[self.frame.group]):
+            for at in members:
+                own = int(self.codes[at])
+                room = [code for code in rivals[group] if not self._exceeds(code, own)]
+                found[at] = all(any(self._exceeds(code, spoiler) for code in room) for spoiler in spoilt[group])
+        return found
+
+    def _exceeds(self, one: int, other: int) -> bool:
+        key = (one, other)
+        if key not in self.verdicts:
+            self.verdicts[key] = self.scales.compare(
+                self.attribute, self.distinct[one], self.exceeds, self.distinct[other]
+            )
+        return self.verdicts[key]
+
     def _ranks(self, used: Array) -> Array | None:
         """The rank interval of each distinct value; None when only some of the used values lie on the scale."""
         ranks = np.zeros((len(self.distinct) + 1, 2))
@@ -149,18 +238,8 @@ class _Values:
 
     def _unexceeded_one_by_one(self, entries: Array, others: Array) -> Array:
         found = np.zeros(len(self.codes), dtype=bool)
-        verdicts: dict[tuple[int, int], bool] = {}
-
-        def exceeded(own: int, other: int) -> bool:
-            key = (own, other)
-            if key not in verdicts:
-                verdicts[key] = self.scales.compare(
-                    self.attribute, self.distinct[other], self.exceeds, self.distinct[own]
-                )
-            return verdicts[key]
-
         rivals = {group: {int(self.codes[at]) for at in members} for group, members in _grouped(self.frame, others)}
         for group, members in _grouped(self.frame, entries):
             for at in members:
-                found[at] = not any(exceeded(int(self.codes[at]), other) for other in rivals.get(group, ()))
+                found[at] = not any(self._exceeds(other, int(self.codes[at])) for other in rivals.get(group, ()))
         return found

@@ -13,11 +13,12 @@ sets. The theory in three sentences:
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..kb.concepts import ConceptTable
-from ..kb.model import ALL_TUMORS, MAIN_ATTRIBUTE, NO_TUMOR, Event, Experiencer, Journey, Value, World
+from ..kb.model import ALL_TUMORS, MAIN_ATTRIBUTE, NO_TUMOR, DayInterval, Event, Experiencer, Journey, Value, World
 from ..kb.scales import Scales, as_number
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
@@ -46,12 +47,19 @@ def matches(query: nodes.Query, journey: Journey, concepts: ConceptTable, scales
 class Seen:
     """An event, the ``position``-th of its journey, as a view shows it.
 
-    ``world``: in which worlds the view shows it, whether or not the event is so there.
+    ``world``: in which worlds the view shows it, whether or not the event is so there. ``narrowed``: the days on which
+    it can be a member of the set that is looked at, where these are known; they lie in the event's own interval.
     """
 
     event: Event
     position: int
     world: World = World.CERTAIN
+    narrowed: DayInterval | None = None
+
+    @property
+    def days(self) -> DayInterval:
+        """The days that the certain and the possible world reckon with."""
+        return self.event.day if self.narrowed is None else self.narrowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +164,8 @@ class Meaning:
         """The witnesses that the event set is not empty in ``world``.
 
         Each is a tuple of events. One event: it belongs to the set. Several (only for a pick in the certain world):
-        every completion has one of them, and nothing else, as its pick.
+        every completion has one of them, and nothing else, as its pick. In the certain and the possible world, each is
+        narrowed to the days on which it belongs to the set: inside the window, and not too late to be the first.
         """
         members = self._members(node, view, world)
         if node.pick.how == "any":
@@ -167,9 +176,11 @@ class Meaning:
             return [(seen,) for seen in chosen] if self._all_satisfy(node.condition, chosen) else []
         sure = self._members(node, view, World.CERTAIN)
         maybe = self._members(node, view, World.POSSIBLE)
-        candidates = [seen for seen in maybe if chooser.may_be_chosen(seen, sure, maybe)]
         if world is World.POSSIBLE:
+            spoilers = [seen for seen in sure if not self._satisfies(node.condition, seen.event)]
+            candidates = chooser.candidates(sure, maybe, spoilers)
             return [(seen,) for seen in candidates if self._satisfies(node.condition, seen.event)]
+        candidates = chooser.candidates(sure, maybe)
         if chooser.must_choose(sure) and self._all_satisfy(node.condition, candidates):
             return [tuple(candidates)]
         return []
@@ -178,7 +189,7 @@ class Meaning:
         """What kind, concept, context and window leave, before pick and condition."""
         concepts = None if node.concept is None else self.concept_ids(node.concept)
         return [
-            seen
+            _narrowed(seen, node.window, world)
             for seen in view.events
             if seen.world >= world
             and (node.kind is None or seen.event.kind == node.kind)
@@ -294,11 +305,18 @@ def _lies_in(window: nodes.Window, event: Event, world: World) -> bool:
     return window.low <= event.day.midpoint <= window.high
 
 
+def _narrowed(seen: Seen, window: nodes.Window | None, world: World) -> Seen:
+    """As it lies in the window. Believed looks at midpoints alone."""
+    if window is None or world is World.BELIEVED:
+        return seen
+    return replace(seen, narrowed=DayInterval(max(seen.days.low, window.low), min(seen.days.high, window.high)))
+
+
 def _relates(node: nodes.Ordered, left: Seen, right: Seen, world: World) -> bool:
     """Certain: for every pair of days in the two intervals; believed: for the midpoints; possible: for some pair."""
-    first, second = left.event.day, right.event.day
+    first, second = left.days, right.days
     if world is World.BELIEVED:
-        low = high = second.midpoint - first.midpoint
+        low = high = right.event.day.midpoint - left.event.day.midpoint
     else:
         # Every gap from the smallest to the largest occurs for some pair of days.
         low, high = second.low - first.high, second.high - first.low
@@ -332,29 +350,73 @@ class _ByDay:
             return []
         return [seen for seen in members if seen.event.day.midpoint == days[self.n - 1]]
 
-    def may_be_chosen(self, seen: Seen, sure: Sequence[Seen], maybe: Sequence[Seen]) -> bool:
-        """Whether, as far as bounds tell, n - 1 days can lie before the day of ``seen``."""
-        low, high = self._days(seen)
-        surely_before = [days for days in map(self._days, sure) if days[1] < low]
-        perhaps_before = [other for other in maybe if other is not seen and self._days(other)[0] < high]
-        return _fewest_days(surely_before) <= self.n - 1 <= len(perhaps_before)
+    def candidates(self, sure: Sequence[Seen], maybe: Sequence[Seen], spoilers: Sequence[Seen] = ()) -> list[Seen]:
+        """Those of ``maybe`` before whose day n - 1 days can lie, narrowed to the days on which that can be.
+
+        ``sure`` are there in every completion; with ``spoilers``, which are, too, none of those is chosen beside it.
+        """
+        fewest = _fewest_days(map(self._days, sure))
+        found = []
+        for seen in maybe:
+            low, high = self._days(seen)
+            before = _first_days((self._days(one) for one in maybe if one.position != seen.position), self.n - 1)
+            if len(before) < self.n - 1:
+                continue
+            if before:
+                low = max(low, before[-1] + 1)
+            if len(fewest) >= self.n:
+                # The n-th of the fewest days: after it, n days have passed in every completion.
+                high = min(high, fewest[self.n - 1])
+            spoilt = [self._days(one) for one in spoilers]
+            if self.n == 1:
+                # The spoiler must come later.
+                high = min([high, *(last - 1 for _, last in spoilt)])
+            taken = {first for first, last in spoilt if first == last}
+            while low in taken:
+                low += 1
+            while high in taken:
+                high -= 1
+            if low <= high:
+                days = DayInterval(-high, -low) if self.backwards else DayInterval(low, high)
+                found.append(replace(seen, narrowed=days))
+        return found
 
     def must_choose(self, sure: Sequence[Seen]) -> bool:
         """Whether there are n days in every completion."""
-        return _fewest_days(map(self._days, sure)) >= self.n
+        return len(_fewest_days(map(self._days, sure))) >= self.n
 
     def _days(self, seen: Seen) -> tuple[int, int]:
-        day = seen.event.day
-        return (-day.high, -day.low) if self.backwards else (day.low, day.high)
+        days = seen.days
+        return (-days.high, -days.low) if self.backwards else (days.low, days.high)
 
 
-def _fewest_days(intervals: Iterable[tuple[int, int]]) -> int:
-    """The smallest number of days that has one in each interval."""
-    count, last = 0, None
+def _fewest_days(intervals: Iterable[tuple[int, int]]) -> list[int]:
+    """The fewest days of which one lies in each interval, each as late as can be, in order."""
+    days: list[int] = []
     for low, high in sorted(intervals, key=lambda interval: interval[1]):
-        if last is None or low > last:
-            count, last = count + 1, high
-    return count
+        if not days or low > days[-1]:
+            days.append(high)
+    return days
+
+
+def _first_days(intervals: Iterable[tuple[int, int]], number: int) -> list[int]:
+    """The earliest different days, up to ``number`` of them, when each interval gives at most one."""
+    coming = sorted(intervals, reverse=True)
+    at_hand: list[int] = []
+    days: list[int] = []
+    while len(days) < number and (coming or at_hand):
+        day = days[-1] + 1 if days else coming[-1][0]
+        if not at_hand:
+            day = max(day, coming[-1][0])
+        while coming and coming[-1][0] <= day:
+            heapq.heappush(at_hand, coming.pop()[1])
+        # Of the intervals that hold the day, the one that ends first; the others may give a later day.
+        while at_hand and at_hand[0] < day:
+            heapq.heappop(at_hand)
+        if at_hand:
+            heapq.heappop(at_hand)
+            days.append(day)
+    return days
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,9 +431,22 @@ class _ByValue:
         """Believed: those that no other exceeds."""
         return [seen for seen in members if self._ranked(seen) and not self._exceeded(seen, members)]
 
-    def may_be_chosen(self, seen: Seen, sure: Sequence[Seen], maybe: Sequence[Seen]) -> bool:
-        """Whether no event that is there in every completion exceeds it."""
-        return self._ranked(seen) and not self._exceeded(seen, sure)
+    def candidates(self, sure: Sequence[Seen], maybe: Sequence[Seen], spoilers: Sequence[Seen] = ()) -> list[Seen]:
+        """Those of ``maybe`` that none of ``sure``, which are there in every completion, exceeds.
+
+        With ``spoilers``, which are, too: something that does not exceed it can exceed each of those.
+        """
+        spoilers = [seen for seen in spoilers if self._ranked(seen)]
+        return [
+            seen
+            for seen in maybe
+            if self._ranked(seen)
+            and not self._exceeded(seen, sure)
+            and all(
+                any(self._exceeds(other, spoiler) and not self._exceeds(other, seen) for other in maybe)
+                for spoiler in spoilers
+            )
+        ]
 
     def must_choose(self, sure: Sequence[Seen]) -> bool:
         """Whether an event with a rank is there in every completion."""
@@ -384,5 +459,7 @@ class _ByValue:
         return self.scales.compare(self.attribute, self._value(seen), "=", self._value(seen))
 
     def _exceeded(self, seen: Seen, others: Sequence[Seen]) -> bool:
-        value = self._value(seen)
-        return any(self.scales.compare(self.attribute, self._value(other), self.exceeds, value) for other in others)
+        return any(self._exceeds(other, seen) for other in others)
+
+    def _exceeds(self, one: Seen, other: Seen) -> bool:
+        return self.scales.compare(self.attribute, self._value(one), self.exceeds, self._value(other))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -15,7 +15,7 @@ from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
 from .bitmaps import OPPOSITE, concept_ids
-from .choices import chosen, may_be_chosen
+from .choices import chosen, days_in_window, may_be_chosen
 from .conditions import attributes_of, satisfied
 from .frames import Array, Frame, Rows
 from .plan import Atom, Complement, Count, Either, Every, Minus, Order, Plan, Scope, atoms_below, steps_below
@@ -94,6 +94,18 @@ class TimelineEvaluator:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class _Witnesses:
+    """The entries of a frame that witness an event set, with the first and the last day on which each can (for others,
+    any days), and whether those of a group are one witness together (each completion has one of them: a pick in the
+    certain world) rather than each for itself."""
+
+    mask: Array
+    low: Array
+    high: Array
+    as_one: bool = False
+
+
 class _Frames:
     """Truth of steps and event sets over frames of the same rows."""
 
@@ -108,8 +120,7 @@ class _Frames:
         """For each group of the frame, whether the step holds of it."""
         match self._plan.steps[number]:
             case Atom(events):
-                mask, _ = self._witnesses(events, frame, world)
-                return _groups_of(frame, mask)
+                return _groups_of(frame, self._witnesses(events, frame, world).mask)
             case Order(node):
                 return self._ordered(node, frame, world)
             case Every(parts):
@@ -136,22 +147,25 @@ class _Frames:
 
     # --- event sets -------------------------------------------------------------------------------------------------
 
-    def _witnesses(self, node: nodes.Events, frame: Frame, world: World) -> tuple[Array, bool]:
-        """The entries of the frame that witness the event set, and whether those of a group are one witness together
-        (each completion has one of them: a pick in the certain world) rather than each for itself."""
+    def _witnesses(self, node: nodes.Events, frame: Frame, world: World) -> _Witnesses:
         satisfied = self._satisfied_by(node.condition)[frame.index]
-        if node.pick.how == "any":
-            return self._members(node, frame, world) & satisfied, False
         if world is World.BELIEVED:
-            picked = chosen(node, frame, self._members(node, frame, world), self._kb.scales)
-            return picked & ~_groups_of(frame, picked & ~satisfied)[frame.group], False
+            middle = self._rows.middle[frame.index]
+            members = self._members(node, frame, world)
+            if node.pick.how == "any":
+                return _Witnesses(members & satisfied, middle, middle)
+            picked = chosen(node, frame, members, self._kb.scales)
+            return _Witnesses(picked & ~_groups_of(frame, picked & ~satisfied)[frame.group], middle, middle)
+        if node.pick.how == "any":
+            return _Witnesses(self._members(node, frame, world) & satisfied, *days_in_window(node.window, frame))
         sure = self._members(node, frame, World.CERTAIN)
         maybe = self._members(node, frame, World.POSSIBLE)
-        may = may_be_chosen(node, frame, sure, maybe, self._kb.scales)
         if world is World.POSSIBLE:
-            return may.candidates & satisfied, False
+            may = may_be_chosen(node, frame, sure, maybe, self._kb.scales, sure & ~satisfied)
+            return _Witnesses(may.candidates & satisfied, may.low, may.high)
+        may = may_be_chosen(node, frame, sure, maybe, self._kb.scales)
         good = may.must & ~_groups_of(frame, may.candidates & ~satisfied)
-        return may.candidates & good[frame.group], True
+        return _Witnesses(may.candidates & good[frame.group], may.low, may.high, as_one=True)
 
     def _satisfied_by(self, condition: nodes.Condition | None) -> Array:
         found = self._satisfied.get(condition)
@@ -217,18 +231,19 @@ class _Frames:
     # --- order in time ----------------------------------------------------------------------------------------------
 
     def _ordered(self, node: nodes.Ordered, frame: Frame, world: World) -> Array:
-        left, left_as_one = self._witnesses(node.left, frame, world)
-        right, right_as_one = self._witnesses(node.right, frame, world)
+        lefts, rights = self._witnesses(node.left, frame, world), self._witnesses(node.right, frame, world)
+        left, right = lefts.mask, rights.mask
         first, second = _pairs(frame, left, right)
-        good = self._related(node, frame, first, second, world)
-        if left_as_one:
+        low, high = rights.low[second] - lefts.high[first], rights.high[second] - lefts.low[first]
+        good = _related(node, low, high, world) & (frame.index[first] != frame.index[second])
+        if lefts.as_one:
             # Of each right witness: it must do with every one of the left.
             good_of = np.bincount(second[good], minlength=len(frame.index))
             mask = right & (good_of == _sizes(frame, left)[frame.group]) & _groups_of(frame, left)[frame.group]
-            if right_as_one:
+            if rights.as_one:
                 return _groups_of(frame, right) & ~_groups_of(frame, right & ~mask)
             return _groups_of(frame, mask)
-        if right_as_one:
+        if rights.as_one:
             good_of = np.bincount(first[good], minlength=len(frame.index))
             mask = left & (good_of == _sizes(frame, right)[frame.group]) & _groups_of(frame, right)[frame.group]
             return _groups_of(frame, mask)
@@ -236,26 +251,22 @@ class _Frames:
         found[frame.group[first[good]]] = True
         return found
 
-    def _related(self, node: nodes.Ordered, frame: Frame, first: Array, second: Array, world: World) -> Array:
-        """For each pair, whether the two events differ and their days relate in ``world``."""
-        rows, one, other = self._rows, frame.index[first], frame.index[second]
-        if world is World.BELIEVED:
-            low = high = rows.middle[other] - rows.middle[one]
-        else:
-            low, high = rows.low[other] - rows.high[one], rows.high[other] - rows.low[one]
-        longest = np.iinfo(np.int64).max if node.maximum is None else node.maximum
-        ranges = []
-        if node.relation in ("before", "within"):
-            ranges.append((node.minimum, longest))
-        if node.relation in ("after", "within"):
-            ranges.append((-longest, -node.minimum))
-        if node.relation == "within" and node.minimum == 0:
-            ranges = [(-longest, longest)]
-        if world is World.POSSIBLE:
-            related = [(low <= upper) & (lower <= high) for lower, upper in ranges]
-        else:
-            related = [(lower <= low) & (high <= upper) for lower, upper in ranges]
-        return np.logical_or.reduce(related) & (one != other)
+
+def _related(node: nodes.Ordered, low: Array, high: Array, world: World) -> Array:
+    """For each pair of events that are ``low`` to ``high`` days apart, whether their days relate in ``world``."""
+    longest = np.iinfo(np.int64).max if node.maximum is None else node.maximum
+    ranges = []
+    if node.relation in ("before", "within"):
+        ranges.append((node.minimum, longest))
+    if node.relation in ("after", "within"):
+        ranges.append((-longest, -node.minimum))
+    if node.relation == "within" and node.minimum == 0:
+        ranges = [(-longest, longest)]
+    if world is World.POSSIBLE:
+        related = [(low <= upper) & (lower <= high) for lower, upper in ranges]
+    else:
+        related = [(lower <= low) & (high <= upper) for lower, upper in ranges]
+    return np.logical_or.reduce(related)
 
 
 def _pairs(frame: Frame, left: Array, right: Array) -> tuple[Array, Array]:
