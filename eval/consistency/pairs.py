@@ -74,11 +74,11 @@ class Subtype:
 
 
 @functools.cache
-def load_paraphrases() -> tuple[Paraphrase, ...]:
+def load_paraphrases(folder: Path = _FOLDER) -> tuple[Paraphrase, ...]:
     """All paraphrases in the order of the file. PairsError for a list that says a thing twice, or says nothing."""
     pairs = []
     seen: dict[frozenset[str], int] = {}
-    for number, (kind, worlds, left, right) in _rows("paraphrases.tsv", ("kind", "worlds", "left", "right")):
+    for number, (kind, worlds, left, right) in _rows(folder / "paraphrases.tsv", ("kind", "worlds", "left", "right")):
         where = f"paraphrases.tsv, line {number}"
         if kind not in PARAPHRASE_KINDS:
             raise PairsError(f"{where}: kind {kind!r} is not one of {', '.join(PARAPHRASE_KINDS)}")
@@ -90,12 +90,12 @@ def load_paraphrases() -> tuple[Paraphrase, ...]:
 
 
 @functools.cache
-def load_intersections() -> tuple[Intersection, ...]:
+def load_intersections(folder: Path = _FOLDER) -> tuple[Intersection, ...]:
     """All intersections, with the text of a bank query where the file says ``bank ID``. PairsError as above."""
     bank = {one.id: one.query for one in load_bank()}
     triples = []
     seen: dict[frozenset[str], int] = {}
-    for number, (left, right, both) in _rows("intersections.tsv", ("left", "right", "both")):
+    for number, (left, right, both) in _rows(folder / "intersections.tsv", ("left", "right", "both")):
         where = f"intersections.tsv, line {number}"
         texts = [_written(where, text, bank) for text in (left, right)]
         _check(where, texts, seen, number)
@@ -106,12 +106,12 @@ def load_intersections() -> tuple[Intersection, ...]:
 
 
 @functools.cache
-def load_subtypes() -> tuple[Subtype, ...]:
+def load_subtypes(folder: Path = _FOLDER) -> tuple[Subtype, ...]:
     """Every pair of bank queries of which one implies the other. PairsError for an unknown id or a pair given twice."""
     known = {one.id for one in load_bank()}
     pairs: list[Subtype] = []
     seen: set[tuple[int, int]] = set()
-    for number, (children, parents, reason) in _rows("subtypes.tsv", ("children", "parents", "reason")):
+    for number, (children, parents, reason) in _rows(folder / "subtypes.tsv", ("children", "parents", "reason")):
         where = f"subtypes.tsv, line {number}"
         if not reason:
             raise PairsError(f"{where}: no reason is given")
@@ -129,20 +129,20 @@ def normalized(query: str) -> str:
     return " ".join(query.split())
 
 
-def _rows(name: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of each row; short rows are filled, the header must be ``columns``."""
     header = True
-    for number, line in enumerate((_FOLDER / name).read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         cells = [cell.strip() for cell in line.split("\t")]
         if header:
             if cells != list(columns):
-                raise PairsError(f"{name}, line {number}: the columns are {', '.join(columns)}")
+                raise PairsError(f"{path.name}, line {number}: the columns are {', '.join(columns)}")
             header = False
             continue
         if len(cells) > len(columns):
-            raise PairsError(f"{name}, line {number}: {len(cells)} cells, and {len(columns)} columns")
+            raise PairsError(f"{path.name}, line {number}: {len(cells)} cells, and {len(columns)} columns")
         yield number, cells + [""] * (len(columns) - len(cells))
 
 

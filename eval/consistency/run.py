@@ -45,23 +45,22 @@ def run_consistency(
 ) -> Report:
     """Holds a knowledge base (path or open session) to the shipped pairs, or to those given, and to the set laws.
 
-    ``bank``: the queries for subtypes and laws. MissingKb or SchemaVersionError for the knowledge base. A query that
-    it cannot answer makes its pair fail, with the reason.
+    ``bank``: the queries that the laws are held to (by default the whole bank). MissingKb or SchemaVersionError for the
+    knowledge base. A query that it cannot answer makes its pair fail, with the reason.
     """
     if not isinstance(kb, OpenKb):
         with open_kb(kb) as session:
             return run_consistency(
                 session, paraphrases=paraphrases, intersections=intersections, subtypes=subtypes, bank=bank
             )
-    bank = load_bank() if bank is None else bank
     ask = _Session(kb)
     sections = {
         "paraphrases": [ask.paraphrase(one) for one in (load_paraphrases() if paraphrases is None else paraphrases)],
         "intersections": [
             ask.intersection(one) for one in (load_intersections() if intersections is None else intersections)
         ],
-        "subtypes": list(ask.subtypes(load_subtypes() if subtypes is None else subtypes, bank)),
-        "laws": list(ask.laws(LAWS, bank)),
+        "subtypes": list(ask.subtypes(load_subtypes() if subtypes is None else subtypes)),
+        "laws": list(ask.laws(LAWS, load_bank() if bank is None else bank)),
     }
     return Report(sections, _signature(kb, {name: len(compared) for name, compared in sections.items()}))
 
@@ -102,9 +101,9 @@ class _Session:
         kind = "written" if triple.both else "joined"
         return self._compared(kind, told, f"{triple.left} & {triple.right}", sides)
 
-    def subtypes(self, pairs: Iterable[Subtype], bank: Sequence[BankQuery]) -> Iterator[Compared]:
+    def subtypes(self, pairs: Iterable[Subtype]) -> Iterator[Compared]:
         """The child's answer within the parent's: in all worlds where both are monotone, else in the believed one."""
-        texts = {one.id: one.query for one in bank}
+        texts = {one.id: one.query for one in load_bank()}
         for pair in pairs:
 
             def sides(pair: Subtype = pair) -> Sides:
