@@ -50,6 +50,7 @@ class ExplainedCriterion:
             yield from (f"{indent}      decided: {decision}" for decision in event.decisions)
         for event in self.others:
             yield f"{indent}    does not count: {event.as_text()}"
+            yield from (f"{indent}      decided: {decision}" for decision in event.decisions)
         for part in self.parts:
             yield from part.lines(depth + 1)
 

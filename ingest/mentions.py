@@ -74,9 +74,7 @@ class MentionWriter:
         for sentence, here in frame.by_sentence(ordered):
             if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
                 lead = ()
-            opens = frame.ends_in_colon(sentence) or bool(
-                _FIRST_ITEM.search(frame.text, sentence.start, sentence.end)
-            )
+            opens = frame.ends_in_colon(sentence) or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
             if here or opens:
                 context = self._context(frame, sentence.start, sentence.end, here)
                 mentions.extend(

@@ -1,9 +1,9 @@
-"""Which tumor each fact of an abstraction is of: the rules of the linkage, the documents being those that facts cite."""
+"""Which tumor each fact of an abstraction is of: the rules of the linkage, on the documents that the facts cite."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from ...kb.model import ALL_TUMORS
@@ -95,8 +95,7 @@ class _Linkage:
         site, side = read.place.site, read.place.side
         # A metastasis lies where its tumor does not; what is found at the place of one may be of it.
         placing = fact.kind != "metastasis" and not (
-            fact.kind in _OF_SPECIMEN
-            and any(self._concepts.is_a(place, site) for place in self._spread_to)
+            fact.kind in _OF_SPECIMEN and any(self._concepts.is_a(place, site) for place in self._spread_to)
         )
         return (
             (1, lambda: tumors.by_name(read.tumor, side, day) if read.tumor else ""),

@@ -118,7 +118,5 @@ def load_abstractions(
         writer.add_quarantine(
             QuarantinedRecord(name, one.place, one.reason, one.patient_id, raw=one.raw) for one in report.bad
         )
-        writer.finish(
-            {"notes_in": facts + len(report.bad), "stored": facts, "quarantined": len(report.bad)}
-        )
+        writer.finish({"notes_in": facts + len(report.bad), "stored": facts, "quarantined": len(report.bad)})
     return report

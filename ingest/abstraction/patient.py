@@ -26,21 +26,13 @@ def read_patient(reader: FactReader, abstraction: Abstraction) -> list[ReadFact]
     facts = [_dated(fact, abstraction.facts) for fact in abstraction.facts]
     told = any(fact.kind == "death" and fact.assertion in ("present", "historical") for fact in facts)
     if abstraction.dead and not told:
-        facts.append(
-            AbstractedFact(
-                len(facts) + 1, "death", "death", "vital status", "present", day=abstraction.death
-            )
-        )
+        facts.append(AbstractedFact(len(facts) + 1, "death", "death", "vital status", "present", day=abstraction.death))
     return [reader.read(abstraction.patient_id, fact) for fact in facts]
 
 
-def build_patient(
-    patient_id: str, read: Sequence[ReadFact], concepts: ConceptTable, scales: Scales
-) -> Journey:
+def build_patient(patient_id: str, read: Sequence[ReadFact], concepts: ConceptTable, scales: Scales) -> Journey:
     """The journey that the facts of a patient make."""
-    in_time = sorted(
-        read, key=lambda one: (LATEST_DAY if one.fact.day is None else one.fact.day.low, one.fact.number)
-    )
+    in_time = sorted(read, key=lambda one: (LATEST_DAY if one.fact.day is None else one.fact.day.low, one.fact.number))
     notes = [_note(patient_id, one) for one in in_time]
     bench = Workbench(patient_id, concepts, notes)
     by_note = {note.note.note_id: one for note, one in zip(notes, in_time, strict=True)}

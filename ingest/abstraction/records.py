@@ -52,7 +52,7 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class Abstraction:
-    """What was written down about one patient. ``dead``: the vital status says so; ``death`` is then the day, if any."""
+    """What was written down about one patient. ``dead``: the vital status says so; ``death`` is the day, if any."""
 
     patient_id: str
     facts: tuple[AbstractedFact, ...]
@@ -173,9 +173,7 @@ def day_of(written: object) -> DayInterval | None:
             return DayInterval(datetime.date(year, 1, 1).toordinal(), datetime.date(year, 12, 31).toordinal())
         if day is None:
             last = calendar.monthrange(year, month)[1]
-            return DayInterval(
-                datetime.date(year, month, 1).toordinal(), datetime.date(year, month, last).toordinal()
-            )
+            return DayInterval(datetime.date(year, month, 1).toordinal(), datetime.date(year, month, last).toordinal())
         exact = datetime.date(year, month, day).toordinal()
     except (ValueError, calendar.IllegalMonthError) as error:
         raise ValueError(f"there is no such date as {text!r}") from error

@@ -17,8 +17,7 @@ _TABLE: Final[dict[str, Any]] = tomllib.loads(
 KINDS: Final[dict[str, tuple[str, ...]]] = {kind: tuple(events) for kind, events in _TABLE["kinds"].items()}
 #: Kind of a fact -> kind and concept of event where its text names nothing more particular.
 DEFAULTS: Final[dict[str, tuple[str, str]]] = {
-    kind: tuple((text + ":").split(":")[:2])  # type: ignore[misc]
-    for kind, text in _TABLE["default"].items()
+    kind: (text.partition(":")[0], text.partition(":")[2]) for kind, text in _TABLE["default"].items()
 }
 #: Kind of a fact -> words before a text that says too little by itself.
 LEADS: Final[dict[str, str]] = _TABLE["lead"]

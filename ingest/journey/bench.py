@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import Decision, Event, Experiencer
+from ...kb.model import Event, Experiencer
 from ..document import ReadNote
 from .facts import Fact
 from .tumors import TumorMap
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbenchDecision:
+    """A decision between facts, before they are events."""
+
+    rule: str
+    believed: tuple[Fact, ...]
+    rejected: tuple[Fact, ...]
+    explanation: str
 
 
 @dataclass(slots=True)
@@ -21,7 +31,9 @@ class Workbench:
     facts: list[Fact] = field(default_factory=list)
     tumors: TumorMap | None = None
     events: list[Event] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[WorkbenchDecision] = field(default_factory=list)
+    #: Identity of each fact -> the event that it became a part of.
+    event_of: dict[int, Event] = field(default_factory=dict)
 
 
 def is_own(fact: Fact) -> bool:

@@ -15,6 +15,7 @@ from ...kb.model import (
     EARLIEST_DAY,
     Context,
     DayInterval,
+    Decision,
     Event,
     Experiencer,
     Journey,
@@ -80,8 +81,19 @@ def assembled(bench: Workbench) -> Journey:
         tuple(mention for read in bench.notes for mention in read.mentions),
         tuple(relation for read in bench.notes for relation in read.relations),
         tuple(sorted(without_repeats(bench.events), key=lambda event: (event.day.low, event.kind, event.event_id))),
-        tuple(sorted(bench.decisions, key=lambda decision: decision.decision_id)),
+        tuple(sorted(_decisions(bench), key=lambda decision: decision.decision_id)),
     )
+
+
+def _decisions(bench: Workbench) -> Iterable[Decision]:
+    """The decisions, told of events; one that an event went into as well as out of says nothing and goes."""
+    for taken in bench.decisions:
+        believed = {bench.event_of[id(fact)].event_id for fact in taken.believed}
+        rejected = {bench.event_of[id(fact)].event_id for fact in taken.rejected} - believed
+        if rejected:
+            yield Decision(
+                bench.patient_id, taken.rule, tuple(sorted(believed)), tuple(sorted(rejected)), taken.explanation
+            )
 
 
 def without_repeats(events: Iterable[Event]) -> list[Event]:
@@ -221,7 +233,9 @@ def fold(bench: Workbench) -> None:
     for fact in bench.facts:
         groups[_fold_key(fact)].append(fact)
     for facts in groups.values():
-        bench.events.append(_event(bench.patient_id, facts))
+        event = _event(bench.patient_id, facts)
+        bench.events.append(event)
+        bench.event_of.update((id(fact), event) for fact in facts)
 
 
 def _fold_key(fact: Fact) -> tuple[object, ...]:
@@ -241,6 +255,7 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
         context.experiencer,
         context.reason,
         fact.tumor,
+        fact.rejected,
         telling,
         day,
     )
@@ -248,7 +263,8 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
 
 def _event(patient_id: str, facts: list[Fact]) -> Event:
     first = facts[0]
-    world = world_of(first.context)
+    # What one note leaves open another may settle.
+    world = max(world_of(fact.context) if fact.world is None else fact.world for fact in facts)
     attributes: dict[str, Value] = {}
     for fact in facts:
         for name, value in fact.attributes.items():

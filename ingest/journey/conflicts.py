@@ -1,15 +1,21 @@
-"""Conflicts: what is taken back, corrected or only preliminary gives way, each with a recorded decision."""
+"""Conflicts: what is taken back, corrected or only preliminary gives way, each with a recorded decision.
+
+What gives way stays on record. A corrected fact is absent, and in no world; a preliminary one is disputed: it is
+possible, and the final one that is believed in its place is not certain.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import Decision
+from ...kb.model import Polarity, World
+from ..findings import marker_rules
 from ..statements import statement
-from .bench import Workbench
+from .bench import Workbench, WorkbenchDecision
 from .facts import Fact
 
 #: What was done is not undone by a note that takes its mention back.
@@ -40,16 +46,15 @@ def retract(bench: Workbench) -> None:
         ]
         why = f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept)}".rstrip()
         _reject(bench, rejected, taken, "correction over error", why)
-    bench.facts = [fact for fact in bench.facts if not fact.rejected]
 
 
 def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: str, why: str) -> None:
     """Facts give way to another, and the decision is recorded; nothing happens without such facts."""
     for fact in rejected:
-        fact.rejected = believed.mentions[0]
+        fact.rejected = True
+        fact.context = replace(fact.context, polarity=Polarity.ABSENT, reason="retracted")
     if rejected:
-        given_up = tuple(sorted({fact.mentions[0] for fact in rejected}))
-        bench.decisions.append(Decision(bench.patient_id, rule, (believed.mentions[0],), given_up, why))
+        bench.decisions.append(WorkbenchDecision(rule, (believed,), tuple(rejected), why))
 
 
 def _by_statement(facts: Sequence[Fact]) -> dict[tuple[str, str], list[Fact]]:
@@ -78,8 +83,8 @@ def supersede(bench: Workbench) -> None:
     corrected = statement("corrected_result")
     results: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
-        if fact.kind == "biomarker":
-            results[fact.concept, _sign(bench.concepts, fact)].append(fact)
+        if fact.kind == "biomarker" and not fact.rejected:
+            results[_marker(fact), _sign(bench.concepts, fact)].append(fact)
     for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
         start, end = result.mention.sentence
         if not corrected.search(texts[result.mention.note_id], start, end):
@@ -87,16 +92,20 @@ def supersede(bench: Workbench) -> None:
         sign = _sign(bench.concepts, result)
         rejected = [
             fact
-            for fact in (results.get((result.concept, -sign), ()) if sign else ())
+            for fact in (results.get((_marker(result), -sign), ()) if sign else ())
             if not fact.rejected and (fact.note, fact.mention.start) < (result.note, result.mention.start)
         ]
         why = f"a corrected result of {bench.concepts.name(result.concept)} replaces the earlier one"
         _reject(bench, rejected, result, "correction over error", why)
-    _drop_preliminary(bench, texts)
-    bench.facts = [fact for fact in bench.facts if not fact.rejected]
+    _dispute_preliminary(bench, texts)
 
 
-def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
+def _marker(fact: Fact) -> str:
+    """The marker, or the one whose result it is a part of (``markers.toml``)."""
+    return str(marker_rules()["part_of"].get(fact.concept, fact.concept))
+
+
+def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
     """A preliminary result gives way to a contrary one of the same marker or gene that is not preliminary itself."""
     preliminary = statement("preliminary")
     first: list[Fact] = []
@@ -107,14 +116,20 @@ def _drop_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
             (first if is_first else final).append(fact)
     # Of each marker or gene the earliest final result of each sign: the others say no more.
     settled: dict[tuple[str, int], Fact] = {}
+    said: dict[tuple[str, str, int], list[Fact]] = defaultdict(list)
     for fact in final:
+        said[fact.kind, fact.concept, fact.note].append(fact)
         settled.setdefault((fact.concept, _finding(bench.concepts, fact)), fact)
     for fact in first:
         sign = _finding(bench.concepts, fact)
         contrary = settled.get((fact.concept, -sign)) if sign else None
         if contrary:
             why = f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one"
-            _reject(bench, [fact], contrary, "final over preliminary", why)
+            fact.rejected, fact.world = True, World.POSSIBLE
+            # The note that settles it may say so more than once.
+            for same in said[contrary.kind, contrary.concept, contrary.note]:
+                same.world = World.BELIEVED
+            bench.decisions.append(WorkbenchDecision("final over preliminary", (contrary,), (fact,), why))
 
 
 def _finding(concepts: ConceptTable, fact: Fact) -> int:

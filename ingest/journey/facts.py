@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import Context, DayInterval, Mention, Value
+from ...kb.model import Context, DayInterval, Mention, Value, World
 from ..document import ReadNote
 from ..variants import complete
 
@@ -24,6 +24,7 @@ _OF_MENTION = frozenset({"spread_site", "exons", "status"})
 class Fact:
     """One mention's statement. ``note``: position of its note in date order; ``copied``: it repeats an earlier note.
 
+    ``rejected``: a decision went against it; ``world`` is its world where its context alone does not tell it.
     ``end`` is when it ended, where its source says so itself.
     """
 
@@ -37,7 +38,8 @@ class Fact:
     document_class: str
     topic: str
     copied: bool = False
-    rejected: str = ""
+    rejected: bool = False
+    world: World | None = None
     tumor: str = ""
     tumor_rule: int = 5
     status: str = ""

@@ -166,7 +166,7 @@ class TumorMap:
             (
                 (1, lambda: self._by_sentence(fact, sentence_tumors)),
                 (1, lambda: self.by_side(str(fact.attributes.get("laterality", "")))),
-                # A report is about its specimen, whatever other tumors its history tells of; a clinic note names its own.
+                # A report is about its specimen, whatever other tumors its history tells of; other notes name theirs.
                 (2, lambda: self._by_specimen(fact.topic, document) if is_report else ""),
                 (2, lambda: document.at(fact.mention.start) if document else ""),
                 (2, lambda: self.by_organ(fact.topic, "")),

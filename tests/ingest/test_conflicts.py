@@ -9,7 +9,7 @@ import pytest
 
 from cohortium.ingest.document import shared_reader
 from cohortium.ingest.journey.build import build_journey
-from cohortium.kb.model import Journey, Note
+from cohortium.kb.model import Journey, Note, World
 
 
 def journey_of(texts: Sequence[str]) -> Journey:
@@ -33,8 +33,33 @@ def test_a_preliminary_result_gives_way_to_a_final_one_alone(
 ) -> None:
     """Of a preliminary and a contrary final result the final one stands; two preliminary ones both stand."""
     journey = journey_of(texts)
-    assert {event.attributes["result"] for event in journey.events if event.concept == "er"} == results
+    markers = [event for event in journey.events if event.concept == "er"]
+    assert {event.attributes["result"] for event in markers if event.world >= World.BELIEVED} == results
     assert {decision.rule for decision in journey.decisions} == rules
+
+
+def test_a_disputed_result_is_in_some_completions_alone() -> None:
+    """Of a preliminary and a contrary final result the one is possible, and the other believed and not certain."""
+    journey = journey_of(["Preliminary: ER positive.", "ER negative."])
+    worlds = {event.attributes["result"]: event.world for event in journey.events if event.concept == "er"}
+    assert worlds == {"positive": World.POSSIBLE, "negative": World.BELIEVED}
+
+
+def test_what_a_correction_rejects_stays_on_record_in_no_world() -> None:
+    """A corrected result is an event that says so, with the decision that names it and the one believed in its place."""
+    journey = journey_of(["HER2: positive.", "HER2 corrected result: negative."])
+    by_result = {event.attributes["result"]: event for event in journey.events if event.concept == "her2"}
+    (decision,) = journey.decisions
+    assert (by_result["positive"].world, by_result["positive"].context.reason) == (World.NONE, "retracted")
+    assert decision.rejected == (by_result["positive"].event_id,)
+    assert decision.believed == (by_result["negative"].event_id,)
+
+
+def test_a_corrected_status_replaces_the_stains_that_it_rests_on() -> None:
+    """A corrected mismatch repair status takes back the loss of a protein that was reported before."""
+    journey = journey_of(["IHC: MLH1 lost.", "Amended report: mismatch repair proficient (pMMR)."])
+    lost = [event for event in journey.events if event.attributes.get("result") == "lost"]
+    assert [event.world for event in lost] == [World.NONE]
 
 
 def test_a_gene_that_its_change_implies_is_shown_by_the_change() -> None:
@@ -54,5 +79,5 @@ def test_one_thing_in_one_place_is_mentioned_once() -> None:
 def test_each_result_that_gives_way_is_told_by_one_decision() -> None:
     """However many corrections a record holds, a rejected mention stands in one decision."""
     journey = journey_of(["HER2 positive.", *["Corrected: HER2 negative."] * 5])
-    rejected = [mention for decision in journey.decisions for mention in decision.rejected]
+    rejected = [event for decision in journey.decisions for event in decision.rejected]
     assert len(rejected) == len(set(rejected)) > 0

@@ -1,0 +1,152 @@
+"""Markers and variants of an abstraction: what the text of a fact says of them, and what its attributes say instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from ...kb.model import Mention, Note, Value
+from ..frame import Frame
+from ..recognizers.molecular import MolecularRecognizer
+from .pieces import PieceReader
+from .records import AbstractedFact
+from .structure import KINDS
+
+#: Attributes that the text of a molecular finding may tell, by the key of an abstraction that tells it.
+_TOLD_BY: Final[Mapping[str, frozenset[str]]] = {
+    "alteration": frozenset({"alteration", "effect", "exon", "exons"}),
+    "protein_change": frozenset({"protein", "codon", "effect", "cdna"}),
+    "exon": frozenset({"exon", "exons"}),
+    "origin": frozenset({"origin"}),
+    "result": frozenset({"significance"}),
+}
+_MEASURED: Final = frozenset({"percent", "value", "score"})
+#: Results that point the same way do not disagree, whatever words tell them.
+_SIGNS: Final = (("result_positive", "abnormal_expression"), ("result_negative", "normal_expression"))
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+
+
+class MolecularReader:
+    """Reads facts about markers and genes."""
+
+    def __init__(self, pieces: PieceReader) -> None:
+        self._pieces = pieces
+        self._concepts = pieces.concepts
+        self._molecular = MolecularRecognizer()
+
+    def findings(self, fact: AbstractedFact) -> list[Mention]:
+        """Markers and variants: of the gene that the attribute names, else of those that the concept names."""
+        wanted = KINDS[fact.kind]
+        gene = self._gene(fact.attributes.get("gene", ""))
+        text = fact.text
+        found = [mention for mention in self._pieces.mentions(text) if mention.kind in wanted]
+        own = [mention for mention in found if mention.start < max(1, len(fact.concept))]
+        if gene:
+            about = [mention for mention in own or found if self._concerns(mention, gene)]
+            own = about or [mention for mention in own if fact.kind != "genomic_variant"]
+        if not own and fact.kind == "genomic_variant":
+            own = self._from_attributes(fact, gene)
+        if not own:
+            lead = fact.attributes.get("gene") or fact.concept
+            result = fact.attributes.get("result") or fact.value
+            own = [mention for mention in self._pieces.mentions(f"{lead} {result}") if mention.kind in wanted]
+        if not own:
+            own = [mention for mention in found if not gene][:1]
+        return [self._with_result(fact, mention) for mention in _joined(own)]
+
+    def _concerns(self, mention: Mention, gene: str) -> bool:
+        """Whether the finding is of the gene, its product, its family, or a fusion with it."""
+        names = {mention.concept, mention.attributes.get("gene"), mention.attributes.get("partner")}
+        if gene in names:
+            return True
+        if any(str(name) in self._concepts and self._concepts.is_a(str(name), gene) for name in names if name):
+            return True
+        symbol = self._concepts.name(gene).casefold()
+        return mention.kind != "variant" and self._gene(self._concepts.name(mention.concept)).casefold() == symbol
+
+    def _gene(self, text: str) -> str:
+        """The gene (or family of genes) of this name; empty if it is none."""
+        found = self._concepts.lookup(text, kinds=("gene",)) if text else ()
+        return found[0] if found else ""
+
+    def _from_attributes(self, fact: AbstractedFact, gene: str) -> list[Mention]:
+        """A variant that only the attributes tell, or none where they name no gene."""
+        if not gene:
+            genes = [span for span in self._pieces.names(fact.text) if span.kind == "gene"]
+            if not genes:
+                return []
+            gene = genes[0].concept
+        attributes = self.details(fact.text)
+        attributes.pop("percent", None)
+        return [Mention("", 0, len(fact.text), fact.text, "variant", "", gene, attributes, source="attributes")]
+
+    def details(self, text: str) -> dict[str, Value]:
+        """What the words and notations of a text tell of a variant, the first of each winning."""
+        details: dict[str, Value] = {}
+        for span in sorted(self._molecular.find(Frame(Note("", "", text))), key=lambda span: -span.priority):
+            for name, value in span.attributes.items():
+                if name != "plus":
+                    details.setdefault(name, value)
+        return details
+
+    def _with_result(self, fact: AbstractedFact, mention: Mention) -> Mention:
+        """The finding as its attributes say: they win over the text, unless it says the same more closely."""
+        attributes = dict(mention.attributes)
+        written = fact.attributes
+        if mention.kind == "variant":
+            for key, told in _TOLD_BY.items():
+                if key in written:
+                    text = f"exon {written[key]}" if key == "exon" else written[key]
+                    details = {name: value for name, value in self.details(text).items() if name in told}
+                    if key == "alteration" and details.get("alteration") == "deletion":
+                        # Deletion is also the kind of a mutation within a named exon, as the text may have it.
+                        details.pop("alteration", None) if "exon" in attributes or "protein" in attributes else None
+                    attributes.update(details)
+            attributes.setdefault("alteration", "mutation" if {"protein", "cdna", "exon"} & attributes.keys() else "")
+            attributes = {name: value for name, value in attributes.items() if value != ""}
+        elif "result" in written:
+            result = self.value(mention, written["result"])
+            if result and not self._agrees(attributes.get("result"), result):
+                attributes["result"] = result
+        elif "result" not in attributes and fact.kind == "genomic_variant" and not attributes.keys() & _MEASURED:
+            # A cytogenetic change is found or not; its fact need not say so again.
+            attributes["result"] = "negative" if fact.assertion == "absent" else "positive"
+        percent = _NUMBER.search(written.get("percent", ""))
+        if percent and "percent" not in attributes:
+            attributes["percent"] = float(percent.group())
+        return replace(mention, attributes=attributes)
+
+    def value(self, mention: Mention, text: str) -> str:
+        """The result that a text means for this marker; empty if it means none."""
+        if not text:
+            return ""
+        name = self._concepts.name(mention.concept)
+        for found in self._pieces.mentions(f"{name}: {text}"):
+            if found.concept == mention.concept and "result" in found.attributes:
+                return str(found.attributes["result"])
+        named = self._concepts.lookup(text, kinds=("value",))
+        return named[0] if named else ""
+
+    def _agrees(self, closer: Value | None, result: str) -> bool:
+        """Whether the text's own result is the attribute's, a kind of it, or one that points the same way."""
+        if not isinstance(closer, str) or closer not in self._concepts:
+            return False
+        is_a = self._concepts.is_a
+        return is_a(closer, result) or any(
+            any(is_a(closer, sign) for sign in signs) and any(is_a(result, sign) for sign in signs) for signs in _SIGNS
+        )
+
+
+def _joined(found: Iterable[Mention]) -> list[Mention]:
+    """One mention for each thing: what several say of one marker is joined, the first of each attribute winning."""
+    joined: dict[tuple[str, str, Value | None], Mention] = {}
+    for mention in found:
+        key = (mention.kind, mention.concept, mention.attributes.get("partner"))
+        if key in joined:
+            first = joined[key]
+            joined[key] = replace(first, attributes={**mention.attributes, **first.attributes})
+        else:
+            joined[key] = mention
+    return list(joined.values())
