@@ -41,7 +41,7 @@ class PairsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """Two queries that mean the same: their answers must be equal sets.
+    """Two queries (or ``bank ID``) that mean the same: their answers must be equal sets.
 
     ``believed_only``: equal in the believed world; the bounds of the other two worlds may differ in tightness.
     """
@@ -56,7 +56,7 @@ class Paraphrase:
 class Intersection:
     """Two queries and one that asks both: its answer must be what the answers to the two have in common.
 
-    ``both`` empty: the two joined by *and*.
+    A query is written out, or is one of the bank (``bank 57``). ``both`` empty: the two joined by *and*.
     """
 
     left: str
@@ -91,17 +91,15 @@ def load_paraphrases(folder: Path = _FOLDER) -> tuple[Paraphrase, ...]:
 
 @functools.cache
 def load_intersections(folder: Path = _FOLDER) -> tuple[Intersection, ...]:
-    """All intersections, with the text of a bank query where the file says ``bank ID``. PairsError as above."""
-    bank = {one.id: one.query for one in load_bank()}
+    """All intersections in the order of the file. PairsError as above, and for a query that the bank has not."""
     triples = []
     seen: dict[frozenset[str], int] = {}
     for number, (left, right, both) in _rows(folder / "intersections.tsv", ("left", "right", "both")):
         where = f"intersections.tsv, line {number}"
-        texts = [_written(where, text, bank) for text in (left, right)]
-        _check(where, texts, seen, number)
+        _check(where, (left, right), seen, number)
         if both:
             _check(where, (both,), {}, number)
-        triples.append(Intersection(texts[0], texts[1], both))
+        triples.append(Intersection(left, right, both))
     return tuple(triples)
 
 
@@ -129,6 +127,17 @@ def normalized(query: str) -> str:
     return " ".join(query.split())
 
 
+def written(text: str) -> str:
+    """The query that ``bank ID`` stands for (PairsError if there is none); any other text is a query itself."""
+    head, _, id_ = text.partition(" ")
+    if head != "bank" or not id_.isdigit():
+        return text
+    for one in load_bank():
+        if one.id == int(id_):
+            return one.query
+    raise PairsError(f"the bank has no query {id_}")
+
+
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of each row; short rows are filled, the header must be ``columns``."""
     header = True
@@ -150,8 +159,8 @@ def _check(where: str, texts: Sequence[str], seen: dict[frozenset[str], int], nu
     """Each text parses, the two differ, and no line before has the same two."""
     for text in texts:
         try:
-            parse(text)
-        except QueryError as error:
+            parse(written(text))
+        except (QueryError, PairsError) as error:
             raise PairsError(f"{where}: {error}") from error
     pair = frozenset(normalized(text) for text in texts)
     if len(pair) < len(texts):
@@ -159,15 +168,6 @@ def _check(where: str, texts: Sequence[str], seen: dict[frozenset[str], int], nu
     if pair in seen:
         raise PairsError(f"{where}: the same pair stands in line {seen[pair]}")
     seen[pair] = number
-
-
-def _written(where: str, text: str, bank: dict[int, str]) -> str:
-    head, _, id_ = text.partition(" ")
-    if head != "bank":
-        return text
-    if not id_.isdigit() or int(id_) not in bank:
-        raise PairsError(f"{where}: the bank has no query {id_!r}")
-    return bank[int(id_)]
 
 
 def _ids(where: str, text: str, known: set[int]) -> list[int]:

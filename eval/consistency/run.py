@@ -29,6 +29,7 @@ from .pairs import (
     load_intersections,
     load_paraphrases,
     load_subtypes,
+    written,
 )
 from .report import Compared, Difference, Report
 
@@ -75,7 +76,7 @@ class _Session:
     def find(self, text: str) -> Cohort:
         cohort = self._cohorts.get(text)
         if cohort is None:
-            cohort = self._cohorts[text] = self.kb.find(text)
+            cohort = self._cohorts[text] = self.kb.find(written(text))
         return cohort
 
     def paraphrase(self, pair: Paraphrase) -> Compared:
@@ -103,11 +104,10 @@ class _Session:
 
     def subtypes(self, pairs: Iterable[Subtype]) -> Iterator[Compared]:
         """The child's answer within the parent's: in all worlds where both are monotone, else in the believed one."""
-        texts = {one.id: one.query for one in load_bank()}
         for pair in pairs:
 
             def sides(pair: Subtype = pair) -> Sides:
-                child, parent = self.find(texts[pair.child]), self.find(texts[pair.parent])
+                child, parent = self.find(f"bank {pair.child}"), self.find(f"bank {pair.parent}")
                 both = is_monotone(child.query) and is_monotone(parent.query)
                 for world in WORLDS if both else _BELIEVED:
                     yield world, numbers(child, world), numbers(parent, world)

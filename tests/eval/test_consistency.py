@@ -15,7 +15,7 @@ from cohortium.engine.api import OpenKb
 from cohortium.eval.acr.bank import BankQuery, load_bank
 from cohortium.eval.consistency import run
 from cohortium.eval.consistency.laws import LAWS, Law, Pair
-from cohortium.eval.consistency.pairs import Intersection, Paraphrase, Subtype, load_paraphrases
+from cohortium.eval.consistency.pairs import Intersection, Paraphrase, Subtype, load_paraphrases, written
 from cohortium.eval.consistency.report import HOLDS, Report
 from cohortium.eval.consistency.run import run_consistency
 from cohortium.ingest.pipeline import run_ingest
@@ -51,7 +51,7 @@ def test_the_paraphrases_hold_by_the_definition_of_every_node(kb: OpenKb) -> Non
     """In the reference engine as well."""
     journeys = [kb.journey(patient).journey for patient in kb.patients]
     for pair in load_paraphrases():
-        left, right = (resolve_text(text, kb.concepts, kb.scales) for text in (pair.left, pair.right))
+        left, right = (resolve_text(written(text), kb.concepts, kb.scales) for text in (pair.left, pair.right))
         for world in (World.BELIEVED,) if pair.believed_only else (World.CERTAIN, World.BELIEVED, World.POSSIBLE):
             answers = [reference.evaluate(one, journeys, kb.concepts, kb.scales, world) for one in (left, right)]
             assert answers[0] == answers[1], (pair, world)

@@ -17,6 +17,7 @@ from cohortium.eval.consistency.pairs import (
     load_paraphrases,
     load_subtypes,
     normalized,
+    written,
 )
 from cohortium.eval.consistency.run import is_monotone
 from cohortium.kb.concepts import ConceptTable
@@ -63,7 +64,7 @@ def test_every_query_can_be_answered(ontology: Ontology) -> None:
     wrong = []
     for text in sorted(texts):
         try:
-            resolve_text(text, *ontology)
+            resolve_text(written(text), *ontology)
         except QueryError as error:
             wrong.append(str(error))
     assert wrong == []
@@ -74,7 +75,7 @@ def test_the_concepts_vary(ontology: Ontology) -> None:
     concepts = {
         concept
         for one in load_paraphrases()
-        for events in events_of(resolve_text(one.left, *ontology))
+        for events in events_of(resolve_text(written(one.left), *ontology))
         for concept in named(events.concept)
     }
     kinds = Counter(ontology[0].get(concept).kind for concept in concepts)
@@ -88,8 +89,8 @@ def test_two_names_resolve_to_the_same_concepts(ontology: Ontology) -> None:
         (one.left, one.right)
         for one in load_paraphrases()
         if one.kind in ("brand", "code", "abbreviation", "synonym")
-        and reached(resolve_text(one.left, *ontology), ontology)
-        != reached(resolve_text(one.right, *ontology), ontology)
+        and reached(resolve_text(written(one.left), *ontology), ontology)
+        != reached(resolve_text(written(one.right), *ontology), ontology)
     ]
     assert different == []
 
@@ -171,7 +172,7 @@ def test_a_wrong_subtype_is_refused(tmp_path: Path, line: str, message: str) -> 
 def test_an_intersection_of_an_unknown_bank_query_is_refused(tmp_path: Path) -> None:
     """The id is named."""
     (tmp_path / "intersections.tsv").write_text("left\tright\tboth\nbank 0\tdeath\n", encoding="utf-8")
-    with pytest.raises(PairsError, match="no query '0'"):
+    with pytest.raises(PairsError, match="line 2: the bank has no query 0"):
         load_intersections(tmp_path)
 
 
@@ -247,7 +248,7 @@ def reached(query: Query, ontology: Ontology) -> Counter[Any]:
 
 def all_ids(text: str, ontology: Ontology) -> frozenset[str]:
     """What the event sets of a query admit, taken together."""
-    return frozenset().union(*(ids for ids, _ in reached(resolve_text(text, *ontology), ontology)))
+    return frozenset().union(*(ids for ids, _ in reached(resolve_text(written(text), *ontology), ontology)))
 
 
 def inlined(query: Query) -> nodes.PatientExpression:
