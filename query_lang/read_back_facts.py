@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -83,7 +83,8 @@ class FactTeller:
                 return str(_CONCEPTS["exactly"].format(name=self._name(term)))
             case Under(term):
                 return self._with_below(self._name(term), (term,), below)
-            case Union(parts):
+            case Union():
+                parts = tuple(_flat(concept))
                 terms = [part.term for part in parts if isinstance(part, Under) and not part.exact]
                 if len(terms) == len(parts):
                     return self._with_below(_alternatives([self._name(term) for term in terms]), terms, below)
@@ -168,6 +169,15 @@ class FactTeller:
         if any(isinstance(value, Concept) and self._has_kinds(value) for value in values):
             return _CONDITIONS["below"].format(value=text)
         return _CONDITIONS["substages"].format(value=text) if attribute in SCALE_ATTRIBUTES else text
+
+
+def _flat(concept: ConceptExpression) -> Iterator[ConceptExpression]:
+    """The alternatives of a union, those of unions in it among them."""
+    if isinstance(concept, Union):
+        for part in concept.parts:
+            yield from _flat(part)
+    else:
+        yield concept
 
 
 def _attribute(name: str) -> str:

@@ -10,7 +10,7 @@ from cohortium.eval.classes import COMPLEXITIES
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.scales import Scales
 from cohortium.query_lang.errors import QueryError
-from cohortium.query_lang.nodes import Defined, Query
+from cohortium.query_lang.nodes import Defined, Query, Union
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.read_back import read_back
 from cohortium.query_lang.render import render
@@ -86,6 +86,13 @@ def test_read_backs_are_written_over_old_ones_and_nothing_else_changes():
     bare = re.sub(r"^reads = (?:'''.*?'''|.*?)\n", "", whole, flags=re.MULTILINE | re.DOTALL)
     assert "reads = " not in bare
     assert with_read_backs(bare, reads) == whole
+
+
+@pytest.mark.parametrize("query", BANK.values(), ids=lambda one: str(one.id))
+def test_long_lists_of_concepts_have_names(query):
+    """Genes, drug classes, operations: four or more of them are a value set of the ontology."""
+    spelled_out = [one for one in _nodes(parse(query.query)) if isinstance(one, Union) and len(one.parts) >= 4]
+    assert not spelled_out
 
 
 def test_no_query_names_a_patient():

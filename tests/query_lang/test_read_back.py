@@ -50,6 +50,11 @@ def said(text: str) -> str:
             "variant (KRAS or exactly 'RAS family')",
             "Patients with a genetic alteration in KRAS (or any gene of that kind) or exactly RAS family.",
         ),
+        ("diagnosis (x or (y or z))", "Patients with a diagnosis of x, y or z (or any kind of it)."),
+        (
+            "diagnosis (x or (y other than z))",
+            "Patients with a diagnosis of x (or any kind of it) or [y (or any kind of it) other than z (or any kind of it)].",
+        ),
         (
             "medication any 'systemic therapy' other than ('EGFR inhibitor' or exactly tamoxifen)",
             "Patients with a drug treatment with systemic therapy (or any drug of that kind) other than "
