@@ -53,7 +53,8 @@ def said(text: str) -> str:
         ("diagnosis (x or (y or z))", "Patients with a diagnosis of x, y or z (or any kind of it)."),
         (
             "diagnosis (x or (y other than z))",
-            "Patients with a diagnosis of x (or any kind of it) or [y (or any kind of it) other than z (or any kind of it)].",
+            "Patients with a diagnosis of x (or any kind of it) or "
+            "[y (or any kind of it) other than z (or any kind of it)].",
         ),
         (
             "medication any 'systemic therapy' other than ('EGFR inhibitor' or exactly tamoxifen)",
