@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -45,21 +46,26 @@ def sections_of(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def print_report(told: dict[str, Any]) -> None:
-    """Counts by section and kind, then each failure with its queries and the patients that differ."""
+    """Counts by section and kind, each failure with its queries and patients that differ, and what had no answer."""
     rows: list[tuple[object, ...]] = []
     for section, part in sections_of(told).items():
         rows.append((section, "", *_cells(part | {"failed": len(part["failed"])})))
         if len(part["by_kind"]) > 1:
             rows += [("", kind, *_cells(counts)) for kind, counts in part["by_kind"].items()]
     print_table(("", "kind", "pairs", "held", "empty", "failed"), rows)
+    unanswered: Counter[str] = Counter()
     for section, part in sections_of(told).items():
         for one in part["failed"]:
-            print(f"\n{section}, {one['kind']}:\n  {one['left']}\n  {one['right']}")
             if "error" in one:
-                print(f"    not answered: {one['error']}")
-            for difference in one.get("differences", ()):
+                unanswered[one["error"]] += 1
+                continue
+            print(f"\n{section}, {one['kind']}:\n  {one['left']}\n  {one['right']}")
+            for difference in one["differences"]:
                 print(f"    {difference['world']}: only the first {_named(difference['only_left'])};"
                       f" only the second {_named(difference['only_right'])}")  # fmt: skip
+    for reason, number in unanswered.items():
+        # One query that cannot be answered fails all of its laws, each for the same reason.
+        print(f"not answered ({counted(number, 'comparison')}): {reason}")
     print("consistent" if told["consistent"] else "not consistent")
 
 

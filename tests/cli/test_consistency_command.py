@@ -63,6 +63,14 @@ def test_a_failure_is_shown_and_strict_leaves_with_1(
     assert len(json.loads(out.read_text(encoding="utf-8"))["paraphrases"]["failed"]) == 1
 
 
+def test_what_cannot_be_answered_is_told_once(run: Command, sample_kb: Path, pairs: list[Paraphrase]) -> None:
+    """With the number of comparisons that it fails."""
+    pairs += [Paraphrase("brand", "medication nosuchdrug", name) for name in ("surgery", "death")]
+    result = run("eval", "consistency", "--kb", sample_kb)
+    assert "not answered (2 comparisons): " in result.stdout
+    assert result.stdout.count("nosuchdrug") == 1
+
+
 def test_strict_leaves_with_0_when_nothing_failed(run: Command, sample_kb: Path, pairs: list[Paraphrase]) -> None:
     """One right pair."""
     assert pairs == [RIGHT]
