@@ -24,9 +24,16 @@ def acr(
             " left open). --format csv lists the ids and their queries.",
         ),
     ],
-    kb: Annotated[Path | None, typer.Option("--kb", help="The knowledge base to ask.")] = None,
+    kb: Annotated[
+        Path | None, typer.Option("--kb", help="The knowledge base to ask; with --facts, where to keep theirs.")
+    ] = None,
     facts: Annotated[
-        Path | None, typer.Option("--facts", help="Not yet: score the knowledge base of an abstraction (facts.jsonl).")
+        Path | None,
+        typer.Option(
+            "--facts",
+            help="Ask a clinical abstraction instead: JSONL, one patient a line: patient_id, facts. What disagrees with"
+            " the labels is explained, and facts that name nothing known are listed.",
+        ),
     ] = None,
     alpha: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a broad query.")] = None,
     beta: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a narrow query.")] = None,
@@ -40,21 +47,14 @@ def acr(
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
 ) -> None:
     """Score the query bank on labelled patients: precision, recall, F1, by size and complexity."""
-    for given, option, part in (
-        (natural, "--natural", "questions in plain English"),
-        (facts is not None, "--facts", "knowledge bases out of clinical abstractions"),
-    ):
-        if given:
-            raise NotYet(f"not yet: '{option}' comes with {part}. Hint: leave it out, and name --kb KB")
-    if kb is None:
-        raise UsageError("eval acr needs a knowledge base. Hint: --kb KB")
-    from .acr.run import run_acr
-
+    if natural:
+        raise NotYet("not yet: '--natural' comes with questions in plain English. Hint: leave it out")
+    if kb is None and facts is None:
+        raise UsageError("eval acr needs a knowledge base or an abstraction. Hint: --kb KB, or --facts FACTS.jsonl")
     try:
-        report = run_acr(kb, labels, alpha=alpha, beta=beta, seed=seed)
+        scores = _scores(facts, kb, labels, alpha, beta, seed, errors)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    scores = report.as_dict(errors=errors)
     if html is not None:
         _write_page(html, scores)
     answer(
@@ -64,6 +64,19 @@ def acr(
         as_table=lambda: print_scores(scores),
         as_csv=lambda: print_csv(_QUERY_COLUMNS, ([row[name] for name in _QUERY_COLUMNS] for row in scores["queries"])),
     )
+
+
+def _scores(
+    facts: Path | None, kb: Path | None, labels: Path, alpha: int | None, beta: int | None, seed: int, errors: bool
+) -> dict[str, Any]:
+    if facts is not None:
+        from .acr.abstraction import run_abstraction
+
+        return run_abstraction(facts, labels, kb=kb, alpha=alpha, beta=beta, seed=seed).as_dict(errors=errors)
+    from .acr.run import run_acr
+
+    assert kb is not None  # one of the two is there
+    return run_acr(kb, labels, alpha=alpha, beta=beta, seed=seed).as_dict(errors=errors)
 
 
 def print_scores(scores: dict[str, Any]) -> None:
@@ -90,13 +103,41 @@ def print_scores(scores: dict[str, Any]) -> None:
         f"{patients['unlabelled']} without labels left out"
     )
     for one in scores["unresolved"]:
-        print(f"query {one['id']} was not answered: {one['reason']}")
+        if "id" in one:
+            print(f"query {one['id']} was not answered: {one['reason']}")
+    if "facts" in scores:
+        print_facts(scores)
     wrong = [row for row in scores["queries"] if row.get("false_positives") or row.get("false_negatives")]
     if wrong:
         print_table(
             ("id", "found, and not wanted", "wanted, and not found"),
             [(row["id"], " ".join(row["false_positives"]), " ".join(row["false_negatives"])) for row in wrong],
         )
+
+
+def print_facts(scores: dict[str, Any]) -> None:
+    """What became of an abstraction's facts, by kind; those that name nothing known; disagreements, explained."""
+    facts = scores["facts"]
+    columns = ("facts", "resolved", "kind_only", "unresolved", "share")
+    rows = [(kind, *(row[column] for column in columns)) for kind, row in facts["by_kind"].items()]
+    print_table(("kind", "facts", "resolved", "to their kind only", "unresolved", "share resolved"), rows)
+    print(
+        f"{facts['facts']} facts of {facts['patients']} patients, {_number(facts['share'])} of them resolved; "
+        f"{scores['pairs']} pairs of patient and query, {len(scores['disagreements'])} disagreements"
+    )
+    missed = [one for one in scores["unresolved"] if "id" not in one]
+    if missed:
+        print_table(
+            ("patient", "fact", "kind", "unresolved text"),
+            [(one["patient_id"], one["number"], one["kind"], f"{one['concept']}: {one['value']}") for one in missed],
+        )
+    for bad in facts["bad"]:
+        print(f"not read: {bad['place']}: {bad['reason']}")
+    for one in scores["disagreements"]:
+        said = "matches" if one["answered"] else "does not match"
+        print(f"query {one['id']}, patient {one['patient_id']}: the answer {said}, the label does not agree")
+        for line in one["explanation"]:
+            print(f"    {line}")
 
 
 def _three(part: dict[str, Any]) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -43,6 +44,12 @@ def ingest(
         str, typer.Option("--map", metavar="FIELD=COLUMN,...", help="What our fields are called in the source.")
     ] = "",
     workers: Annotated[int, typer.Option(min=1, help="Processes that read notes.")] = 1,
+    abstraction: Annotated[
+        bool,
+        typer.Option(
+            "--abstraction", help="SOURCE is one file of clinical abstractions, not notes: JSONL of patient_id, facts."
+        ),
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything is in quarantine.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
@@ -52,6 +59,9 @@ def ingest(
 
     # Before the run, and not after an hour of it.
     check_output(output, out, rows=False)
+    if abstraction:
+        ingest_abstraction(sources, kb, mapping, strict, output, out)
+        return
     report = run_ingest(sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict)
     sums = report.as_dict()
     answer(sums, output=output, out=out, as_table=lambda: print_sums(sums, kb))
@@ -61,6 +71,36 @@ def ingest(
         raise NothingStored(f"no note of {report.notes_in} could be stored. Hint: the reasons stand above")
     if report.exit_code == Quarantined.exit_code:
         raise Quarantined(f"{report.quarantined} of {report.notes_in} records are in quarantine (--strict)")
+
+
+def ingest_abstraction(
+    sources: list[Path], kb: Path, mapping: str, strict: bool, output: Format, out: Path | None
+) -> None:
+    """Read facts that people wrote down into a knowledge base of its own."""
+    from .abstraction.load import load_abstractions
+
+    if len(sources) != 1 or mapping:
+        raise UsageError("--abstraction reads one file, as it is. Hint: leave out --map and any other source")
+    if kb.exists():
+        raise UsageError(f"'{kb}' is there already. Hint: name a new place; facts are not joined to notes")
+    loaded = load_abstractions(sources[0], kb)
+    sums = loaded.as_dict() | {"unresolved_facts": [asdict(one) for one in loaded.unresolved]}
+    answer(sums, output=output, out=out, as_table=lambda: print_loaded(sums, kb))
+    if not loaded.patients:
+        raise NothingStored(f"there is no patient in {sources[0]}")
+    if strict and loaded.bad:
+        raise Quarantined(f"{len(loaded.bad)} records are in quarantine (--strict)")
+
+
+def print_loaded(sums: Mapping[str, Any], kb: Path) -> None:
+    """Facts by kind: how many were resolved, and those that were not."""
+    columns = ("facts", "resolved", "kind_only", "unresolved", "share")
+    print_table(("kind", *columns), [(kind, *(row[one] for one in columns)) for kind, row in sums["by_kind"].items()])
+    for bad in sums["bad"]:
+        print(f"in quarantine: {bad['place']}: {bad['reason']}")
+    print(
+        f"{kb}: {counted(sums['patients'], 'patient')}, {counted(sums['facts'], 'fact')}, {sums['resolved']} resolved"
+    )
 
 
 def print_sums(sums: Mapping[str, Any], kb: Path) -> None:

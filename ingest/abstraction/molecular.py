@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -53,8 +53,18 @@ class MolecularReader:
             result = fact.attributes.get("result") or fact.value
             own = [mention for mention in self._pieces.mentions(f"{lead} {result}") if mention.kind in wanted]
         if not own:
-            own = [mention for mention in found if not gene][:1]
+            own = [mention for mention in found if not gene][:1] or self._bare_marker(fact, wanted)
         return [self._with_result(fact, mention) for mention in _joined(own)]
+
+    def _bare_marker(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
+        """A marker that the text names without a result (a cytogenetic change), or a gene without any change."""
+        kinds = {"biomarker": "biomarker", "gene": "variant"}
+        for name in self._pieces.names(fact.text):
+            kind = kinds.get(name.kind, "")
+            if kind in wanted:
+                text = fact.text[name.start : name.end]
+                return [Mention("", name.start, name.end, text, kind, "", name.concept, source=name.source)]
+        return []
 
     def _concerns(self, mention: Mention, gene: str) -> bool:
         """Whether the finding is of the gene, its product, its family, or a fusion with it."""

@@ -18,6 +18,7 @@ class PieceReader:
         self.compose = reader.compose
         self.may_be_primary = reader.may_be_primary
         self.is_node = reader.is_node
+        self.kind_of = reader.lexicon.kind_of
         self._reader = reader
         self.mentions = lru_cache(maxsize=256)(self._mentions)
         self.names = lru_cache(maxsize=256)(self._names)

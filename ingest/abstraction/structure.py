@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any, Final
 
@@ -30,15 +31,23 @@ ASSERTIONS: Final[dict[str, Context]] = {
 
 #: Tumors whose usual names only imply their organ.
 IMPLIED: Final[frozenset[str]] = frozenset(_TABLE["implied"]["tumors"])
-_SHORT_WORDS: Final[dict[str, str]] = _TABLE["shorthand"]["words"]
-_SHORT: Final = re.compile(rf"\b(?:{'|'.join(map(re.escape, _SHORT_WORDS))})\b(?!-?\s?\d)\.?", re.IGNORECASE)
+
+
+def _any_word(words: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b(?!-?\s?\d)\.?", re.IGNORECASE)
+
+
+_SHORT: Final = {kind: (words, _any_word(words)) for kind, words in _TABLE["shorthand"].items()}
+_LIKE: Final = {"histology": "diagnosis", "metastasis": "diagnosis"}
 
 
 def in_full(kind: str, text: str) -> str:
     """The text of a fact with the shorthand of its kind written out ("ca breast": "carcinoma breast")."""
-    if kind not in _TABLE["shorthand"]["kinds"]:
+    kind = _LIKE.get(kind, kind)
+    if kind not in _SHORT:
         return text
-    return _SHORT.sub(lambda match: _SHORT_WORDS[match.group().rstrip(".").casefold()], text)
+    words, pattern = _SHORT[kind]
+    return pattern.sub(lambda match: words[match.group().rstrip(".").casefold()], text)
 
 
 def leaves_open(text: str) -> bool:

@@ -18,6 +18,7 @@ from .structure import ASSERTIONS, DEFAULTS, KINDS, LEADS, in_full, leaves_open,
 
 _MOLECULAR: Final = frozenset({"biomarker", "genomic_variant", "lab"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
+_GROUP: Final = re.compile(r"\b(?:IV|I{1,3}|0)[A-D]?[1-3]?\b")
 #: A prefix of a TNM category that is written into it (``cN0``).
 _PREFIXED: Final = re.compile(r"(?:yp|yc|rp|[cpra])?[TNM]")
 _BRACKETS: Final = re.compile(r"\([^()]*\)")
@@ -90,6 +91,8 @@ class FactReader:
             whole,
             f"{lead} {fact.value}" if lead and fact.value else "",
             f"{lead} {fact.concept}" if lead and fact.concept else "",
+            # "anatomic IIA, prognostic IIB" are two stages.
+            ". ".join(f"stage {group}" for group in _GROUP.findall(fact.text)) if fact.kind == "stage_group" else "",
         )
         for piece in pieces:
             found = [mention for mention in self._pieces.mentions(piece) if mention.kind in wanted]
@@ -98,9 +101,23 @@ class FactReader:
             if found:
                 break
         else:
-            return []
+            return self._bare_name(fact, wanted)
         found = _without_lesser(found, wanted)
         return found if piece == whole else _enriched(found, self._pieces.mentions(whole))
+
+    def _bare_name(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
+        """The longest beginning of the text that is a name of the fact's kind, if only as a short form.
+
+        In a note a short form needs words around it that say what it means ("RA", "PD"): here the kind does.
+        """
+        words = in_full(fact.kind, fact.concept).split()
+        for length in range(min(len(words), 6), 0, -1):
+            piece = " ".join(words[:length]).strip(" ,;:")
+            for concept in self._concepts.lookup(piece):
+                kind = self._pieces.kind_of(concept)
+                if kind in wanted:
+                    return [Mention("", 0, len(piece), piece, kind, "", concept, source=f"lexicon:{piece}")]
+        return []
 
     def _named(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
         """What a diagnosis or histology names, in the order in which it is written or with its head put last.

@@ -1,0 +1,130 @@
+"""The bank asked of a clinical abstraction: with perfect facts, what is left is errors of reasoning, each explained."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ...engine.explain import ExplainedCriterion, Explanation
+from ...ingest.abstraction.load import AbstractionReport, load_abstractions
+from ...kb.errors import UsageError
+from .bank import BankQuery
+from .labels import load_labels
+from .report import Report
+from .run import run_acr
+
+if TYPE_CHECKING:
+    from ...engine.api import OpenKb
+
+#: A criterion counts as holding in the believed world from here on.
+_HOLDS: Final = frozenset({"certain", "believed"})
+_MOST_NEAR: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A patient and a query on whom labels and answer differ, and what the answer rests on, line by line."""
+
+    patient_id: str
+    id: int
+    labelled: bool
+    answered: bool
+    explanation: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AbstractionScores:
+    """The scored bank, the facts as they were resolved, the pairs that were compared, and where they disagree."""
+
+    report: Report
+    facts: AbstractionReport
+    pairs: int
+    disagreements: tuple[Disagreement, ...]
+
+    def as_dict(self, *, errors: bool = False) -> dict[str, Any]:
+        """The report as JSON, with ``pairs``, ``disagreements``, ``facts`` (counts by kind); ``unresolved`` lists facts,
+        too."""
+        scores = self.report.as_dict(errors=errors)
+        scores["unresolved"] += [
+            {**asdict(one), "reason": "its text names nothing known"} for one in self.facts.unresolved
+        ]
+        return scores | {
+            "pairs": self.pairs,
+            "disagreements": [asdict(one) for one in self.disagreements],
+            "facts": self.facts.as_dict(),
+        }
+
+
+def run_abstraction(
+    facts: Path,
+    labels: Path,
+    queries: Sequence[BankQuery] | None = None,
+    *,
+    kb: Path | None = None,
+    alpha: int | None = None,
+    beta: int | None = None,
+    seed: int = 0,
+) -> AbstractionScores:
+    """Makes a knowledge base of an abstraction, asks it the bank, and explains each disagreement with the labels.
+
+    ``kb`` keeps the knowledge base there; UsageError if there is something already. Otherwise as :func:`.run.run_acr`.
+    """
+    if kb is not None and kb.exists():
+        raise UsageError(f"'{kb}' is there already. Hint: name a place for the abstraction's own knowledge base")
+    from ...engine.api import open as open_kb
+
+    with tempfile.TemporaryDirectory(prefix="cohortium-") as folder:
+        place = kb or Path(folder) / "abstraction.kb"
+        loaded = load_abstractions(facts, place)
+        with open_kb(place) as session:
+            report = run_acr(session, labels, queries, alpha=alpha, beta=beta, seed=seed)
+            texts = {one.id: one.query for one in report.queries}
+            gold = load_labels(labels, texts)
+            pairs = sum(len(frozenset(texts) - gold.ambiguous[patient]) for patient in gold.patients)
+            disagreements = tuple(_disagreements(report, session))
+    return AbstractionScores(report, loaded, pairs, disagreements)
+
+
+def _disagreements(report: Report, session: OpenKb) -> Iterator[Disagreement]:
+    held = frozenset(session.patients)
+    for one in report.queries:
+        for answered, patients in ((True, one.wrongly_found), (False, one.missed)):
+            for patient in patients:
+                lines: tuple[str, ...] = ("the abstraction has no such patient",)
+                if one.unresolved:
+                    lines = (one.unresolved,)
+                elif patient in held:
+                    lines = tuple(dict.fromkeys(reasons(session.find(one.query).explain(patient), answered)))
+                yield Disagreement(patient, one.id, not answered, answered, lines)
+
+
+def reasons(explanation: Explanation, answered: bool) -> Iterator[str]:
+    """What an answer rests on: the facts that make the query hold, or the criteria that keep it from holding."""
+    yield from _reasons(explanation.criterion, answered, dict(explanation.definitions), frozenset())
+
+
+def _reasons(
+    node: ExplainedCriterion, holds: bool, definitions: dict[str, ExplainedCriterion], within: frozenset[str]
+) -> Iterator[str]:
+    inner = [part for part in node.parts if (part.certainty in _HOLDS) == holds]
+    if not node.parts and node.text in definitions and node.text not in within:
+        yield from _reasons(definitions[node.text], holds, definitions, within | {node.text})
+        return
+    if node.scope and not holds:
+        yield f"in one place alone: {node.text} (seen: {node.scope})"
+    for part in inner or node.parts:
+        yield from _reasons(part, holds, definitions, within)
+    if node.parts:
+        return
+    if node.events and holds:
+        for event in node.events[:_MOST_NEAR]:
+            quote = next((" ".join(quote.sentence.split()) for quote in event.quotes), "")
+            yield f"{node.text}: {event.as_text()} “{quote}”"
+    else:
+        near = "; ".join(event.as_text() for event in node.others[:_MOST_NEAR])
+        yield f"{'holds' if node.certainty in _HOLDS else 'does not hold'}: {node.text}" + (
+            f" (near: {near})" if near else ""
+        )
