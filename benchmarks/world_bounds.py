@@ -172,8 +172,13 @@ def measure(tally: Tally, seed: int, group: int, prepared: Sequence[Prepared]) -
     """Ask about each record of one group."""
     for position, one in enumerate(prepared):
         for number in range(QUERIES):
-            random = Random(f"bounds/{seed}/{group}/{position}/{number}")
-            tally.add(f"group {group}, record {position}, query {number}", query(random, [one.journey]), one)
+            asked = drawn_query(seed, group, position, number, one)
+            tally.add(f"group {group}, record {position}, query {number}", asked, one)
+
+
+def drawn_query(seed: int, group: int, position: int, number: int, prepared: Prepared) -> nodes.Query:
+    """The ``number``-th query about the record at this position of its group."""
+    return query(Random(f"bounds/{seed}/{group}/{position}/{number}"), [prepared.journey])
 
 
 def report(tally: Tally) -> dict[str, Any]:

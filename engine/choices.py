@@ -98,6 +98,8 @@ def _nth(n: int, frame: Frame, low: Array, high: Array, sure: Array, maybe: Arra
     for group, entries in _grouped(frame, maybe):
         if len(entries) < n:
             continue
+        # In order, so that the days of all but one need not be ordered again.
+        entries.sort(key=lambda entry: low[entry])
         days = {entry: (int(low[entry]), int(high[entry])) for entry in entries}
         # Once that day has passed, n days have passed in every completion.
         last = _nth_of_fewest(n, [days[entry] for entry in entries if sure[entry]])

@@ -1,4 +1,4 @@
-"""Makes the strategy files of this folder importable, and sets how many examples are tried."""
+"""Makes the strategies of this folder and the generators of the benchmarks importable, and says how much is tried."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "spec")]
+_ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(_ROOT / "tests" / "spec"), str(_ROOT / "benchmarks")]
 
 #: ``COHORTIUM_EXAMPLES=5000 pytest tests/generative`` is a long run.
 settings.register_profile(

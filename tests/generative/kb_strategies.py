@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 
+from generated_records import CONCEPTS, KINDS
 from hypothesis import strategies as st
 
-from cohortium.kb.concepts import ConceptRow, ConceptTable
 from cohortium.kb.model import (
     EARLIEST_DAY,
     LATEST_DAY,
+    MAIN_ATTRIBUTE,
     Context,
     DayInterval,
     Event,
@@ -20,50 +21,11 @@ from cohortium.kb.model import (
     Temporality,
     World,
 )
-from cohortium.kb.scales import Scales
 from cohortium.query_lang import nodes as q
 
 DAY = datetime.date(2020, 1, 1).toordinal()
 LAST_DAY = 30
 
-#: id, kind, parents
-ONTOLOGY = (
-    ("neoplasm", "tumor", ()),
-    ("carcinoma", "tumor", ("neoplasm",)),
-    ("lung_cancer", "tumor", ("neoplasm",)),
-    ("lung_carcinoma", "tumor", ("lung_cancer", "carcinoma")),
-    ("breast_cancer", "tumor", ("carcinoma",)),
-    ("drug", "drug", ()),
-    ("platinum", "drug", ("drug",)),
-    ("cisplatin", "drug", ("platinum",)),
-    ("carboplatin", "drug", ("platinum",)),
-    ("result_positive", "value", ()),
-    ("positive", "value", ("result_positive",)),
-    ("weakly_positive", "value", ("result_positive",)),
-    ("negative", "value", ()),
-    ("her2", "biomarker", ()),
-    ("er", "biomarker", ()),
-    ("ecog", "performance", ()),
-    ("kps", "performance", ()),
-)
-CONCEPTS = ConceptTable(ConceptRow(id, kind, id.replace("_", " "), parents) for id, kind, parents in ONTOLOGY)
-SCALES = Scales.from_files()
-
-#: Of each kind: concepts of events, and attributes with their values.
-KINDS = {
-    "diagnosis": (
-        ("neoplasm", "carcinoma", "lung_cancer", "lung_carcinoma", "breast_cancer", "unlisted_cancer"),
-        {"laterality": ("left", "Right"), "grade": ("1", "2", "high", 3.0)},
-    ),
-    "medication": (("drug", "platinum", "cisplatin", "carboplatin"), {"line": (1.0, 2.0)}),
-    "biomarker": (
-        ("her2", "er"),
-        {"result": ("positive", "weakly_positive", "result_positive", "negative"), "percent": (5.0, 80.0)},
-    ),
-    "tnm": (("",), {"t": ("T1", "T2", "T2b", "T3c", "TX"), "prefix": ("p", "yp")}),
-    "stage": (("",), {"stage": ("II", "IIA", "IIIC", "IV", "unknown")}),
-    "performance": (("ecog", "kps"), {"value": (0.0, 1.0, 2.0, 80.0, "unknown")}),
-}
 NAMED = {kind: tuple(one for one in concepts if one in CONCEPTS) for kind, (concepts, _) in KINDS.items()}
 
 
@@ -190,7 +152,7 @@ def event_sets(draw: Callable, *, monotone: bool = False, plain: bool = False) -
     picks = [q.Pick()] * 4
     if not monotone:
         picks += [q.Pick("first"), q.Pick("latest"), q.Pick("nth", 1), q.Pick("nth", 2)]
-        if kind in ("tnm", "stage", "performance", "biomarker"):
+        if kind in MAIN_ATTRIBUTE:
             picks += [q.Pick("worst"), q.Pick("best")]
     return q.Events(
         kind,

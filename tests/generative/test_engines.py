@@ -5,6 +5,7 @@ from __future__ import annotations
 import kb_strategies as small
 import pytest
 import query_strategies
+from generated_records import CONCEPTS, SCALES
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_kb import MemoryKb
@@ -20,12 +21,12 @@ WORLDS = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
 
 def by_reference(query: q.Query, records: list[Journey], world: World) -> frozenset[str]:
     """The defining answer."""
-    return reference.evaluate(query, records, small.CONCEPTS, small.SCALES, world)
+    return reference.evaluate(query, records, CONCEPTS, SCALES, world)
 
 
 def by_fast(query: q.Query, records: list[Journey], world: World) -> frozenset[str]:
     """The fast answer."""
-    kb = MemoryKb(records, small.CONCEPTS, small.SCALES)
+    kb = MemoryKb(records, CONCEPTS, SCALES)
     return frozenset(kb.patients[number] for number in fast.evaluate(query, kb, world))
 
 
@@ -42,7 +43,7 @@ def test_both_engines_agree_in_the_three_worlds(records: list[Journey], query: q
 @given(small.records(), small.criteria(plain=True))
 def test_boolean_queries_never_touch_events(records: list[Journey], body: q.PatientExpression) -> None:
     """Posting lists alone answer and, or, not, except and at least over kinds and concepts that lie below others."""
-    kb = MemoryKb(records, small.CONCEPTS, small.SCALES)
+    kb = MemoryKb(records, CONCEPTS, SCALES)
     for world in WORLDS:
         found = frozenset(kb.patients[number] for number in fast.evaluate(q.Query(body), kb, world))
         assert found == by_reference(q.Query(body), records, world)
@@ -95,8 +96,8 @@ def test_laws_hold_in_every_world(answer, records: list[Journey], one, other) ->
 def test_a_child_concept_never_finds_more(answer, records: list[Journey], data: st.DataObject) -> None:
     """In a monotone query, a concept in place of one above it gives a part of the cohort, in every world."""
     child = data.draw(st.sampled_from(["lung_carcinoma", "cisplatin", "carcinoma", "platinum"]))
-    parent = data.draw(st.sampled_from(sorted(small.CONCEPTS.above(child))))
-    kind = "diagnosis" if small.CONCEPTS.kind(child) == "tumor" else "medication"
+    parent = data.draw(st.sampled_from(sorted(CONCEPTS.above(child))))
+    kind = "diagnosis" if CONCEPTS.kind(child) == "tumor" else "medication"
     rest = data.draw(small.criteria(monotone=True))
     scope = data.draw(st.sampled_from([lambda body: body, q.SameTumor]))
 
@@ -121,7 +122,7 @@ def test_both_engines_agree_on_a_stored_kb(tmp_path_factory: pytest.TempPathFact
     @given(small.records(patients=3), st.lists(small.queries(), min_size=10, max_size=10))
     def agree(records: list[Journey], asked: list[q.Query]) -> None:
         path = tmp_path_factory.mktemp("kb") / "generated.kb"
-        build_generation(path, records, concepts=small.CONCEPTS, scales=small.SCALES)
+        build_generation(path, records, concepts=CONCEPTS, scales=SCALES)
         with KnowledgeBase.open(path) as kb:
             for query in asked:
                 for world in WORLDS:
