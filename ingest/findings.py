@@ -152,7 +152,13 @@ class FindingReader:
             return [
                 Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)
             ]
-        return [_result_of(marker, attributes, helpers)]
+        found = [_result_of(marker, attributes, helpers)]
+        plain = any(span.kind == "value" and span.concept == "positive" for span in descriptors)
+        if plain and result == "amplified":
+            # "Positive, and amplified by FISH" are two results.
+            told = {name: value for name, value in attributes.items() if name != "method"}
+            found.append(_result_of(marker, {**told, "result": "positive"}, helpers))
+        return found
 
     @staticmethod
     def _take(
@@ -237,6 +243,11 @@ class FindingReader:
         only_results = bool(descriptors) and all(
             span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors
         )
+        # A stain is no test of the gene, even where "positive" says of the gene what a test of it would find.
+        stained = f"{marker.concept}_ihc"
+        if only_results and stained in self._concepts and statement("of_stain").match(text, marker.end):
+            marker.kind, marker.concept = "biomarker", stained
+            return self._biomarker(frame, marker, descriptors, heading, limit)
         if stain and (only_results or sign_after(text, marker.end)) and marker.concept not in rules["gene_positive"]:
             marker.kind, marker.concept = "biomarker", stain
             return self._biomarker(frame, marker, descriptors, heading, limit)

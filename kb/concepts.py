@@ -225,13 +225,17 @@ class ConceptTable:
 
     # --- value sets -------------------------------------------------------------------------------------------------
 
-    def value_set(self, name: str) -> tuple[str, ...] | None:
-        """The members (concept ids) of the set with this name or alias; None if there is none."""
+    def value_set(self, name: str, *, spelled_so: bool = False) -> tuple[str, ...] | None:
+        """The members (concept ids) of the set with this name or alias; None if there is none.
+
+        With ``spelled_so`` an inflected form or other punctuation will not do, only upper and lower case.
+        """
         if name in self._value_sets:
             return self._value_sets[name].members
-        wanted = normal_form(name)
+        form = str.casefold if spelled_so else normal_form
+        wanted = form(name)
         for value_set in self._value_sets.values():
-            if wanted in (normal_form(known) for known in (value_set.name, *value_set.aliases)):
+            if wanted in (form(known) for known in (value_set.name, *value_set.aliases)):
                 return value_set.members
         return None
 

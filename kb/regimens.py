@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,3 +37,9 @@ def read_components(path: Path | None = None) -> Mapping[str, tuple[Component, .
             raise OntologyError(f"{path.name}:{number}: a line is regimen, component and 0 or 1, separated by tabs")
         found.setdefault(cells[0], []).append(Component(cells[1], cells[2] == "1"))
     return {regimen: tuple(components) for regimen, components in found.items()}
+
+
+@functools.cache
+def shipped_components() -> Mapping[str, tuple[Component, ...]]:
+    """The components of the shipped file, read once."""
+    return read_components()

@@ -237,11 +237,14 @@ class _Resolver:
     # --- concepts -----------------------------------------------------------------------------------------------------
 
     def _ids(self, text: str, kinds: Iterable[str] | None) -> tuple[str, ...]:
-        found = concept_ids(self._concepts, text, kinds)
-        if not found and (members := self._concepts.value_set(text)):
-            wanted = None if kinds is None else frozenset(kinds)
-            found = tuple(one for one in members if wanted is None or self._concepts.get(one).kind in wanted)
-        return found
+        # A set's own name goes before a concept, which may be wider ("FGFR1/2/3" and the family) or another thing.
+        found = self._members(text, kinds, spelled_so=True) or concept_ids(self._concepts, text, kinds)
+        return found or self._members(text, kinds, spelled_so=False)
+
+    def _members(self, text: str, kinds: Iterable[str] | None, *, spelled_so: bool) -> tuple[str, ...]:
+        wanted = None if kinds is None else frozenset(kinds)
+        members = self._concepts.value_set(text, spelled_so=spelled_so) or ()
+        return tuple(one for one in members if wanted is None or self._concepts.get(one).kind in wanted)
 
     def _of_kind(self, concept: ConceptExpression, kind: str) -> ConceptExpression:
         match concept:
@@ -330,7 +333,7 @@ class _Resolver:
         parts = tuple(Under(named(self._concepts, one, kinds), exact) for one in ids)
         if len(parts) == 1:
             return parts[0]
-        if concept_ids(self._concepts, text, kinds):
+        if concept_ids(self._concepts, text, kinds) == ids:
             names = [f"{self._concepts.get(one).name} ({BY_ID}{one})" for one in ids]
             self._report(f"'{shown(text)}' has several readings", text, f"it could be {either(names)}")
         return Union(parts)

@@ -45,6 +45,7 @@ def hang_on_tumors(bench: Workbench, by_note: Mapping[str, ReadFact], scales: Sc
         linkage.documents,
         linkage.only_or_specific,
         linkage.furthest,
+        linkage.specimen,
         linkage.documents,
         linkage.near_in_time,
     ):
@@ -85,7 +86,8 @@ class _Linkage:
         """Each document is about the tumors of the facts that cite it."""
         self._about = defaultdict(set)
         for fact in self.placed:
-            if fact.tumor != ALL_TUMORS:
+            # A benign lesion is beside the point of the documents that tell of it.
+            if fact.tumor != ALL_TUMORS and (fact.kind != "diagnosis" or fact.tumor_rule == 0):
                 for document in self._written(fact).fact.docs:
                     self._about[document].add(fact.tumor)
 
@@ -98,17 +100,33 @@ class _Linkage:
             fact.kind in _OF_SPECIMEN and any(self._concepts.is_a(place, site) for place in self._spread_to)
         )
         return (
-            (1, lambda: tumors.by_name(read.tumor, side, day) if read.tumor else ""),
+            (1, lambda: next((found for one in read.tumors if (found := tumors.by_name(one, side, day))), "")),
             (1, lambda: tumors.by_organ(site, side, day) if placing else ""),
-            (1, lambda: tumors.by_side(side) if placing else ""),
+            (1, lambda: tumors.by_side(side, day) if placing else ""),
             (1, lambda: _agreed(tumors.by_name(tumor, "", day) for tumor in read.sentence_tumors)),
         )
 
     def documents(self, fact: Fact) -> Candidates:
-        """Rule 2: the one tumor that its documents are about, of those known when it was found."""
-        known = {identifier for identifier, _ in self._tumors.known_by(fact.day)}
+        """Rule 2: the one tumor that its documents are about, of those known when it was found.
+
+        What is specific to a tumor of the patient is of no other, whatever its documents are about.
+        """
+        known = set(self._tumors.specific_to(fact)) or {identifier for identifier, _ in self._tumors.known_by(fact.day)}
         cited = self._written(fact).fact.docs
         return ((2, lambda: _agreed(tumor for one in cited for tumor in self._about.get(one, ()) if tumor in known)),)
+
+    def specimen(self, fact: Fact) -> Candidates:
+        """Rule 1 for what was found in a metastasis: the tumor that the metastasis at that site is of."""
+        site = self._written(fact).place.site
+        if not site or fact.kind not in _OF_SPECIMEN:
+            return ()
+        is_a = self._concepts.is_a
+        there = [
+            other.tumor
+            for other in self.placed
+            if other.kind in ("metastasis", "node") and (is_a(other.concept, site) or is_a(site, other.concept))
+        ]
+        return ((1, lambda: _agreed(there)),)
 
     def only_or_specific(self, fact: Fact) -> Candidates:
         """Rules 3 and 4: the only tumor; the only one of a kind that the marker or drug is specific to."""
@@ -117,8 +135,10 @@ class _Linkage:
 
     def furthest(self, fact: Fact) -> Candidates:
         """Rule 4 for spread: the tumor that had gone furthest of those known by then; of equals, the last found."""
+        # Lines of treatment are counted in advanced disease.
         spread = (
             fact.kind == "metastasis"
+            or "line" in self._written(fact).fact.attributes
             or fact.kind == "state"
             and any(self._concepts.is_a(fact.concept, state) for state in _SPREAD_STATES)
             or fact.kind in ("stage", "tnm")

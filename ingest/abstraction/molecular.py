@@ -12,7 +12,7 @@ from ..frame import Frame
 from ..recognizers.molecular import MolecularRecognizer
 from .pieces import PieceReader
 from .records import AbstractedFact
-from .structure import KINDS
+from .structure import BLOOD, IN_BLOOD, KINDS
 
 #: Attributes that the text of a molecular finding may tell, by the key of an abstraction that tells it.
 _TOLD_BY: Final[Mapping[str, frozenset[str]]] = {
@@ -37,11 +37,13 @@ class MolecularReader:
         self._molecular = MolecularRecognizer()
 
     def findings(self, fact: AbstractedFact) -> list[Mention]:
-        """Markers and variants: of the gene that the attribute names, else of those that the concept names."""
+        """Markers and variants: of the gene that the attribute names, else of those that the concept names.
+
+        What the value says again of the same marker, or where the concept names none with a result, is its finding.
+        """
         wanted = KINDS[fact.kind]
         gene = self._gene(fact.attributes.get("gene", ""))
-        text = fact.text
-        found = [mention for mention in self._pieces.mentions(text) if mention.kind in wanted]
+        found = [mention for mention in self._pieces.mentions(fact.text) if mention.kind in wanted]
         own = [mention for mention in found if mention.start < max(1, len(fact.concept))]
         if gene:
             about = [mention for mention in own or found if self._concerns(mention, gene)]
@@ -53,8 +55,28 @@ class MolecularReader:
             result = fact.attributes.get("result") or fact.value
             own = [mention for mention in self._pieces.mentions(f"{lead} {result}") if mention.kind in wanted]
         if not own:
-            own = [mention for mention in found if not gene][:1] or self._bare_marker(fact, wanted)
-        return [self._with_result(fact, mention) for mention in _joined(own)]
+            own = [mention for mention in found if not gene] or self._bare_marker(fact, wanted)
+        own = _joined([*own, *(mention for mention in found if _thing(mention) in set(map(_thing, own)))])
+        if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_tells, own)):
+            own = self._told_elsewhere(fact, own, [mention for mention in found if _tells(mention)])
+        return [self._of_blood(fact, self._with_result(fact, mention)) for mention in own]
+
+    def _told_elsewhere(
+        self, fact: AbstractedFact, named: Sequence[Mention], found: Sequence[Mention]
+    ) -> Sequence[Mention]:
+        """Findings for a marker that is named without a result: those of its value, else of the words it is from."""
+        if found:
+            return _joined(found)
+        things = {_thing(mention) for mention in named}
+        quoted = [mention for mention in self._pieces.mentions(fact.evidence) if _thing(mention) in things]
+        told = [mention for mention in quoted if _tells(mention)]
+        return _joined([*named, *told]) if told else named
+
+    def _of_blood(self, fact: AbstractedFact, mention: Mention) -> Mention:
+        """The finding, as the marker that it is when it was measured in blood."""
+        other = IN_BLOOD.get(mention.concept, "")
+        said = f"{fact.text} {fact.attributes.get('site', '')}".casefold()
+        return replace(mention, concept=other) if other and any(word in said for word in BLOOD) else mention
 
     def _bare_marker(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
         """A marker that the text names without a result (a cytogenetic change), or a gene without any change."""
@@ -149,14 +171,22 @@ class MolecularReader:
         )
 
 
+def _thing(mention: Mention) -> tuple[str, str, Value | None]:
+    """What a finding is of."""
+    return mention.kind, mention.concept, mention.attributes.get("partner")
+
+
+def _tells(mention: Mention) -> bool:
+    """Whether a finding says what was found."""
+    return mention.kind not in ("biomarker", "lab") or bool({"result", *_MEASURED} & mention.attributes.keys())
+
+
 def _joined(found: Iterable[Mention]) -> list[Mention]:
     """One mention for each thing: what several say of one marker is joined, the first of each attribute winning."""
     joined: dict[tuple[str, str, Value | None], Mention] = {}
     for mention in found:
-        key = (mention.kind, mention.concept, mention.attributes.get("partner"))
-        if key in joined:
-            first = joined[key]
-            joined[key] = replace(first, attributes={**mention.attributes, **first.attributes})
-        else:
-            joined[key] = mention
+        first = joined.get(_thing(mention))
+        joined[_thing(mention)] = (
+            mention if first is None else replace(first, attributes={**mention.attributes, **first.attributes})
+        )
     return list(joined.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,6 +11,9 @@ from .pieces import PieceReader
 from .records import AbstractedFact
 from .structure import IMPLIED
 
+#: A short form, which in a note would need a cue near it: here the patient's own tumors tell what it means.
+_SHORT_FORM: Final = re.compile(r"(?<![\w/])[A-Z][A-Za-z]?[A-Z]{0,4}[A-Z](?![\w/])")
+_NUMBER: Final = re.compile(r"\d")
 _SIDES: Final = ("left", "right", "bilateral")
 
 
@@ -34,8 +38,10 @@ class PlaceReader:
         site = next((span.concept for span in self._pieces.names(written.get("site", "")) if span.kind == "site"), "")
         side = written.get("laterality", "").casefold()
         texts = (written.get("site", ""), fact.concept, fact.value)
-        if not site and fact.kind != "metastasis":
-            named = [span for text in texts[1:] for span in self._pieces.names(text) if span.kind == "site"]
+        if not site:
+            # What else a metastasis is said of is told of its tumor.
+            said = texts[1:2] if fact.kind == "metastasis" else texts[1:]
+            named = [span for text in said for span in self._pieces.names(text) if span.kind == "site"]
             site = named[0].concept if named else ""
         if side not in _SIDES:
             side = self.side_of(site) or next((found for text in texts if (found := self._pieces.side(text))), "")
@@ -49,14 +55,16 @@ class PlaceReader:
                 return side
         return ""
 
-    def tumor_named(self, fact: AbstractedFact) -> str:
-        """The tumor that the words of a finding name beside it."""
+    def tumors_named(self, fact: AbstractedFact) -> tuple[str, ...]:
+        """The tumors that the words of a finding name beside it, or as its specimen; then what short forms may mean."""
         if fact.kind in ("diagnosis", "histology", "comorbidity"):
-            return ""
-        named = (
-            span for text in (fact.concept, fact.value) for span in self._pieces.names(text) if span.kind == "diagnosis"
-        )
-        return next((span.concept for span in named), "")
+            return ()
+        texts = (fact.attributes.get("site", ""), fact.concept, fact.value)
+        named = [span.concept for text in texts for span in self._pieces.names(text) if span.kind == "diagnosis"]
+        for text in (*texts[:2], fact.value if not _NUMBER.search(fact.value) else ""):
+            for word in _SHORT_FORM.findall(text):
+                named += self._concepts.lookup(word, kinds=("tumor",))
+        return tuple(dict.fromkeys(named))
 
     def placed(self, fact: AbstractedFact, mention: Mention, place: Place) -> Mention:
         """The mention at the place that the fact tells; a morphology at a site becomes the tumor that both mean."""
@@ -65,7 +73,8 @@ class PlaceReader:
             attributes["laterality"] = place.side
         if mention.kind == "diagnosis" and concept in self._concepts:
             own = self._concepts.get(concept).site
-            if place.site and own and concept in IMPLIED and not self._named_place(fact, own):
+            elsewhere = place.site and own and not self._related(place.site, own)
+            if elsewhere and concept in IMPLIED and not self._named_place(fact, own):
                 concept, own = self._elsewhere(concept, own, place.site)
             spread = "spread" in attributes or "spread_site" in attributes
             if place.site and not own and not spread and self._pieces.may_be_primary(place.site):
@@ -85,14 +94,16 @@ class PlaceReader:
 
     def _named_place(self, fact: AbstractedFact, site: str) -> bool:
         """Whether the words of a fact name this site or one above or below it, and not only imply it."""
-        is_a = self._concepts.is_a
         return (
             any(
-                span.kind == "site" and (is_a(span.concept, site) or is_a(site, span.concept))
+                span.kind == "site" and self._related(span.concept, site)
                 for span in self._pieces.names(f"{fact.concept} {fact.attributes.get('site', '')}")
             )
             or self._concepts.name(site).casefold() in fact.concept.casefold()
         )
+
+    def _related(self, one: str, other: str) -> bool:
+        return self._concepts.is_a(one, other) or self._concepts.is_a(other, one)
 
     def _elsewhere(self, concept: str, own: str, site: str) -> tuple[str, str]:
         """A tumor whose name only implies an organ, where the fact says another: its morphology alone ("infiltrating

@@ -29,6 +29,9 @@ ASSERTIONS: Final[dict[str, Context]] = {
 }
 
 
+#: Markers that are another one when measured in blood, and the words that say so.
+IN_BLOOD: Final[dict[str, str]] = _TABLE["in_blood"]["markers"]
+BLOOD: Final[tuple[str, ...]] = tuple(_TABLE["in_blood"]["words"])
 #: Tumors whose usual names only imply their organ.
 IMPLIED: Final[frozenset[str]] = frozenset(_TABLE["implied"]["tumors"])
 

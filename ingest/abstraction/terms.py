@@ -28,7 +28,7 @@ _BRACKETS: Final = re.compile(r"\([^()]*\)")
 class ReadFact:
     """What a fact became: its mentions, as spans of ``text``; ``resolved`` is yes, kind (only its kind is known) or no.
 
-    ``tumor`` is the tumor that it names beside what it says ("stage of the cholangiocarcinoma"), a concept or empty;
+    ``tumors`` are those that it names beside what it says ("stage of the cholangiocarcinoma"), concepts;
     ``sentence_tumors`` are those that the words name from which it was taken.
     """
 
@@ -37,7 +37,7 @@ class ReadFact:
     mentions: tuple[Mention, ...]
     resolved: str
     place: Place = Place()
-    tumor: str = ""
+    tumors: tuple[str, ...] = ()
     sentence_tumors: tuple[str, ...] = ()
 
 
@@ -53,11 +53,14 @@ class FactReader:
     def read(self, patient_id: str, fact: AbstractedFact) -> ReadFact:
         """The fact as mentions of a line of its own."""
         place = self._places.place(fact)
-        tumor = self._places.tumor_named(fact)
+        named = self._places.tumors_named(fact)
         found = self._molecular.findings(fact) if fact.kind in _MOLECULAR else self._findings(fact)
         resolved = "yes"
         if not found:
             found, resolved = self._by_default(fact, place), "kind"
+        elif fact.kind == "metastasis" and not any(map(self._is_spread, found)):
+            # "Recurrence in the omentum" under the heading of metastases is one.
+            found = [*found, *self._by_default(fact, place)]
         if not found:
             resolved = "no"
         line = _line(fact)
@@ -71,7 +74,10 @@ class FactReader:
             for mention in self._pieces.mentions(fact.evidence)
             if mention.kind == "diagnosis" and mention.context.really_happened
         )
-        return ReadFact(fact, line, tuple(mentions.values()), resolved, place, tumor, tuple(told))
+        return ReadFact(fact, line, tuple(mentions.values()), resolved, place, named, tuple(told))
+
+    def _is_spread(self, mention: Mention) -> bool:
+        return mention.kind in ("metastasis", "node") or self._concepts.is_a(mention.concept, "metastatic_disease")
 
     # --- what the text names ----------------------------------------------------------------------------------------
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from ...kb.model import Polarity
-from ...kb.regimens import Component, read_components
+from ...kb.regimens import shipped_components
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 
@@ -56,7 +55,7 @@ def _supported(fact: Fact) -> bool:
 
 def give_components(bench: Workbench) -> None:
     """A regimen given, planned or declined is its drugs given, planned or declined; their events cite the regimen."""
-    components = _components()
+    components = shipped_components()
     added = []
     for fact in bench.facts:
         if fact.kind != "regimen":
@@ -73,8 +72,3 @@ def give_components(bench: Workbench) -> None:
                         )
                     )
     bench.facts += added
-
-
-@lru_cache(maxsize=1)
-def _components() -> dict[str, tuple[Component, ...]]:
-    return dict(read_components())

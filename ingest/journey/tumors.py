@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import functools
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from importlib import resources
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import ALL_TUMORS, LATEST_DAY, DayInterval, Temporality, content_id
+from ...kb.regimens import shipped_components
 from .facts import Fact
 
 #: Findings of the patient as a whole.
@@ -202,25 +202,30 @@ class TumorMap:
         organ = organ_of(self._concepts, site)
         return self._only_one(lambda tumor: organ in tumor.organs and _on_side(tumor, side), day) if organ else ""
 
-    def by_side(self, side: str) -> str:
+    def by_side(self, side: str, day: DayInterval = _ANY_DAY) -> str:
         """The only tumor on that side, when a tumor of the same organ lies on the other."""
         if side not in ("left", "right"):
             return ""
         others = [tumor for tumor in self._tumors if tumor.sides and side not in tumor.sides]
         return self._only_one(
-            lambda tumor: tumor.sides == {side} and any(other.organs & tumor.organs for other in others)
+            lambda tumor: tumor.sides == {side} and any(other.organs & tumor.organs for other in others), day
         )
 
     def by_specificity(self, fact: Fact) -> str:
         """The only tumor of a kind that this marker, variant or drug is specific to (``cues/specific.toml``)."""
-        if fact.concept not in self._concepts:
-            return ""
+        fitting = self.specific_to(fact)
+        return fitting[0] if len(fitting) == 1 else ""
+
+    def specific_to(self, fact: Fact) -> list[str]:
+        """The tumors of the kinds that the marker or drug, or a drug of the regimen, is specific to, if any."""
+        drugs = (component.drug for component in shipped_components().get(fact.concept, ()))
+        things = [one for one in (fact.concept, *drugs) if one in self._concepts]
         for markers, kinds in _specific():
-            if any(self._concepts.is_a(fact.concept, marker) for marker in markers):
-                found = self._only_one(functools.partial(self._is_one_of, kinds), fact.day)
-                if found:
-                    return found
-        return ""
+            if any(self._concepts.is_a(thing, marker) for thing in things for marker in markers):
+                fitting = [identifier for identifier, tumor in self.known_by(fact.day) if self._is_one_of(kinds, tumor)]
+                if fitting:
+                    return fitting
+        return []
 
     def only(self, day: DayInterval = _ANY_DAY) -> str:
         """The only tumor, or the only malignant one beside in-situ lesions."""

@@ -68,6 +68,7 @@ _SIGN = re.compile(
     r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)"
     r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER))"
     # In a table a sign stands alone in its cell; a dash that leads on is none.
+    r"|[ \t]+(?:is|was|were)[ \t]+(?P<said>\+)(?=[ \t]*(?:[.,;)]|$))"
     r"|[ \t]?[:=|][ \t]{0,3}(?P<cell>\+|[-–])(?=[ \t]*(?:[\n\r,;|)]|$)))"
 )
 _NUMBER = re.compile(
@@ -219,7 +220,7 @@ def sign_after(text: str, end: int) -> tuple[str, int] | None:
     match = _SIGN.match(text, end)
     if not match:
         return None
-    sign = match["bracket"] or match["sign"] or match["cell"]
+    sign = match["bracket"] or match["sign"] or match["said"] or match["cell"]
     return ("positive" if sign[0] in "+p" else "negative"), match.end()
 
 

@@ -72,6 +72,9 @@ _NOT_TNM = re.compile(
     re.IGNORECASE,
 )
 
+_STANDS_BEFORE = re.compile(r"(?:[(,;:]|\b(?:is|was|remains|remained|therefore|staged|still|as))\s{1,2}$|\($")
+_STANDS_BEHIND = re.compile(r"\s?(?:[).,;]|$|\r?\n)|\s(?:disease|at|on|by|and|prostate|breast)\b")
+
 # --- stage groups ---------------------------------------------------------------------------------------------------
 
 _EDITION = (
@@ -299,7 +302,11 @@ class TnmRecognizer:
         if _CATEGORY_WORDS.search(text, max(0, match.start() - 40), match.start()):
             return True
         value = match.group("lone_m")
-        return bool(value and re.match(r"1[a-d]", value))
+        if value and re.match(r"1[a-d]", value):
+            return True
+        # "Scans clear, M0." and "no metastases (M0)": M0 or M1 as a word of its own.
+        alone = value and _STANDS_BEFORE.search(text, max(0, match.start() - 16), match.start())
+        return bool(alone and _STANDS_BEHIND.match(text, match.end()))
 
     @staticmethod
     def _group_beside(text: str, match: re.Match[str]) -> Iterator[Span]:
