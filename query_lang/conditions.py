@@ -203,7 +203,10 @@ def _most_general(concepts: ConceptTable, ids: tuple[str, ...]) -> tuple[str, ..
 def named(concepts: ConceptTable, identity: str, kinds: Iterable[str] | None) -> Concept:
     """The concept under its preferred name, or under its id where that name means something else."""
     name = concepts.get(identity).name
-    return Concept(identity, name if concept_ids(concepts, name, kinds) == (identity,) else f"{BY_ID}{identity}")
+    alone = concept_ids(concepts, name, kinds) == (identity,)
+    # A set of concepts that bears the name goes before the concept.
+    others = concepts.value_set(name, spelled_so=True) or (identity,)
+    return Concept(identity, name if alone and others == (identity,) else f"{BY_ID}{identity}")
 
 
 def nearest_word(text: str, words: Iterable[str]) -> list[str]:

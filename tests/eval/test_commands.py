@@ -62,7 +62,7 @@ def test_rows_can_be_printed_as_csv(folder):
     ("arguments", "message"),
     [
         ((), "needs a knowledge base"),
-        (("--facts", "facts.jsonl"), "not yet"),
+        (("--facts", "facts.jsonl"), "cannot be read"),
         (("--kb", "KB", "--natural"), "not yet"),
         (("--kb", "KB", "--alpha", "2", "--beta", "3"), "at least beta"),
         (("--kb", "nowhere"), "nowhere"),
