@@ -86,6 +86,10 @@ def print_journey(timeline: Timeline) -> None:
     print_table(("when", "kind", "what", "attributes", "context", "world"), rows)
     for decision in timeline.decisions:
         print(f"decided by {decision.rule}: {decision.explanation}")
+        for event in decision.believed:
+            print(f"    stands: {event.as_text()}")
+        for event in decision.rejected:
+            print(f"    gives way: {event.as_text()}")
 
 
 def attributes_text(row: ShownEvent) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
 
 from ..kb.concepts import ConceptTable
@@ -84,6 +85,20 @@ def classes_of(gene: str, attributes: dict[str, Value]) -> tuple[str, ...]:
     return ()
 
 
+@lru_cache(maxsize=1)
+def _alterations() -> frozenset[str]:
+    return frozenset(tomllib.loads((ONTOLOGY_FOLDER / "alterations.toml").read_text("utf-8"))["alteration"])
+
+
+def _named_alteration(attributes: dict[str, Value]) -> str:
+    """The alteration that an in-frame change of an exon is known by (``exon_19_deletion``), as an id; else empty."""
+    exon, effect = attributes.get("exon"), attributes.get("effect")
+    if exon is None or attributes.get("alteration") != "mutation":
+        return ""
+    change = {"inframe_deletion": "deletion", "inframe_indel": "deletion", "inframe_insertion": "insertion"}
+    return f"exon_{float(exon):g}_{change[str(effect)]}" if effect in change else ""
+
+
 def complete(gene: str, attributes: dict[str, Value], concepts: ConceptTable) -> dict[str, Value]:
     """The attributes with what follows from them: protein from cDNA, codon, exon, class, significance if unstated.
 
@@ -114,6 +129,9 @@ def complete(gene: str, attributes: dict[str, Value], concepts: ConceptTable) ->
             if first <= float(codon_value) <= last:
                 found["exon"] = float(exon)
                 break
+    named = _named_alteration(found)
+    if named in _alterations():
+        found["alteration"] = named
     classes = classes_of(gene, found)
     if classes:
         found["class"] = "|".join(classes)

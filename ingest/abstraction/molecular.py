@@ -56,14 +56,13 @@ class MolecularReader:
             own = [mention for mention in self._pieces.mentions(f"{lead} {result}") if mention.kind in wanted]
         if not own:
             own = [mention for mention in found if not gene] or self._bare_marker(fact, wanted)
-        own = _joined([*own, *(mention for mention in found if _thing(mention) in set(map(_thing, own)))])
-        if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_tells, own)):
-            own = self._told_elsewhere(fact, own, [mention for mention in found if _tells(mention)])
-        return [self._of_blood(fact, self._with_result(fact, mention)) for mention in own]
+        things = set(map(_thing, own))
+        joined = _joined([*own, *(mention for mention in found if _thing(mention) in things)])
+        if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_tells, joined)):
+            joined = self._told_elsewhere(fact, joined, [mention for mention in found if _tells(mention)])
+        return [self._of_blood(fact, self._with_result(fact, mention)) for mention in joined]
 
-    def _told_elsewhere(
-        self, fact: AbstractedFact, named: Sequence[Mention], found: Sequence[Mention]
-    ) -> Sequence[Mention]:
+    def _told_elsewhere(self, fact: AbstractedFact, named: list[Mention], found: Sequence[Mention]) -> list[Mention]:
         """Findings for a marker that is named without a result: those of its value, else of the words it is from."""
         if found:
             return _joined(found)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import LATEST_DAY, DayInterval, Journey, Mention, Note
+from ...kb.model import LATEST_DAY, DayInterval, Journey
 from ...kb.scales import Scales
 from ..document import ReadNote
-from ..journey.bench import Workbench
+from ..journey.bench import Workbench, WorkbenchDecision
 from ..journey.build import assembled, collect, compose, fold
+from ..journey.conflicts import marker_of
+from ..journey.facts import Fact
 from ..journey.treatments import give_components
 from .linkage import hang_on_tumors
 from .records import AbstractedFact, Abstraction
@@ -33,27 +36,29 @@ def read_patient(reader: FactReader, abstraction: Abstraction) -> list[ReadFact]
 def build_patient(patient_id: str, read: Sequence[ReadFact], concepts: ConceptTable, scales: Scales) -> Journey:
     """The journey that the facts of a patient make."""
     in_time = sorted(read, key=lambda one: (LATEST_DAY if one.fact.day is None else one.fact.day.low, one.fact.number))
-    notes = [_note(patient_id, one) for one in in_time]
+    notes = [ReadNote(one.note, one.mentions, (), "abstraction") for one in in_time]
     bench = Workbench(patient_id, concepts, notes)
-    by_note = {note.note.note_id: one for note, one in zip(notes, in_time, strict=True)}
+    by_note = {one.note.note_id: one for one in in_time}
     collect(bench)
     for fact in bench.facts:
         fact.end = by_note[fact.mention.note_id].fact.end
-    for step in (compose, lambda bench: hang_on_tumors(bench, by_note, scales), give_components, fold):
+    for step in (compose, lambda bench: hang_on_tumors(bench, by_note, scales), give_components, decide, fold):
         step(bench)
     return assembled(bench)
 
 
-def _note(patient_id: str, read: ReadFact) -> ReadNote:
-    note = Note(
-        patient_id,
-        f"fact {read.fact.number}",
-        read.text,
-        type="abstraction",
-        title=read.fact.kind.replace("_", " "),
-    )
-    mentions: tuple[Mention, ...] = read.mentions
-    return ReadNote(note, mentions, (), "abstraction", "")
+def decide(bench: Workbench) -> None:
+    """Each fact that is recorded as corrected or withdrawn is a decision for the facts that stand instead."""
+    standing: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
+    for fact in bench.facts:
+        if fact.context.really_happened:
+            standing[fact.kind, marker_of(fact), fact.tumor].append(fact)
+    for fact in bench.facts:
+        if fact.context.reason == "retracted":
+            what = f"{fact.kind} {bench.concepts.name(fact.concept) if fact.concept else ''}".rstrip()
+            instead = standing.get((fact.kind, marker_of(fact), fact.tumor), ())
+            why = f"the abstraction records {what} as corrected or withdrawn"
+            bench.decisions.append(WorkbenchDecision("correction over error", tuple(instead), (fact,), why))
 
 
 def _dated(fact: AbstractedFact, facts: Sequence[AbstractedFact]) -> AbstractedFact:

@@ -84,6 +84,9 @@ class PlaceReader:
                 attributes["site"] = place.site
             elif place.site and own and self._concepts.is_a(place.site, own):
                 attributes["site"] = place.site
+            if fact.kind == "diagnosis":
+                # A histology may be that of a metastasis; a diagnosis at a site is stated as a primary there.
+                attributes.pop("morphology", None)
         elif place.site and mention.kind in ("surgery", "radiation", "procedure", "variant", "biomarker", "grade"):
             attributes["site"] = place.site
             if mention.kind == "surgery":

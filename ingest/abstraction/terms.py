@@ -26,14 +26,14 @@ _BRACKETS: Final = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True, slots=True)
 class ReadFact:
-    """What a fact became: its mentions, as spans of ``text``; ``resolved`` is yes, kind (only its kind is known) or no.
+    """What a fact became: a note of its own, and its mentions; ``resolved`` is yes, kind (only that is known) or no.
 
     ``tumors`` are those that it names beside what it says ("stage of the cholangiocarcinoma"), concepts;
     ``sentence_tumors`` are those that the words name from which it was taken.
     """
 
     fact: AbstractedFact
-    text: str
+    note: Note
     mentions: tuple[Mention, ...]
     resolved: str
     place: Place = Place()
@@ -63,8 +63,9 @@ class FactReader:
             found = [*found, *self._by_default(fact, place)]
         if not found:
             resolved = "no"
-        line = _line(fact)
-        note = Note(patient_id, f"fact {fact.number}", line, type="abstraction", title=fact.kind.replace("_", " "))
+        cited = f" of {', '.join(fact.docs)}" if fact.docs else ""
+        title = fact.kind.replace("_", " ")
+        note = Note(patient_id, f"fact {fact.number}{cited}", _line(fact), type="abstraction", title=title)
         placed = [self._places.placed(fact, mention, place) for mention in found]
         mentions = {
             mention.mention_id: mention for mention in (self._settled(fact, mention, note) for mention in placed)
@@ -74,7 +75,7 @@ class FactReader:
             for mention in self._pieces.mentions(fact.evidence)
             if mention.kind == "diagnosis" and mention.context.really_happened
         )
-        return ReadFact(fact, line, tuple(mentions.values()), resolved, place, named, tuple(told))
+        return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(told))
 
     def _is_spread(self, mention: Mention) -> bool:
         return mention.kind in ("metastasis", "node") or self._concepts.is_a(mention.concept, "metastatic_disease")
@@ -298,9 +299,7 @@ def _line(fact: AbstractedFact) -> str:
     line = fact.text + (f" ({told})" if told else "")
     if fact.assertion != "present":
         line += f" [{fact.assertion}]"
-    if fact.evidence:
-        line += f"\n{fact.evidence}" + (f" ({', '.join(fact.docs)})" if fact.docs else "")
-    return line
+    return f"{line}\n{fact.evidence}" if fact.evidence else line
 
 
 def _inverted(text: str) -> Iterable[str]:

@@ -84,7 +84,7 @@ def supersede(bench: Workbench) -> None:
     results: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
         if fact.kind == "biomarker" and not fact.rejected:
-            results[_marker(fact), _sign(bench.concepts, fact)].append(fact)
+            results[marker_of(fact), _sign(bench.concepts, fact)].append(fact)
     for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
         start, end = result.mention.sentence
         if not corrected.search(texts[result.mention.note_id], start, end):
@@ -92,7 +92,7 @@ def supersede(bench: Workbench) -> None:
         sign = _sign(bench.concepts, result)
         rejected = [
             fact
-            for fact in (results.get((_marker(result), -sign), ()) if sign else ())
+            for fact in (results.get((marker_of(result), -sign), ()) if sign else ())
             if not fact.rejected and (fact.note, fact.mention.start) < (result.note, result.mention.start)
         ]
         why = f"a corrected result of {bench.concepts.name(result.concept)} replaces the earlier one"
@@ -100,7 +100,7 @@ def supersede(bench: Workbench) -> None:
     _dispute_preliminary(bench, texts)
 
 
-def _marker(fact: Fact) -> str:
+def marker_of(fact: Fact) -> str:
     """The marker, or the one whose result it is a part of (``markers.toml``)."""
     return str(marker_rules()["part_of"].get(fact.concept, fact.concept))
 
