@@ -41,6 +41,7 @@ LABELS: Final[Mapping[str, str]] = {
     "laterality": "Laterality",
 }
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
+_BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 #: What parts a date from a fact: another cell, another sentence, the next step of a course ("x3 -> IDS 6/18/19").
 _NEW_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s")
@@ -71,17 +72,21 @@ class MentionWriter:
         mentions: list[Mention] = []
         lead: tuple[CueKind, ...] = ()
         lead_end = 0
+        superseded_to = -1
         for sentence, here in frame.by_sentence(ordered):
             if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
                 lead = ()
             opens = frame.ends_in_colon(sentence) or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
             if here or opens:
                 context = self._context(frame, sentence.start, sentence.end, here)
-                mentions.extend(
-                    self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class)
-                )
+                read = self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class)
+                mentions.extend(map(_taken_back, read) if sentence.start < superseded_to else read)
                 if opens:
                     lead, lead_end = context[0].leads(), sentence.end
+                    if statement("superseded_lines").search(frame.text, sentence.start, sentence.end):
+                        # It holds for the lines below, to the next blank one.
+                        blank = _BLANK_LINE.search(frame.text, sentence.end)
+                        superseded_to = blank.start() if blank else len(frame.text)
         return mentions
 
     @staticmethod
@@ -119,7 +124,8 @@ class MentionWriter:
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             if span.kind == "variant" and "general" in context.speaks_of and not _PARTICULAR & span.attributes.keys():
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            if taken_back and span.kind in _CORRECTABLE:
+            undone = taken_back or statement("taken_back_within").search(frame.text, span.end, end)
+            if undone and span.kind in _CORRECTABLE:
                 reading = replace(
                     reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
                 )
@@ -298,6 +304,13 @@ class MentionWriter:
             sentence,
             tuple(cues),
         )
+
+
+def _taken_back(mention: Mention) -> Mention:
+    """What stands below a heading that calls it superseded is no finding any more."""
+    if mention.kind not in _CORRECTABLE:
+        return mention
+    return replace(mention, context=replace(mention.context, polarity=Polarity.ABSENT, reason="retracted"))
 
 
 def _in_list(text: str, start: int, lead_end: int) -> bool:
