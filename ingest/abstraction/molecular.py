@@ -25,6 +25,7 @@ _TOLD_BY: Final[Mapping[str, frozenset[str]]] = {
 _MEASURED: Final = frozenset({"percent", "value", "score"})
 #: Results that point the same way do not disagree, whatever words tell them.
 _SIGNS: Final = (("result_positive", "abnormal_expression"), ("result_negative", "normal_expression"))
+_POSITIVE: Final = re.compile(r"positive\b(?!\s+for\b)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -60,7 +61,29 @@ class MolecularReader:
         joined = _joined([*own, *(mention for mention in found if _thing(mention) in things)])
         if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_tells, joined)):
             joined = self._told_elsewhere(fact, joined, [mention for mention in found if _tells(mention)])
-        return [self._of_blood(fact, self._with_result(fact, mention)) for mention in joined]
+        told = [self._of_blood(fact, self._with_result(fact, self._by_name(fact, mention))) for mention in joined]
+        return told + self._plainly_positive(fact, told)
+
+    def _by_name(self, fact: AbstractedFact, mention: Mention) -> Mention:
+        """The marker with what its value says right behind its name: other words of the concept may part the two."""
+        if mention.kind != "biomarker" or not fact.value:
+            return mention
+        name = self._concepts.name(mention.concept)
+        for one in self._pieces.mentions(f"{name}: {fact.value}"):
+            if _thing(one) == _thing(mention) and _tells(one):
+                return replace(mention, attributes={**mention.attributes, **one.attributes})
+        return mention
+
+    @staticmethod
+    def _plainly_positive(fact: AbstractedFact, told: Sequence[Mention]) -> list[Mention]:
+        """A test of a gene whose value is the word positive is, beside its variant, such a result."""
+        if fact.kind != "genomic_variant" or fact.assertion != "present" or not _POSITIVE.match(fact.value):
+            return []
+        return [
+            replace(mention, kind="biomarker", attributes={"result": "positive", "gene": mention.concept})
+            for mention in told[:1]
+            if mention.kind == "variant"
+        ]
 
     def _told_elsewhere(self, fact: AbstractedFact, named: list[Mention], found: Sequence[Mention]) -> list[Mention]:
         """Findings for a marker that is named without a result: those of its value, else of the words it is from."""

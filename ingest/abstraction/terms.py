@@ -103,8 +103,9 @@ class FactReader:
         )
         for piece in pieces:
             found = [mention for mention in self._pieces.mentions(piece) if mention.kind in wanted]
-            if fact.kind == "disease_state":
-                found = [mention for mention in found if mention.context.polarity is Polarity.PRESENT] or found
+            if piece != concept and fact.assertion != "absent":
+                # What a value denies ("not metaplastic") the fact does not say.
+                found = [mention for mention in found if mention.context.polarity is not Polarity.ABSENT]
             if found:
                 break
         else:

@@ -73,7 +73,7 @@ _NOT_TNM = re.compile(
 )
 
 _STANDS_BEFORE = re.compile(r"(?:[(,;:]|\b(?:is|was|remains|remained|therefore|staged|still|as))\s{1,2}$|\($")
-_STANDS_BEHIND = re.compile(r"\s?(?:[).,;]|$|\r?\n)|\s(?:disease|at|on|by|and|prostate|breast)\b")
+_STANDS_BEHIND = re.compile(r"\s?(?:[).,;:]|$|\r?\n)|\s(?:disease|at|on|by|and|prostate|breast)\b")
 
 # --- stage groups ---------------------------------------------------------------------------------------------------
 
