@@ -20,6 +20,8 @@ Candidates = tuple[tuple[int, Callable[[], str]], ...]
 _SPREAD_STATES: Final = ("advanced_disease", "recurrence", "progression")
 #: Kinds that may be of a metastasis as well as of the tumor itself.
 _OF_SPECIMEN: Final = frozenset({"state", "biomarker", "variant"})
+#: What is tested for and given in the course of a cancer that has spread.
+_FOR_SPREAD: Final = frozenset({"biomarker", "variant", "medication", "regimen", "radiation", "state"})
 #: How far a tumor has spread, from its stage group or from one category of its TNM: the first that it reaches.
 _EXTENT: Final = (
     (4, (("m", "M1"), ("stage", "IV"))),
@@ -47,6 +49,7 @@ def hang_on_tumors(bench: Workbench, by_note: Mapping[str, ReadFact], scales: Sc
         linkage.furthest,
         linkage.specimen,
         linkage.documents,
+        linkage.only_spread,
         linkage.near_in_time,
     ):
         linkage.read_documents()
@@ -145,6 +148,20 @@ class _Linkage:
             and self._reaches(fact, 4)
         )
         return ((4, lambda: self._furthest(fact)),) if spread else ()
+
+    def only_spread(self, fact: Fact) -> Candidates:
+        """Rule 4 for what is left: once a cancer has spread, the tests and drugs that follow are for it."""
+        if fact.kind not in _FOR_SPREAD or not fact.day.known:
+            return ()
+        spread = (
+            other.tumor
+            for other in self.placed
+            if other.tumor != ALL_TUMORS
+            and other.context.really_happened
+            and other.day.low <= fact.day.high
+            and self._extent(other) == 4
+        )
+        return ((4, lambda: _agreed(spread)),)
 
     def _furthest(self, fact: Fact) -> str:
         known = {
