@@ -232,12 +232,27 @@ class ConceptTable:
         """
         if name in self._value_sets:
             return self._value_sets[name].members
-        form = str.casefold if spelled_so else normal_form
-        wanted = form(name)
+        if spelled_so:
+            found = self._sets_as_spelled.get(name.casefold())
+        else:
+            found = self._sets_by_form.get(normal_form(name))
+        return None if found is None else found.members
+
+    @functools.cached_property
+    def _sets_as_spelled(self) -> dict[str, ValueSet]:
+        return self._sets_by(str.casefold)
+
+    @functools.cached_property
+    def _sets_by_form(self) -> dict[str, ValueSet]:
+        return self._sets_by(normal_form)
+
+    def _sets_by(self, form: Callable[[str], str]) -> dict[str, ValueSet]:
+        """Each form of a name or alias -> the first set that has it."""
+        found: dict[str, ValueSet] = {}
         for value_set in self._value_sets.values():
-            if wanted in (form(known) for known in (value_set.name, *value_set.aliases)):
-                return value_set.members
-        return None
+            for known in (value_set.name, *value_set.aliases):
+                found.setdefault(form(known), value_set)
+        return found
 
     def value_sets(self) -> tuple[ValueSet, ...]:
         """All value sets."""
