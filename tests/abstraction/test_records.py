@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import cohortium
+from cohortium.ingest.abstraction.load import AbstractionReport, load_abstractions
 from cohortium.ingest.abstraction.records import Abstraction, BadRecord, day_of, read_abstractions
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import DayInterval
@@ -173,9 +174,16 @@ BROKEN = [
 ]
 
 
-def test_bad_records_lie_in_quarantine_and_the_counts_balance(loaded: Any) -> None:
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory, write: Any) -> tuple[AbstractionReport, Path]:
+    """The loader's report on those records, and the knowledge base; nobody changes it."""
+    folder = tmp_path_factory.mktemp("broken")
+    return load_abstractions(write(folder / "facts.jsonl", BROKEN), folder / "facts.kb"), folder / "facts.kb"
+
+
+def test_bad_records_lie_in_quarantine_and_the_counts_balance(broken: tuple[AbstractionReport, Path]) -> None:
     """What came in is what is stored and what is in quarantine; the reasons and the records can be looked up there."""
-    report, kb = loaded(BROKEN)
+    report, kb = broken
     assert report.patients == 3
     assert [one.place for one in report.bad] == ["line 1, fact 2", "line 2", "line 4"]
     with cohortium.open(kb) as session:
@@ -187,14 +195,16 @@ def test_bad_records_lie_in_quarantine_and_the_counts_balance(loaded: Any) -> No
     assert info["stored"] == info["notes"] == 4  # the vital status of B is a fact of its own
     assert info["notes_in"] == 7
     with KnowledgeBase.open(kb) as store:
-        held = {row[0]: row[1:] for row in store._rows("SELECT place, patient_id, raw, source FROM quarantine")}
-    assert held["line 1, fact 2"] == ("A", json.dumps({**GOOD, "kind": "disease"}), "facts.jsonl")
-    assert held["line 2"] == ("", "{", "facts.jsonl")
+        held = {row["place"]: row for row in store.quarantine().to_pylist()}
+    assert held["line 1, fact 2"]["patient_id"] == "A"
+    assert held["line 1, fact 2"]["raw"] == json.dumps({**GOOD, "kind": "disease"})
+    assert held["line 2"]["raw"] == "{"
+    assert {row["source"] for row in held.values()} == {"facts.jsonl"}
 
 
-def test_the_report_counts_by_kind(loaded: Any) -> None:
+def test_the_report_counts_by_kind(broken: tuple[AbstractionReport, Path]) -> None:
     """Facts of a kind are resolved, known by their kind alone, or unresolved; the report for JSON holds no text."""
-    report, _ = loaded(BROKEN)
+    report, _ = broken
     table = report.by_kind()
     assert table["symptom"] == {"facts": 1, "resolved": 0, "kind_only": 0, "unresolved": 1, "share": 0.0}
     assert table["diagnosis"]["resolved"] == 1
@@ -228,9 +238,9 @@ def test_the_vital_status_is_told_once(loaded: Any) -> None:
     assert not deaths["D"][0].day.known
 
 
-def test_only_the_owner_can_read_the_knowledge_base(loaded: Any) -> None:
+def test_only_the_owner_can_read_the_knowledge_base(broken: tuple[AbstractionReport, Path]) -> None:
     """Facts are as private as the notes that they are from."""
-    _, kb = loaded(BROKEN)
+    _, kb = broken
     files = [kb, *kb.rglob("*")]
     assert len(files) > 2
     for file in files:
