@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kb.model import EARLIEST_DAY, MAIN_ATTRIBUTE, Value
+from ..kb.model import BETTER_WHEN_HIGHER, EARLIEST_DAY, MAIN_ATTRIBUTE, Value
 from ..kb.scales import Scales, as_number
 from ..query_lang import nodes
 from .frames import Array, Frame
@@ -172,7 +172,10 @@ def _any_of(frame: Frame, mask: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The main attribute of the entries of a frame, in its order: ``exceeds`` is ``>`` for worst and ``<`` for best."""
+    """The main attribute of the entries of a frame, in its order: ``exceeds`` is ``>`` for worst and ``<`` for best.
+
+    ``distinct`` stands twice: from ``turned`` on for entries of a concept that is better the higher its value.
+    """
 
     frame: Frame
     scales: Scales
@@ -181,6 +184,7 @@ class _Values:
     codes: Array
     distinct: tuple[Value, ...]
     ranked: Array
+    turned: int
     verdicts: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     @classmethod
@@ -189,7 +193,11 @@ class _Values:
         column = frame.rows.attribute(attribute)
         known = column.where([scales.compare(attribute, value, "=", value) for value in column.distinct])
         exceeds = ">" if node.pick.how == "worst" else "<"
-        return cls(frame, scales, attribute, exceeds, column.codes[frame.index], column.distinct, known[frame.index])
+        turned = frame.rows.concept.among(BETTER_WHEN_HIGHER) & (column.codes >= 0)
+        codes = np.where(turned, column.codes + len(column.distinct), column.codes)[frame.index]
+        return cls(
+            frame, scales, attribute, exceeds, codes, column.distinct * 2, known[frame.index], len(column.distinct)
+        )
 
     def unexceeded(self, entries: Array, others: Array) -> Array:
         """Which of ``entries`` have a rank, and none of ``others`` in their group exceeds it."""
@@ -221,8 +229,9 @@ class _Values:
     def _exceeds(self, one: int, other: int) -> bool:
         key = (one, other)
         if key not in self.verdicts:
-            self.verdicts[key] = self.scales.compare(
-                self.attribute, self.distinct[one], self.exceeds, self.distinct[other]
+            first, second = (other, one) if one >= self.turned else (one, other)
+            self.verdicts[key] = (one >= self.turned) == (other >= self.turned) and self.scales.compare(
+                self.attribute, self.distinct[first], self.exceeds, self.distinct[second]
             )
         return self.verdicts[key]
 
@@ -230,12 +239,14 @@ class _Values:
         """The rank interval of each distinct value; None when only some of the used values lie on the scale."""
         ranks = np.zeros((len(self.distinct) + 1, 2))
         spans = {code: self.scales.span(self.attribute, self.distinct[code]) for code in used.tolist()}
-        if len({span is None for span in spans.values()}) > 1:
+        sorts = {(span is None, code >= self.turned) for code, span in spans.items() if code >= 0}
+        if len(sorts) > 1:
             # Values off the scale compare as numbers with those that are numbers, and with no others.
             return None
         for code, span in spans.items():
             number = as_number(self.distinct[code])
-            ranks[code] = (number, number) if span is None else span
+            low, high = (number, number) if span is None else span
+            ranks[code] = (-high, -low) if code >= self.turned else (low, high)
         return ranks
 
     def _unexceeded_one_by_one(self, entries: Array, others: Array) -> Array:

@@ -18,7 +18,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..kb.concepts import ConceptTable
-from ..kb.model import ALL_TUMORS, MAIN_ATTRIBUTE, NO_TUMOR, DayInterval, Event, Experiencer, Journey, Value, World
+from ..kb.model import (
+    ALL_TUMORS,
+    BETTER_WHEN_HIGHER,
+    MAIN_ATTRIBUTE,
+    NO_TUMOR,
+    DayInterval,
+    Event,
+    Experiencer,
+    Journey,
+    Value,
+    World,
+)
 from ..kb.scales import Scales, as_number
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
@@ -421,7 +432,10 @@ def _first_days(intervals: Iterable[tuple[int, int]], number: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _ByValue:
-    """The events whose value of ``attribute`` no other exceeds; an event whose value has no rank takes no part."""
+    """The events whose value of ``attribute`` no other exceeds; an event whose value has no rank takes no part.
+
+    On a scale that is better the higher it is, the lower value exceeds. Values of the two sorts are not compared.
+    """
 
     scales: Scales
     attribute: str
@@ -462,4 +476,8 @@ class _ByValue:
         return any(self._exceeds(other, seen) for other in others)
 
     def _exceeds(self, one: Seen, other: Seen) -> bool:
-        return self.scales.compare(self.attribute, self._value(one), self.exceeds, self._value(other))
+        turned = one.event.concept in BETTER_WHEN_HIGHER
+        if turned != (other.event.concept in BETTER_WHEN_HIGHER):
+            return False
+        first, second = (other, one) if turned else (one, other)
+        return self.scales.compare(self.attribute, self._value(first), self.exceeds, self._value(second))

@@ -49,6 +49,10 @@ MAIN_ATTRIBUTE: Final[Mapping[str, str]] = {
     "lab": "value",
 }
 
+#: Concepts whose main attribute is better the higher it is: *worst* is then the lowest. Their values and those of other
+#: concepts do not compare.
+BETTER_WHEN_HIGHER: Final = frozenset({"kps"})
+
 #: An event attribute: text (a concept id for result, site, laterality …; a scale value such as ``T2b``) or a number.
 Value = str | float
 

@@ -177,7 +177,8 @@ class Pick:
     """Which of a patient's events an atom looks at, before its conditions apply.
 
     ``first``/``latest``/``nth`` order by day; events on the same day are tied, and a condition must hold of all of
-    them. ``worst``/``best`` take the highest/lowest value of the kind's main attribute.
+    them. ``worst``/``best`` take the highest/lowest value of the kind's main attribute, a Karnofsky score the other
+    way round.
     """
 
     how: str = "any"
