@@ -3,8 +3,8 @@
     python benchmarks/reading_gap.py --kb notes.kb --facts facts.kb --labels labels.jsonl [--json OUT]
 
 ``--facts`` is the knowledge base of an abstraction of the same patients. Each error of the knowledge base of notes is
-asked again with the scope *same tumor* dissolved. A patient who is then found was missed because facts hang on different
-tumors; a patient wrongly found whom the right facts give, too, once the scope is dissolved, was found by facts of
+asked again with the scope *same tumor* dissolved. A patient who is then found was missed because facts hang on several
+tumors; a patient wrongly found whom the right facts give as well, once the scope is dissolved, was found by facts of
 different tumors. All others lack a fact, or have one too many.
 """
 

@@ -244,7 +244,8 @@ class _Values:
             # Values off the scale compare as numbers with those that are numbers, and with no others.
             return None
         for code, span in spans.items():
-            number = as_number(self.distinct[code])
+            # What is ranked and lies on no scale is a number.
+            number = as_number(self.distinct[code]) or 0
             low, high = (number, number) if span is None else span
             ranks[code] = (-high, -low) if code >= self.turned else (low, high)
         return ranks

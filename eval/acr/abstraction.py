@@ -45,8 +45,7 @@ class AbstractionScores:
     disagreements: tuple[Disagreement, ...]
 
     def as_dict(self, *, errors: bool = False) -> dict[str, Any]:
-        """The report as JSON, with ``pairs``, ``disagreements``, ``facts`` (counts by kind); ``unresolved`` lists facts,
-        too."""
+        """The report as JSON with ``pairs``, ``disagreements``, ``facts`` by kind, and the unresolved ones listed."""
         scores = self.report.as_dict(errors=errors)
         scores["unresolved"] += [
             {**asdict(one), "reason": "its text names nothing known"} for one in self.facts.unresolved

@@ -46,7 +46,7 @@ def test_a_disputed_result_is_in_some_completions_alone() -> None:
 
 
 def test_what_a_correction_rejects_stays_on_record_in_no_world() -> None:
-    """A corrected result is an event that says so, with the decision that names it and the one believed in its place."""
+    """A corrected result is an event that says so, with the decision that names it and the one that stands."""
     journey = journey_of(["HER2: positive.", "HER2 corrected result: negative."])
     by_result = {event.attributes["result"]: event for event in journey.events if event.concept == "her2"}
     (decision,) = journey.decisions
