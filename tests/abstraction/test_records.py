@@ -106,11 +106,13 @@ def test_empty_lines_and_a_byte_order_mark_are_no_harm(written: Any) -> None:
     assert bad.place == "line 4"
 
 
+@pytest.mark.xfail(strict=True, raises=RecursionError, reason="gap: one such line stops the run with a traceback")
 def test_deep_brackets_are_a_bad_line(written: Any) -> None:
-    """What is nested too deep to be read is one bad line, and no crash."""
+    """What is nested too deep to be read is one bad line."""
     deep = '{"patient_id": "A", "facts": ' + "[" * 100_000 + "]" * 100_000 + "}"
-    with pytest.raises(RecursionError):  # gap: only ValueError is turned into a reason
-        list(read_abstractions(written([deep, {"patient_id": "B"}])))
+    bad, good = read_abstractions(written([deep, {"patient_id": "B"}]))
+    assert isinstance(bad, BadRecord)
+    assert isinstance(good, Abstraction)
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
