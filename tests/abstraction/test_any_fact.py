@@ -117,11 +117,13 @@ def test_any_line_is_a_patient_or_a_reason(line: bytes, tmp_path_factory: pytest
 @given(
     entry=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(("patient_id", "facts", "kind", "concept", "attributes", "date", "docs", "assertion")),
-            inner,
-            max_size=5,
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(("patient_id", "facts", "kind", "concept", "attributes", "date", "docs", "assertion")),
+                inner,
+                max_size=5,
+            )
         ),
         max_leaves=12,
     )

@@ -16,7 +16,12 @@ from cohortium.kb.errors import UsageError
 
 QUERIES = (
     BankQuery(58, "Who has breast cancer?", "base", "diagnosis breast cancer"),
-    BankQuery(2, "Whose breast cancer is positive for ER?", "low", "same tumor (diagnosis breast cancer and biomarker ER = positive)"),  # noqa: E501
+    BankQuery(
+        2,
+        "Whose breast cancer is positive for ER?",
+        "low",
+        "same tumor (diagnosis breast cancer and biomarker ER = positive)",
+    ),
     BankQuery(3, "Who had capecitabine?", "low", "medication capecitabine"),
     BankQuery(4, "Who has the sea sickness of the moon?", "hard", "condition moonsickness"),
 )
@@ -135,7 +140,11 @@ def test_unresolved_facts_and_queries_are_listed(scores: AbstractionScores) -> N
 
 def test_right_labels_agree_fully(tmp_path: Path) -> None:
     """With the labels that the facts bear out, kappa is 1 and there is nothing to explain."""
-    labels = [{"patient_id": "A", "match": [58, 2]}, {"patient_id": "B", "match": [58]}, {"patient_id": "C", "match": []}]  # noqa: E501
+    labels = [
+        {"patient_id": "A", "match": [58, 2]},
+        {"patient_id": "B", "match": [58]},
+        {"patient_id": "C", "match": []},
+    ]
     found = run_abstraction(
         written(tmp_path, "facts.jsonl", FACTS), written(tmp_path, "labels.jsonl", labels), QUERIES[:3]
     )
