@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
 from ..kb.terminal import Format, NotYet, answer, print_csv, print_table
 from .consistency.command import consistency
@@ -125,17 +126,14 @@ def print_facts(scores: dict[str, Any]) -> None:
         f"{facts['facts']} facts of {facts['patients']} patients, {_number(facts['share'])} of them resolved; "
         f"{scores['pairs']} pairs of patient and query, {len(scores['disagreements'])} disagreements"
     )
-    missed = [one for one in scores["unresolved"] if "id" not in one]
-    if missed:
-        print_table(
-            ("patient", "fact", "kind", "unresolved text"),
-            [(one["patient_id"], one["number"], one["kind"], f"{one['concept']}: {one['value']}") for one in missed],
-        )
+    print_unresolved([one for one in scores["unresolved"] if "id" not in one])
     for bad in facts["bad"]:
         print(f"not read: {bad['place']}: {bad['reason']}")
     for one in scores["disagreements"]:
-        said = "matches" if one["answered"] else "does not match"
-        print(f"query {one['id']}, patient {one['patient_id']}: the answer {said}, the label does not agree")
+        answer, label = ("matches", "no") if one["answered"] else ("does not match", "yes")
+        print(
+            f"query {one['id']}, patient {one['patient_id']}: by the facts the patient {answer}; the label says {label}"
+        )
         for line in one["explanation"]:
             print(f"    {line}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -77,17 +77,18 @@ def ingest_abstraction(
     sources: list[Path], kb: Path, mapping: str, strict: bool, output: Format, out: Path | None
 ) -> None:
     """Read facts that people wrote down into a knowledge base of its own."""
+    from ..kb.layout import Layout
     from .abstraction.load import load_abstractions
 
     if len(sources) != 1 or mapping:
         raise UsageError("--abstraction reads one file, as it is. Hint: leave out --map and any other source")
-    if kb.exists():
-        raise UsageError(f"'{kb}' is there already. Hint: name a new place; facts are not joined to notes")
+    if Layout(kb).current() is not None:
+        raise UsageError(f"'{kb}' is there already. Hint: name a new place; facts are not joined to what it holds")
     loaded = load_abstractions(sources[0], kb)
     sums = loaded.as_dict() | {"unresolved_facts": [asdict(one) for one in loaded.unresolved]}
     answer(sums, output=output, out=out, as_table=lambda: print_loaded(sums, kb))
-    if not loaded.patients:
-        raise NothingStored(f"there is no patient in {sources[0]}")
+    if not sums["facts"]:
+        raise NothingStored(f"there is no fact in {sources[0]}. Hint: a line is an object with patient_id and facts")
     if strict and loaded.bad:
         raise Quarantined(f"{len(loaded.bad)} records are in quarantine (--strict)")
 
@@ -101,6 +102,15 @@ def print_loaded(sums: Mapping[str, Any], kb: Path) -> None:
     print(
         f"{kb}: {counted(sums['patients'], 'patient')}, {counted(sums['facts'], 'fact')}, {sums['resolved']} resolved"
     )
+
+
+def print_unresolved(facts: Sequence[Mapping[str, Any]]) -> None:
+    """The facts that name nothing known, as they are written."""
+    if facts:
+        print_table(
+            ("patient", "fact", "kind", "unresolved text"),
+            [(one["patient_id"], one["number"], one["kind"], f"{one['concept']}: {one['value']}") for one in facts],
+        )
 
 
 def print_sums(sums: Mapping[str, Any], kb: Path) -> None:

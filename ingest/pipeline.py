@@ -186,6 +186,11 @@ def run_ingest(
     try:
         with GenerationWriter(kb_path, versions=dict(reading.versions)) as writer, bar(progress) as shown:
             previous = None if Layout(kb_path).current() is None else KnowledgeBase.open(kb_path)
+            if previous is not None and "made_of" in previous.manifest["versions"]:
+                previous.close()
+                raise UsageError(
+                    f"'{kb_path}' holds clinical abstractions, to which notes are not joined. Hint: name another place"
+                )
             spool.make()
             with previous or contextlib.nullcontext(), VersionStore(spool.folder, previous) as versions:
                 run = Run(reading, workers, writer, previous, spool, versions, report, shown)

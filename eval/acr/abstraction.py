@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...engine.explain import ExplainedCriterion, Explanation
 from ...ingest.abstraction.load import AbstractionReport, load_abstractions
 from ...kb.errors import UsageError
+from ...kb.layout import Layout
 from .bank import BankQuery
 from .labels import load_labels
 from .report import Report
@@ -71,7 +72,7 @@ def run_abstraction(
 
     ``kb`` keeps the knowledge base there; UsageError if there is something already. Otherwise as :func:`.run.run_acr`.
     """
-    if kb is not None and kb.exists():
+    if kb is not None and Layout(kb).current() is not None:
         raise UsageError(f"'{kb}' is there already. Hint: name a place for the abstraction's own knowledge base")
     from ...engine.api import open as open_kb
 

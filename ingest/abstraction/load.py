@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ...kb.load import GenerationWriter
 from ...kb.model import Journey
@@ -18,7 +18,11 @@ from ..progress import bar
 from ..reading import shipped_reading
 from .patient import build_patient, read_patient
 from .records import BadRecord, read_abstractions
+from .structure import KNOWN_ATTRIBUTES
 from .terms import FactReader, ReadFact
+
+#: What the manifest of a knowledge base says that was made of facts: notes are not joined to them.
+MADE_OF_FACTS: Final = {"made_of": "abstraction"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,13 @@ class AbstractionReport:
     resolved: Counter[str] = field(default_factory=Counter)
     kind_only: Counter[str] = field(default_factory=Counter)
     unresolved: list[UnresolvedFact] = field(default_factory=list)
+    unused: Counter[str] = field(default_factory=Counter)
     bad: list[BadRecord] = field(default_factory=list)
 
     def add(self, patient_id: str, read: ReadFact) -> None:
         """Count a fact."""
         fact = read.fact
+        self.unused.update(fact.attributes.keys() - KNOWN_ATTRIBUTES)
         if read.resolved == "yes":
             self.resolved[fact.kind] += 1
         elif read.resolved == "kind":
@@ -83,6 +89,7 @@ class AbstractionReport:
             "unresolved": len(self.unresolved),
             "share": round(resolved / facts, 4) if facts else None,
             "by_kind": table,
+            "unused_attributes": dict(sorted(self.unused.items())),
             "bad": [{"place": one.place, "reason": one.reason} for one in self.bad],
         }
 
@@ -97,7 +104,8 @@ def load_abstractions(
     report = AbstractionReport()
     notes = NoteReader.from_ontology()
     reader, scales = FactReader(notes), Scales.from_files()
-    with GenerationWriter(kb_path, versions=dict(shipped_reading().versions)) as writer, bar(progress) as shown:
+    versions = dict(shipped_reading().versions) | MADE_OF_FACTS
+    with GenerationWriter(kb_path, versions=versions) as writer, bar(progress) as shown:
         shown.step("reading facts")
 
         def journeys() -> Iterator[Journey]:

@@ -81,13 +81,20 @@ def read_abstractions(path: Path) -> Iterator[Abstraction | BadRecord]:
             continue
         seen.add(patient)
         facts: list[AbstractedFact] = []
-        for position, written in enumerate(entry.get("facts") or (), 1):
+        for position, written in enumerate(entry["facts"], 1):
             try:
                 facts.append(_fact(position, written))
             except ValueError as error:
                 yield BadRecord(f"{place}, fact {position}", str(error), patient, json.dumps(written, default=str))
         dead = str(entry.get("vital_status") or "").strip().casefold() in ("dead", "deceased", "died", "expired")
-        yield Abstraction(patient, tuple(facts), dead, _day_or_none(entry.get("death_date")))
+        try:
+            death = day_of(entry.get("death_date"))
+        except ValueError as error:
+            yield BadRecord(
+                f"{place}, death_date", str(error), patient, json.dumps(entry.get("death_date"), default=str)
+            )
+            death = None
+        yield Abstraction(patient, tuple(facts), dead, death)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -106,8 +113,8 @@ def _patient(entry: Mapping[str, Any]) -> str:
     patient = entry.get("patient_id")
     if not isinstance(patient, str) or not patient:
         raise ValueError('"patient_id" is missing or not text')
-    if not isinstance(entry.get("facts", []), list):
-        raise ValueError('"facts" is not a list')
+    if not isinstance(entry.get("facts"), list):
+        raise ValueError('"facts" is missing or not a list')
     return patient
 
 
@@ -124,6 +131,9 @@ def _fact(number: int, written: object) -> AbstractedFact:
     if not isinstance(attributes, dict):
         raise ValueError('"attributes" is not an object')
     docs = written.get("docs") or ()
+    day, end = day_of(written.get("date")), day_of(written.get("end_date"))
+    if day is not None and end is not None and end.high < day.low:
+        raise ValueError("it ends before it begins")
     return AbstractedFact(
         number,
         kind,
@@ -131,8 +141,8 @@ def _fact(number: int, written: object) -> AbstractedFact:
         _text(written.get("value")),
         assertion,
         {str(name): text for name, value in attributes.items() if (text := _text(value))},
-        day_of(written.get("date")),
-        day_of(written.get("end_date")),
+        day,
+        end,
         tuple(map(str, docs if isinstance(docs, Sequence) and not isinstance(docs, str) else (docs,))),
         _text(written.get("evidence")),
     )
@@ -148,14 +158,10 @@ def _text(value: object) -> str:
         value = int(value)
     if isinstance(value, list):
         return ", ".join(filter(None, map(_text, value)))
-    return " ".join(str(value).split())
-
-
-def _day_or_none(written: object) -> DayInterval | None:
-    try:
-        return day_of(written)
-    except ValueError:
-        return None
+    text = " ".join(str(value).split())
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("a text holds half a character (a lone surrogate)")
+    return text
 
 
 def day_of(written: object) -> DayInterval | None:

@@ -20,6 +20,10 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {kind: tuple(events) for kind, events
 DEFAULTS: Final[dict[str, tuple[str, str]]] = {
     kind: (text.partition(":")[0], text.partition(":")[2]) for kind, text in _TABLE["default"].items()
 }
+#: Kind of event -> attributes that it keeps as they are written.
+KEPT: Final[dict[str, tuple[str, ...]]] = {kind: tuple(names) for kind, names in _TABLE["kept"].items()}
+#: The attributes that have a meaning.
+KNOWN_ATTRIBUTES: Final[frozenset[str]] = frozenset(_TABLE["attributes"]["known"])
 #: Kind of a fact -> words before a text that says too little by itself.
 LEADS: Final[dict[str, str]] = _TABLE["lead"]
 #: Assertion -> the context that it means.

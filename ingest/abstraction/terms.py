@@ -14,7 +14,7 @@ from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader
 from .records import AbstractedFact
-from .structure import ASSERTIONS, DEFAULTS, KINDS, LEADS, in_full, leaves_open, reason_of, standing_of
+from .structure import ASSERTIONS, DEFAULTS, KEPT, KINDS, LEADS, in_full, leaves_open, reason_of, standing_of
 
 _MOLECULAR: Final = frozenset({"biomarker", "genomic_variant", "lab"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
@@ -227,8 +227,13 @@ class FactReader:
         at = note.text.find(mention.text) if mention.text else -1
         if 0 <= at <= end:
             start, end = at, at + len(mention.text)
+        kept: dict[str, Value] = {}
+        for name in KEPT.get(mention.kind, ()):
+            if written := fact.attributes.get(name):
+                kept[name] = float(written) if written.isdecimal() else written
         return replace(
             mention,
+            attributes={**mention.attributes, **kept},
             note_id=note.note_id,
             start=start,
             end=end,

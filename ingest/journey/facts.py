@@ -59,6 +59,9 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             own.add(sentence)
             copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
             for concept, attributes in _readings(mention, concepts):
+                if note.document_class == "abstraction":
+                    # What a note's wording says of one mention, an abstraction says of the event.
+                    attributes |= {name: mention.attributes[name] for name in ("status",) if name in mention.attributes}
                 if mention.kind == "variant" and note.document_class == "genetics" and "percent" not in attributes:
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
                     attributes.setdefault("origin", "germline")

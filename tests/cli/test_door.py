@@ -39,7 +39,7 @@ def test_a_later_command_says_not_yet(run: Command, command: tuple[str, ...]) ->
     assert "comes with" in result.stderr
 
 
-@pytest.mark.parametrize("option", [("--natural",), ("--facts", "facts.jsonl")])
+@pytest.mark.parametrize("option", [("--natural",)])
 def test_a_later_option_says_not_yet(run: Command, option: tuple[str, ...]) -> None:
     """A planned option of a command that is there says the same."""
     result = run("eval", "acr", "--labels", "labels.jsonl", *option)
