@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohortium.ingest.abstraction.load import load_abstractions
-from cohortium.ingest.abstraction.records import Abstraction, read_abstractions
+from cohortium.ingest.abstraction.records import Abstraction, BadRecord, read_abstractions
 from cohortium.ingest.abstraction.structure import ASSERTIONS, KINDS
-from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Experiencer, Journey, Temporality, World
 from cohortium.kb.store import KnowledgeBase
 
@@ -39,6 +38,13 @@ _keys = st.sampled_from(
     )
 )  # fmt: skip
 _dates = st.sampled_from((None, "", "2020", "2020-02", "2020-02-29", "1900", "2199-12-31"))
+
+
+def _in_time(fact: dict[str, Any]) -> dict[str, Any]:
+    """The fact without an end that comes before its beginning: such a fact is refused."""
+    return {**fact, "end_date": None} if (fact["end_date"] or "") < (fact["date"] or "") else fact
+
+
 _facts = st.fixed_dictionaries(
     {
         "kind": st.sampled_from(sorted(KINDS)),
@@ -51,7 +57,7 @@ _facts = st.fixed_dictionaries(
         "docs": st.lists(st.sampled_from(("D1", "D2", "")), max_size=3),
         "evidence": _text,
     }
-)
+).map(_in_time)
 
 
 def _tries(number: int) -> settings:
@@ -169,12 +175,30 @@ def test_a_changed_fact_makes_another_knowledge_base(tmp_path: Path) -> None:
     assert len(generations) == 2
 
 
-@pytest.mark.xfail(strict=True, raises=UsageError, reason="gap: one such fact stops the run")
-def test_half_a_character_is_escaped_or_told(loaded: Any) -> None:
-    """Text that is not valid Unicode neither stops the run nor hides the patients after it."""
-    lone = '{"patient_id": "A", "facts": [{"kind": "diagnosis", "concept": "colon cancer \\ud800"}]}'
-    report, _ = loaded([lone, {"patient_id": "B", "facts": []}])
-    assert report.patients + len(report.bad) >= 2
+_UNSEEN = pytest.mark.xfail(strict=True, reason="gap: not looked at there, and the run stops when it is stored")
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        pytest.param({"concept": "colon cancer \ud800"}, id="concept"),
+        pytest.param({"evidence": "\ud800"}, id="evidence"),
+        pytest.param({"docs": ["\ud800"]}, id="document", marks=_UNSEEN),
+        pytest.param({"attributes": {"\ud800": "colon"}}, id="attribute", marks=_UNSEEN),
+    ],
+)
+def test_half_a_character_is_told(half: dict[str, Any], written: Any) -> None:
+    """Text that is not valid Unicode could not be stored: its fact is told, and the patients after it are read."""
+    fact = {"kind": "diagnosis", "concept": "colon cancer", **half}
+    records = list(read_abstractions(written([{"patient_id": "A", "facts": [fact]}, {"patient_id": "B", "facts": []}])))
+    assert [type(record) for record in records] == [BadRecord, Abstraction, Abstraction]
+
+
+@_UNSEEN
+def test_half_a_character_of_a_patient_is_told(written: Any) -> None:
+    """A patient whose id is not valid Unicode is a bad line."""
+    (record,) = read_abstractions(written([{"patient_id": "\ud800", "facts": []}]))
+    assert isinstance(record, BadRecord)
 
 
 @pytest.mark.xfail(strict=True, raises=ValueError, reason="gap: one such date stops the run with a traceback")

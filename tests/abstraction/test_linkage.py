@@ -15,6 +15,7 @@ import pytest
 from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Event, Journey
 
 PATIENTS: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "patients.toml").read_text("utf-8"))["patient"]
+REACHED = [entry for entry in PATIENTS if "gap" not in entry]
 _KEYS = {"name", "facts", "tumors", "of", "rule", "gap"}
 
 
@@ -44,6 +45,13 @@ def test_patient(entry: dict[str, Any], journey_of: Callable[..., Journey]) -> N
         return
     with pytest.raises(AssertionError):
         check(entry, journey)
+
+
+@pytest.mark.parametrize("entry", REACHED, ids=[entry["name"] for entry in REACHED])
+def test_order_of_facts_changes_nothing(entry: dict[str, Any], journey_of: Callable[..., Journey]) -> None:
+    """Whatever the order in which the facts are written down, they are of the same tumors, by the same rules."""
+    backwards = {**entry, "facts": entry["facts"][::-1]}
+    check(backwards, journey_of([{key: fact[key] for key in fact if key != "is"} for fact in backwards["facts"]]))
 
 
 def check(entry: dict[str, Any], journey: Journey) -> None:

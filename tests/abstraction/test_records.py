@@ -30,6 +30,8 @@ BAD_LINES: list[tuple[Any, str]] = [
     ({"patient_id": 7, "facts": []}, "patient_id"),
     ({"patient_id": "P1", "facts": {"kind": "diagnosis"}}, "facts"),
     ({"patient_id": "P1", "facts": "none"}, "facts"),
+    ({"patient_id": "P1", "facts": None}, "facts"),
+    ({"patient_id": "P1"}, "facts"),
 ]
 
 #: Facts that cannot be used, and a word of the reason that must be told.
@@ -47,6 +49,9 @@ BAD_FACTS: list[tuple[Any, str]] = [
     ({**GOOD, "date": "0000-01-01"}, "'0000-01-01'"),
     ({**GOOD, "date": "last spring"}, "'last spring'"),
     ({**GOOD, "end_date": "2020-00-10"}, "'2020-00-10'"),
+    ({**GOOD, "end_date": "2019-12-31"}, "ends before it begins"),
+    ({**GOOD, "concept": "colon cancer \ud800"}, "half a character"),
+    ({**GOOD, "attributes": {"site": "\udfff"}}, "half a character"),
 ]
 
 
@@ -78,7 +83,7 @@ def test_a_bad_fact_is_told_and_the_others_stay(fact: Any, reason: str, written:
 
 def test_a_second_line_of_a_patient_is_refused(written: Any) -> None:
     """The first line of a patient stands; the second is told, whatever it holds."""
-    lines = [{"patient_id": "A", "facts": [GOOD]}, {"patient_id": "B"}, {"patient_id": "A", "facts": []}]
+    lines = [{"patient_id": "A", "facts": [GOOD]}, {"patient_id": "B", "facts": []}, {"patient_id": "A", "facts": []}]
     first, other, bad = read_abstractions(written(lines))
     assert isinstance(first, Abstraction)
     assert len(first.facts) == 1
@@ -99,7 +104,7 @@ def test_a_bad_first_line_does_not_use_up_its_patient(written: Any) -> None:
 
 def test_empty_lines_and_a_byte_order_mark_are_no_harm(written: Any) -> None:
     """Lines of blanks count as lines, and as nothing else."""
-    bom = b"\xef\xbb\xbf" + json.dumps({"patient_id": "A"}).encode()
+    bom = b"\xef\xbb\xbf" + json.dumps({"patient_id": "A", "facts": []}).encode()
     first, bad = read_abstractions(written([bom, "", "   ", "{"]))
     assert isinstance(first, Abstraction)
     assert isinstance(bad, BadRecord)
@@ -110,7 +115,7 @@ def test_empty_lines_and_a_byte_order_mark_are_no_harm(written: Any) -> None:
 def test_deep_brackets_are_a_bad_line(written: Any) -> None:
     """What is nested too deep to be read is one bad line."""
     deep = '{"patient_id": "A", "facts": ' + "[" * 100_000 + "]" * 100_000 + "}"
-    bad, good = read_abstractions(written([deep, {"patient_id": "B"}]))
+    bad, good = read_abstractions(written([deep, {"patient_id": "B", "facts": []}]))
     assert isinstance(bad, BadRecord)
     assert isinstance(good, Abstraction)
 
@@ -221,7 +226,7 @@ def test_the_vital_status_is_told_once(loaded: Any) -> None:
     """Who is recorded as dead has one death, with its day, whether a fact tells of it, too, or not."""
     told = {"kind": "death", "concept": "died at home", "date": "2022-05-06"}
     base = {"vital_status": "Deceased", "death_date": "2022-05-06"}
-    _, kb = loaded(
+    report, kb = loaded(
         [
             {"patient_id": "A", **base, "facts": []},
             {"patient_id": "B", **base, "facts": [told]},
@@ -238,6 +243,9 @@ def test_the_vital_status_is_told_once(loaded: Any) -> None:
     day = datetime.date(2022, 5, 6).toordinal()
     assert deaths["A"][0].day == deaths["B"][0].day == DayInterval(day, day)
     assert not deaths["D"][0].day.known
+    (bad,) = report.bad
+    assert (bad.place, bad.patient_id) == ("line 4, death_date", "D")
+    assert "'in spring'" in bad.reason
 
 
 def test_only_the_owner_can_read_the_knowledge_base(broken: tuple[AbstractionReport, Path]) -> None:
