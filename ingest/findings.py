@@ -152,6 +152,15 @@ class FindingReader:
             return [
                 Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)
             ]
+        ish = self._by_ish(text, marker, descriptors, rules)
+        if ish and attributes.get("result") in rules["plus"].get(marker.concept, {}).values():
+            # "IHC 2+, FISH amplified" are two results by two methods.
+            told = {name: value for name, value in attributes.items() if name not in ("method", "percent")}
+            by_stain = {**attributes, "method": "ihc"}
+            return [
+                _result_of(marker, by_stain, helpers),
+                _result_of(marker, {**told, "result": ish, "method": "ish"}, helpers),
+            ]
         found = [_result_of(marker, attributes, helpers)]
         plain = any(span.kind == "value" and span.concept == "positive" for span in descriptors)
         if plain and result == "amplified":
@@ -159,6 +168,23 @@ class FindingReader:
             told = {name: value for name, value in attributes.items() if name != "method"}
             found.append(_result_of(marker, {**told, "result": "positive"}, helpers))
         return found
+
+    @staticmethod
+    def _by_ish(text: str, marker: Span, descriptors: list[Span], rules: dict[str, Any]) -> str:
+        """The result by in-situ hybridisation that stands beside a plus-score: amplified, not_amplified or empty."""
+        if marker.concept not in rules["plus"]:
+            return ""
+        for span in descriptors:
+            if span.kind == "value" and span.concept in ("amplified", "not_amplified"):
+                return span.concept
+            if span.attributes.get("alteration") == "amplification":
+                return "amplified"
+            ahead = text[max(0, span.start - 24) : span.start]
+            if span.kind == "value" and statement("by_ish").search(ahead):
+                told = {"positive": "amplified", "negative": "not_amplified"}
+                if span.concept in told:
+                    return told[span.concept]
+        return ""
 
     @staticmethod
     def _take(

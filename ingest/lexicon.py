@@ -114,9 +114,11 @@ class Lexicon:
         first = readings[0]
         others = tuple((sense.concept, sense.kind) for sense in readings[1:] if sense.concept != first.concept)
         surface = text[match.start : match.end]
+        # The bracket of del(17p) belongs to the name.
+        closed = surface.count("(") > surface.count(")") and text[match.end : match.end + 1] == ")"
         yield Span(
             match.start,
-            match.end,
+            match.end + closed,
             first.kind,
             first.concept,
             f"lexicon:{surface if len(surface) <= 60 else surface[:60]}",

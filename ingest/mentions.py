@@ -41,6 +41,8 @@ LABELS: Final[Mapping[str, str]] = {
     "laterality": "Laterality",
 }
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
+#: No further than so many characters does a heading hold that calls its lines superseded.
+_REACH_OF_HEADING = 800
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 #: What parts a date from a fact: another cell, another sentence, the next step of a course ("x3 -> IDS 6/18/19").
@@ -85,8 +87,10 @@ class MentionWriter:
                     lead, lead_end = context[0].leads(), sentence.end
                     if statement("superseded_lines").search(frame.text, sentence.start, sentence.end):
                         # It holds for the lines below, to the next blank one.
-                        blank = _BLANK_LINE.search(frame.text, sentence.end)
-                        superseded_to = blank.start() if blank else len(frame.text)
+                        blank = _BLANK_LINE.search(frame.text, sentence.end, sentence.end + _REACH_OF_HEADING)
+                        superseded_to = blank.start() if blank else sentence.end + _REACH_OF_HEADING
+                    elif sentence.start < superseded_to:
+                        superseded_to = sentence.start  # The next heading ends it.
         return mentions
 
     @staticmethod

@@ -8,9 +8,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from .tokens import Token, tokenize
 
-#: What may stand between two words of one phrase: a hyphen, slash or apostrophe, spaces, or one wrapped line; before
-#: the number of a chromosome a bracket or semicolon, as in ``del(17p)`` and ``t(14;16)``.
-_GAP = re.compile(r"(?:[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}|[ ]?[\-\u2010-\u2015/'’+][ ]?|[(;](?=[\dXY]))")
+#: What may stand between two words of one phrase: a hyphen, slash or apostrophe, spaces, or one wrapped line; in a
+#: change of chromosomes also a bracket or semicolon, as in ``del(17p)`` and ``t(14;16)``.
+_GAP = re.compile(
+    r"(?:[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}|[ ]?[\-\u2010-\u2015/'’+][ ]?"
+    # Lookbehinds have one width each.
+    r"|(?<=del)\(|(?<=inv)\(|(?<=dup)\(|(?<=add)\(|(?<=[^A-Za-z]t)\(|(?<=^t)\(|(?<=\d);)"
+)
 
 Payload = TypeVar("Payload")
 _END = ""

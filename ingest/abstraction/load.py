@@ -42,6 +42,7 @@ class AbstractionReport:
     """What came of a file: facts by kind that were resolved, resolved to their kind only, or not; bad records."""
 
     patients: int = 0
+    vital_statuses: int = 0
     resolved: Counter[str] = field(default_factory=Counter)
     kind_only: Counter[str] = field(default_factory=Counter)
     unresolved: list[UnresolvedFact] = field(default_factory=list)
@@ -97,7 +98,9 @@ class AbstractionReport:
 def load_abstractions(
     source: str | os.PathLike[str], kb_path: str | os.PathLike[str], *, progress: bool | None = None
 ) -> AbstractionReport:
-    """Read the abstractions in ``source`` (JSONL) into a knowledge base at ``kb_path``, in place of what it held.
+    """Read the abstractions in ``source`` (JSONL) into a new generation of the knowledge base at ``kb_path``.
+
+    It holds these patients alone; whether something may be replaced is the caller's to ask.
 
     Bad lines and facts go to its quarantine. UsageError (no such file), NotWritable, LockedError.
     """
@@ -116,12 +119,16 @@ def load_abstractions(
                 read = read_patient(reader, record)
                 report.patients += 1
                 for one in read:
-                    report.add(record.patient_id, one)
                     shown.advance()
+                    if one.fact.number:
+                        report.add(record.patient_id, one)
+                    else:
+                        report.vital_statuses += 1
                 yield build_patient(record.patient_id, read, notes.concepts, scales)
 
         writer.add(journeys())
-        facts = sum(report.resolved.values()) + sum(report.kind_only.values()) + len(report.unresolved)
+        facts = report.vital_statuses + sum(report.resolved.values()) + sum(report.kind_only.values())
+        facts += len(report.unresolved)
         name = Path(source).name
         writer.add_quarantine(
             QuarantinedRecord(name, one.place, one.reason, one.patient_id, raw=one.raw) for one in report.bad

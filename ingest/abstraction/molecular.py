@@ -204,11 +204,34 @@ def _tells(mention: Mention) -> bool:
 
 
 def _joined(found: Iterable[Mention]) -> list[Mention]:
-    """One mention for each thing: what several say of one marker is joined, the first of each attribute winning."""
-    joined: dict[tuple[str, str, Value | None], Mention] = {}
+    """One mention for each thing and method: what several say of it is joined, the first of each attribute winning.
+
+    A mention without a finding only adds what it says of the others.
+    """
+    groups: dict[tuple[str, str, Value | None], list[Mention]] = {}
     for mention in found:
-        first = joined.get(_thing(mention))
-        joined[_thing(mention)] = (
-            mention if first is None else replace(first, attributes={**mention.attributes, **first.attributes})
-        )
-    return list(joined.values())
+        groups.setdefault(_thing(mention), []).append(mention)
+    joined: list[Mention] = []
+    for group in groups.values():
+        telling = [mention for mention in group if _tells(mention)] or group
+        silent = [mention for mention in group if mention not in telling]
+        by_method: dict[Value | None, Mention] = {}
+        for mention in telling:
+            method = mention.attributes.get("method") if mention.kind == "biomarker" else None
+            first = by_method.get(method)
+            by_method[method] = mention if first is None else _filled(first, mention)
+        if None in by_method and len(by_method) > 1:
+            # What names no method says no more than what does.
+            unnamed = by_method.pop(None)
+            first_method = next(iter(by_method))
+            by_method[first_method] = _filled(by_method[first_method], unnamed)
+        for mention in by_method.values():
+            for other in silent:
+                mention = _filled(mention, other) if len(by_method) == 1 else mention
+            joined.append(mention)
+    return joined
+
+
+def _filled(mention: Mention, other: Mention) -> Mention:
+    """The mention with what another adds."""
+    return replace(mention, attributes={**other.attributes, **mention.attributes})

@@ -13,7 +13,7 @@ from ...kb.scales import Scales
 from ..document import ReadNote
 from ..journey.bench import Workbench, WorkbenchDecision
 from ..journey.build import assembled, collect, compose, fold
-from ..journey.conflicts import marker_of
+from ..journey.conflicts import kin
 from ..journey.facts import Fact
 from ..journey.treatments import give_components
 from .linkage import hang_on_tumors
@@ -29,7 +29,7 @@ def read_patient(reader: FactReader, abstraction: Abstraction) -> list[ReadFact]
     facts = [_dated(fact, abstraction.facts) for fact in abstraction.facts]
     told = any(fact.kind == "death" and fact.assertion in ("present", "historical") for fact in facts)
     if abstraction.dead and not told:
-        facts.append(AbstractedFact(len(facts) + 1, "death", "death", "vital status", "present", day=abstraction.death))
+        facts.append(AbstractedFact(0, "death", "death", "vital status", "present", day=abstraction.death))
     return [reader.read(abstraction.patient_id, fact) for fact in facts]
 
 
@@ -52,11 +52,11 @@ def decide(bench: Workbench) -> None:
     standing: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
         if fact.context.really_happened:
-            standing[fact.kind, marker_of(fact), fact.tumor].append(fact)
+            standing[fact.kind, fact.concept, fact.tumor].append(fact)
     for fact in bench.facts:
         if fact.context.reason == "retracted":
             what = f"{fact.kind} {bench.concepts.name(fact.concept) if fact.concept else ''}".rstrip()
-            instead = standing.get((fact.kind, marker_of(fact), fact.tumor), ())
+            instead = [one for marker in kin(fact.concept) for one in standing.get((fact.kind, marker, fact.tumor), ())]
             why = f"the abstraction records {what} as corrected or withdrawn"
             bench.decisions.append(WorkbenchDecision("correction over error", tuple(instead), (fact,), why))
 

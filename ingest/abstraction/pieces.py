@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...kb.model import Mention, Note
+from ...kb.model import Mention, Note, Polarity
 from ..document import NoteReader
 from ..frame import Frame, Span
 
@@ -26,6 +26,14 @@ class PieceReader:
     def _mentions(self, text: str) -> tuple[Mention, ...]:
         """The mentions of a piece of text, by their place in it."""
         return self._reader.read(Note("", "", text)).mentions if text.strip() else ()
+
+    def denied(self, name: str, rest: str) -> bool:
+        """Whether what stands behind a name denies it ("axillary nodes": "not enlarged")."""
+        text = f"{name}: {rest}"
+        read = self._reader.read(Note("", "", text), targets=[(0, len(name))]) if name and rest else None
+        return read is not None and any(
+            mention.context.polarity is Polarity.ABSENT for mention in read.mentions if mention.source == "target"
+        )
 
     def _names(self, text: str) -> tuple[Span, ...]:
         """The names of the ontology that a piece of text holds, in its order."""

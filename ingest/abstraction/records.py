@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ...kb.errors import UsageError
 from ...kb.model import DayInterval
-from .structure import ASSERTIONS, KINDS
+from .structure import ASSERTIONS, KINDS, means_death
 
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:T.*)?")
 
@@ -86,7 +86,6 @@ def read_abstractions(path: Path) -> Iterator[Abstraction | BadRecord]:
                 facts.append(_fact(position, written))
             except ValueError as error:
                 yield BadRecord(f"{place}, fact {position}", str(error), patient, json.dumps(written, default=str))
-        dead = str(entry.get("vital_status") or "").strip().casefold() in ("dead", "deceased", "died", "expired")
         try:
             death = day_of(entry.get("death_date"))
         except ValueError as error:
@@ -94,6 +93,7 @@ def read_abstractions(path: Path) -> Iterator[Abstraction | BadRecord]:
                 f"{place}, death_date", str(error), patient, json.dumps(entry.get("death_date"), default=str)
             )
             death = None
+        dead = death is not None or means_death(str(entry.get("vital_status") or ""))
         yield Abstraction(patient, tuple(facts), dead, death)
 
 
@@ -104,6 +104,8 @@ def _object(line: bytes) -> dict[str, Any]:
         raise ValueError("not UTF-8") from error
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON ({error.msg} at column {error.colno})") from error
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
     if not isinstance(entry, dict):
         raise ValueError('not an object with "patient_id" and "facts"')
     return entry
@@ -113,6 +115,7 @@ def _patient(entry: Mapping[str, Any]) -> str:
     patient = entry.get("patient_id")
     if not isinstance(patient, str) or not patient:
         raise ValueError('"patient_id" is missing or not text')
+    _text(patient)
     if not isinstance(entry.get("facts"), list):
         raise ValueError('"facts" is missing or not a list')
     return patient
@@ -123,10 +126,10 @@ def _fact(number: int, written: object) -> AbstractedFact:
         raise ValueError("a fact is an object")
     kind = _text(written.get("kind"))
     if kind not in KINDS:
-        raise ValueError(f"kind {kind!r} is not one of {', '.join(KINDS)}")
+        raise ValueError(f"kind{_told(kind)} is not one of {', '.join(KINDS)}")
     assertion = _text(written.get("assertion")) or "present"
     if assertion not in ASSERTIONS:
-        raise ValueError(f"assertion {assertion!r} is not one of {', '.join(ASSERTIONS)}")
+        raise ValueError(f"assertion{_told(assertion)} is not one of {', '.join(ASSERTIONS)}")
     attributes = written.get("attributes") or {}
     if not isinstance(attributes, dict):
         raise ValueError('"attributes" is not an object')
@@ -146,6 +149,11 @@ def _fact(number: int, written: object) -> AbstractedFact:
         tuple(map(str, docs if isinstance(docs, Sequence) and not isinstance(docs, str) else (docs,))),
         _text(written.get("evidence")),
     )
+
+
+def _told(word: str) -> str:
+    """A wrong word in a message, if it is short enough to be one: a longer text may tell of the patient."""
+    return f" {word!r}" if len(word) <= 20 else ""
 
 
 def _text(value: object) -> str:
@@ -171,7 +179,7 @@ def day_of(written: object) -> DayInterval | None:
         return None
     match = _DATE.fullmatch(text)
     if not match:
-        raise ValueError(f"the date {text!r} is not YYYY, YYYY-MM or YYYY-MM-DD")
+        raise ValueError(f"a date{_told(text)} is not YYYY, YYYY-MM or YYYY-MM-DD")
     year, month, day = (int(part) if part else None for part in match.groups())
     assert year is not None  # the pattern has it
     try:
@@ -182,5 +190,5 @@ def day_of(written: object) -> DayInterval | None:
             return DayInterval(datetime.date(year, month, 1).toordinal(), datetime.date(year, month, last).toordinal())
         exact = datetime.date(year, month, day).toordinal()
     except (ValueError, calendar.IllegalMonthError) as error:
-        raise ValueError(f"there is no such date as {text!r}") from error
+        raise ValueError(f"there is no such date as{_told(text)}") from error
     return DayInterval(exact, exact)

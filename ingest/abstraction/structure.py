@@ -44,6 +44,10 @@ def _any_word(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b(?!-?\s?\d)\.?", re.IGNORECASE)
 
 
+_CLAUSE: Final = re.compile(r"[;.,]")
+_STATUS: Final = {standing: _any_word(words) for standing, words in _TABLE["status"].items()}
+_DENIED: Final = {kind: _any_word(words) for kind, words in _TABLE["denied"].items()}
+_DEAD: Final = _any_word(_TABLE["vital"]["dead"])
 _SHORT: Final = {kind: (words, _any_word(words)) for kind, words in _TABLE["shorthand"].items()}
 _LIKE: Final = {"histology": "diagnosis", "metastasis": "diagnosis"}
 
@@ -68,9 +72,28 @@ def reason_of(text: str) -> str:
     return _first(_TABLE["reasons"], text) or "none"
 
 
-def standing_of(status: str) -> str:
-    """``planned`` or ``absent`` where the status of a treatment says that it was not given; else empty."""
-    return _first(_TABLE["status"], status)
+def standing_of(status: str, *, absent_only: bool = False) -> str:
+    """``planned`` or ``absent`` where the status of a treatment says that it was not given; else empty.
+
+    With ``absent_only`` a text that is no status is looked at, whose first clause may still say so.
+    """
+    for clause in _CLAUSE.split(status):
+        for standing, pattern in _STATUS.items():
+            if pattern.search(clause):
+                return standing if standing == "absent" or standing == "planned" and not absent_only else ""
+        if absent_only:
+            return ""
+    return ""
+
+
+def denies(kind: str, text: str) -> bool:
+    """Whether a text denies what a fact of the kind would say ("alive" as a death)."""
+    return kind in _DENIED and _DENIED[kind].search(text) is not None
+
+
+def means_death(vital_status: str) -> bool:
+    """Whether a vital status is a death."""
+    return _DEAD.search(vital_status) is not None
 
 
 def _first(words: dict[str, list[str]], text: str) -> str:

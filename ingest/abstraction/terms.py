@@ -14,10 +14,11 @@ from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader
 from .records import AbstractedFact
-from .structure import ASSERTIONS, DEFAULTS, KEPT, KINDS, LEADS, in_full, leaves_open, reason_of, standing_of
+from .structure import ASSERTIONS, DEFAULTS, KEPT, KINDS, LEADS, denies, in_full, leaves_open, reason_of, standing_of
 
 _MOLECULAR: Final = frozenset({"biomarker", "genomic_variant", "lab"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
+_DIGIT: Final = re.compile(r"\d")
 _GROUP: Final = re.compile(r"\b(?:IV|I{1,3}|0)[A-D]?[1-3]?\b")
 #: A prefix of a TNM category that is written into it (``cN0``).
 _PREFIXED: Final = re.compile(r"(?:yp|yc|rp|[cpra])?[TNM]")
@@ -58,14 +59,15 @@ class FactReader:
         resolved = "yes"
         if not found:
             found, resolved = self._by_default(fact, place), "kind"
-        elif fact.kind == "metastasis" and not any(map(self._is_spread, found)):
-            # "Recurrence in the omentum" under the heading of metastases is one.
+        elif fact.kind == "metastasis" and not any(self._is_spread(mention, place) for mention in found):
+            # "Recurrence in the omentum" under the heading of metastases is one; so is a site in the attributes.
             found = [*found, *self._by_default(fact, place)]
         if not found:
             resolved = "no"
         cited = f" of {', '.join(fact.docs)}" if fact.docs else ""
         title = fact.kind.replace("_", " ")
-        note = Note(patient_id, f"fact {fact.number}{cited}", _line(fact), type="abstraction", title=title)
+        key = f"fact {fact.number}{cited}" if fact.number else "vital status"
+        note = Note(patient_id, key, _line(fact), type="abstraction", title=title)
         placed = [self._places.placed(fact, mention, place) for mention in found]
         mentions = {
             mention.mention_id: mention for mention in (self._settled(fact, mention, note) for mention in placed)
@@ -77,8 +79,10 @@ class FactReader:
         )
         return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(told))
 
-    def _is_spread(self, mention: Mention) -> bool:
-        return mention.kind in ("metastasis", "node") or self._concepts.is_a(mention.concept, "metastatic_disease")
+    def _is_spread(self, mention: Mention, place: Place) -> bool:
+        if mention.kind in ("metastasis", "node"):
+            return True
+        return not place.site and self._concepts.is_a(mention.concept, "metastatic_disease")
 
     # --- what the text names ----------------------------------------------------------------------------------------
 
@@ -96,8 +100,8 @@ class FactReader:
             *self._pieces_of_attributes(fact),
             concept,
             whole,
-            f"{lead} {fact.value}" if lead and fact.value else "",
             f"{lead} {fact.concept}" if lead and fact.concept else "",
+            f"{lead} {fact.value}" if lead and self._may_be_led(fact) else "",
             # "anatomic IIA, prognostic IIB" are two stages.
             ". ".join(f"stage {group}" for group in _GROUP.findall(fact.text)) if fact.kind == "stage_group" else "",
         )
@@ -112,6 +116,12 @@ class FactReader:
             return self._bare_name(fact, wanted)
         found = _without_lesser(found, wanted)
         return found if piece == whole else _enriched(found, self._pieces.mentions(whole))
+
+    def _may_be_led(self, fact: AbstractedFact) -> bool:
+        """Whether a value may be what the fact is of: of spread it is where it names a site, or nodes by number."""
+        if fact.kind == "metastasis":
+            return any(span.kind == "site" for span in self._pieces.names(fact.value))
+        return bool(_DIGIT.search(fact.value)) if fact.kind == "lymph_node" else bool(fact.value)
 
     def _bare_name(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
         """The longest beginning of the text that is a name of the fact's kind, if only as a short form.
@@ -203,7 +213,7 @@ class FactReader:
     def _by_default(self, fact: AbstractedFact, place: Place) -> list[Mention]:
         """What a fact is by its kind alone; a metastasis is at the site of its attribute."""
         kind, concept = DEFAULTS.get(fact.kind, ("", ""))
-        if not kind:
+        if not kind or denies(fact.kind, fact.text):
             return []
         attributes: dict[str, Value] = {}
         if fact.kind == "metastasis":
@@ -255,7 +265,10 @@ class FactReader:
         if context.really_happened and self._in_doubt(fact, mention):
             return replace(context, polarity=Polarity.UNCERTAIN)
         if context.really_happened:
-            standing = standing_of(written.get("status", "")) if fact.kind in _TREATMENTS else ""
+            standing = ""
+            if fact.kind in _TREATMENTS:
+                status_of_value = standing_of(fact.value, absent_only=True) if "status" not in written else ""
+                standing = standing_of(written.get("status", "")) or status_of_value
             if standing == "planned":
                 return replace(context, temporality=Temporality.PLANNED)
             if standing == "absent" or self._denied(fact, mention):
@@ -291,6 +304,8 @@ class FactReader:
             return mention.context.polarity is Polarity.ABSENT or (
                 negative and mention.attributes.get("alteration") != "copy_gain"
             )
+        if mention.kind == "node" and mention.source == "kind":
+            return self._pieces.denied(fact.concept, fact.value)
         if mention.kind in ("biomarker", "lab", "node", "performance", "tnm", "stage"):
             return mention.kind == "node" and mention.context.polarity is Polarity.ABSENT
         return any(

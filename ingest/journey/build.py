@@ -81,7 +81,7 @@ def assembled(bench: Workbench) -> Journey:
         tuple(mention for read in bench.notes for mention in read.mentions),
         tuple(relation for read in bench.notes for relation in read.relations),
         tuple(sorted(without_repeats(bench.events), key=lambda event: (event.day.low, event.kind, event.event_id))),
-        tuple(sorted(_decisions(bench), key=lambda decision: decision.decision_id)),
+        tuple(sorted(set(_decisions(bench)), key=lambda decision: decision.decision_id)),
     )
 
 

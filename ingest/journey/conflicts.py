@@ -84,7 +84,7 @@ def supersede(bench: Workbench) -> None:
     results: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
         if fact.kind == "biomarker" and not fact.rejected:
-            results[marker_of(fact), _sign(bench.concepts, fact)].append(fact)
+            results[fact.concept, _sign(bench.concepts, fact)].append(fact)
     for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
         start, end = result.mention.sentence
         if not corrected.search(texts[result.mention.note_id], start, end):
@@ -92,7 +92,8 @@ def supersede(bench: Workbench) -> None:
         sign = _sign(bench.concepts, result)
         rejected = [
             fact
-            for fact in (results.get((marker_of(result), -sign), ()) if sign else ())
+            for marker in (kin(result.concept) if sign else ())
+            for fact in results.get((marker, -sign), ())
             if not fact.rejected and (fact.note, fact.mention.start) < (result.note, result.mention.start)
         ]
         why = f"a corrected result of {bench.concepts.name(result.concept)} replaces the earlier one"
@@ -100,9 +101,17 @@ def supersede(bench: Workbench) -> None:
     _dispute_preliminary(bench, texts)
 
 
-def marker_of(fact: Fact) -> str:
-    """The marker, or the one whose result it is a part of (``markers.toml``)."""
-    return str(marker_rules()["part_of"].get(fact.concept, fact.concept))
+def kin(marker: str) -> tuple[str, ...]:
+    """The marker, the one whose result it is a part of, and those that are parts of its own (``markers.toml``).
+
+    A corrected status speaks of its stains, and a corrected stain of the status, but never one stain of another.
+    """
+    whole = marker_rules()["part_of"]
+    return (
+        marker,
+        *([whole[marker]] if marker in whole else ()),
+        *(part for part, of in whole.items() if of == marker),
+    )
 
 
 def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
@@ -116,10 +125,11 @@ def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
             (first if is_first else final).append(fact)
     # Of each marker or gene the earliest final result of each sign: the others say no more.
     settled: dict[tuple[str, int], Fact] = {}
-    said: dict[tuple[str, str, int], list[Fact]] = defaultdict(list)
+    said: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
     for fact in final:
-        said[fact.kind, fact.concept, fact.note].append(fact)
-        settled.setdefault((fact.concept, _finding(bench.concepts, fact)), fact)
+        finding = _finding(bench.concepts, fact)
+        said[fact.kind, fact.concept, fact.note, finding, _side(fact)].append(fact)
+        settled.setdefault((fact.concept, finding), fact)
     for fact in first:
         sign = _finding(bench.concepts, fact)
         contrary = settled.get((fact.concept, -sign)) if sign else None
@@ -127,9 +137,13 @@ def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
             why = f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one"
             fact.rejected, fact.world = True, World.POSSIBLE
             # The note that settles it may say so more than once.
-            for same in said[contrary.kind, contrary.concept, contrary.note]:
+            for same in said[contrary.kind, contrary.concept, contrary.note, -sign, _side(contrary)]:
                 same.world = World.BELIEVED
             bench.decisions.append(WorkbenchDecision("final over preliminary", (contrary,), (fact,), why))
+
+
+def _side(fact: Fact) -> object:
+    return fact.attributes.get("laterality"), fact.attributes.get("site")
 
 
 def _finding(concepts: ConceptTable, fact: Fact) -> int:

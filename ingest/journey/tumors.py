@@ -272,7 +272,7 @@ def _on_side(tumor: Tumor, side: str) -> bool:
 @lru_cache(maxsize=1)
 def _specific() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """``specific.toml``: markers and drugs, and the tumors that they are specific to."""
-    text = resources.files("cohortium.ingest").joinpath("cues", "specific.toml").read_text("utf-8")
+    text = resources.files(__package__.rpartition(".")[0]).joinpath("cues", "specific.toml").read_text("utf-8")
     return tuple((tuple(entry["of"]), tuple(entry["to"])) for entry in tomllib.loads(text)["specific"])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...kb.model import Value
 from ..frame import Frame, Span
+from ..statements import statement
 from ..tokens import fold
 
 _PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
@@ -73,7 +74,7 @@ _NOT_TNM = re.compile(
 )
 
 _STANDS_BEFORE = re.compile(r"(?:[(,;:]|\b(?:is|was|remains|remained|therefore|staged|still|as))\s{1,2}$|\($")
-_STANDS_BEHIND = re.compile(r"\s?(?:[).,;:]|$|\r?\n)|\s(?:disease|at|on|by|and|prostate|breast)\b")
+_STANDS_BEHIND = re.compile(r"\s?(?:[).,;:]|$|\r?\n)")
 
 # --- stage groups ---------------------------------------------------------------------------------------------------
 
@@ -304,9 +305,14 @@ class TnmRecognizer:
         value = match.group("lone_m")
         if value and re.match(r"1[a-d]", value):
             return True
-        # "Scans clear, M0." and "no metastases (M0)": M0 or M1 as a word of its own.
+        # "Scans clear, M0." and "no metastases (M0)": M0 or M1 as a word of its own, where spread is spoken of.
         alone = value and _STANDS_BEFORE.search(text, max(0, match.start() - 16), match.start())
-        return bool(alone and _STANDS_BEHIND.match(text, match.end()))
+        if not alone or not _STANDS_BEHIND.match(text, match.end()):
+            return False
+        low, high = max(0, match.start() - 120), match.end() + 60
+        return bool(
+            statement("tells_extent").search(text, low, high) and not statement("tells_other_m").search(text, low, high)
+        )
 
     @staticmethod
     def _group_beside(text: str, match: re.Match[str]) -> Iterator[Span]:

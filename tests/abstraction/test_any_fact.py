@@ -194,7 +194,6 @@ def test_half_a_character_is_told(half: dict[str, Any], written: Any) -> None:
     assert [type(record) for record in records] == [BadRecord, Abstraction, Abstraction]
 
 
-@_UNSEEN
 def test_half_a_character_of_a_patient_is_told(written: Any) -> None:
     """A patient whose id is not valid Unicode is a bad line."""
     (record,) = read_abstractions(written([{"patient_id": "\ud800", "facts": []}]))

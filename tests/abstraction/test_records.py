@@ -81,6 +81,16 @@ def test_a_bad_fact_is_told_and_the_others_stay(fact: Any, reason: str, written:
     assert [one.number for one in patient.facts] == [1, 3]
 
 
+@pytest.mark.parametrize("name", ["kind", "assertion", "date", "end_date"])
+def test_a_reason_does_not_repeat_a_text(name: str, written: Any) -> None:
+    """A wrong word is told; a sentence in its place may tell of the patient, and stands in the quarantine alone."""
+    sentence = "Mrs Invented was seen on the ward round"
+    bad, _ = read_abstractions(written([{"patient_id": "A", "facts": [{**GOOD, name: sentence}]}]))
+    assert isinstance(bad, BadRecord)
+    assert "Invented" not in bad.reason
+    assert "Invented" in bad.raw
+
+
 def test_a_second_line_of_a_patient_is_refused(written: Any) -> None:
     """The first line of a patient stands; the second is told, whatever it holds."""
     lines = [{"patient_id": "A", "facts": [GOOD]}, {"patient_id": "B", "facts": []}, {"patient_id": "A", "facts": []}]
@@ -111,7 +121,6 @@ def test_empty_lines_and_a_byte_order_mark_are_no_harm(written: Any) -> None:
     assert bad.place == "line 4"
 
 
-@pytest.mark.xfail(strict=True, raises=RecursionError, reason="gap: one such line stops the run with a traceback")
 def test_deep_brackets_are_a_bad_line(written: Any) -> None:
     """What is nested too deep to be read is one bad line."""
     deep = '{"patient_id": "A", "facts": ' + "[" * 100_000 + "]" * 100_000 + "}"
@@ -218,7 +227,8 @@ def test_the_report_counts_by_kind(broken: tuple[AbstractionReport, Path]) -> No
     (missed,) = report.unresolved
     assert (missed.patient_id, missed.number, missed.concept) == ("A", 3, "zzyx")
     sums = report.as_dict()
-    assert sums["facts"] == sums["resolved"] + sums["kind_only"] + sums["unresolved"] == 4
+    # The vital status of B is not one of the facts that were written down.
+    assert sums["facts"] == sums["resolved"] + sums["kind_only"] + sums["unresolved"] == 3
     assert "zzyx" not in json.dumps(sums)
 
 
