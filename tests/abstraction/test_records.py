@@ -242,6 +242,7 @@ def test_the_vital_status_is_told_once(loaded: Any) -> None:
             {"patient_id": "B", **base, "facts": [told]},
             {"patient_id": "C", "vital_status": "alive", "facts": [{**told, "assertion": "absent"}]},
             {"patient_id": "D", "vital_status": "dead", "death_date": "in spring", "facts": []},
+            {"patient_id": "E", "death_date": "2022-05-06", "facts": []},
         ]
     )
     with KnowledgeBase.open(kb) as store:
@@ -249,9 +250,9 @@ def test_the_vital_status_is_told_once(loaded: Any) -> None:
             patient: [event for event in store.journey(patient).events if event.kind == "death" and event.world > 0]
             for patient in store.patients
         }
-    assert {patient: len(events) for patient, events in deaths.items()} == {"A": 1, "B": 1, "C": 0, "D": 1}
+    assert {patient: len(events) for patient, events in deaths.items()} == {"A": 1, "B": 1, "C": 0, "D": 1, "E": 1}
     day = datetime.date(2022, 5, 6).toordinal()
-    assert deaths["A"][0].day == deaths["B"][0].day == DayInterval(day, day)
+    assert deaths["A"][0].day == deaths["B"][0].day == deaths["E"][0].day == DayInterval(day, day)
     assert not deaths["D"][0].day.known
     (bad,) = report.bad
     assert (bad.place, bad.patient_id) == ("line 4, death_date", "D")
