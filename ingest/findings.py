@@ -153,7 +153,8 @@ class FindingReader:
                 Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)
             ]
         ish = self._by_ish(text, marker, descriptors, rules)
-        if ish and attributes.get("result") in rules["plus"].get(marker.concept, {}).values():
+        scores = (*rules["plus"].get(marker.concept, {}).values(), "equivocal")
+        if ish and attributes.get("result") in scores:
             # "IHC 2+, FISH amplified" are two results by two methods.
             told = {name: value for name, value in attributes.items() if name not in ("method", "percent")}
             by_stain = {**attributes, "method": "ihc"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-from ...kb.model import ALL_TUMORS
+from ...kb.model import ALL_TUMORS, LATEST_DAY
 from ...kb.scales import Scales
 from ..journey.bench import Workbench, is_own
 from ..journey.build import tumor_roots
@@ -32,67 +34,93 @@ _EXTENT: Final = (
 
 
 def hang_on_tumors(bench: Workbench, by_note: Mapping[str, ReadFact], scales: Scales) -> None:
-    """Diagnoses to tumors, then every fact to its tumor.
+    """Diagnoses to tumors, then every fact to its tumor by the first of :data:`RULES` that gives one.
 
-    What the words of a fact, or of the sentence that it was taken from, place, tells what its documents are about;
-    spread that nothing places is of the tumor that had gone furthest; what is left goes with what is near in time.
+    What one rule has placed tells the next what documents are about, how far each tumor had gone, and what was when.
     """
     roots = tumor_roots(bench)
     tumors = bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
-    spread_to = {fact.concept for fact in bench.facts if fact.kind == "metastasis" and fact.context.really_happened}
-    linkage = _Linkage(bench, by_note, scales, list(roots), frozenset(spread_to - {""}))
+    linkage = _Linkage(bench, tumors, by_note, scales)
     rest = [fact for fact in bench.facts if not fact.tumor and is_own(fact)]
-    for candidates in (
-        linkage.own_words,
-        linkage.documents,
-        linkage.only_or_specific,
-        linkage.furthest,
-        linkage.specimen,
-        linkage.documents,
-        linkage.only_spread,
-        linkage.near_in_time,
-    ):
-        linkage.read_documents()
+    placed = list(roots)
+    for rule in RULES:
+        linkage.learn(placed)
         for fact in rest:
-            tumors.hang(fact, candidates(fact))
-        linkage.placed += [fact for fact in rest if fact.tumor]
+            tumors.hang(fact, rule(linkage, fact))
+        placed = [fact for fact in rest if fact.tumor]
         rest = [fact for fact in rest if not fact.tumor]
 
 
+@dataclass(slots=True)
+class _Known:
+    """What the facts placed so far tell of one tumor: how far it had gone, since when it had spread, when facts of it
+    were (sorted first and last days)."""
+
+    reached: int = 0
+    in_group_four: bool = False
+    confined: bool = False
+    spread_since: int | None = None
+    lows: list[int] = field(default_factory=list)
+    highs: list[int] = field(default_factory=list)
+
+    @property
+    def extent(self) -> int:
+        """How far the tumor had gone, 0 to 4. Group IV of some organs is spread within the region: then M0 says so."""
+        by_group = (3 if self.confined else 4) if self.in_group_four else 0
+        return max(self.reached, by_group)
+
+    def gap(self, low: int, high: int) -> int:
+        """The fewest days between the interval and the day of a fact of the tumor."""
+        begun = bisect.bisect_right(self.lows, high)
+        over = bisect.bisect_left(self.highs, low)
+        if begun > over:
+            return 0
+        after = self.lows[begun] - high if begun < len(self.lows) else LATEST_DAY
+        before = low - self.highs[over - 1] if over else LATEST_DAY
+        return min(after, before)
+
+
 class _Linkage:
-    """The candidates of each rule for the facts of one patient.
+    """The candidates of each rule for the facts of one patient."""
 
-    ``placed``: the facts that have their tumor; ``spread_to``: where the patient has metastases.
-    """
-
-    def __init__(
-        self,
-        bench: Workbench,
-        by_note: Mapping[str, ReadFact],
-        scales: Scales,
-        placed: list[Fact],
-        spread_to: frozenset[str],
-    ) -> None:
-        assert bench.tumors is not None  # diagnoses come first
-        self._tumors: TumorMap = bench.tumors
+    def __init__(self, bench: Workbench, tumors: TumorMap, by_note: Mapping[str, ReadFact], scales: Scales) -> None:
+        self._tumors = tumors
         self._concepts = bench.concepts
-        self._spread_to = spread_to
         self._by_note = by_note
         self._scales = scales
-        self.placed = placed
-        self._about: dict[str, set[str]] = {}
+        metastases = (fact for fact in bench.facts if fact.kind == "metastasis" and fact.context.really_happened)
+        self._spread_to = frozenset(fact.concept for fact in metastases) - {""}
+        self._about: dict[str, set[str]] = defaultdict(set)
+        self._specimens: list[tuple[str, str]] = []
+        self._known = {identifier: _Known() for identifier in tumors.ids}
 
     def _written(self, fact: Fact) -> ReadFact:
         return self._by_note[fact.mention.note_id]
 
-    def read_documents(self) -> None:
-        """Each document is about the tumors of the facts that cite it."""
-        self._about = defaultdict(set)
-        for fact in self.placed:
+    def learn(self, placed: Iterable[Fact]) -> None:
+        """Take up the facts that the last rule has placed."""
+        for fact in placed:
+            if fact.tumor == ALL_TUMORS:
+                continue
             # A benign lesion is beside the point of the documents that tell of it.
-            if fact.tumor != ALL_TUMORS and (fact.kind != "diagnosis" or fact.tumor_rule == 0):
+            if fact.kind != "diagnosis" or fact.tumor_rule == 0:
                 for document in self._written(fact).fact.docs:
                     self._about[document].add(fact.tumor)
+            if fact.kind in ("metastasis", "node"):
+                self._specimens.append((fact.concept, fact.tumor))
+            known = self._known[fact.tumor]
+            if fact.day.known:
+                bisect.insort(known.lows, fact.day.low)
+                bisect.insort(known.highs, fact.day.high)
+            known.confined |= str(fact.attributes.get("m", "")).startswith("M0")
+            if fact.context.really_happened:
+                reached = self._extent(fact)
+                if reached == 4 and fact.kind == "stage":
+                    known.in_group_four = True
+                else:
+                    known.reached = max(known.reached, reached)
+                if reached == 4:
+                    known.spread_since = min(fact.day.low, known.spread_since or fact.day.low)
 
     def own_words(self, fact: Fact) -> Candidates:
         """Rule 1: the tumor that the fact names, or the one at the place that it names; then its sentence's."""
@@ -118,19 +146,6 @@ class _Linkage:
         cited = self._written(fact).fact.docs
         return ((2, lambda: _agreed(tumor for one in cited for tumor in self._about.get(one, ()) if tumor in known)),)
 
-    def specimen(self, fact: Fact) -> Candidates:
-        """Rule 1 for what was found in a metastasis: the tumor that the metastasis at that site is of."""
-        site = self._written(fact).place.site
-        if not site or fact.kind not in _OF_SPECIMEN:
-            return ()
-        is_a = self._concepts.is_a
-        there = [
-            other.tumor
-            for other in self.placed
-            if other.kind in ("metastasis", "node") and (is_a(other.concept, site) or is_a(site, other.concept))
-        ]
-        return ((1, lambda: _agreed(there)),)
-
     def only_or_specific(self, fact: Fact) -> Candidates:
         """Rules 3 and 4: the only tumor; the only one of a kind that the marker or drug is specific to."""
         tumors = self._tumors
@@ -149,37 +164,46 @@ class _Linkage:
         )
         return ((4, lambda: self._furthest(fact)),) if spread else ()
 
+    def _furthest(self, fact: Fact) -> str:
+        able = {
+            identifier: tumor.begins
+            for identifier, tumor in self._tumors.known_by(fact.day)
+            if self._tumors.may_spread(tumor)
+        }
+        most = max((self._known[identifier].extent for identifier in able), default=0)
+        left = [identifier for identifier in able if self._known[identifier].extent == most]
+        last = max((able[identifier] for identifier in left), default=0)
+        return _agreed(identifier for identifier in left if able[identifier] == last)
+
+    def specimen(self, fact: Fact) -> Candidates:
+        """Rule 1 for what was found in a metastasis: the tumor that the metastasis at that site is of."""
+        site = self._written(fact).place.site
+        if not site or fact.kind not in _OF_SPECIMEN:
+            return ()
+        is_a = self._concepts.is_a
+        there = (tumor for place, tumor in self._specimens if is_a(place, site) or is_a(site, place))
+        return ((1, lambda: _agreed(there)),)
+
     def only_spread(self, fact: Fact) -> Candidates:
         """Rule 4 for what is left: once a cancer has spread, the tests and drugs that follow are for it."""
         if fact.kind not in _FOR_SPREAD or not fact.day.known:
             return ()
         spread = (
-            other.tumor
-            for other in self.placed
-            if other.tumor != ALL_TUMORS
-            and other.context.really_happened
-            and other.day.low <= fact.day.high
-            and self._extent(other) == 4
+            tumor
+            for tumor, known in self._known.items()
+            if known.spread_since is not None and known.spread_since <= fact.day.high
         )
         return ((4, lambda: _agreed(spread)),)
 
-    def _furthest(self, fact: Fact) -> str:
-        known = {
-            identifier: tumor for identifier, tumor in self._tumors.known_by(fact.day) if self._tumors.may_spread(tumor)
-        }
-        extent = dict.fromkeys(known, 0)
-        confined = {other.tumor for other in self.placed if str(other.attributes.get("m", "")).startswith("M0")}
-        for other in self.placed:
-            if other.tumor in extent and other.context.really_happened:
-                reached = self._extent(other)
-                # Group IV of some organs stands for spread within the region: then M0 says so.
-                if reached == 4 and other.kind == "stage" and other.tumor in confined:
-                    reached = 3
-                extent[other.tumor] = max(extent[other.tumor], reached)
-        most = max(extent.values(), default=0)
-        left = [identifier for identifier, reached in extent.items() if reached == most]
-        last = max((known[identifier].begins for identifier in left), default=0)
-        return _agreed(identifier for identifier in left if known[identifier].begins == last)
+    def near_in_time(self, fact: Fact) -> Candidates:
+        """Rule 2 by neighbours: the one tumor that the facts nearest in time are of, if they are near."""
+        if not fact.day.known:
+            return ()
+        gaps = {tumor: known.gap(fact.day.low, fact.day.high) for tumor, known in self._known.items()}
+        nearest = min(gaps.values(), default=LATEST_DAY)
+        if nearest > NEAR_IN_TIME:
+            return ()
+        return ((2, lambda: _agreed(tumor for tumor, gap in gaps.items() if gap == nearest)),)
 
     def _extent(self, fact: Fact) -> int:
         if fact.kind == "metastasis":
@@ -192,16 +216,18 @@ class _Linkage:
             for name, bound in dict(_EXTENT)[level]
         )
 
-    def near_in_time(self, fact: Fact) -> Candidates:
-        """Rule 2 by neighbours: the one tumor that the facts nearest in time are of, if they are near."""
-        if not fact.day.known:
-            return ()
-        gaps: dict[int, set[str]] = defaultdict(set)
-        for other in self.placed:
-            if other.tumor != ALL_TUMORS and other.day.known:
-                gaps[max(0, other.day.low - fact.day.high, fact.day.low - other.day.high)].add(other.tumor)
-        nearest = min(gaps, default=NEAR_IN_TIME + 1)
-        return ((2, lambda: _agreed(gaps[nearest])),) if nearest <= NEAR_IN_TIME else ()
+
+#: The rules in their order; each sees what those before it have placed.
+RULES: Final[tuple[Callable[[_Linkage, Fact], Candidates], ...]] = (
+    _Linkage.own_words,
+    _Linkage.documents,
+    _Linkage.only_or_specific,
+    _Linkage.furthest,
+    _Linkage.specimen,
+    _Linkage.documents,
+    _Linkage.only_spread,
+    _Linkage.near_in_time,
+)
 
 
 def _agreed(found: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,7 +26,7 @@ _DATED_BY_DOCUMENT: Final = frozenset({"performance_status", "lab"})
 
 def read_patient(reader: FactReader, abstraction: Abstraction) -> list[ReadFact]:
     """Each fact of a patient read; the vital status stands for a fact of its own where no fact tells of the death."""
-    facts = [_dated(fact, abstraction.facts) for fact in abstraction.facts]
+    facts = _dated(abstraction.facts)
     told = any(fact.kind == "death" and fact.assertion in ("present", "historical") for fact in facts)
     if abstraction.dead and not told:
         facts.append(AbstractedFact(0, "death", "death", "vital status", "present", day=abstraction.death))
@@ -39,12 +39,15 @@ def build_patient(patient_id: str, read: Sequence[ReadFact], concepts: ConceptTa
     notes = [ReadNote(one.note, one.mentions, (), "abstraction") for one in in_time]
     bench = Workbench(patient_id, concepts, notes)
     by_note = {one.note.note_id: one for one in in_time}
-    collect(bench)
+    for step in STEPS:
+        step(bench, by_note, scales)
+    return assembled(bench)
+
+
+def end(bench: Workbench, by_note: Mapping[str, ReadFact]) -> None:
+    """Each fact ends when the abstraction says so."""
     for fact in bench.facts:
         fact.end = by_note[fact.mention.note_id].fact.end
-    for step in (compose, lambda bench: hang_on_tumors(bench, by_note, scales), give_components, decide, fold):
-        step(bench)
-    return assembled(bench)
 
 
 def decide(bench: Workbench) -> None:
@@ -61,12 +64,30 @@ def decide(bench: Workbench) -> None:
             bench.decisions.append(WorkbenchDecision("correction over error", tuple(instead), (fact,), why))
 
 
-def _dated(fact: AbstractedFact, facts: Sequence[AbstractedFact]) -> AbstractedFact:
-    """An undated score with the days between which the other facts of its documents lie."""
-    if fact.day is not None or fact.kind not in _DATED_BY_DOCUMENT:
-        return fact
-    cited = set(fact.docs)
-    days = [other.day for other in facts if other.day is not None and cited & set(other.docs)]
-    if not days:
-        return fact
-    return replace(fact, day=DayInterval(min(day.low for day in days), max(day.high for day in days)))
+def _dated(facts: Sequence[AbstractedFact]) -> list[AbstractedFact]:
+    """The facts; an undated score with the days between which the other facts of its documents lie."""
+    days: dict[str, list[DayInterval]] = defaultdict(list)
+    for fact in facts:
+        if fact.day is not None:
+            for document in fact.docs:
+                days[document].append(fact.day)
+    dated = []
+    for fact in facts:
+        of_documents = [day for document in fact.docs for day in days.get(document, ())]
+        if fact.day is None and fact.kind in _DATED_BY_DOCUMENT and of_documents:
+            low, high = min(day.low for day in of_documents), max(day.high for day in of_documents)
+            fact = replace(fact, day=DayInterval(low, high))
+        dated.append(fact)
+    return dated
+
+
+#: From facts to events, step by step.
+STEPS: Final[tuple[Callable[[Workbench, Mapping[str, ReadFact], Scales], None], ...]] = (
+    lambda bench, by_note, scales: collect(bench),
+    lambda bench, by_note, scales: end(bench, by_note),
+    lambda bench, by_note, scales: compose(bench),
+    hang_on_tumors,
+    lambda bench, by_note, scales: give_components(bench),
+    lambda bench, by_note, scales: decide(bench),
+    lambda bench, by_note, scales: fold(bench),
+)
