@@ -10,7 +10,7 @@ import typer
 
 from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
-from ..kb.terminal import Format, NotYet, answer, print_csv, print_table
+from ..kb.terminal import Format, NotYet, answer, counted, print_csv, print_table
 from .consistency.command import consistency
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
@@ -97,7 +97,7 @@ def print_scores(scores: dict[str, Any]) -> None:
         print(f"micro F1 {_number(scores['micro']['f1'])}, 95% interval {_number(bounds[0])} to {_number(bounds[1])}")
     print(
         f"kappa {_number(scores['kappa'])}; coverage {_number(scores['coverage'])}; "
-        f"zero-result false positives {scores['zero_result_false_positives']}; {len(scores['unresolved'])} unresolved"
+        f"zero-result false positives {scores['zero_result_false_positives']}; unresolved: {_unresolved(scores)}"
     )
     print(
         f"{patients['labelled']} labelled patients, {patients['missing_from_kb']} of them not in the knowledge base; "
@@ -136,6 +136,13 @@ def print_facts(scores: dict[str, Any]) -> None:
         )
         for line in one["explanation"]:
             print(f"    {line}")
+
+
+def _unresolved(scores: dict[str, Any]) -> str:
+    """``2 queries``; of an abstraction, whose list holds facts as well: ``2 queries, 14 facts``."""
+    queries = sum("id" in one for one in scores["unresolved"])
+    told = "1 query" if queries == 1 else f"{queries} queries"
+    return f"{told}, {counted(scores['facts']['unresolved'], 'fact')}" if "facts" in scores else told
 
 
 def _three(part: dict[str, Any]) -> tuple[str, str, str]:

@@ -185,6 +185,8 @@ def test_scores_explain_each_disagreement(run: Command, labels: Path, tmp_path: 
         assert f"query {one['id']}, patient ABSTRACT-03" in result.stdout
     assert [one["concept"] for one in scores["unresolved"] if "id" not in one] == ["glorbish feeling"]
     assert "glorbish feeling" in result.stdout
+    # Queries that had no answer and facts that name nothing are two counts.
+    assert "unresolved: 0 queries, 1 fact\n" in result.stdout
     assert run("info", kb).exit_code == 0
 
 

@@ -39,10 +39,11 @@ def test_scores_have_the_contract_keys(run: Command, sample_kb: Path, labels: Pa
 
 
 def test_scores_are_printed_for_people(run: Command, sample_kb: Path, labels: Path) -> None:
-    """The table names the micro mean and the coverage."""
+    """The table names the micro mean, the coverage, and how many queries had no answer."""
     shown = run("eval", "acr", "--kb", sample_kb, "--labels", labels).stdout
     assert "micro" in shown
     assert "coverage" in shown
+    assert "unresolved: 0 queries\n" in shown
 
 
 @pytest.mark.parametrize("line", ['{"patient_id": "SAMPLE-01", "match": ', '{"match": []}', "[]"])
