@@ -91,14 +91,13 @@ def run_abstraction(
 def _disagreements(report: Report, session: OpenKb) -> Iterator[Disagreement]:
     held = frozenset(session.patients)
     for one in report.queries:
-        for answered, patients in ((True, one.wrongly_found), (False, one.missed)):
-            for patient in patients:
-                lines: tuple[str, ...] = ("the abstraction has no such patient",)
-                if one.unresolved:
-                    lines = (one.unresolved,)
-                elif patient in held:
-                    lines = tuple(dict.fromkeys(reasons(session.find(one.query).explain(patient), answered)))
-                yield Disagreement(patient, one.id, not answered, answered, lines)
+        wrong = [(True, patient) for patient in one.wrongly_found] + [(False, patient) for patient in one.missed]
+        found = None if one.unresolved or held.isdisjoint(patient for _, patient in wrong) else session.find(one.query)
+        for answered, patient in wrong:
+            lines: tuple[str, ...] = (one.unresolved or "the abstraction has no such patient",)
+            if found is not None and patient in held:
+                lines = tuple(dict.fromkeys(reasons(found.explain(patient), answered)))
+            yield Disagreement(patient, one.id, not answered, answered, lines)
 
 
 def reasons(explanation: Explanation, answered: bool) -> Iterator[str]:
