@@ -12,10 +12,10 @@ from ...engine.explain import ExplainedCriterion, Explanation
 from ...ingest.abstraction.load import AbstractionReport, load_abstractions
 from ...kb.errors import UsageError
 from ...kb.layout import Layout
+from ..classes import SizeBounds
 from .bank import BankQuery
-from .labels import load_labels
 from .report import Report
-from .run import run_acr
+from .run import labels_for, run_acr
 
 if TYPE_CHECKING:
     from ...engine.api import OpenKb
@@ -71,19 +71,21 @@ def run_abstraction(
     """Makes a knowledge base of an abstraction, asks it the bank, and explains each disagreement with the labels.
 
     ``kb`` keeps the knowledge base there; UsageError if there is something already. Otherwise as :func:`.run.run_acr`.
+    Labels and bounds are checked before the facts are read: what cannot be scored leaves no knowledge base behind.
     """
     if kb is not None and Layout(kb).current() is not None:
         raise UsageError(f"'{kb}' is there already. Hint: name a place for the abstraction's own knowledge base")
+    gold = labels_for(labels, queries)
+    SizeBounds.of(len(gold.patients), alpha, beta)
     from ...engine.api import open as open_kb
 
     with tempfile.TemporaryDirectory(prefix="cohortium-") as folder:
         place = kb or Path(folder) / "abstraction.kb"
         loaded = load_abstractions(facts, place)
         with open_kb(place) as session:
-            report = run_acr(session, labels, queries, alpha=alpha, beta=beta, seed=seed)
-            texts = {one.id: one.query for one in report.queries}
-            gold = load_labels(labels, texts)
-            pairs = sum(len(frozenset(texts) - gold.ambiguous[patient]) for patient in gold.patients)
+            report = run_acr(session, gold, queries, alpha=alpha, beta=beta, seed=seed)
+            asked = frozenset(one.id for one in report.queries)
+            pairs = sum(len(asked - gold.ambiguous[patient]) for patient in gold.patients)
             disagreements = tuple(_disagreements(report, session))
     return AbstractionScores(report, loaded, pairs, disagreements)
 

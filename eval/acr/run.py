@@ -36,7 +36,7 @@ class Session(Protocol):
 
 def run_acr(
     kb: str | Path | Session,
-    labels: Path,
+    labels: Path | Labels,
     queries: Sequence[BankQuery] | None = None,
     *,
     alpha: int | None = None,
@@ -45,11 +45,12 @@ def run_acr(
 ) -> Report:
     """Asks a knowledge base (path or open session) the bank (or ``queries`` of it) and scores the answers.
 
-    ``alpha`` and ``beta`` bound the size classes (by default scaled to the labelled patients), ``seed`` draws the
-    interval. LabelError for labels that cannot be used; MissingKb or SchemaVersionError for the knowledge base.
+    ``labels`` is a file, or what :func:`labels_for` read of one. ``alpha`` and ``beta`` bound the size classes (by
+    default scaled to the labelled patients), ``seed`` draws the interval. LabelError for labels that cannot be used;
+    MissingKb or SchemaVersionError for the knowledge base.
     """
     bank = load_bank() if queries is None else queries
-    gold = load_labels(labels, {one.id for one in load_bank()} | {one.id for one in bank})
+    gold = labels if isinstance(labels, Labels) else labels_for(labels, queries)
     session = _opened(kb)
     signature = {
         "command": _command(),
@@ -60,6 +61,11 @@ def run_acr(
         "interval": {"level": bootstrap.LEVEL, "resamples": bootstrap.RESAMPLES, "seed": seed, "over": "patients"},
     }
     return score(session.find, session.patients, gold, bank, alpha=alpha, beta=beta, seed=seed, signature=signature)
+
+
+def labels_for(path: Path, queries: Sequence[BankQuery] | None = None) -> Labels:
+    """Labels of any queries of the bank, asked or not, and of those ``queries`` that are not of it. LabelError."""
+    return load_labels(path, {one.id for one in (*load_bank(), *(queries or ()))})
 
 
 def score(

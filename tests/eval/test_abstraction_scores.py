@@ -12,6 +12,7 @@ import cohortium
 from cohortium.eval.acr.abstraction import AbstractionScores, Disagreement, run_abstraction
 from cohortium.eval.acr.bank import BankQuery
 from cohortium.eval.acr.labels import LabelError
+from cohortium.eval.acr.run import run_acr
 from cohortium.kb.errors import UsageError
 
 QUERIES = (
@@ -164,12 +165,34 @@ def test_the_knowledge_base_is_kept_where_it_is_asked_for(kept: Path, tmp_path: 
         assert session.info()["generation"] == generation
 
 
-@pytest.mark.xfail(strict=True, raises=LabelError, reason="gap: labels of other bank queries are refused after the run")
+@pytest.mark.parametrize("rows", [None, [{"patient_id": "A"}], [{"patient_id": "A", "match": [9999]}]])
+def test_labels_that_cannot_be_used_leave_the_place_free(tmp_path: Path, rows: list[dict[str, Any]] | None) -> None:
+    """Missing, malformed, or of no known query: nothing is kept, and the corrected run can keep its own there."""
+    facts, labels, kb = written(tmp_path, "facts.jsonl", FACTS), tmp_path / "labels.jsonl", tmp_path / "kept.kb"
+    if rows is not None:
+        written(tmp_path, labels.name, rows)
+    with pytest.raises(LabelError, match=r"labels\.jsonl"):
+        run_abstraction(facts, labels, QUERIES, kb=kb)
+    assert not kb.exists()
+    written(tmp_path, labels.name, LABELS)
+    assert len(run_abstraction(facts, labels, QUERIES[:1], kb=kb).disagreements) == 1
+
+
+def test_bounds_that_contradict_leave_the_place_free(tmp_path: Path) -> None:
+    """Alpha below beta is told before the facts are read."""
+    facts, labels = written(tmp_path, "facts.jsonl", FACTS), written(tmp_path, "labels.jsonl", LABELS)
+    with pytest.raises(ValueError, match="alpha 1 and beta 2"):
+        run_abstraction(facts, labels, QUERIES, kb=tmp_path / "kept.kb", alpha=1, beta=2)
+    assert not (tmp_path / "kept.kb").exists()
+
+
 def test_a_part_of_the_bank_is_asked_with_labels_of_all(tmp_path: Path) -> None:
-    """As when notes are scored: labels may name queries of the bank that are not asked."""
-    facts = written(tmp_path, "facts.jsonl", FACTS)
-    labels = written(tmp_path, "labels.jsonl", [{"patient_id": "A", "match": [58, 112]}])
-    assert run_abstraction(facts, labels, QUERIES[:1]).pairs == 1
+    """Of facts and of notes alike: labels may name any query of the bank; one that is not asked counts nowhere."""
+    facts, kb = written(tmp_path, "facts.jsonl", FACTS), tmp_path / "kept.kb"
+    labels = written(tmp_path, "labels.jsonl", [{"patient_id": "A", "match": [58, 112], "ambiguous": [114]}])
+    found = run_abstraction(facts, labels, QUERIES[:1], kb=kb)
+    assert (found.pairs, found.disagreements) == (1, ())
+    assert run_acr(kb, labels, QUERIES[:1]).queries == found.report.queries
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
