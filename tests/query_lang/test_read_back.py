@@ -107,8 +107,10 @@ def said(text: str) -> str:
         ),
         # --- picks, contexts, windows
         ("latest ECOG <= 2", "Patients with a latest ECOG (or any form of it) that is 2 or less."),
-        ("worst grade >= 3", "Patients with a worst (highest) grade that is 3 or higher."),
-        ("best grade", "Patients with a best (lowest) grade."),
+        ("worst grade >= 3", "Patients with a worst grade that is 3 or higher."),
+        ("best grade", "Patients with a best grade."),
+        # The worst Karnofsky score is the lowest: a read-back tells no direction that is true of some kinds alone.
+        ("worst KPS <= 60", "Patients with a worst KPS (or any form of it) that is 60 or less."),
         ("2nd surgery", "Patients with an operation that is number 2 by date."),
         ("no evidence of metastasis", "Patients with a statement that there is no metastasis."),
         ("suspected metastasis", "Patients with a suspected metastasis."),
