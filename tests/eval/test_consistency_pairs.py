@@ -28,6 +28,8 @@ from cohortium.query_lang.nodes import Query
 from cohortium.query_lang.resolve import resolve_text
 
 Ontology = tuple[ConceptTable, Scales]
+
+
 @pytest.fixture(scope="module")
 def ontology() -> Ontology:
     """The shipped ontology and scales."""
