@@ -37,29 +37,39 @@ def parse_map(text: str) -> dict[str, str]:
 
 def ingest(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE...", help="JSONL, CSV or Parquet files, or folders of text files.")
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...", help="JSONL, CSV or Parquet files, or folders of text files; see --abstraction."
+        ),
     ],
     kb: Annotated[Path, typer.Option("--kb", help="The knowledge base to write: a folder, made when missing.")],
     mapping: Annotated[
-        str, typer.Option("--map", metavar="FIELD=COLUMN,...", help="What our fields are called in the source.")
+        str,
+        typer.Option(
+            "--map", metavar="FIELD=COLUMN,...", help="What our fields are called in the source; not with --abstraction."
+        ),
     ] = "",
-    workers: Annotated[int, typer.Option(min=1, help="Processes that read notes.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that read notes; --abstraction has one.")] = 1,
     abstraction: Annotated[
         bool,
         typer.Option(
-            "--abstraction", help="SOURCE is one file of clinical abstractions, not notes: JSONL of patient_id, facts."
+            "--abstraction",
+            help="SOURCE is one file of clinical abstractions, not notes: JSONL of patient_id, facts. It makes a"
+            " knowledge base of its own.",
         ),
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything is in quarantine.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
 ) -> None:
-    """Read notes into a knowledge base."""
+    """Read notes, or a clinical abstraction, into a knowledge base."""
     from .pipeline import run_ingest
 
     # Before the run, and not after an hour of it.
     check_output(output, out, rows=False)
     if abstraction:
+        if workers > 1:
+            raise UsageError("--abstraction is read by one process. Hint: leave out --workers")
         ingest_abstraction(sources, kb, mapping, strict, output, out)
         return
     report = run_ingest(sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict)
@@ -70,7 +80,7 @@ def ingest(
             raise NothingStored(f"there is no note in {', '.join(map(str, sources))}")
         raise NothingStored(f"no note of {report.notes_in} could be stored. Hint: the reasons stand above")
     if report.exit_code == Quarantined.exit_code:
-        raise Quarantined(f"{report.quarantined} of {report.notes_in} records are in quarantine (--strict)")
+        raise Quarantined(f"{report.quarantined} of {counted(report.notes_in, 'record')} in quarantine (--strict)")
 
 
 def ingest_abstraction(
@@ -90,7 +100,7 @@ def ingest_abstraction(
     if not sums["facts"]:
         raise NothingStored(f"there is no fact in {sources[0]}. Hint: a line is an object with patient_id and facts")
     if strict and loaded.bad:
-        raise Quarantined(f"{len(loaded.bad)} records are in quarantine (--strict)")
+        raise Quarantined(f"{counted(len(loaded.bad), 'record')} in quarantine (--strict)")
 
 
 def print_loaded(sums: Mapping[str, Any], kb: Path) -> None:
@@ -117,7 +127,7 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     """Rows in = stored + unchanged + superseding + quarantined, the reasons of the last, and what stands now."""
     from .report import OUTCOMES
 
-    print(f"{sums['notes_in']} notes in = " + " + ".join(f"{sums[outcome]} {outcome}" for outcome in OUTCOMES))
+    print(f"{counted(sums['notes_in'], 'note')} in = " + " + ".join(f"{sums[outcome]} {outcome}" for outcome in OUTCOMES))
     if sums["quarantine"]:
         print_table(("where", "reason"), [(row["where"], row["reason"]) for row in sums["quarantine"]])
     if sums["quarantined"] > len(sums["quarantine"]):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import replace
-from functools import lru_cache
-from importlib import resources
 from typing import Any
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import Value
 from .frame import Frame, Span
 from .groups import Group, said_no
+from .markers import marker_rules, members_of
 from .recognizers.molecular import number_after, sign_after
 from .statements import statement
 
@@ -20,12 +18,6 @@ _PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:
 _PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
 _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
-
-
-@lru_cache(maxsize=1)
-def marker_rules() -> dict[str, Any]:
-    """``cues/markers.toml``."""
-    return tomllib.loads(resources.files(__package__).joinpath("cues/markers.toml").read_text("utf-8"))
 
 
 def extend_over_partner(text: str, span: Span, others: list[Span]) -> None:
@@ -79,6 +71,27 @@ def _of_each(text: str, span: Span) -> list[Span]:
     return [
         replace(span, concept=member, attributes={**kept, **one}, helpers=list(span.helpers), decided="present")
         for member, one in zip(joint["members"], each, strict=True)
+    ]
+
+
+_RESULT = r"(?:\+(?:ve)?|[-–](?:ve)?|pos(?:itive)?|neg(?:ative)?)(?![A-Za-z])"
+_RESULTS_IN_PARALLEL = re.compile(rf"[\s:=(]{{0,3}}{_RESULT}(?:\s?[/,]\s?{_RESULT})+(?!\s?[/\w])", re.IGNORECASE)
+_ONE_RESULT = re.compile(_RESULT, re.IGNORECASE)
+
+
+def in_parallel(text: str, markers: list[Span]) -> list[Span]:
+    """``ER/PR/HER2: positive/positive/negative``: as many results as markers, in their order; else nothing."""
+    if len(markers) < 2 or any(marker.kind != "biomarker" for marker in markers):
+        return []
+    match = _RESULTS_IN_PARALLEL.match(text, markers[-1].end)
+    each = [(marker, one) for marker in markers for one in members_of(marker.concept) or (marker.concept,)]
+    results = _ONE_RESULT.findall(match.group()) if match else []
+    if match is None or len(results) != len(each):
+        return []
+    helpers = [(markers[-1].end, match.end(), "results in parallel")]
+    return [
+        _result_of(replace(marker, concept=one), {"result": "positive" if sign[0] in "+pP" else "negative"}, helpers)
+        for (marker, one), sign in zip(each, results, strict=True)
     ]
 
 
@@ -398,6 +411,7 @@ class FindingReader:
         before = _PARTNER_BEFORE.search(text, max(0, marker.start - 14), marker.start)
         after = _PARTNER_AFTER.match(text, marker.end)
         for match in (before, after):
-            if match and match["partner"] not in _NOT_A_PARTNER and not match["partner"].isdigit():
+            change = match and any(span.start == match.start("partner") for span in group.descriptors)
+            if match and not change and match["partner"] not in _NOT_A_PARTNER and not match["partner"].isdigit():
                 return match["partner"].lower()
         return ""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .frame import Span
+from .markers import members_of
 from .statements import statement
 from .variants import gene_of
 
@@ -26,6 +27,9 @@ _LEADS_WITH_WORD = re.compile(
 )
 _BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
 _HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
+
+
+_HEADS = re.compile(r"\s*:?\s+")
 
 
 @dataclass(slots=True)
@@ -65,7 +69,11 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
         if item.kind in ("gene", "biomarker"):
             current = groups[-1] if groups else None
             if current and not current.descriptors and not waiting and _COORDINATION.fullmatch(gap):
-                current.markers.append(item)
+                if _HEADS.fullmatch(gap) and _names_again(current, item):
+                    # "ER/PR/HER2: ER positive …": the list is a heading, and each of its members has its own line.
+                    groups[-1] = Group([item], [], current.led)
+                else:
+                    current.markers.append(item)
             else:
                 groups.append(Group([item], [], waiting))
                 waiting = []
@@ -109,6 +117,14 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
         if classes and not any(span.kind == "value" or "significance" in span.attributes for span in own):
             group.led = [*group.led, *classes]
     return groups
+
+
+def _names_again(group: Group, marker: Span) -> bool:
+    """Whether a list that goes on with this marker has named it before, alone or in a pair (``ER/PR``)."""
+    if len(group.markers) < 2:
+        return False
+    named = {one for span in group.markers for one in (span.concept, *members_of(span.concept))}
+    return marker.concept in named
 
 
 def with_implied_genes(here: list[Span]) -> list[Span]:

@@ -8,9 +8,10 @@ from functools import lru_cache
 
 from ..kb.concepts import ConceptTable
 from ..kb.words import ONTOLOGY_FOLDER
-from .findings import FindingReader, extend_over_partner, marker_rules
+from .findings import FindingReader, extend_over_partner, in_parallel
 from .frame import Frame, Span
 from .groups import Group, groups_of, with_implied_genes
+from .markers import marker_rules
 from .phrases import PhraseTrie
 from .statements import statement
 
@@ -131,8 +132,8 @@ class ResultBinder:
         origins = {str(span.attributes["origin"]) for span in here if "origin" in span.attributes}
         # One origin in the sentence is that of all; where it tells germline from somatic, each keeps to its own words.
         origin = origins.pop() if len(origins) == 1 else ""
-        bound: list[Span] = []
-        for index, marker in enumerate(group.markers):
+        bound: list[Span] = in_parallel(frame.text, group.markers)
+        for index, marker in enumerate(() if bound else group.markers):
             following = group.markers[index + 1].start if index + 1 < len(group.markers) else None
             for span in self._findings.read(frame, marker, group, heading, following or limit):
                 if origin:

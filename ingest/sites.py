@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from ..kb.concepts import ConceptTable
 from .frame import Frame, Span, starting
@@ -38,6 +39,9 @@ _JOINED = re.compile(r"[\s,/+]{0,4}(?:\(\s?\d{1,3}\s?%\s?\))?[\s,/+]{0,4}(?:and|
 _SPREAD_ONLY = ("lymph_node", "pleural_fluid", "ascites", "bone_marrow", "body_fluid")
 
 
+_MALIGNANT: Final = "malignant_neoplasm"
+
+
 class TumorComposer:
     """Joins a morphology and a site to the tumor concept that means both."""
 
@@ -67,7 +71,22 @@ class TumorComposer:
             for concept in shared
             if concepts.kind(concept) == "tumor" and concepts.get(concept).site in above_site
         ]
-        return max(with_site, key=lambda concept: (len(concepts.above(concept)), concept)) if with_site else morphology
+        found = max(with_site, key=lambda concept: (len(concepts.above(concept)), concept), default=morphology)
+        if _MALIGNANT in concepts.above(morphology) and _MALIGNANT not in concepts.above(found):
+            # The forms of the morphology there share no cancer of their own: it is the cancer of the site.
+            found = self._cancer_of(site) or morphology
+        return found
+
+    def _cancer_of(self, site: str) -> str:
+        """The cancer of the closest site that covers ``site``: the one that most of its tumors lie below."""
+        concepts = self._concepts
+        above_site = concepts.above(site)
+        there = [row for row in map(concepts.get, concepts.below(_MALIGNANT)) if row.site and row.site in above_site]
+        return max(
+            (row.id for row in there),
+            key=lambda one: (len(concepts.above(concepts.get(one).site)), len(concepts.below(one)), one),
+            default="",
+        )
 
 
 class SiteReader:

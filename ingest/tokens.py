@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from ..kb.words import american, without_plural
 
-_WORD = re.compile(r"[^\W_]+")
+#: A word with its possessive ending: "Hodgkin's" is the word Hodgkin.
+_WORD = re.compile(r"[^\W_]+(?:['’]s(?![^\W_]))?")
+_POSSESSIVE = re.compile(r"['’]s$")
 
 
 class Token(NamedTuple):
@@ -23,10 +25,10 @@ class Token(NamedTuple):
 def fold(word: str) -> str:
     """The key under which a single word is compared; not itself a word.
 
-    >>> fold("Tumours") == fold("tumor"), fold("metastases") == fold("metastasis")
-    (True, True)
+    >>> fold("Tumours") == fold("tumor"), fold("metastases") == fold("metastasis"), fold("Ewing's") == fold("Ewing")
+    (True, True, True)
     """
-    return without_plural(american(word.lower()))
+    return without_plural(american(_POSSESSIVE.sub("", word.lower())))
 
 
 def tokenize(text: str) -> list[Token]:

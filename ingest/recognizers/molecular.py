@@ -67,13 +67,13 @@ _PLUS = re.compile(
 _SIGN = re.compile(
     r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)"
     r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER))"
-    # In a table a sign stands alone in its cell; a dash that leads on is none.
     r"|[ \t]+(?:is|was|were)[ \t]+(?P<said>\+)(?=[ \t]*(?:[.,;)]|$))"
+    # In a table a sign stands alone in its cell; a dash that leads on is none.
     r"|[ \t]?[:=|][ \t]{0,3}(?P<cell>\+|[-–])(?=[ \t]*(?:[\n\r,;|)]|$)))"
 )
 _NUMBER = re.compile(
     r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?"
-    r"(?P<number>\d{1,5}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,7}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?"
     r"(?P<unit>mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]"
     r"|IU/[lL]|U/L)?"
 )
@@ -236,4 +236,4 @@ def number_after(text: str, end: int, limit: int) -> tuple[float, str, str, int]
     if not match:
         return None
     sign = match["sign"] or ("<" if "<" in text[end : match.start("number")] else "")
-    return float(match["number"]), sign, match["unit"] or "", match.end()
+    return float(match["number"].replace(",", "")), sign, match["unit"] or "", match.end()
