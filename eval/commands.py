@@ -10,7 +10,7 @@ import typer
 
 from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
-from ..kb.terminal import Format, NotYet, answer, counted, print_csv, print_table
+from ..kb.terminal import Format, NotYet, answer, check_output, counted, print_csv, print_table
 from .consistency.command import consistency
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
@@ -42,7 +42,7 @@ def acr(
     errors: Annotated[
         bool, typer.Option("--errors", help="List the patients that each query was wrong about.")
     ] = False,
-    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Also write a page.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Also write the scores as a page.")] = None,
     natural: Annotated[bool, typer.Option("--natural", help="Not yet: ask in plain English.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
@@ -52,6 +52,9 @@ def acr(
         raise NotYet("not yet: '--natural' comes with questions in plain English. Hint: leave it out")
     if kb is None and facts is None:
         raise UsageError("eval acr needs a knowledge base or an abstraction. Hint: --kb KB, or --facts FACTS.jsonl")
+    # Before the run, which may keep a knowledge base.
+    check_output(output, out, rows=True)
+    check_output(output, html, rows=True)
     try:
         scores = _scores(facts, kb, labels, alpha, beta, seed, errors)
     except ValueError as error:
@@ -100,8 +103,8 @@ def print_scores(scores: dict[str, Any]) -> None:
         f"zero-result false positives {scores['zero_result_false_positives']}; unresolved: {_unresolved(scores)}"
     )
     print(
-        f"{patients['labelled']} labelled patients, {patients['missing_from_kb']} of them not in the knowledge base; "
-        f"{patients['unlabelled']} without labels left out"
+        f"{counted(patients['labelled'], 'labelled patient')}, {patients['missing_from_kb']} of them not in the"
+        f" knowledge base; {patients['unlabelled']} without labels left out"
     )
     for one in scores["unresolved"]:
         if "id" in one:
@@ -118,22 +121,22 @@ def print_scores(scores: dict[str, Any]) -> None:
 
 def print_facts(scores: dict[str, Any]) -> None:
     """What became of an abstraction's facts, by kind; those that name nothing known; disagreements, explained."""
+    from .acr.report import disagreement_line
+
     facts = scores["facts"]
     columns = ("facts", "resolved", "kind_only", "unresolved", "share")
     rows = [(kind, *(row[column] for column in columns)) for kind, row in facts["by_kind"].items()]
     print_table(("kind", "facts", "resolved", "to their kind only", "unresolved", "share resolved"), rows)
     print(
-        f"{facts['facts']} facts of {facts['patients']} patients, {_number(facts['share'])} of them resolved; "
-        f"{scores['pairs']} pairs of patient and query, {len(scores['disagreements'])} disagreements"
+        f"{counted(facts['facts'], 'fact')} of {counted(facts['patients'], 'patient')}, {_number(facts['share'])} of"
+        f" them resolved; {counted(scores['pairs'], 'pair')} of patient and query,"
+        f" {counted(len(scores['disagreements']), 'disagreement')}"
     )
     print_unresolved([one for one in scores["unresolved"] if "id" not in one])
     for bad in facts["bad"]:
         print(f"not read: {bad['place']}: {bad['reason']}")
     for one in scores["disagreements"]:
-        answer, label = ("matches", "no") if one["answered"] else ("does not match", "yes")
-        print(
-            f"query {one['id']}, patient {one['patient_id']}: by the facts the patient {answer}; the label says {label}"
-        )
+        print(disagreement_line(one))
         for line in one["explanation"]:
             print(f"    {line}")
 

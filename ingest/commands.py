@@ -46,7 +46,9 @@ def ingest(
     mapping: Annotated[
         str,
         typer.Option(
-            "--map", metavar="FIELD=COLUMN,...", help="What our fields are called in the source; not with --abstraction."
+            "--map",
+            metavar="FIELD=COLUMN,...",
+            help="What our fields are called in the source; not with --abstraction.",
         ),
     ] = "",
     workers: Annotated[int, typer.Option(min=1, help="Processes that read notes; --abstraction has one.")] = 1,
@@ -127,7 +129,9 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     """Rows in = stored + unchanged + superseding + quarantined, the reasons of the last, and what stands now."""
     from .report import OUTCOMES
 
-    print(f"{counted(sums['notes_in'], 'note')} in = " + " + ".join(f"{sums[outcome]} {outcome}" for outcome in OUTCOMES))
+    print(
+        f"{counted(sums['notes_in'], 'note')} in = " + " + ".join(f"{sums[outcome]} {outcome}" for outcome in OUTCOMES)
+    )
     if sums["quarantine"]:
         print_table(("where", "reason"), [(row["where"], row["reason"]) for row in sums["quarantine"]])
     if sums["quarantined"] > len(sums["quarantine"]):

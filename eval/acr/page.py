@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..metrics import MEASURES
 from .bank import load_bank
+from .report import disagreement_line
 
 _STYLE: Final = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1c2733; }
@@ -22,7 +23,7 @@ pre { white-space: pre-wrap; margin: .3rem 0; font-size: .85em; } dt { font-weig
 
 
 def page(report: Mapping[str, Any]) -> str:
-    """The page of a report in its JSON form (``Report.as_dict``)."""
+    """The page of a report in its JSON form (``Report.as_dict``); of an abstraction's also facts and disagreements."""
     low_high, patients = report["micro"]["ci"], report["patients"]
     between = "" if low_high is None else f" (95% interval {_number(low_high[0])} to {_number(low_high[1])})"
     lead = (
@@ -45,6 +46,7 @@ def page(report: Mapping[str, Any]) -> str:
         _classes(report["by_complexity"]),
         "<h2>Queries</h2>",
         _queries(report["queries"]),
+        *(_of_facts(report) if "facts" in report else ()),
         "<h2>What the numbers mean</h2><dl>",
         *(f"<dt>{escape(one.name)}</dt><dd>{escape(one.definition)}</dd>" for one in MEASURES),
         "</dl><h2>To repeat this</h2>",
@@ -78,6 +80,28 @@ def _queries(queries: Sequence[Mapping[str, Any]]) -> str:
         rows.append([one["id"], details, one["tp"], one["fp"], one["fn"]])
         wrong.append(bool(one["fp"] or one["fn"]))
     return _table(("id", "question", "tp", "fp", "fn"), rows, wrong)
+
+
+def _of_facts(report: Mapping[str, Any]) -> Iterable[str]:
+    """What became of an abstraction's facts, by kind; those that name nothing known; disagreements, explained."""
+    facts, columns = report["facts"], ("facts", "resolved", "kind_only", "unresolved", "share")
+    yield "<h2>Facts by kind</h2>"
+    rows = [[escape(kind), "", *(row[column] for column in columns)] for kind, row in facts["by_kind"].items()]
+    yield _table(("kind", "", "facts", "resolved", "to their kind only", "unresolved", "share resolved"), rows)
+    unresolved = [one for one in report["unresolved"] if "id" not in one]
+    if unresolved:
+        yield "<h2>Facts that name nothing known</h2>"
+        yield _table(
+            ("patient", "text", "fact"),
+            [
+                [escape(one["patient_id"]), escape(f"{one['kind']}: {one['concept']} {one['value']}"), one["number"]]
+                for one in unresolved
+            ],
+        )
+    yield f"<h2>Disagreements, of {report['pairs']} pairs of patient and query: {len(report['disagreements'])}</h2>"
+    for one in report["disagreements"]:
+        lines = "\n".join(one["explanation"])
+        yield f"<details><summary>{escape(disagreement_line(one))}</summary><pre>{escape(lines)}</pre></details>"
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], wrong: Sequence[bool] = ()) -> str:

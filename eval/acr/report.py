@@ -77,6 +77,12 @@ class Report:
         return _part(part, _micro([one.counts for one in part]), "micro")
 
 
+def disagreement_line(one: Mapping[str, Any]) -> str:
+    """Of a disagreement between an abstraction and the labels, in its JSON form: who, and what each of the two says."""
+    answer, label = ("matches", "no") if one["answered"] else ("does not match", "yes")
+    return f"query {one['id']}, patient {one['patient_id']}: by the facts the patient {answer}; the label says {label}"
+
+
 def _part(part: Sequence[ScoredQuery], scores: dict[str, float | None], mean: str | None) -> dict[str, Any]:
     counts = total(one.counts for one in part)
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -150,12 +151,13 @@ def test_notes_are_not_joined_to_facts(run: Command, facts_kb: Path) -> None:
     assert (facts_kb / "CURRENT").read_text() == before
 
 
-@pytest.mark.parametrize("words", [("--map", "patient_id=id"), (SAMPLES,)])
+@pytest.mark.parametrize("words", [("--map", "patient_id=id"), (SAMPLES,), ("--workers", 2)])
 def test_an_abstraction_is_one_file_as_it_is(run: Command, tmp_path: Path, words: tuple[object, ...]) -> None:
-    """Neither another source nor other names for fields: exit code 2."""
+    """Neither another source nor other names for fields nor more processes: exit code 2, told what to leave out."""
     result = run("ingest", "--abstraction", SAMPLES, *words, "--kb", tmp_path / "new.kb")
     assert result.exit_code == 2
     assert "--abstraction" in result.stderr
+    assert "leave out" in result.stderr
     assert not (tmp_path / "new.kb").exists()
 
 
@@ -196,3 +198,38 @@ def test_scores_need_facts_or_a_knowledge_base(run: Command, labels: Path) -> No
     assert result.exit_code == 2
     assert "--kb" in result.stderr
     assert "--facts" in result.stderr
+
+
+def test_the_page_tells_facts_and_disagreements(run: Command, labels: Path, tmp_path: Path) -> None:
+    """--html OUT with --facts: facts by kind, the unresolved ones, and each disagreement with its reasons, escaped."""
+    out, written = tmp_path / "scores.json", tmp_path / "scores.html"
+    result = run("eval", "acr", "--facts", SAMPLES, "--labels", labels, "--html", written, "--json", out)
+    assert result.exit_code == 0, result.output
+    scores, made = json.loads(out.read_text()), written.read_text()
+    assert made.count("the label says no") == len(scores["disagreements"]) > 0
+    assert all(escape(line) in made for one in scores["disagreements"] for line in one["explanation"])
+    assert all(f"<td>{kind}</td>" in made for kind in scores["facts"]["by_kind"])
+    assert "glorbish feeling" in made
+
+
+def test_what_cannot_be_written_is_told_before_the_run(run: Command, labels: Path, tmp_path: Path) -> None:
+    """A page or a file that has no folder: exit code 2, and no knowledge base in the way of the next run."""
+    for option in ("--html", "--json"):
+        words = ("eval", "acr", "--facts", SAMPLES, "--labels", labels, "--kb", tmp_path / "kept.kb")
+        result = run(*words, option, tmp_path / "nowhere" / "out")
+        assert result.exit_code == 2
+        assert "nowhere" in result.stderr
+        assert not (tmp_path / "kept.kb").exists()
+
+
+def test_one_is_told_in_the_singular(run: Command, tmp_path: Path) -> None:
+    """One patient, one fact, one pair, one disagreement."""
+    facts, labels = tmp_path / "facts.jsonl", tmp_path / "labels.jsonl"
+    facts.write_text('{"patient_id": "A", "facts": [{"kind": "diagnosis", "concept": "melanoma"}, {"kind": "omen"}]}\n')
+    labels.write_text('{"patient_id": "A", "match": [58]}\n')
+    result = run("eval", "acr", "--facts", facts, "--labels", labels)
+    assert result.exit_code == 0, result.output
+    for told in ("1 fact of 1 patient,", "114 pairs", "1 disagreement\n", "1 labelled patient,"):
+        assert told in result.stdout, told
+    result = run("ingest", "--abstraction", facts, "--kb", tmp_path / "new.kb", "--strict")
+    assert "1 record in quarantine" in result.stderr
