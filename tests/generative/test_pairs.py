@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping
 from random import Random
@@ -32,14 +31,12 @@ def test_both_engines_agree_on_generated_pairs(tally: engine_agreement.Tally) ->
     assert tally.disagreements == []
 
 
-def test_every_node_class_occurs(tally: engine_agreement.Tally) -> None:
-    """Each class of node that the language defines is asked about; one that is added must be generated, too."""
-    assert {"Exists", "Ordered", "SameTumor", "NotThat", "Name", "Query"} <= set(NODE_CLASSES)
-    assert [name for name in NODE_CLASSES if not tally.contained[f"node: {name}"]] == []
-
-
 def test_answers_divide_the_patients(tally: engine_agreement.Tally) -> None:
-    """Of most pairs, and of every node class in most of its pairs, the answer is neither nobody nor everybody."""
+    """Of most pairs, and of every class of node in a third of its pairs, the answer is neither nobody nor everybody.
+
+    So each class that the language defines is asked about; one that is added must be generated, too.
+    """
+    assert {"Exists", "Ordered", "SameTumor", "NotThat", "Name", "Query"} <= set(NODE_CLASSES)
     assert tally.dividing["all"] > PAIRS / 2
     for name in NODE_CLASSES:
         assert tally.dividing[f"node: {name}"] > tally.contained[f"node: {name}"] / 3
@@ -93,7 +90,7 @@ def test_a_disagreement_is_told_with_its_pair(monkeypatch: pytest.MonkeyPatch) -
     tally = engine_agreement.run(seed=7, pairs=10)
     assert tally.disagreements
     first: Mapping[str, object] = tally.disagreements[0]
-    assert first["pair"] == "0:0" or str(first["pair"]).startswith("0:")
+    assert str(first["pair"]).startswith("0:")
     assert first["fast"] == []
     assert first["reference"] != []
     assert "Query(" in str(first["query"])
@@ -113,4 +110,3 @@ def test_features_name_what_a_query_contains() -> None:
         "nesting: SameTumor > SameEvent",
         "inside: SameEvent > Ordered",
     }
-    assert dataclasses.is_dataclass(asked)
