@@ -137,6 +137,12 @@ class _Linkage:
             (1, lambda: _agreed(tumors.by_name(tumor, "", day) for tumor in read.sentence_tumors)),
         )
 
+    def documents_first(self, fact: Fact) -> Candidates:
+        """Rule 2, but for what was found in a metastasis: that waits for the tumor of the metastasis."""
+        site = self._written(fact).place.site
+        waits = site and fact.kind in _OF_SPECIMEN and any(self._concepts.is_a(site, one) for one in self._spread_to)
+        return () if waits else self.documents(fact)
+
     def documents(self, fact: Fact) -> Candidates:
         """Rule 2: the one tumor that its documents are about, of those known when it was found.
 
@@ -220,7 +226,7 @@ class _Linkage:
 #: The rules in their order; each sees what those before it have placed.
 RULES: Final[tuple[Callable[[_Linkage, Fact], Candidates], ...]] = (
     _Linkage.own_words,
-    _Linkage.documents,
+    _Linkage.documents_first,
     _Linkage.only_or_specific,
     _Linkage.furthest,
     _Linkage.specimen,

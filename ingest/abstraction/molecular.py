@@ -12,7 +12,7 @@ from ..frame import Frame
 from ..recognizers.molecular import MolecularRecognizer
 from .pieces import PieceReader
 from .records import AbstractedFact
-from .structure import BLOOD, IN_BLOOD, KINDS
+from .structure import BLOOD, IN_BLOOD, KINDS, in_full
 
 #: Attributes that the text of a molecular finding may tell, by the key of an abstraction that tells it.
 _TOLD_BY: Final[Mapping[str, frozenset[str]]] = {
@@ -38,6 +38,12 @@ class MolecularReader:
         self._molecular = MolecularRecognizer()
 
     def findings(self, fact: AbstractedFact) -> list[Mention]:
+        """What :meth:`_findings` reads of the fact with its shorthand written out."""
+        return self._findings(
+            replace(fact, concept=in_full(fact.kind, fact.concept), value=in_full(fact.kind, fact.value))
+        )
+
+    def _findings(self, fact: AbstractedFact) -> list[Mention]:
         """Markers and variants: of the gene that the attribute names, else of those that the concept names.
 
         What the value says again of the same marker, or where the concept names none with a result, is its finding.
@@ -66,13 +72,16 @@ class MolecularReader:
 
     def _by_name(self, fact: AbstractedFact, mention: Mention) -> Mention:
         """The marker with what its value says right behind its name: other words of the concept may part the two."""
-        if mention.kind != "biomarker" or not fact.value:
+        if mention.kind != "biomarker" or not fact.value or self._names_markers(fact.value):
             return mention
         name = self._concepts.name(mention.concept)
         for one in self._pieces.mentions(f"{name}: {fact.value}"):
             if _thing(one) == _thing(mention) and _tells(one):
                 return replace(mention, attributes={**mention.attributes, **one.attributes})
         return mention
+
+    def _names_markers(self, text: str) -> bool:
+        return any(name.kind in ("biomarker", "gene") for name in self._pieces.names(text))
 
     @staticmethod
     def _plainly_positive(fact: AbstractedFact, told: Sequence[Mention]) -> list[Mention]:
@@ -108,6 +117,11 @@ class MolecularReader:
             if kind in wanted:
                 text = fact.text[name.start : name.end]
                 return [Mention("", name.start, name.end, text, kind, "", name.concept, source=name.source)]
+        # A short form, which in a note would need words around it.
+        for concept in self._concepts.lookup(fact.concept, kinds=tuple(kinds)):
+            kind = kinds[self._concepts.kind(concept)]
+            if kind in wanted:
+                return [Mention("", 0, len(fact.concept), fact.concept, kind, "", concept, source="lexicon")]
         return []
 
     def _concerns(self, mention: Mention, gene: str) -> bool:
@@ -168,7 +182,7 @@ class MolecularReader:
             # A cytogenetic change is found or not; its fact need not say so again.
             attributes["result"] = "negative" if fact.assertion == "absent" else "positive"
         percent = _NUMBER.search(written.get("percent", ""))
-        if percent and "percent" not in attributes:
+        if percent:
             attributes["percent"] = float(percent.group())
         return replace(mention, attributes=attributes)
 

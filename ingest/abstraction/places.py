@@ -37,7 +37,7 @@ class PlaceReader:
         written = fact.attributes
         site = next((span.concept for span in self._pieces.names(written.get("site", "")) if span.kind == "site"), "")
         side = written.get("laterality", "").casefold()
-        texts = (written.get("site", ""), fact.concept, fact.value)
+        texts = (f"{written.get('laterality', '')} {written.get('site', '')}".strip(), fact.concept, fact.value)
         if not site:
             # What else a metastasis is said of is told of its tumor.
             said = texts[1:2] if fact.kind == "metastasis" else texts[1:]

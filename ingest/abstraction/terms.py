@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,15 @@ _GROUP: Final = re.compile(r"\b(?:IV|I{1,3}|0)[A-D]?[1-3]?\b")
 #: A prefix of a TNM category that is written into it (``cN0``).
 _PREFIXED: Final = re.compile(r"(?:yp|yc|rp|[cpra])?[TNM]")
 _BRACKETS: Final = re.compile(r"\([^()]*\)")
+#: What parts the items of a list ("FOLFIRI + cetuximab", "HTN, COPD and AF").
+_BETWEEN_ITEMS: Final = re.compile(r"\s*[,;+&/]\s*|\s+(?:and|with|plus|then)\s+", re.IGNORECASE)
+#: Kinds that differ only by how a fact is recorded: the abstraction has said which it is.
+_COMMON: Final = "carcinoma"
+#: A name is told by this many of its first letters, where no other begins so.
+_LETTERS: Final = 4
+_AS_RECORDED: Final = frozenset({"comorbidity", "adverse_event", "symptom"})
+#: Kinds whose facts may be lists of short forms.
+_LISTED: Final = frozenset({"regimen", "medication", "comorbidity", "adverse_event", "symptom"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,13 @@ class FactReader:
         self._pieces = PieceReader(reader)
         self._places = PlaceReader(self._pieces)
         self._molecular = MolecularReader(self._pieces)
+        self._drugs = sorted(
+            (name.casefold(), row.id)
+            for row in reader.concepts.rows()
+            if row.kind == "drug"
+            for name in (row.name, *row.synonyms)
+            if name.isalpha()
+        )
 
     def read(self, patient_id: str, fact: AbstractedFact) -> ReadFact:
         """The fact as mentions of a line of its own."""
@@ -61,6 +78,9 @@ class FactReader:
             found, resolved = self._by_default(fact, place), "kind"
         elif fact.kind == "metastasis" and not any(self._is_spread(mention, place) for mention in found):
             # "Recurrence in the omentum" under the heading of metastases is one; so is a site in the attributes.
+            found = [*found, *self._by_default(fact, place)]
+        elif fact.kind == "radiation" and all(mention.kind in ("regimen", "medication") for mention in found):
+            # Only the drugs that were given with it are named.
             found = [*found, *self._by_default(fact, place)]
         if not found:
             resolved = "no"
@@ -89,21 +109,24 @@ class FactReader:
     def _findings(self, fact: AbstractedFact) -> list[Mention]:
         """The first piece of the text that names something of the fact's kind; attributes from all of it."""
         wanted = KINDS[fact.kind]
-        named = self._named(fact, wanted)
+        named = self._named(fact, wanted) or self._adjective(fact)
         if named:
             return named
         lead = LEADS.get(fact.kind, "")
         whole = in_full(fact.kind, fact.text)
         # A state is told in any of its words; what else a value holds is beside the point of its fact.
         concept = "" if fact.kind == "disease_state" else in_full(fact.kind, fact.concept)
+        groups = _GROUP.findall(fact.text) if fact.kind == "stage_group" else []
+        # "anatomic IIA, prognostic IIB" are two stages.
+        stages = ", ".join(f"stage {group}" for group in groups)
         pieces = (
             *self._pieces_of_attributes(fact),
+            stages if len(groups) > 1 else "",
             concept,
             whole,
             f"{lead} {fact.concept}" if lead and fact.concept else "",
             f"{lead} {fact.value}" if lead and self._may_be_led(fact) else "",
-            # "anatomic IIA, prognostic IIB" are two stages.
-            ". ".join(f"stage {group}" for group in _GROUP.findall(fact.text)) if fact.kind == "stage_group" else "",
+            stages if len(groups) == 1 else "",
         )
         for piece in pieces:
             found = [mention for mention in self._pieces.mentions(piece) if mention.kind in wanted]
@@ -113,7 +136,8 @@ class FactReader:
             if found:
                 break
         else:
-            return self._bare_name(fact, wanted)
+            return self._bare_names(fact.kind, fact.concept, wanted, found)
+        found = [*found, *self._bare_names(fact.kind, fact.concept, wanted, found)]
         found = _without_lesser(found, wanted)
         return found if piece == whole else _enriched(found, self._pieces.mentions(whole))
 
@@ -123,19 +147,54 @@ class FactReader:
             return any(span.kind == "site" for span in self._pieces.names(fact.value))
         return bool(_DIGIT.search(fact.value)) if fact.kind == "lymph_node" else bool(fact.value)
 
-    def _bare_name(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
-        """The longest beginning of the text that is a name of the fact's kind, if only as a short form.
+    def _bare_names(
+        self, kind: str, text: str, wanted: Sequence[str], found: Sequence[Mention]
+    ) -> list[Mention]:
+        """What the items of the text name by a short form alone: each item's longest beginning that is such a name.
 
-        In a note a short form needs words around it that say what it means ("RA", "PD"): here the kind does.
+        In a note a short form needs words around it that say what it means ("RA", "PD"): here the kind does. Of what
+        is no list only the whole is looked at, where nothing else of it is known.
         """
-        words = in_full(fact.kind, fact.concept).split()
-        for length in range(min(len(words), 6), 0, -1):
-            piece = " ".join(words[:length]).strip(" ,;:")
-            for concept in self._concepts.lookup(piece):
-                kind = self._pieces.kind_of(concept)
-                if kind in wanted:
-                    return [Mention("", 0, len(piece), piece, kind, "", concept, source=f"lexicon:{piece}")]
+        names = []
+        if kind in _LISTED:
+            known = {mention.concept for mention in found}
+            at = 0
+            for item in _BETWEEN_ITEMS.split(text):
+                at = text.find(item, at)
+                if not any(mention.start < at + len(item) and at < mention.end for mention in found):
+                    names += self._bare_name(kind, item, at, wanted)
+            return [name for name in names if name.concept not in known]
+        return [] if found else self._bare_name(kind, text, 0, wanted)
+
+    def _bare_name(self, kind: str, text: str, at: int, wanted: Sequence[str]) -> list[Mention]:
+        words = in_full(kind, text).split()
+        # Behind how often it is given ("weekly Pac") stands what is given.
+        for first in range(min(len(words), 2) if kind in _LISTED else 1):
+            for length in range(min(len(words) - first, 6), 0, -1):
+                piece = " ".join(words[first : first + length]).strip(" ,;:")
+                for concept in self._concepts.lookup(piece) or self._begun(kind, piece):
+                    found = self._pieces.kind_of(concept)
+                    if found in wanted:
+                        return [Mention("", at, at + len(text), piece, found, "", concept, source=f"lexicon:{piece}")]
         return []
+
+    def _begun(self, kind: str, piece: str) -> tuple[str, ...]:
+        """The drug whose name the piece begins ("ramu"), where all names that begin so are of one."""
+        piece = piece.casefold()
+        if kind not in _TREATMENTS or len(piece) < _LETTERS or not piece.isalpha():
+            return ()
+        first = bisect.bisect_left(self._drugs, (piece, ""))
+        last = bisect.bisect_left(self._drugs, (piece + chr(0x10FFFF), ""))
+        begun = {concept for _, concept in self._drugs[first:last]}
+        return tuple(begun) if len(begun) == 1 else ()
+
+    def _adjective(self, fact: AbstractedFact) -> list[Mention]:
+        """A histology that is told by its adjective alone ("lobular", "clear cell"): such a carcinoma."""
+        if fact.kind != "histology":
+            return []
+        text = in_full(fact.kind, fact.concept)
+        found = [one for one in self._pieces.mentions(f"{text} {_COMMON}") if one.kind == "diagnosis"]
+        return [one for one in found if self._concepts.is_a(one.concept, _COMMON) and one.concept != _COMMON]
 
     def _named(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
         """What a diagnosis or histology names, in the order in which it is written or with its head put last.
@@ -238,12 +297,16 @@ class FactReader:
         if 0 <= at <= end:
             start, end = at, at + len(mention.text)
         kept: dict[str, Value] = {}
-        for name in KEPT.get(mention.kind, ()):
+        kind = fact.kind if {fact.kind, mention.kind} <= _AS_RECORDED else mention.kind
+        # That the words only mention a treatment says nothing: the abstraction has said whether it was given.
+        read = {name: value for name, value in mention.attributes.items() if (name, value) != ("status", "mentioned")}
+        for name in KEPT.get(kind, ()):
             if written := fact.attributes.get(name):
                 kept[name] = float(written) if written.isdecimal() else written
         return replace(
             mention,
-            attributes={**mention.attributes, **kept},
+            kind=kind,
+            attributes={**read, **kept},
             note_id=note.note_id,
             start=start,
             end=end,
@@ -333,7 +396,9 @@ def _inverted(text: str) -> Iterable[str]:
 
 def _without_lesser(found: list[Mention], wanted: Sequence[str]) -> list[Mention]:
     """Where the usual kind of the fact is among them, the kinds that are only its substitutes give way."""
-    substitutes = {"symptom", "adverse_event", "comorbidity", "procedure", "medication"}
+    substitutes = {"symptom", "adverse_event", "comorbidity", "procedure"}
+    if wanted[0] in substitutes:
+        return found
     main = [mention for mention in found if mention.kind == wanted[0]]
     return [mention for mention in found if mention.kind not in substitutes or mention in main] if main else found
 
