@@ -58,14 +58,54 @@ def test_documented_commands_exist(commands: set[str]) -> None:
     assert seen >= 10
 
 
-def test_links_lead_somewhere() -> None:
-    """Each relative link of each page names a file of the checkout."""
+def anchors(page: Path) -> set[str]:
+    """What links can name of a page: its headings in small letters, without punctuation, a hyphen for each blank.
+
+    Of equal headings the second has -1 behind it, and so on. What stands in blocks of code is no heading.
+    """
+    text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    names: set[str] = set()
+    for heading in re.findall(r"^#{1,6} +(.+?)[ #]*$", text, re.M):
+        shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        name = first = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        times = 0
+        while name in names:
+            times += 1
+            name = f"{first}-{times}"
+        names.add(name)
+    return names
+
+
+def broken_links(page: Path) -> list[str]:
+    """The relative links of a page that name no file, or no heading of one."""
     broken = []
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
-            if not re.match(r"[a-z]+:|#", target) and not (page.parent / target.partition("#")[0]).exists():
-                broken.append(f"{page.relative_to(ROOT)} -> {target}")
-    assert not broken
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        place, hash_, anchor = target.partition("#")
+        file = page.parent / place if place else page
+        if not file.exists() or hash_ and (file.suffix != ".md" or anchor not in anchors(file)):
+            broken.append(target)
+    return broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Each relative link of each page names a file of the checkout and, after #, one of its headings."""
+    assert broken_links(page) == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    """A file or a heading that is not there is told; a comment in a block of code is no heading."""
+    (tmp_path / "b.md").write_text(
+        "# One: `two`, [three](c.md) & four\n\n## Again\n\n## Again\n\n```\n# no heading\n```\n"
+    )
+    page = tmp_path / "a.md"
+    page.write_text(
+        "# Here\n[1](b.md) [2](b.md#one-two-three--four) [3](b.md#again-1) [4](#here) [5](https://example.org/#x)\n"
+        "[6](c.md) [7](b.md#no-heading) [8](b.md#again-2) [9](#there)\n"
+    )
+    assert broken_links(page) == ["c.md", "b.md#no-heading", "b.md#again-2", "#there"]
 
 
 # Written in pieces, so that this file is not its own first find.

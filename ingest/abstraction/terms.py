@@ -190,10 +190,13 @@ class FactReader:
 
     def _adjective(self, fact: AbstractedFact) -> list[Mention]:
         """A histology that is told by its adjective alone ("lobular", "clear cell"): such a carcinoma."""
-        if fact.kind != "histology":
+        return self._as_carcinoma(in_full(fact.kind, fact.concept)) if fact.kind == "histology" else []
+
+    def _as_carcinoma(self, adjective: str) -> list[Mention]:
+        """The carcinoma of this adjective; nothing where it is no more than a carcinoma."""
+        if not adjective:
             return []
-        text = in_full(fact.kind, fact.concept)
-        found = [one for one in self._pieces.mentions(f"{text} {_COMMON}") if one.kind == "diagnosis"]
+        found = [one for one in self._pieces.mentions(f"{adjective} {_COMMON}") if one.kind == "diagnosis"]
         return [one for one in found if self._concepts.is_a(one.concept, _COMMON) and one.concept != _COMMON]
 
     def _named(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
@@ -252,6 +255,7 @@ class FactReader:
         """A tumor as its value names it more closely ("breast cancer": "invasive ductal"), and its grade."""
         value = in_full(fact.kind, fact.value)
         first = next((mention for mention in self._pieces.mentions(value) if mention.kind == "diagnosis"), None)
+        first = first or next(iter(self._as_carcinoma(value.partition(",")[0])), None)
         found = _without_lesser(
             _enriched(found, self._pieces.mentions(in_full(fact.kind, fact.text))), KINDS[fact.kind]
         )
