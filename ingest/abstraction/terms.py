@@ -190,13 +190,12 @@ class FactReader:
 
     def _adjective(self, fact: AbstractedFact) -> list[Mention]:
         """A histology that is told by its adjective alone ("lobular", "clear cell"): such a carcinoma."""
-        return self._as_carcinoma(in_full(fact.kind, fact.concept)) if fact.kind == "histology" else []
+        return self._as_carcinoma(in_full(fact.kind, fact.concept).strip()) if fact.kind == "histology" else []
 
     def _as_carcinoma(self, adjective: str) -> list[Mention]:
-        """The carcinoma of this adjective; nothing where it is no more than a carcinoma."""
-        if not adjective:
-            return []
-        found = [one for one in self._pieces.mentions(f"{adjective} {_COMMON}") if one.kind == "diagnosis"]
+        """The carcinoma that has this adjective in its name; nothing where it is no more than a carcinoma."""
+        name = f"{adjective} {_COMMON}"
+        found = [one for one in self._pieces.mentions(name) if one.kind == "diagnosis" and one.text == name]
         return [one for one in found if self._concepts.is_a(one.concept, _COMMON) and one.concept != _COMMON]
 
     def _named(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
@@ -255,7 +254,7 @@ class FactReader:
         """A tumor as its value names it more closely ("breast cancer": "invasive ductal"), and its grade."""
         value = in_full(fact.kind, fact.value)
         first = next((mention for mention in self._pieces.mentions(value) if mention.kind == "diagnosis"), None)
-        first = first or next(iter(self._as_carcinoma(value.partition(",")[0])), None)
+        first = first or next(iter(self._as_carcinoma(value.partition(",")[0].strip())), None)
         found = _without_lesser(
             _enriched(found, self._pieces.mentions(in_full(fact.kind, fact.text))), KINDS[fact.kind]
         )
@@ -359,7 +358,9 @@ class FactReader:
         """
         if fact.kind in _TREATMENTS:
             return leaves_open(fact.text)
-        is_part = mention.kind == "diagnosis" and statement("component").search(fact.concept) is not None
+        # What follows a colon tells of the parts of what stands before it.
+        said = next((part for part in re.split(r"[:;]", fact.concept) if mention.text in part), fact.concept)
+        is_part = mention.kind == "diagnosis" and statement("component").search(said) is not None
         return is_part and not self._concepts.is_a(mention.concept, "in_situ_neoplasm")
 
     def _denied(self, fact: AbstractedFact, mention: Mention) -> bool:

@@ -212,12 +212,12 @@ class TumorMap:
         )
 
     def by_specificity(self, fact: Fact) -> str:
-        """The only tumor of a kind that this marker, variant or drug is specific to (``cues/specific.toml``)."""
+        """The only tumor of a kind that this marker, drug, operation or state is specific to (``cues/specific.toml``)."""
         fitting = self.specific_to(fact)
         return fitting[0] if len(fitting) == 1 else ""
 
     def specific_to(self, fact: Fact) -> list[str]:
-        """The tumors of the kinds that the marker or drug, or a drug of the regimen, is specific to, if any."""
+        """The tumors of the kinds that the thing, or a drug of the regimen, is specific to, if any."""
         drugs = (component.drug for component in shipped_components().get(fact.concept, ()))
         things = [one for one in (fact.concept, *drugs) if one in self._concepts]
         for markers, kinds in _specific():
