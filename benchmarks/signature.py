@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import cohortium
+from cohortium.eval.command import without_places
 
 
 def signature(command: str, seed: int) -> dict[str, Any]:
@@ -46,10 +47,4 @@ def _cell(cell: object) -> str:
 
 def command_line() -> str:
     """The command as it was given, without where on this machine the interpreter and the files lie."""
-    return " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *map(_without_place, sys.argv[1:])])
-
-
-def _without_place(word: str) -> str:
-    """``/a/b.json`` as ``b.json``, ``--json=/a/b.json`` as ``--json=b.json``."""
-    option, equals, value = word.rpartition("=")
-    return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else word
+    return without_places(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])

@@ -11,6 +11,7 @@ from ... import __version__
 from ...query_lang.errors import QueryError
 from .. import bootstrap
 from ..classes import SizeBounds
+from ..command import without_places
 from ..scoring import Counts, count
 from .bank import BankQuery, load_bank
 from .labels import Labels, load_labels
@@ -139,4 +140,5 @@ def _versions(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _command() -> str:
-    return " ".join(["cohortium" if Path(sys.argv[0]).name == "__main__.py" else Path(sys.argv[0]).name, *sys.argv[1:]])
+    name = Path(sys.argv[0]).name
+    return without_places(["cohortium" if name == "__main__.py" else name, *sys.argv[1:]])

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
-from ...kb.model import DayInterval
+from ...kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 from .structure import ASSERTIONS, KINDS, means_death
 
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:T.*)?")
+_FIRST_YEAR: Final = datetime.date.fromordinal(EARLIEST_DAY).year
+_LAST_YEAR: Final = datetime.date.fromordinal(LATEST_DAY).year
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +145,10 @@ def _fact(number: int, written: object) -> AbstractedFact:
         _text(written.get("concept")),
         _text(written.get("value")),
         assertion,
-        {str(name): text for name, value in attributes.items() if (text := _text(value))},
+        {_text(name): text for name, value in attributes.items() if (text := _text(value))},
         day,
         end,
-        tuple(map(str, docs if isinstance(docs, Sequence) and not isinstance(docs, str) else (docs,))),
+        tuple(map(_text, docs if isinstance(docs, Sequence) and not isinstance(docs, str) else (docs,))),
         _text(written.get("evidence")),
     )
 
@@ -182,6 +184,8 @@ def day_of(written: object) -> DayInterval | None:
         raise ValueError(f"a date{_told(text)} is not YYYY, YYYY-MM or YYYY-MM-DD")
     year, month, day = (int(part) if part else None for part in match.groups())
     assert year is not None  # the pattern has it
+    if not _FIRST_YEAR <= year <= _LAST_YEAR:
+        raise ValueError(f"a date{_told(text)} is not between {_FIRST_YEAR} and {_LAST_YEAR}")
     try:
         if month is None:
             return DayInterval(datetime.date(year, 1, 1).toordinal(), datetime.date(year, 12, 31).toordinal())

@@ -48,7 +48,9 @@ _CLAUSE: Final = re.compile(r"[;.,]")
 _STATUS: Final = {standing: _any_word(words) for standing, words in _TABLE["status"].items()}
 _DENIED: Final = {kind: _any_word(words) for kind, words in _TABLE["denied"].items()}
 _DEAD: Final = _any_word(_TABLE["vital"]["dead"])
-_SHORT: Final = {kind: (words, _any_word(sorted(words, key=len, reverse=True))) for kind, words in _TABLE["shorthand"].items()}
+_SHORT: Final = {
+    kind: (words, _any_word(sorted(words, key=len, reverse=True))) for kind, words in _TABLE["shorthand"].items()
+}
 _LIKE: Final = {"histology": "diagnosis", "metastasis": "diagnosis"}
 
 

@@ -147,9 +147,7 @@ class FactReader:
             return any(span.kind == "site" for span in self._pieces.names(fact.value))
         return bool(_DIGIT.search(fact.value)) if fact.kind == "lymph_node" else bool(fact.value)
 
-    def _bare_names(
-        self, kind: str, text: str, wanted: Sequence[str], found: Sequence[Mention]
-    ) -> list[Mention]:
+    def _bare_names(self, kind: str, text: str, wanted: Sequence[str], found: Sequence[Mention]) -> list[Mention]:
         """What the items of the text name by a short form alone: each item's longest beginning that is such a name.
 
         In a note a short form needs words around it that say what it means ("RA", "PD"): here the kind does. Of what
@@ -243,7 +241,7 @@ class FactReader:
         elif fact.kind == "grade" and "grade" in attributes:
             grade = attributes["grade"]
             for name in (attributes.get("scale", ""), fact.concept):
-                if name:
+                if name and not _DIGIT.search(name):
                     yield f"{name} {grade}"
                     yield f"{name} grade {grade}"
             yield f"grade {grade}"

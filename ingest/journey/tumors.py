@@ -212,7 +212,7 @@ class TumorMap:
         )
 
     def by_specificity(self, fact: Fact) -> str:
-        """The only tumor of a kind that this marker, drug, operation or state is specific to (``cues/specific.toml``)."""
+        """The only tumor of a kind that this thing is specific to (``cues/specific.toml``)."""
         fitting = self.specific_to(fact)
         return fitting[0] if len(fitting) == 1 else ""
 
@@ -233,7 +233,8 @@ class TumorMap:
 
     def may_spread(self, tumor: Tumor) -> bool:
         """Whether the tumor is malignant, not only in situ."""
-        return self._is_one_of(("malignant_neoplasm",), tumor)
+        is_a = self._concepts.is_a
+        return any(is_a(one, "malignant_neoplasm") and not is_a(one, "in_situ_neoplasm") for one in tumor.concepts)
 
     def known_by(self, day: DayInterval) -> list[tuple[str, Tumor]]:
         """Id and tumor of those that were known when the thing was found; reports may come before the diagnosis."""

@@ -87,12 +87,7 @@ def test_dates(line: str) -> None:
 def patterns_in(text: str) -> list[Span]:
     """The spans of the pattern recognisers, overlaps settled."""
     frame = Frame(Note("P1", "N1", text, NOTE_DATE))
-    spans = [
-        span
-        for recognizer in PATTERNS
-        if frame.holds(recognizer.triggers)
-        for span in recognizer.find(frame)
-    ]
+    spans = [span for recognizer in PATTERNS if frame.holds(recognizer.triggers) for span in recognizer.find(frame)]
     return resolve_overlaps(spans)
 
 
