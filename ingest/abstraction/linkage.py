@@ -14,6 +14,7 @@ from ..journey.bench import Workbench, is_own
 from ..journey.build import tumor_roots
 from ..journey.facts import Fact
 from ..journey.tumors import NEAR_IN_TIME, TumorMap
+from .places import Place
 from .terms import ReadFact
 
 Candidates = tuple[tuple[int, Callable[[], str]], ...]
@@ -135,7 +136,15 @@ class _Linkage:
             (1, lambda: tumors.by_organ(site, side, day) if placing else ""),
             (1, lambda: tumors.by_side(side, day) if placing else ""),
             (1, lambda: _agreed(tumors.by_name(tumor, "", day) for tumor in read.sentence_tumors)),
+            (1, lambda: self._quoted(fact, read.sentence_place)),
         )
+
+    def _quoted(self, fact: Fact, place: Place) -> str:
+        """The tumor at the place that the sentence names; what is found in a metastasis is not of the tumor there."""
+        is_a = self._concepts.is_a
+        if fact.kind not in _OF_SPECIMEN or any(is_a(place.site, one) for one in self._spread_to if place.site):
+            return ""
+        return self._tumors.by_organ(place.site, place.side, fact.day) or self._tumors.by_side(place.side, fact.day)
 
     def documents_first(self, fact: Fact) -> Candidates:
         """Rule 2, but for what was found in a metastasis: that waits for the tumor of the metastasis."""

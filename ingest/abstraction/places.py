@@ -47,6 +47,12 @@ class PlaceReader:
             side = self.side_of(site) or next((found for text in texts if (found := self._pieces.side(text))), "")
         return Place(site, side)
 
+    def only_place(self, text: str) -> Place:
+        """The one site that a text names, and its side; none where it names several."""
+        sites = {span.concept for span in self._pieces.names(text) if span.kind == "site"}
+        site = sites.pop() if len(sites) == 1 else ""
+        return Place(site, self._pieces.side(text) or self.side_of(site)) if not sites else Place()
+
     def side_of(self, site: str) -> str:
         """The side that a site lies on by its own name (right upper lobe); empty if it has none."""
         for above in self._concepts.above(site) if site in self._concepts else ():

@@ -40,7 +40,8 @@ class ReadFact:
     """What a fact became: a note of its own, and its mentions; ``resolved`` is yes, kind (only that is known) or no.
 
     ``tumors`` are those that it names beside what it says ("stage of the cholangiocarcinoma"), concepts;
-    ``sentence_tumors`` are those that the words name from which it was taken.
+    of a diagnosis those that it states, for what else it says ("recurrent breast cancer"). ``sentence_tumors`` are those
+    that the words name from which it was taken, ``sentence_place`` the one place that they name.
     """
 
     fact: AbstractedFact
@@ -50,6 +51,7 @@ class ReadFact:
     place: Place = Place()
     tumors: tuple[str, ...] = ()
     sentence_tumors: tuple[str, ...] = ()
+    sentence_place: Place = Place()
 
 
 class FactReader:
@@ -97,7 +99,9 @@ class FactReader:
             for mention in self._pieces.mentions(fact.evidence)
             if mention.kind == "diagnosis" and mention.context.really_happened
         )
-        return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(told))
+        named = named or tuple(mention.concept for mention in mentions.values() if mention.kind == "diagnosis")
+        quoted = self._places.only_place(fact.evidence)
+        return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(told), quoted)
 
     def _is_spread(self, mention: Mention, place: Place) -> bool:
         if mention.kind in ("metastasis", "node"):
