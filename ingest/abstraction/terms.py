@@ -99,7 +99,8 @@ class FactReader:
             for mention in self._pieces.mentions(fact.evidence)
             if mention.kind == "diagnosis" and mention.context.really_happened
         )
-        named = named or tuple(mention.concept for mention in mentions.values() if mention.kind == "diagnosis")
+        stated = [one for one in mentions.values() if one.kind == "diagnosis" and one.context.really_happened]
+        named = named or tuple(mention.concept for mention in stated)
         quoted = self._places.only_place(fact.evidence)
         return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(told), quoted)
 
