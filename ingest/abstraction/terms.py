@@ -39,9 +39,9 @@ _LISTED: Final = frozenset({"regimen", "medication", "comorbidity", "adverse_eve
 class ReadFact:
     """What a fact became: a note of its own, and its mentions; ``resolved`` is yes, kind (only that is known) or no.
 
-    ``tumors`` are those that it names beside what it says ("stage of the cholangiocarcinoma"), concepts;
-    of a diagnosis those that it states, for what else it says ("recurrent breast cancer"). ``sentence_tumors`` are those
-    that the words name from which it was taken, ``sentence_place`` the one place that they name.
+    ``tumors`` are those that it names beside what it says ("stage of the cholangiocarcinoma"), concepts; of a diagnosis
+    those that it states, for what else it says ("recurrent breast cancer"). ``sentence_tumors`` are those that the
+    words name from which it was taken, ``sentence_place`` the one place that they name.
     """
 
     fact: AbstractedFact
