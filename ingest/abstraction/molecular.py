@@ -12,7 +12,7 @@ from ..frame import Frame
 from ..recognizers.molecular import MolecularRecognizer
 from .pieces import PieceReader
 from .records import AbstractedFact
-from .structure import BLOOD, IN_BLOOD, KINDS, in_full
+from .structure import BLOOD, IN_BLOOD, KINDS, PLAINLY_POSITIVE, in_full
 
 #: Attributes that the text of a molecular finding may tell, by the key of an abstraction that tells it.
 _TOLD_BY: Final[Mapping[str, frozenset[str]]] = {
@@ -25,7 +25,6 @@ _TOLD_BY: Final[Mapping[str, frozenset[str]]] = {
 _MEASURED: Final = frozenset({"percent", "value", "score"})
 #: Results that point the same way do not disagree, whatever words tell them.
 _SIGNS: Final = (("result_positive", "abnormal_expression"), ("result_negative", "normal_expression"))
-_POSITIVE: Final = re.compile(r"positive\b(?!\s+for\b)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -86,7 +85,7 @@ class MolecularReader:
     @staticmethod
     def _plainly_positive(fact: AbstractedFact, told: Sequence[Mention]) -> list[Mention]:
         """A test of a gene whose value is the word positive is, beside its variant, such a result."""
-        if fact.kind != "genomic_variant" or fact.assertion != "present" or not _POSITIVE.match(fact.value):
+        if fact.kind != "genomic_variant" or fact.assertion != "present" or not PLAINLY_POSITIVE.match(fact.value):
             return []
         return [
             replace(mention, kind="biomarker", attributes={"result": "positive", "gene": mention.concept})

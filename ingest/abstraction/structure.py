@@ -54,6 +54,16 @@ _SHORT: Final = {
 _LIKE: Final = {"histology": "diagnosis", "metastasis": "diagnosis"}
 
 
+#: What parts the items of a list ("FOLFIRI + cetuximab", "HTN, COPD and AF").
+BETWEEN_ITEMS: Final = re.compile(
+    rf"\s*[,;+&/]\s*|\s+(?:{'|'.join(map(re.escape, _TABLE['items']['words']))})\s+", re.IGNORECASE
+)
+#: The value of a test that is a plain positive result.
+PLAINLY_POSITIVE: Final = re.compile(
+    rf"(?:{'|'.join(map(re.escape, _TABLE['plain']['positive']))})\b(?!\s+for\b)", re.IGNORECASE
+)
+
+
 def in_full(kind: str, text: str) -> str:
     """The text of a fact with the shorthand of its kind written out ("ca breast": "carcinoma breast")."""
     kind = _LIKE.get(kind, kind)

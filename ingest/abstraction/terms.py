@@ -15,7 +15,19 @@ from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader
 from .records import AbstractedFact
-from .structure import ASSERTIONS, DEFAULTS, KEPT, KINDS, LEADS, denies, in_full, leaves_open, reason_of, standing_of
+from .structure import (
+    ASSERTIONS,
+    BETWEEN_ITEMS,
+    DEFAULTS,
+    KEPT,
+    KINDS,
+    LEADS,
+    denies,
+    in_full,
+    leaves_open,
+    reason_of,
+    standing_of,
+)
 
 _MOLECULAR: Final = frozenset({"biomarker", "genomic_variant", "lab"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
@@ -24,8 +36,6 @@ _GROUP: Final = re.compile(r"\b(?:IV|I{1,3}|0)[A-D]?[1-3]?\b")
 #: A prefix of a TNM category that is written into it (``cN0``).
 _PREFIXED: Final = re.compile(r"(?:yp|yc|rp|[cpra])?[TNM]")
 _BRACKETS: Final = re.compile(r"\([^()]*\)")
-#: What parts the items of a list ("FOLFIRI + cetuximab", "HTN, COPD and AF").
-_BETWEEN_ITEMS: Final = re.compile(r"\s*[,;+&/]\s*|\s+(?:and|with|plus|then)\s+", re.IGNORECASE)
 #: Kinds that differ only by how a fact is recorded: the abstraction has said which it is.
 _COMMON: Final = "carcinoma"
 #: A name is told by this many of its first letters, where no other begins so.
@@ -162,7 +172,7 @@ class FactReader:
         if kind in _LISTED:
             known = {mention.concept for mention in found}
             at = 0
-            for item in _BETWEEN_ITEMS.split(text):
+            for item in BETWEEN_ITEMS.split(text):
                 at = text.find(item, at)
                 if not any(mention.start < at + len(item) and at < mention.end for mention in found):
                     names += self._bare_name(kind, item, at, wanted)
