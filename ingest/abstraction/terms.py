@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +14,9 @@ from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader
 from .records import AbstractedFact
+from .short_forms import ShortForms
 from .structure import (
     ASSERTIONS,
-    BETWEEN_ITEMS,
     DEFAULTS,
     KEPT,
     KINDS,
@@ -37,12 +36,7 @@ _GROUP: Final = re.compile(r"\b(?:IV|I{1,3}|0)[A-D]?[1-3]?\b")
 _PREFIXED: Final = re.compile(r"(?:yp|yc|rp|[cpra])?[TNM]")
 _BRACKETS: Final = re.compile(r"\([^()]*\)")
 #: Kinds that differ only by how a fact is recorded: the abstraction has said which it is.
-_COMMON: Final = "carcinoma"
-#: A name is told by this many of its first letters, where no other begins so.
-_LETTERS: Final = 4
 _AS_RECORDED: Final = frozenset({"comorbidity", "adverse_event", "symptom"})
-#: Kinds whose facts may be lists of short forms.
-_LISTED: Final = frozenset({"regimen", "medication", "comorbidity", "adverse_event", "symptom"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +66,7 @@ class FactReader:
         self._pieces = PieceReader(reader)
         self._places = PlaceReader(self._pieces)
         self._molecular = MolecularReader(self._pieces)
-        self._drugs = sorted(
-            (name.casefold(), row.id)
-            for row in reader.concepts.rows()
-            if row.kind == "drug"
-            for name in (row.name, *row.synonyms)
-            if name.isalpha()
-        )
+        self._short = ShortForms(self._pieces)
 
     def read(self, patient_id: str, fact: AbstractedFact) -> ReadFact:
         """The fact as mentions of a line of its own."""
@@ -124,7 +112,9 @@ class FactReader:
     def _findings(self, fact: AbstractedFact) -> list[Mention]:
         """The first piece of the text that names something of the fact's kind; attributes from all of it."""
         wanted = KINDS[fact.kind]
-        named = self._named(fact, wanted) or self._adjective(fact)
+        named = self._named(fact, wanted)
+        if not named and fact.kind == "histology":
+            named = self._short.as_carcinoma(in_full(fact.kind, fact.concept))
         if named:
             return named
         lead = LEADS.get(fact.kind, "")
@@ -151,8 +141,8 @@ class FactReader:
             if found:
                 break
         else:
-            return self._bare_names(fact.kind, fact.concept, wanted, found)
-        found = [*found, *self._bare_names(fact.kind, fact.concept, wanted, found)]
+            return self._short.names(fact.kind, fact.concept or fact.value, wanted, found)
+        found = [*found, *self._short.names(fact.kind, fact.concept or fact.value, wanted, found)]
         found = _without_lesser(found, wanted)
         return found if piece == whole else _enriched(found, self._pieces.mentions(whole))
 
@@ -161,55 +151,6 @@ class FactReader:
         if fact.kind == "metastasis":
             return any(span.kind == "site" for span in self._pieces.names(fact.value))
         return bool(_DIGIT.search(fact.value)) if fact.kind == "lymph_node" else bool(fact.value)
-
-    def _bare_names(self, kind: str, text: str, wanted: Sequence[str], found: Sequence[Mention]) -> list[Mention]:
-        """What the items of the text name by a short form alone: each item's longest beginning that is such a name.
-
-        In a note a short form needs words around it that say what it means ("RA", "PD"): here the kind does. Of what
-        is no list only the whole is looked at, where nothing else of it is known.
-        """
-        names = []
-        if kind in _LISTED:
-            known = {mention.concept for mention in found}
-            at = 0
-            for item in BETWEEN_ITEMS.split(text):
-                at = text.find(item, at)
-                if not any(mention.start < at + len(item) and at < mention.end for mention in found):
-                    names += self._bare_name(kind, item, at, wanted)
-            return [name for name in names if name.concept not in known]
-        return [] if found else self._bare_name(kind, text, 0, wanted)
-
-    def _bare_name(self, kind: str, text: str, at: int, wanted: Sequence[str]) -> list[Mention]:
-        words = in_full(kind, text).split()
-        # Behind how often it is given ("weekly Pac") stands what is given.
-        for first in range(min(len(words), 2) if kind in _LISTED else 1):
-            for length in range(min(len(words) - first, 6), 0, -1):
-                piece = " ".join(words[first : first + length]).strip(" ,;:")
-                for concept in self._concepts.lookup(piece) or self._begun(kind, piece):
-                    found = self._pieces.kind_of(concept)
-                    if found in wanted:
-                        return [Mention("", at, at + len(text), piece, found, "", concept, source=f"lexicon:{piece}")]
-        return []
-
-    def _begun(self, kind: str, piece: str) -> tuple[str, ...]:
-        """The drug whose name the piece begins ("ramu"), where all names that begin so are of one."""
-        piece = piece.casefold()
-        if kind not in _TREATMENTS or len(piece) < _LETTERS or not piece.isalpha():
-            return ()
-        first = bisect.bisect_left(self._drugs, (piece, ""))
-        last = bisect.bisect_left(self._drugs, (piece + chr(0x10FFFF), ""))
-        begun = {concept for _, concept in self._drugs[first:last]}
-        return tuple(begun) if len(begun) == 1 else ()
-
-    def _adjective(self, fact: AbstractedFact) -> list[Mention]:
-        """A histology that is told by its adjective alone ("lobular", "clear cell"): such a carcinoma."""
-        return self._as_carcinoma(in_full(fact.kind, fact.concept).strip()) if fact.kind == "histology" else []
-
-    def _as_carcinoma(self, adjective: str) -> list[Mention]:
-        """The carcinoma that has this adjective in its name; nothing where it is no more than a carcinoma."""
-        name = f"{adjective} {_COMMON}"
-        found = [one for one in self._pieces.mentions(name) if one.kind == "diagnosis" and one.text == name]
-        return [one for one in found if self._concepts.is_a(one.concept, _COMMON) and one.concept != _COMMON]
 
     def _named(self, fact: AbstractedFact, wanted: Sequence[str]) -> list[Mention]:
         """What a diagnosis or histology names, in the order in which it is written or with its head put last.
@@ -267,7 +208,7 @@ class FactReader:
         """A tumor as its value names it more closely ("breast cancer": "invasive ductal"), and its grade."""
         value = in_full(fact.kind, fact.value)
         first = next((mention for mention in self._pieces.mentions(value) if mention.kind == "diagnosis"), None)
-        first = first or next(iter(self._as_carcinoma(value.partition(",")[0].strip())), None)
+        first = first or next(iter(self._short.as_carcinoma(value.partition(",")[0])), None)
         found = _without_lesser(
             _enriched(found, self._pieces.mentions(in_full(fact.kind, fact.text))), KINDS[fact.kind]
         )
