@@ -92,6 +92,7 @@ class _Linkage:
         metastases = (fact for fact in bench.facts if fact.kind == "metastasis" and fact.context.really_happened)
         self._spread_to = frozenset(fact.concept for fact in metastases) - {""}
         self._about: dict[str, set[str]] = defaultdict(set)
+        self._stated: dict[str, set[str]] = defaultdict(set)
         self._specimens: list[tuple[str, str]] = []
         self._known = {identifier: _Known() for identifier in tumors.ids}
 
@@ -107,6 +108,8 @@ class _Linkage:
             if fact.kind != "diagnosis" or fact.tumor_rule == 0:
                 for document in self._written(fact).fact.docs:
                     self._about[document].add(fact.tumor)
+                    if fact.kind == "diagnosis":
+                        self._stated[document].add(fact.tumor)
             if fact.kind in ("metastasis", "node"):
                 self._specimens.append((fact.concept, fact.tumor))
             known = self._known[fact.tumor]
@@ -157,9 +160,16 @@ class _Linkage:
 
         What is specific to a tumor of the patient is of no other, whatever its documents are about.
         """
+        return ((2, lambda: self._told(fact, self._about)),)
+
+    def diagnosed(self, fact: Fact) -> Candidates:
+        """Rule 2 once more: the one tumor that is diagnosed in its documents, whatever else they tell of."""
+        return ((2, lambda: self._told(fact, self._stated)),)
+
+    def _told(self, fact: Fact, documents: Mapping[str, set[str]]) -> str:
         known = set(self._tumors.specific_to(fact)) or {identifier for identifier, _ in self._tumors.known_by(fact.day)}
         cited = self._written(fact).fact.docs
-        return ((2, lambda: _agreed(tumor for one in cited for tumor in self._about.get(one, ()) if tumor in known)),)
+        return _agreed(tumor for one in cited for tumor in documents.get(one, ()) if tumor in known)
 
     def only_or_specific(self, fact: Fact) -> Candidates:
         """Rules 3 and 4: the only tumor; the only one of a kind that the marker or drug is specific to."""
@@ -241,6 +251,8 @@ RULES: Final[tuple[Callable[[_Linkage, Fact], Candidates], ...]] = (
     _Linkage.specimen,
     _Linkage.documents,
     _Linkage.only_spread,
+    _Linkage.near_in_time,
+    _Linkage.diagnosed,
     _Linkage.near_in_time,
 )
 

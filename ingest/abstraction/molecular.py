@@ -66,7 +66,10 @@ class MolecularReader:
         joined = _joined([*own, *(mention for mention in found if _thing(mention) in things)])
         if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_tells, joined)):
             joined = self._told_elsewhere(fact, joined, [mention for mention in found if _tells(mention)])
-        told = [self._of_blood(fact, self._with_result(fact, self._by_name(fact, mention))) for mention in joined]
+        named = [self._by_name(fact, mention) for mention in joined]
+        # Where one of several results of a marker (by stain, by hybridisation) is the attribute's, none contradicts it.
+        agreed = {_thing(mention) for mention in named if self._is_as_written(fact, mention)}
+        told = [self._of_blood(fact, self._with_result(fact, one, keep=_thing(one) in agreed)) for one in named]
         return told + self._plainly_positive(fact, told)
 
     def _by_name(self, fact: AbstractedFact, mention: Mention) -> Mention:
@@ -74,10 +77,10 @@ class MolecularReader:
         if mention.kind != "biomarker" or not fact.value or self._names_markers(fact.value):
             return mention
         name = self._concepts.name(mention.concept)
-        for one in self._pieces.mentions(f"{name}: {fact.value}"):
-            if _thing(one) == _thing(mention) and _tells(one):
-                return replace(mention, attributes={**mention.attributes, **one.attributes})
-        return mention
+        same = [one for one in self._pieces.mentions(f"{name}: {fact.value}") if _thing(one) == _thing(mention)]
+        method = mention.attributes.get("method")
+        told = [one for one in same if _tells(one) and method in (None, one.attributes.get("method", method))]
+        return replace(mention, attributes={**mention.attributes, **told[0].attributes}) if told else mention
 
     def _names_markers(self, text: str) -> bool:
         return any(name.kind in ("biomarker", "gene") for name in self._pieces.names(text))
@@ -158,8 +161,13 @@ class MolecularReader:
                     details.setdefault(name, value)
         return details
 
-    def _with_result(self, fact: AbstractedFact, mention: Mention) -> Mention:
-        """The finding as its attributes say: they win over the text, unless it says the same more closely."""
+    def _is_as_written(self, fact: AbstractedFact, mention: Mention) -> bool:
+        """Whether the text's result of a marker is that of the attribute, or a closer one."""
+        result = self.value(mention, fact.attributes.get("result", ""))
+        return bool(result) and self._agrees(mention.attributes.get("result"), result)
+
+    def _with_result(self, fact: AbstractedFact, mention: Mention, *, keep: bool) -> Mention:
+        """The finding as its attributes say: they win over the text, unless it says the same more closely (``keep``)."""
         attributes = dict(mention.attributes)
         written = fact.attributes
         if mention.kind == "variant":
@@ -175,7 +183,7 @@ class MolecularReader:
             attributes = {name: value for name, value in attributes.items() if value != ""}
         elif "result" in written:
             result = self.value(mention, written["result"])
-            if result and not self._agrees(attributes.get("result"), result):
+            if result and not keep:
                 attributes["result"] = result
         elif "result" not in attributes and fact.kind == "genomic_variant" and not attributes.keys() & _MEASURED:
             # A cytogenetic change is found or not; its fact need not say so again.

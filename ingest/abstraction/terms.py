@@ -144,7 +144,21 @@ class FactReader:
             return self._short.names(fact.kind, fact.concept or fact.value, wanted, found)
         found = [*found, *self._short.names(fact.kind, fact.concept or fact.value, wanted, found)]
         found = _without_lesser(found, wanted)
-        return found if piece == whole else _enriched(found, self._pieces.mentions(whole))
+        return found if piece == whole else _enriched(self._closer(found, whole), self._pieces.mentions(whole))
+
+    def _closer(self, found: Iterable[Mention], text: str) -> list[Mention]:
+        """What the rest of the text names more closely in place of the bare name ("resection": "lumpectomy")."""
+        is_a = self._concepts.is_a
+        closer = []
+        for mention in found:
+            below = [
+                one
+                for one in self._pieces.mentions(text)
+                if one.kind == mention.kind and one.concept != mention.concept and one.context.really_happened
+            ]
+            names = [one for one in below if mention.concept in self._concepts and is_a(one.concept, mention.concept)]
+            closer += names if mention.kind == "surgery" and names else [mention]
+        return closer
 
     def _may_be_led(self, fact: AbstractedFact) -> bool:
         """Whether a value may be what the fact is of: of spread it is where it names a site, or nodes by number."""

@@ -73,8 +73,8 @@ _SIGN = re.compile(
 )
 _NUMBER = re.compile(
     r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?"
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,7}(?:\.\d+)?)(?![\d/]|\.\d|\s?(?:%|/\d|/8))\s?"
-    r"(?P<unit>mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,7}(?:\.\d+)?)(?!\d|/(?![Mm][Bb]\b)|\.\d|\s?(?:%|/\d|/8))\s?"
+    r"(?P<unit>/[Mm][Bb]\b|mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]"
     r"|IU/[lL]|U/L)?"
 )
 
