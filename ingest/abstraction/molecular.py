@@ -167,7 +167,7 @@ class MolecularReader:
         return bool(result) and self._agrees(mention.attributes.get("result"), result)
 
     def _with_result(self, fact: AbstractedFact, mention: Mention, *, keep: bool) -> Mention:
-        """The finding as its attributes say: they win over the text, unless it says the same more closely (``keep``)."""
+        """The finding as its attributes say: they win over the text, unless that says the same more closely."""
         attributes = dict(mention.attributes)
         written = fact.attributes
         if mention.kind == "variant":
