@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import importlib.util
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+import query_strategies as strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -330,23 +327,6 @@ def test_a_definition_can_be_told_alone() -> None:
 
 
 # --- every tree -----------------------------------------------------------------------------------------------------
-
-
-def _strategies() -> ModuleType:
-    """The shared strategies; tests are no package, so they are loaded by path, once."""
-    name = "query_strategies"
-    if name not in sys.modules:
-        path = Path(__file__).parents[1] / "generative" / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
-strategies = _strategies()
 
 WORDS_OF_NAMES = (
     "lung adenocarcinoma", "breast cancer", "EGFR", "ypT3", "head and neck", "not death", "a, b", "or", "{0}", "%s",

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import pytest
+import query_strategies as strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,23 +11,6 @@ from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Name
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.render import name_text, render, render_expression
-
-
-def _strategies() -> ModuleType:
-    """The shared strategies; tests are no package, so they are loaded by path, once."""
-    name = "query_strategies"
-    if name not in sys.modules:
-        path = Path(__file__).parents[1] / "generative" / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
-strategies = _strategies()
 
 WORDS = (
     "lung adenocarcinoma", "breast cancer", "EGFR", "T", "pT", "N0", "ypT3", "T cell lymphoma", "ECOG", "KPS", "and",
