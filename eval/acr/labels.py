@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from ...kb.json_lines import json_object, patient_of
 
 _MOST_ERRORS: Final = 5
 
@@ -76,17 +76,8 @@ def load_labels(path: Path, known: Collection[int]) -> Labels:
 
 
 def _entry(line: bytes, known: frozenset[int]) -> tuple[str, frozenset[int], frozenset[int]]:
-    try:
-        entry = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError("not UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error.msg} at column {error.colno})") from error
-    if not isinstance(entry, dict):
-        raise ValueError('not an object with "patient_id" and "match"')
-    patient = entry.get("patient_id")
-    if not isinstance(patient, str) or not patient:
-        raise ValueError('"patient_id" is missing or not text')
+    entry = json_object(line, '"patient_id" and "match"')
+    patient = patient_of(entry)
     if "match" not in entry:
         raise ValueError('"match" is missing. Hint: write "match": [] for a patient whom no query matches')
     return patient, _ids(entry, "match", known), _ids(entry, "ambiguous", known)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from ...kb.json_lines import json_object, patient_of
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 from .structure import ASSERTIONS, KINDS, means_death
 
@@ -74,7 +75,7 @@ def read_abstractions(path: Path) -> Iterator[Abstraction | BadRecord]:
             continue
         place = f"line {number}"
         try:
-            entry = _object(line)
+            entry = json_object(line, '"patient_id" and "facts"')
             patient = _patient(entry)
             if patient in seen:
                 raise ValueError(f"patient {patient} has a line before this one")
@@ -99,24 +100,8 @@ def read_abstractions(path: Path) -> Iterator[Abstraction | BadRecord]:
         yield Abstraction(patient, tuple(facts), dead, death)
 
 
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        entry = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError("not UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error.msg} at column {error.colno})") from error
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
-    if not isinstance(entry, dict):
-        raise ValueError('not an object with "patient_id" and "facts"')
-    return entry
-
-
-def _patient(entry: Mapping[str, Any]) -> str:
-    patient = entry.get("patient_id")
-    if not isinstance(patient, str) or not patient:
-        raise ValueError('"patient_id" is missing or not text')
+def _patient(entry: dict[str, Any]) -> str:
+    patient = patient_of(entry)
     _text(patient)
     if not isinstance(entry.get("facts"), list):
         raise ValueError('"facts" is missing or not a list')
