@@ -32,12 +32,12 @@ class BankQuery:
 def load_bank() -> tuple[BankQuery, ...]:
     """The whole bank, by id. ValueError if a complexity is not one of the four."""
     formal = load_queries()
-    told = {one["name"]: one.get("reads", "") for one in _data()["definition"]}
+    told = {_let(one["name"], one["query"]): one.get("reads", "") for one in _data()["definition"]}
     bank = []
     for one in _data()["query"]:
         # As in a read-back: the last definition first, so that what a name means stands after its use.
-        used = [name for name in reversed(told) if _let(name, load_definitions()[name]) in formal[one["id"]]]
-        reads = "\n\n".join([one.get("reads", ""), *(told[name] for name in used)])
+        used = [told[line] for line in reversed(told) if line in formal[one["id"]]]
+        reads = "\n\n".join([one.get("reads", ""), *used])
         bank.append(BankQuery(one["id"], one["text"], one["complexity"], formal[one["id"]], reads))
     unknown = {one.complexity for one in bank} - set(COMPLEXITIES)
     if unknown:

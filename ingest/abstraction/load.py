@@ -13,7 +13,7 @@ from ...kb.load import GenerationWriter
 from ...kb.model import Journey
 from ...kb.rows import QuarantinedRecord
 from ...kb.scales import Scales
-from ..document import NoteReader
+from ..document import shared_reader
 from ..progress import bar
 from ..reading import shipped_reading
 from .patient import build_patient, read_patient
@@ -105,7 +105,7 @@ def load_abstractions(
     Bad lines and facts go to its quarantine. UsageError (no such file), NotWritable, LockedError.
     """
     report = AbstractionReport()
-    notes = NoteReader.from_ontology()
+    notes = shared_reader()
     reader, scales = FactReader(notes), Scales.from_files()
     versions = dict(shipped_reading().versions) | MADE_OF_FACTS
     with GenerationWriter(kb_path, versions=versions) as writer, bar(progress) as shown:

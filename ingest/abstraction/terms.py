@@ -140,24 +140,20 @@ class FactReader:
                 found = [mention for mention in found if mention.context.polarity is not Polarity.ABSENT]
             if found:
                 break
-        else:
-            return self._short.names(fact.kind, fact.concept or fact.value, wanted, found)
-        found = [*found, *self._short.names(fact.kind, fact.concept or fact.value, wanted, found)]
-        found = _without_lesser(found, wanted)
+        short = self._short.names(fact.kind, fact.concept or fact.value, wanted, found)
+        if not found:
+            return short
+        found = _without_lesser([*found, *short], wanted)
         return found if piece == whole else _enriched(self._closer(found, whole), self._pieces.mentions(whole))
 
     def _closer(self, found: Iterable[Mention], text: str) -> list[Mention]:
-        """What the rest of the text names more closely in place of the bare name ("resection": "lumpectomy")."""
-        is_a = self._concepts.is_a
-        closer = []
+        """Operations as the rest of the text names them more closely ("resection": "lumpectomy")."""
+        done = [one for one in self._pieces.mentions(text) if one.kind == "surgery" and one.context.really_happened]
+        closer: list[Mention] = []
         for mention in found:
-            below = [
-                one
-                for one in self._pieces.mentions(text)
-                if one.kind == mention.kind and one.concept != mention.concept and one.context.really_happened
-            ]
-            names = [one for one in below if mention.concept in self._concepts and is_a(one.concept, mention.concept)]
-            closer += names if mention.kind == "surgery" and names else [mention]
+            is_operation = mention.kind == "surgery" and mention.concept in self._concepts
+            below = self._concepts.below(mention.concept) - {mention.concept} if is_operation else ()
+            closer += [one for one in done if one.concept in below] or [mention]
         return closer
 
     def _may_be_led(self, fact: AbstractedFact) -> bool:
