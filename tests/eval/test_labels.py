@@ -41,6 +41,7 @@ def test_labels_are_known_by_their_content(labels_of):
         ("{", "not JSON"),
         ("[1]", "not an object"),
         (b"\xff", "not UTF-8"),
+        ("[" * 100_000, "nested too deep"),
         ('{"match": [1]}', '"patient_id" is missing'),
         ('{"patient_id": 7, "match": [1]}', '"patient_id" is missing or not text'),
         ('{"patient_id": "P1"}', '"match" is missing'),
