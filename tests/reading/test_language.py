@@ -10,11 +10,11 @@ does not get yet, each behind the reason; one that it gets by now fails, so that
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from marks import lines_of, taken_apart
 
 from cohortium.ingest.document import read_text, shared_reader
 from cohortium.kb.model import Experiencer, Mention
@@ -22,7 +22,6 @@ from cohortium.kb.model import Experiencer, Mention
 HERE = Path(__file__).parent / "language"
 GAPS = "known_gaps.txt"
 NOTE_DATE = "2021-06-15"
-_MARK = re.compile(r"\{(?P<surface>[^{}]*?)=>(?P<expected>[^{}]*)\}")
 _ASSERTIONS = frozenset({"present", "absent", "uncertain", "planned", "hypothetical", "historical"})
 _EXPERIENCERS = frozenset({"family", "other"})
 #: Attributes whose value is a concept: one below the expected will do.
@@ -37,25 +36,13 @@ class Line(NamedTuple):
     marks: tuple[tuple[int, int, str], ...]
 
 
-def lines_of(path: Path) -> list[str]:
-    """The lines of a data file without its comments."""
-    lines = path.read_text("utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def unmark(line: str) -> Line:
     """``line`` taken apart."""
     note_type = ""
     if line.startswith("@"):
         note_type, _, line = line[1:].partition("|")
-    line = line.replace(r"\n", "\n")
-    text, marks, position = "", [], 0
-    for match in _MARK.finditer(line):
-        text += line[position : match.start()]
-        marks.append((len(text), len(text) + len(match["surface"]), match["expected"].strip()))
-        text += match["surface"]
-        position = match.end()
-    return Line(text + line[position:], note_type, tuple(marks))
+    text, marks = taken_apart(line.replace(r"\n", "\n"))
+    return Line(text, note_type, tuple(marks))
 
 
 def shown(mention: Mention) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from marks import lines_of, taken_apart
 
 from cohortium.ingest.dates import DateReader, month_span, year_span
 from cohortium.ingest.frame import Frame, Span, resolve_overlaps
@@ -24,7 +24,6 @@ from cohortium.kb.model import DayInterval, Note
 HERE = Path(__file__).parent
 NOTE_DATE = datetime.date(2021, 6, 15)
 PATTERNS = (TnmRecognizer(), StageRecognizer(), GradeRecognizer(), PerformanceRecognizer(), NodeRecognizer())
-_MARK = re.compile(r"\{(?P<surface>[^{}]*?)=>(?P<expected>[^{}]*)\}")
 
 
 class Marked(NamedTuple):
@@ -34,22 +33,9 @@ class Marked(NamedTuple):
     marks: list[tuple[int, int, str]]
 
 
-def lines_of(name: str) -> list[str]:
-    """The lines of a data file without its comments."""
-    lines = (HERE / name).read_text("utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def unmark(line: str) -> Marked:
     """``line`` taken apart."""
-    line = line.replace(r"\r", "\r").replace(r"\n", "\n")
-    text, marks, position = "", [], 0
-    for match in _MARK.finditer(line):
-        text += line[position : match.start()]
-        marks.append((len(text), len(text) + len(match["surface"]), match["expected"].strip()))
-        text += match["surface"]
-        position = match.end()
-    return Marked(text + line[position:], marks)
+    return Marked(*taken_apart(line.replace(r"\r", "\r").replace(r"\n", "\n")))
 
 
 def days(expected: str) -> DayInterval:
@@ -72,7 +58,7 @@ def described(day: DayInterval) -> str:
     return f"{low}..{high}"
 
 
-@pytest.mark.parametrize("line", lines_of("dates.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "dates.txt"))
 def test_dates(line: str) -> None:
     """Exactly the marked spans are dates, and they stand for the marked days."""
     note_date: datetime.date | None = NOTE_DATE
@@ -115,7 +101,7 @@ def check(text: str, marks: list[tuple[int, int, str]], spans: list[Span]) -> No
         assert max(start, low) < min(end, high), (text, text[start:end], text[low:high])
 
 
-@pytest.mark.parametrize("line", lines_of("tnm.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "tnm.txt"))
 def test_tnm(line: str) -> None:
     """TNM categories in all spellings."""
     text, marks = unmark(line)
@@ -123,35 +109,35 @@ def test_tnm(line: str) -> None:
     check(text, marks, [span for span in patterns_in(text) if span.kind in kinds])
 
 
-@pytest.mark.parametrize("line", lines_of("stages.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "stages.txt"))
 def test_stages(line: str) -> None:
     """Stage groups and their systems; stages of other things are none."""
     text, marks = unmark(line)
     check(text, marks, [span for span in patterns_in(text) if span.kind in ("stage", "tnm")])
 
 
-@pytest.mark.parametrize("line", lines_of("grades.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "grades.txt"))
 def test_grades(line: str) -> None:
     """Grades and their scales."""
     text, marks = unmark(line)
     check(text, marks, [span for span in patterns_in(text) if span.kind == "grade"])
 
 
-@pytest.mark.parametrize("line", lines_of("performance.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "performance.txt"))
 def test_performance(line: str) -> None:
     """Performance status; of a range the worse end."""
     text, marks = unmark(line)
     check(text, marks, [span for span in patterns_in(text) if span.kind == "performance"])
 
 
-@pytest.mark.parametrize("line", lines_of("nodes.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "nodes.txt"))
 def test_node_counts(line: str) -> None:
     """Counts of lymph nodes; other fractions and dates are none."""
     text, marks = unmark(line)
     check(text, marks, [span for span in patterns_in(text) if span.kind in ("node", "tnm")])
 
 
-@pytest.mark.parametrize("line", lines_of("nodes.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "nodes.txt"))
 def test_node_counts_are_no_dates(line: str) -> None:
     """What counts nodes is no date."""
     text, marks = unmark(line)
@@ -159,7 +145,7 @@ def test_node_counts_are_no_dates(line: str) -> None:
     assert not [date for date in dates for start, end, _ in marks if date.start < end and start < date.end]
 
 
-@pytest.mark.parametrize("line", lines_of("spread.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "spread.txt"))
 def test_words_of_spread(line: str) -> None:
     """Words of spread, and their look-alikes."""
     text, marks = unmark(line)
@@ -168,7 +154,7 @@ def test_words_of_spread(line: str) -> None:
 
 def notes_of(name: str) -> list[str]:
     """The blocks of ``sections.txt``."""
-    return "\n".join(lines_of(name)).split("\n---\n")
+    return "\n".join(lines_of(HERE / name)).split("\n---\n")
 
 
 @pytest.mark.parametrize("block", notes_of("sections.txt"))
@@ -195,7 +181,7 @@ def test_sections_cover_the_note(block: str) -> None:
     assert all(before.end == after.start for before, after in itertools.pairwise(sections))
 
 
-@pytest.mark.parametrize("line", lines_of("sentences.txt"))
+@pytest.mark.parametrize("line", lines_of(HERE / "sentences.txt"))
 def test_sentences(line: str) -> None:
     """Sentences end where ‖ stands and nowhere else."""
     marked = line.replace(r"\r", "\r").replace(r"\n", "\n")
