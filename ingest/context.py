@@ -16,6 +16,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
+from .forms import answer
 from .phrases import PhraseMatch, PhraseTrie
 from .shape import Section
 from .statements import statement
@@ -33,6 +34,12 @@ _PRESUPPOSED = re.compile(
     r"(?:[\w\-]+\s+){0,2}$",
     re.IGNORECASE | re.DOTALL,
 )
+#: What the answer on a form says of a treatment: status and reason.
+_STATUS_BY_ANSWER = {
+    "no": ("never_started", "never_started"),
+    "yes": ("given", "none"),
+    "open": ("hypothetical", "none"),
+}
 #: The cues that a list takes from the words at its head.
 _LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
@@ -66,6 +73,8 @@ class Target(NamedTuple):
     start: int
     end: int
     kind: str
+    #: Where the words stand that a recogniser has read as this target's own result.
+    results: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,7 @@ class SentenceContext:
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
+        self._results = [result for target in targets for result in target.results]
         self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
         self._links = {
@@ -157,6 +167,8 @@ class SentenceContext:
             return None
         if match.first < target.last and target.first < match.last:
             return None
+        if kind.name == "negation" and self._is_result_of_another(match, target):
+            return None
         before = match.last <= target.first
         if before and kind.direction == "after" and not self._heads_list(found):
             return None
@@ -171,6 +183,14 @@ class SentenceContext:
         if before:
             return distance if self._reaches_forward(kind, low, high, match.end, target) else None
         return distance if self._reaches_back(kind, match, target) else None
+
+    def _is_result_of_another(self, match: PhraseMatch[CueKind | None], target: Target) -> bool:
+        """``FLT3 neg, NPM1 mut``: the word that is the result of one marker denies no other."""
+
+        def holds(result: tuple[int, int]) -> bool:
+            return result[0] <= match.start and match.end <= result[1]
+
+        return any(map(holds, self._results)) and not any(map(holds, target.results))
 
     def _heads_list(self, found: Found) -> bool:
         """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
@@ -269,10 +289,17 @@ class SentenceContext:
         text, (start, end) = self._text, self._span
         if _EMPTY_BOX.search(text, max(start, target.start - 40), target.start) and not self._mention_between(target):
             return Polarity.ABSENT, "none"
-        if _QUESTION_BEFORE.search(text, start, target.start) or _QUESTION_BEHIND.match(text, target.end, end):
+        answered = answer(text, target.end)
+        if answered == "no":
+            return Polarity.ABSENT, "none"
+        if not answered and (
+            _QUESTION_BEFORE.search(text, start, target.start) or _QUESTION_BEHIND.match(text, target.end, end)
+        ):
             cues.append(Cue(max(start, target.start - 2), target.end, "question_mark"))
             return Polarity.UNCERTAIN, "none"
         governing = [pair for pair in self._nearest(target, "polarity") if "status" not in pair[1].kind.sets]
+        if answered:  # The "no" of "Prior malignancy: no  Diabetes: yes" is that of its own line.
+            governing = [pair for pair in governing if not pair[1].kind.name.startswith("negation")]
         if not governing:
             return Polarity.PRESENT, "none"
         found = governing[0][1]
@@ -300,6 +327,8 @@ class SentenceContext:
         return any(target.start - 40 < other.start < target.start for other in self._targets)
 
     def _temporality(self, target: Target, section: Section, cues: list[Cue]) -> Temporality:
+        if answer(self._text, target.end) == "open":
+            return Temporality.HYPOTHETICAL  # A form that nobody has filled in.
         for _, found in self._nearest(target, "temporality"):
             if "status" in found.kind.sets:
                 continue
@@ -334,6 +363,9 @@ class SentenceContext:
         candidates = self._nearest(target, "status")
         if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
             return "never_started", "never_started"
+        answered = answer(self._text, target.end)
+        if answered:
+            return _STATUS_BY_ANSWER[answered]
         # Declining says more than offering or discussing, wherever both govern one treatment.
         for distance, found in candidates:
             nearer = (rank for rank, other in candidates if other.kind.name.startswith("given") and rank < distance)

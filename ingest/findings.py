@@ -75,7 +75,10 @@ def _of_each(text: str, span: Span) -> list[Span]:
 
 
 _RESULT = r"(?:\+(?:ve)?|[-–](?:ve)?|pos(?:itive)?|neg(?:ative)?)(?![A-Za-z])"
-_RESULTS_IN_PARALLEL = re.compile(rf"[\s:=(]{{0,3}}{_RESULT}(?:\s?[/,]\s?{_RESULT})+(?!\s?[/\w])", re.IGNORECASE)
+#: Behind slashes words may follow; a comma may as well begin something else, so the list must end its clause.
+_RESULTS_IN_PARALLEL = re.compile(
+    rf"[\s:=(]{{0,3}}{_RESULT}(?:(?:\s?/\s?{_RESULT})+(?!\s?[/\d])|(?:\s?,\s?{_RESULT})+(?!\s?[/\w]))", re.IGNORECASE
+)
 _ONE_RESULT = re.compile(_RESULT, re.IGNORECASE)
 
 

@@ -54,6 +54,7 @@ _DOSE = re.compile(
 )
 #: Kinds of finding that a later note may take back.
 _CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
+_RESULTS = frozenset({"variant", "biomarker"})
 _OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "regimen"})
 #: What tells a patient's own variant from a gene that a sentence about medicine at large names.
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
@@ -99,7 +100,8 @@ class MentionWriter:
         targets = []
         for span in spans:
             low, high = frame.token_range(span.start, span.end)
-            targets.append(Target(low - first, max(high, low + 1) - first, span.start, span.end, span.kind))
+            results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else ()
+            targets.append(Target(low - first, max(high, low + 1) - first, span.start, span.end, span.kind, results))
         return SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets), targets
 
     def _read_sentence(

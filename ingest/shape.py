@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
+from .statements import statement
+
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
 
@@ -54,6 +56,9 @@ _ENDS_OPEN = re.compile(r"[A-Za-z0-9,\-(&/]$")
 _ENDS_WITH_LINK = re.compile(
     r"(?<![^\W_])(?:of|the|and|or|with|to|for|in|an?|by|from|was|were|is|are|no|her|his|at|on)$"
 )
+#: A label stands alone on its line, its answer on the next.
+_LONGEST_LABEL = 60
+_LABEL = re.compile(r"[A-Z][\w\-/+]*(?:[ \t][\w()\-/+]+){0,4}")
 _BULLET = re.compile(r"[\-*\u2022+>\[]|\(?\d{1,2}[.)]\s|[A-Z][.)]\s")
 
 
@@ -216,6 +221,12 @@ def _joins_next_line(text: str, before: int, after: int, longest_line: int, page
     rest = text[after : after + 40]
     if not line or not rest or "\n" in text[before:after].replace("\r\n", "\n")[1:]:
         return False
+    if (
+        len(line) <= _LONGEST_LABEL
+        and (line[-1] in ":?" or _LABEL.fullmatch(line))
+        and statement("answer_line").match(text, after)
+    ):
+        return True
     if _BULLET.match(rest) or not _ENDS_OPEN.search(line):
         return False
     wide = len(line) >= 0.7 * longest_line and longest_line >= 50

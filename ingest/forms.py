@@ -1,0 +1,37 @@
+"""Forms: what the boxes or the bare answer behind a name say of it."""
+
+from __future__ import annotations
+
+from .statements import statement
+
+_TICKED = frozenset("xX*✓\u2611\u2612")
+
+
+def answer(text: str, end: int) -> str:
+    """The answer to the name that ends at ``end``: ``no``, ``yes``, ``open`` (boxes, none of them ticked) or empty.
+
+    Boxes are read as options only where one of them is a plain yes or no.
+    """
+    match = statement("boxes").match(text, end)
+    options = list(_options(match["options"])) if match else []
+    meanings = ["no" if statement("option_no").match(word) else "yes" for word, _ in options]
+    plain = any(statement("option_no").match(word) or statement("option_yes").match(word) for word, _ in options)
+    if len(options) > 1 and plain:
+        return next((meaning for meaning, (_, ticked) in zip(meanings, options, strict=True) if ticked), "open")
+    if statement("answered_no").match(text, end):
+        return "no"
+    return "yes" if statement("answered_yes").match(text, end) else ""
+
+
+def _options(text: str) -> list[tuple[str, bool]]:
+    """Each option with whether its box is ticked; a box stands before its option, or behind it when a word leads."""
+    boxes = list(statement("box").finditer(text))
+    leads = bool(text[: boxes[0].start()].strip())
+    options = []
+    for index, box in enumerate(boxes):
+        if leads:
+            word = text[boxes[index - 1].end() if index else 0 : box.start()]
+        else:
+            word = text[box.end() : boxes[index + 1].start() if index + 1 < len(boxes) else len(text)]
+        options.append((word, not _TICKED.isdisjoint(box.group())))
+    return options
