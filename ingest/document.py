@@ -18,6 +18,7 @@ from ..kb.model import (
     Relation,
 )
 from .frame import Frame, Span, resolve_overlaps
+from .inverted import turn_round
 from .lexicon import Lexicon, recognise
 from .mentions import MentionWriter
 from .placing import Placement
@@ -102,6 +103,8 @@ class NoteReader:
         institution = statement("institution")
         events = [span for span in events if span.kind != "diagnosis" or not institution.match(frame.text, span.end)]
         diagnoses = [span for span in events if span.kind == "diagnosis"]
+        for span in diagnoses:
+            turn_round(frame.text, span, self.concepts)
         reported = (
             [site.concept for _, site in self._placement.sites.specimen_sites(frame, sites)]
             if document_class in ("pathology", "molecular")

@@ -302,6 +302,7 @@ class FindingReader:
         results: list[str] = [sign[0]] if sign else []
         changes: list[dict[str, Value]] = []
         places: list[Span] = []
+        loci: list[Span] = []
         for span in [
             *descriptors,
             *(
@@ -329,11 +330,25 @@ class FindingReader:
                     for extra in ("codon", "effect"):
                         if extra in span.attributes and extra not in changes[-1]:
                             changes[-1][extra] = span.attributes[extra]
+                elif name == "effect" and str(value).startswith("inframe") and "exon" in span.attributes:
+                    loci.append(span)
+                elif name == "exon" and str(span.attributes.get("effect", "")).startswith("inframe"):
+                    continue
                 elif name in _OF_A_VARIANT and "protein" not in span.attributes:
                     if span in descriptors:
                         self._settle(attributes, name, value)
                     else:
                         attributes.setdefault(name, value)  # A heading says only what the line itself leaves open.
+        for locus in loci:
+            told: dict[str, Value] = {name: locus.attributes[name] for name in ("exon", "effect")}
+            if changes and all(change.get("effect") == "missense" for change in changes) and locus in descriptors:
+                # "del19 and T790M", "ex20ins; L858R": a deletion of an exon is no substitution, so these are two.
+                at = sum(place.start < locus.start for place in places)
+                changes.insert(at, told)
+                places.insert(at, locus)
+            else:
+                for name, value in told.items():
+                    self._settle(attributes, name, value)
         if changes or {"effect", "codon"} & attributes.keys():
             attributes.setdefault("alteration", "mutation")
         elif "exon" in attributes and "alteration" not in attributes:

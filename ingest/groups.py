@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from .frame import Span
 from .markers import members_of
+from .recognizers.molecular import sign_after
 from .statements import statement
 from .variants import gene_of
 
@@ -29,6 +30,9 @@ _BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
 _HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
 
 
+#: A sign that stands apart, and ends its clause.
+_LONE_SIGN = re.compile(r"[ \t](?P<sign>[+\-–])(?=[ \t]*(?:[,;.)\n]|\Z))")
+_CHROMOSOME_ARM = re.compile(r"(?<![\w(/])\d{1,2}[pq](?![\w(])")
 _HEADS = re.compile(r"\s*:?\s+")
 
 
@@ -81,6 +85,8 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
             # A result word far in front of the first marker is of something else ("high-risk disease, MSS").
             if item.kind != "value" or _leads(text, items, index, gap, True, first=True):
                 waiting.append(item)
+        elif _CHROMOSOME_ARM.search(gap):
+            continue  # "11q deletion, 17p intact": what is said of another arm, which no list knows.
         elif waiting or _leads(text, items, index, gap, bool(groups[-1].descriptors or groups[-1].led)):
             waiting.append(item)
         else:
@@ -197,6 +203,11 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
         ]
     denied = []
     for index, place in enumerate(places):
+        sign = sign_after(text, place.end)
+        alone = _LONE_SIGN.match(text, place.end)
+        if sign or alone:
+            denied.append(sign[0] == "negative" if sign else alone is not None and alone["sign"] != "+")
+            continue
         end = places[index + 1].start if index + 1 < len(places) and places[index + 1].start > place.end else group.ends
         before = statement("denied_before").search(text, max(group.lead_from, place.start - 24), place.start)
         after = statement("denied_behind").match(text, place.end, end) or statement("denied_behind").search(

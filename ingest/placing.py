@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from ..kb.concepts import ConceptTable
 from ..kb.model import Value
 from .frame import Frame, Span, starting
-from .sites import SiteReader, TumorComposer
+from .recognizers.spread import RETURN
+from .sites import SITES_OF_SPREAD, SiteReader, TumorComposer
 
 #: Spread in a sentence about nodes, without a site of its own, is nodal.
 _NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopathy)\b", re.IGNORECASE)
@@ -144,6 +145,10 @@ class Placement:
                 ),
                 None,
             )
+            if word.source == RETURN:
+                chosen = [site for site in chosen if site.start >= word.end and self._distant(site.concept)]
+                if not chosen:
+                    continue
             if not chosen and tumor is not None and "spread_site" in tumor.attributes:
                 found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
                 continue
@@ -163,12 +168,17 @@ class Placement:
                     found.append(self._spread_span(word, site.concept, site))
         return found
 
+    def _distant(self, site: str) -> bool:
+        """An organ where a tumor that came back has spread (in the chest wall a breast cancer recurs locally)."""
+        organs = (organ for organ in SITES_OF_SPREAD if organ != "chest_wall" and organ in self.concepts)
+        return any(self.concepts.is_a(site, organ) for organ in organs)
+
     def _spread_span(self, word: Span, concept: str, site: Span | None = None) -> Span:
         start = min(word.start, site.start) if site else word.start
         end = max(word.end, site.end) if site else word.end
         if concept in self.sites.nodes:
             return Span(start, end, "node", concept, "pattern:node-metastasis", {"result": "positive"})
-        return Span(start, end, "metastasis", concept, "pattern:metastasis")
+        return Span(start, end, "metastasis", concept, word.source)
 
     def adjective_states(self, frame: Frame, diagnoses: list[Span]) -> list[Span]:
         """The states that adjectives before or at the head of a tumor's name tell (``metastatic``, ``recurrent``)."""

@@ -34,11 +34,25 @@ _TIE = re.compile(
     r"|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type)\b|[,()\-:.\s]){0,60}+",
     re.IGNORECASE,
 )
+#: Words between a morphology and a place that make the place that of another finding.
+_OF_SOMETHING_ELSE = re.compile(r"\b(?:no|not|without|negative|metasta\w+|mets|spread)\b", re.IGNORECASE)
+_SPREAD_BEHIND = re.compile(r"\W{1,3}(?:metasta\w+|mets?)\b", re.IGNORECASE)
 _JOINED = re.compile(r"[\s,/+]{0,4}(?:\(\s?\d{1,3}\s?%\s?\))?[\s,/+]{0,4}(?:and|with|AND|mixed)?[\s,/+]{0,4}")
 #: Sites that are never where a primary of another tissue begins.
 _SPREAD_ONLY = ("lymph_node", "pleural_fluid", "ascites", "bone_marrow", "body_fluid")
-
-
+#: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
+SITES_OF_SPREAD: Final = (
+    "liver",
+    "lung",
+    "brain",
+    "bone",
+    "pleura",
+    "peritoneum",
+    "adrenal_gland",
+    "omentum",
+    "spine",
+    "chest_wall",
+)
 _MALIGNANT: Final = "malignant_neoplasm"
 
 
@@ -116,7 +130,8 @@ class SiteReader:
             return self._side_name(inside)
         behind = _SIDE_BEHIND.match(text, end, max(end, high))
         after = _SIDE.match(text, behind.end(), high) if behind else None
-        return self._side_name(after) if after else ""
+        # Behind a comma RT is the next thing of the list, radiotherapy.
+        return self._side_name(after) if after and after.group() not in ("RT", "LT") else ""
 
     @staticmethod
     def _side_name(match: re.Match[str]) -> str:
@@ -151,7 +166,13 @@ class SiteReader:
                 # A list of sites before a diagnosis (A. LEFT BREAST, AXILLARY TAIL: ...) is led by its first organ.
                 organs = [site for site in before if self.primary_site(site.concept) and span.start - site.end <= 120]
                 return organs[0] if organs and last.concept not in self._spread_only else last
-        later = [site for site in here if site.start >= span.end and site.start - span.end <= 40]
+        later = [
+            site
+            for site in here
+            if span.end <= site.start <= span.end + 40
+            and not _OF_SOMETHING_ELSE.search(frame.text, span.end, site.start)
+            and not _SPREAD_BEHIND.match(frame.text, site.end)
+        ]
         if later and not starting(tumors, span.end, later[0].start):
             return later[0]
         return None

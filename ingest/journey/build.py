@@ -25,7 +25,8 @@ from ...kb.model import (
     World,
 )
 from ..document import ReadNote
-from ..sites import TumorComposer
+from ..recognizers.spread import RETURN
+from ..sites import SITES_OF_SPREAD, TumorComposer
 from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
 from .facts import Fact, facts_of
@@ -35,19 +36,6 @@ from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
-#: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
-_SITES_OF_SPREAD: Final = (
-    "liver",
-    "lung",
-    "brain",
-    "bone",
-    "pleura",
-    "peritoneum",
-    "adrenal_gland",
-    "omentum",
-    "spine",
-    "chest_wall",
-)
 #: Attributes that tell two events of one kind and concept apart.
 _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "diagnosis": ("laterality",),
@@ -143,6 +131,7 @@ def compose(bench: Workbench) -> None:
     sites = {bench.concepts.get(fact.concept).site for fact in own if fact.context.really_happened} - {""}
     organs = {site for site in sites if not any(other != site and bench.concepts.is_a(site, other) for other in sites)}
     _undo_at_sites_of_spread(bench, own)
+    bench.facts = [fact for fact in bench.facts if not _returned_at_home(fact, sites, bench.concepts)]
     for fact in own:
         if bench.concepts.get(fact.concept).site or not bench.concepts.is_a(fact.concept, "malignant_neoplasm"):
             continue
@@ -153,13 +142,20 @@ def compose(bench: Workbench) -> None:
                 fact.concept, fact.attributes["site"] = composed, next(iter(organs))
 
 
+def _returned_at_home(fact: Fact, organs: set[str], concepts: ConceptTable) -> bool:
+    """ "Recurred in the liver" is spread, but not of a tumor of the liver."""
+    if fact.kind != "metastasis" or fact.mention.source != RETURN:
+        return False
+    return any(concepts.is_a(fact.concept, organ) or concepts.is_a(organ, fact.concept) for organ in organs)
+
+
 def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
     """Where cancers often spread to (liver, lung, bone …) a bare morphology is no primary if another organ has one.
 
     It stays one when some note names the primary of that organ outright.
     """
     concepts = bench.concepts
-    spread = [site for site in _SITES_OF_SPREAD if site in concepts]
+    spread = [site for site in SITES_OF_SPREAD if site in concepts]
     named = {
         organ_of(concepts, concepts.get(fact.concept).site)
         for fact in own

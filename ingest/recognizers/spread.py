@@ -25,6 +25,18 @@ _METASTASIS = re.compile(
     )(?![^\W\d_])""",
     re.VERBOSE,
 )
+#: Disease that came back in, or went to, a place: spread where the place is a distant organ.
+_RETURN = re.compile(
+    r"(?<![^\W\d_])(?<!infection )(?:recur(?:red|s|rence|rent)|relaps(?:ed|es|e)|spread(?:ing)?|progress(?:ed|ion))"
+    r"(?:\s(?:disease|cancer|tumou?r|carcinoma|melanoma|sarcoma|has|had|now|distantly|first))?"
+    r"(?=\s(?:in|to|into|at|within|with)\s)",
+    re.IGNORECASE,
+)
+_RETURNS = frozenset(
+    fold(word)
+    for word in """recurred recurs recurrence recurrent relapsed relapses relapse spread spreading progressed
+    progression""".split()
+)
 #: A single "met" is a metastasis only behind a site or a word of number; elsewhere it is a verb, or a gene.
 _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")
 
@@ -86,12 +98,17 @@ _POSITIVE_FIELD = re.compile(
 #: Without one of these words a pattern cannot match, and is not tried.
 _FIELD_WORDS = frozenset(fold(word) for word in "involved positive with macrometastasis macrometastases nodes".split())
 _NEGATIVE_WORDS = frozenset(fold(word) for word in "negative benign clear uninvolved free without".split())
+#: The source of a span that tells of disease that came back in a place.
+RETURN = "pattern:return"
 #: Two fields of one form stand no further apart than this.
 _FIELD_GAP = 60
 
 
 class MetastasisRecognizer:
-    """Words of spread; the document model gives them their sites, or hands them on to the lymph nodes."""
+    """Words of spread; the document model gives them their sites, or hands them on to the lymph nodes.
+
+    Words of return (source ``RETURN``) tell of spread only where a distant organ stands behind them.
+    """
 
     name = "metastasis"
     triggers: frozenset[str] = frozenset()
@@ -103,6 +120,9 @@ class MetastasisRecognizer:
         if "met" in frame.vocabulary:
             for match in _SINGLE.finditer(frame.text):
                 yield Span(match.start("met"), match.end("met"), "metastasis", "", "pattern:metastasis", priority=-1)
+        if not _RETURNS.isdisjoint(frame.vocabulary):
+            for match in _RETURN.finditer(frame.text):
+                yield Span(match.start(), match.end(), "metastasis", "", RETURN, priority=-1)
 
 
 class NodeRecognizer:
