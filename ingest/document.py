@@ -94,6 +94,7 @@ class NoteReader:
         spreads = list(self._metastasis.find(frame))
         bound = self._binder.bind(frame, [span for span in spans if span.kind in _BINDABLE])
         sites = [span for span in spans if span.kind == "site"]
+        sites = sorted([*sites, *self._placement.sites.of_specimens(frame.text, spans)], key=lambda span: span.start)
         events = [
             span
             for span in spans

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import Value
@@ -33,6 +33,23 @@ _TO_SITE = re.compile(
 
 #: No name of a thing is longer (characters): so far back is looked for one that holds a place.
 _LONGEST_NAME = 200
+
+#: "Liver lesions consistent with metastases", "nodules in the lung are mets": what lies at the place is called spread.
+_IS_SPREAD = re.compile(
+    r"(?:[^\s.;:]{1,14}(?=\snodul|\smass|\slesion))?[\s,:]{0,2}(?:\([^()\n]{0,40}\)\s?)?(?:(?:[\w\-]+:?\s){0,4}?(?:lesions?|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+"
+    r"|activity|implants?|disease|involvement|avidity|hypodensit\w+|abnormalit\w+)[\s,]{1,2}(?:[^\s;:]{1,20}\s){0,8}?)?"
+    r"(?:(?:is|are|was|were|which|that|most|highly|now|felt to be|most)\s){0,3}(?:c/w|consistent\swith|compatible\swith"
+    r"|representing|represents?|in\skeeping\swith|suspicious\sfor|concerning\sfor|worrisome\sfor|suggestive\sof|indicative\sof"
+    r"|likely|probable|favou?r(?:s|ed|ing)?|typical\s(?:of|for)|diagnostic\sof|proven|due\sto|from|reflecting|:|=|-)\s"
+    r"(?:(?:new|multiple|a|the|biopsy-proven|known|diffuse|widespread|osseous|hepatic|pulmonary|distant)\s){0,3}",
+    re.IGNORECASE,
+)
+#: "Lesions in the liver and lung …": what is there leads, and the place follows.
+_LESION_AT = re.compile(
+    r"(?:lesions?|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+|activity|implants?)\s(?:\w+\s){0,3}?"
+    r"(?:in|of|within|at|throughout|involving)\s(?:[\w\-]+\s){0,3}$",
+    re.IGNORECASE,
+)
 
 
 class Placement:
@@ -145,6 +162,18 @@ class Placement:
                 ),
                 None,
             )
+            if not chosen and word.source != RETURN:
+                places = [*here, *(named for named in self._in_names(starting(diagnoses, low, word.start)))]
+                called = self._called_spread(
+                    frame.text, word, _in_text_order([one for one in places if one.end <= word.start])
+                )
+                for site in called:
+                    # The span is the word alone: what stands between it and the place may doubt or deny it.
+                    span = self._spread_span(word, site.concept)
+                    span.helpers.append((site.start, site.end, "place of the lesion"))
+                    found.append(span)
+                if called:
+                    continue
             if word.source == RETURN:
                 chosen = [site for site in chosen if site.start >= word.end and self._distant(site.concept)]
                 if not chosen:
@@ -167,6 +196,35 @@ class Placement:
                 if not own_site:
                     found.append(self._spread_span(word, site.concept, site))
         return found
+
+    def _in_names(self, diagnoses: Sequence[Span]) -> Iterator[Span]:
+        """The places that names of findings hold (``pulmonary nodules``), with the word of the finding left out."""
+        for span in diagnoses:
+            site = self.concepts.get(span.concept).site
+            if site and not self.concepts.is_a(span.concept, "malignant_neoplasm"):
+                yield Span(span.start, span.start + 1, "site", site)
+
+    @staticmethod
+    def _called_spread(text: str, word: Span, before: list[Span]) -> list[Span]:
+        """The places whose lesions the word of spread behind them is said of (``liver lesions c/w mets``)."""
+        if (
+            not before
+            or word.start - before[-1].end > 160
+            or not _IS_SPREAD.fullmatch(text, before[-1].end, word.start)
+        ):
+            return []
+        chosen = [before[-1]]
+        for site in reversed(before[:-1]):
+            if not re.fullmatch(r"[\s,/&+]*(?:and|or)?[\s,/&+]*", text[site.end : chosen[0].start]):
+                break
+            chosen.insert(0, site)
+        behind = text[chosen[-1].end : word.start]
+        lesion = re.search(
+            r"lesion|mass|nodul|deposit|uptake|foc|opacit|activity|implant|avid|hypodens", behind, re.IGNORECASE
+        )
+        if lesion or _LESION_AT.search(text, max(0, chosen[0].start - 80), chosen[0].start):
+            return chosen
+        return []
 
     def _distant(self, site: str) -> bool:
         """An organ where a tumor that came back has spread (in the chest wall a breast cancer recurs locally)."""

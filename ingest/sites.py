@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -36,6 +36,8 @@ _TIE = re.compile(
 )
 #: Words between a morphology and a place that make the place that of another finding.
 _OF_SOMETHING_ELSE = re.compile(r"\b(?:no|not|without|negative|metasta\w+|mets|spread)\b", re.IGNORECASE)
+#: A word, and the next beside it (``bone marrow``).
+_PLACE = re.compile(r"(?P<first>[A-Za-z]+)(?=(?P<second>[ ][A-Za-z]+)?)")
 _SPREAD_BEHIND = re.compile(r"\W{1,3}(?:metasta\w+|mets?)\b", re.IGNORECASE)
 _JOINED = re.compile(r"[\s,/+]{0,4}(?:\(\s?\d{1,3}\s?%\s?\))?[\s,/+]{0,4}(?:and|with|AND|mixed)?[\s,/+]{0,4}")
 #: Sites that are never where a primary of another tissue begins.
@@ -176,6 +178,20 @@ class SiteReader:
         if later and not starting(tumors, span.end, later[0].start):
             return later[0]
         return None
+
+    def of_specimens(self, text: str, spans: Sequence[Span]) -> Iterator[Span]:
+        """The places that names of biopsies and scans hold: ``liver biopsy: …``, ``brain MRI: …``."""
+        for span in spans:
+            if span.kind != "procedure":
+                continue
+            at = span.start
+            for word in _PLACE.finditer(text, span.start, span.end):
+                for end in (word.end("second"), word.end("first")) if word.start() >= at else ():
+                    found = self._concepts.lookup(text[word.start() : end], kinds=("site",))
+                    if found and end - word.start() > 3:
+                        yield Span(word.start(), end, "site", found[0], "lexicon:" + text[word.start() : end])
+                        at = end
+                        break
 
     def specimen_sites(self, frame: Frame, sites: Sequence[Span]) -> list[tuple[int, Span]]:
         """(offset from which it holds, site) for each specimen heading line of a report."""

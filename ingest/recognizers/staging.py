@@ -12,9 +12,10 @@ from ..tokens import fold
 
 _PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
 _GAP = r"[\s,;:/·|]{0,4}"
-#: After a category stands no letter or figure, unless the next category begins there (cT2N0M0).
-_T_END = rf"(?:(?![^\W_])|(?={_PREFIX}?N\s?[0-3OXx]))"
-_N_END = rf"(?:(?![^\W_])|(?={_PREFIX}?M\s?[01OXx]))"
+#: After a category stands no letter or figure, unless the next category or the grade begins there (cT2N0M0, pT1G3).
+_G_BEHIND = r"(?=G[1-4Xx](?![^\W_]))"
+_T_END = rf"(?:(?![^\W_])|(?={_PREFIX}?N\s?[0-3OXx])|{_G_BEHIND})"
+_N_END = rf"(?:(?![^\W_])|(?={_PREFIX}?M\s?[01OXx])|{_G_BEHIND})"
 _T_VALUE = r"(?:is|IS|X|x|a(?![a-z])|0|O(?![a-z])|[1-4](?:mic?|[a-e](?:[1-3]|i{1,2}|\(mi\))?)?)"
 _T_NOTE = r"(?:\s?\((?P<t_note>(?!I{1,3}[A-D]?\d?\)|IV)[^()\n/]{1,16})\))?"
 _T_RANGE = r"(?:\s?[\-–/]\s?T?[1-4][a-d]?(?![^\W_]))?"
@@ -33,7 +34,9 @@ def _n(name: str, zero: str) -> str:
 
 
 def _m(name: str, zero: str) -> str:
-    return rf"(?P<{name}_prefix>{_PREFIX})?M\s?(?P<{name}>X|x|{zero}(?![a-z])|1(?:[a-d][012]?)?)(?![^\W_])"
+    return (
+        rf"(?P<{name}_prefix>{_PREFIX})?M\s?(?P<{name}>X|x|{zero}(?![a-z])|1(?:[a-d][012]?)?)(?:(?![^\W_])|{_G_BEHIND})"
+    )
 
 
 # A letter O passes for a zero only behind a category that is certain (T2 NO MO), or against a prefix.
@@ -73,6 +76,7 @@ _NOT_TNM = re.compile(
     re.IGNORECASE,
 )
 
+_GRADE_BEHIND = re.compile(r"[ \t,/]{0,2}G[1-4](?![^\W_])")
 _STANDS_BEFORE = re.compile(r"(?:[(,;:]|\b(?:is|was|remains|remained|therefore|staged|still|as))\s{1,2}$|\($")
 _STANDS_BEHIND = re.compile(r"\s?(?:[).,;:]|$|\r?\n)")
 
@@ -153,7 +157,7 @@ _GROUP_PARTS = re.compile(r"(?P<number>IV|III|II|I|0|[1-4]|one|two|three|four)(?
 _GLEASON = r"(?:[Gg]leason|GLEASON|GS(?=\s?[1-5]\s?\+))(?:['’]?s)?"
 _GLEASON_WORDS = r"(?:\s{0,2}(?:[Ss]core|SCORE|[Gg]rade|[Ss]um|[Pp]attern|of|is|was|[:=])){0,4}\s{0,2}"
 _GRADE = re.compile(
-    rf"""(?=[A-Za-z1-5])(?<![^\W_])(?:
+    rf"""(?=[A-Za-z1-5])(?:(?<![^\W_])|(?=G[1-4](?![^\W_]))(?:(?<=[TNM][0-4aX])|(?<=[TN][1-4][a-d])))(?:
       (?P<scale>(?:(?:Nottingham|SBR|(?:[Ss]carff[\s\-])?Bloom[\s\-]{{0,3}}Richardson|Elston(?:[\s\-]Ellis)?
             |FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog(?:ic|ical|y)|[Tt]umou?r|[Cc]ombined
             |[Oo]verall|[Ss]core|[Mm]odified|[Mm]od)[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
@@ -296,6 +300,8 @@ class TnmRecognizer:
             return True
         if _NOT_TNM.match(text, match.end()):
             return False
+        if _GRADE_BEHIND.match(text, match.end()):
+            return True
         if prefix and prefix not in ("a", "r", "u"):
             return True
         if text[match.end() - 1] == "x":
