@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from .forms import answer
 from .phrases import PhraseMatch, PhraseTrie
-from .shape import Section
+from .shape import Section, bracket_end
 from .statements import statement
 from .tokens import Token
 
@@ -42,6 +42,8 @@ _STATUS_BY_ANSWER = {
 }
 #: The cues that a list takes from the words at its head.
 _LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
+#: Cues that say nothing of what stands behind the bracket that holds them: "ATM p.P872S (likely germline), POLE …".
+_HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "pending"})
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 
 
@@ -166,6 +168,8 @@ class SentenceContext:
         if kind.kinds and target.kind not in kind.kinds:
             return None
         if match.first < target.last and target.first < match.last:
+            return None
+        if kind.name in _HELD_BY_BRACKETS and 0 < bracket_end(self._text, match.start, match.end) <= target.start:
             return None
         if kind.name == "negation" and self._is_result_of_another(match, target):
             return None

@@ -72,7 +72,7 @@ class NoteReader:
         self._binder = ResultBinder(concepts)
         implied = _tables()["implied"]
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
-        self._placement = Placement(concepts, implied["adjective"])
+        self._placement = Placement(concepts, implied["adjective"], implied["fluid"])
         state_of: dict[str, str] = {
             below: tumor
             for state, tumor in implied["state_of"].items()
@@ -92,7 +92,9 @@ class NoteReader:
         document_class = document_class_of(note)
         spans = resolve_overlaps(recognise(frame, self._recognizers))
         spreads = list(self._metastasis.find(frame))
-        bound = self._binder.bind(frame, [span for span in spans if span.kind in _BINDABLE])
+        bound = self._binder.bind(
+            frame, [span for span in spans if span.kind in _BINDABLE and not _is_heading(frame, span)]
+        )
         sites = [span for span in spans if span.kind == "site"]
         sites = sorted([*sites, *self._placement.sites.of_specimens(frame.text, spans)], key=lambda span: span.start)
         events = [
@@ -115,6 +117,7 @@ class NoteReader:
         events += bound
         events += self._placement.adjective_states(frame, diagnoses)
         self._placement.diagnoses(frame, diagnoses, sites, document_class)
+        events += self._placement.fluid_states(diagnoses)
         events += self._placement.spread(frame, spreads, sites, diagnoses)
         self._placement.others(frame, events, sites)
         self._placement.grades(events)
@@ -166,6 +169,12 @@ class NoteReader:
             elif span.kind == "diagnosis" and self.concepts.get(span.concept).site:
                 sites.append(self.concepts.get(span.concept).site)
         return sites
+
+
+def _is_heading(frame: Frame, span: Span) -> bool:
+    """``FH:`` at the head of a section is a heading, not the gene of that name."""
+    section = frame.shape.section_at(span.start)
+    return span.kind == "gene" and section.effect == "family" and section.start <= span.start < section.heading_end
 
 
 def document_class_of(note: Note) -> str:

@@ -14,8 +14,12 @@ from .markers import marker_rules, members_of
 from .recognizers.molecular import number_after, sign_after
 from .statements import statement
 
-_PARTNER_BEFORE = re.compile(r"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{1,9}(?:orf\d+)?)(?:::|--?|–|/{2})$")
-_PARTNER_AFTER = re.compile(r"(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
+#: Each side of a fusion may carry its exon: EML4(ex6)-ALK(ex20).
+_ITS_EXON = r"(?:[ ]?\((?:[Ee]x(?:on)?|[Ee])[ .]?\d{1,2}\))?"
+_PARTNER_BEFORE = re.compile(
+    rf"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{{1,9}}(?:orf\d+)?){_ITS_EXON}(?:::|--?|–|/{{2}})$"
+)
+_PARTNER_AFTER = re.compile(rf"{_ITS_EXON}(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{{1,9}})(?![A-Za-z0-9])")
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
 _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
 
@@ -303,6 +307,10 @@ class FindingReader:
         changes: list[dict[str, Value]] = []
         places: list[Span] = []
         loci: list[Span] = []
+        # "exons 18-21: exon 19 deletion": the range is what was looked at.
+        found_at = any(
+            "exon" in one.attributes and {"effect", "alteration"} & one.attributes.keys() for one in descriptors
+        )
         for span in [
             *descriptors,
             *(
@@ -311,6 +319,8 @@ class FindingReader:
                 if not descriptors or "significance" in item.attributes or "origin" in item.attributes
             ),
         ]:
+            if found_at and "exons" in span.attributes and not {"effect", "alteration"} & span.attributes.keys():
+                continue
             helpers.append((span.start, span.end, span.source))
             if span.kind == "value":
                 if span.concept not in rules["no_result"]["concepts"] + rules["no_gene_result"]["concepts"]:
@@ -383,7 +393,7 @@ class FindingReader:
         denied = said_no(frame.text, group, marker, places)
         if any(span.kind == "value" and self._concepts.is_a(span.concept, "result_negative") for span in group.led):
             denied = [True]
-        if "not_amplified" in results:
+        if "not_amplified" in results and attributes["alteration"] not in ("deletion", "fusion"):
             attributes["alteration"], denied = "amplification", [True]
         built = []
         for index, change in enumerate(changes or [{}]):
@@ -426,7 +436,7 @@ class FindingReader:
                 between = text[min(other.end, marker.end) : max(other.start, marker.start)]
                 if re.fullmatch(r"(?:::|--?|–)", between):
                     return other.concept
-        before = _PARTNER_BEFORE.search(text, max(0, marker.start - 14), marker.start)
+        before = _PARTNER_BEFORE.search(text, max(0, marker.start - 24), marker.start)
         after = _PARTNER_AFTER.match(text, marker.end)
         for match in (before, after):
             change = match and any(span.start == match.start("partner") for span in group.descriptors)

@@ -211,6 +211,10 @@ class MentionWriter:
             return replace(reading, context=replace(context, polarity=Polarity.PRESENT))
         if span.decided == "retracted":
             return replace(reading, context=replace(context, polarity=Polarity.ABSENT, reason="retracted"))
+        told = span.kind == "variant" and {"protein", "cdna"} & span.attributes.keys()
+        if told and context.reason in ("pending", "not_tested"):
+            # A change that is written out was found, whatever is not done with it ("not reported clinically").
+            return replace(reading, context=replace(context, polarity=Polarity.PRESENT, reason="none"))
         if not span.decided:
             return reading
         if context.reason in ("pending", "not_tested", "retracted") and (

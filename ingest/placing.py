@@ -5,11 +5,12 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import Value
 from .frame import Frame, Span, starting
-from .recognizers.spread import RETURN
+from .recognizers.spread import DEPOSIT, RETURN
 from .sites import SITES_OF_SPREAD, SiteReader, TumorComposer
 
 #: Spread in a sentence about nodes, without a site of its own, is nodal.
@@ -20,8 +21,8 @@ _CANCER_OF = re.compile(
 )
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
-    r"[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also|as well as|involving|within|from"
-    r"|at|seg\w*|[\d.]{1,5}\s?cm)?[\s,/&+]{0,4}(?:the|left|right|L|R|bilateral|multiple)?\s{0,4}",
+    r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also"
+    r"|as well as|involving|within|from|at|seg\w*|[\d.]{1,5}\s?cm)?[\s,/&+]{0,4}(?:the|left|right|L|R|bilateral|multiple)?\s{0,4}",
     re.IGNORECASE,
 )
 _TO_SITE = re.compile(
@@ -55,12 +56,16 @@ _LESION_AT = re.compile(
 class Placement:
     """Gives spans of one note their sites and sides, and makes the spans that only a place or an adjective tells."""
 
-    def __init__(self, concepts: ConceptTable, adjectives: Mapping[str, str]) -> None:
-        """``adjectives``: words before a tumor name that state its extent, with the state that they mean."""
+    def __init__(self, concepts: ConceptTable, adjectives: Mapping[str, str], fluids: Mapping[str, str]) -> None:
+        """``adjectives``: words before a tumor name that state its extent, with the state that they mean.
+
+        ``fluids``: sites in which cancer cells mean a state of their own.
+        """
         self.concepts = concepts
         self.sites = SiteReader(concepts)
         self.composer = TumorComposer(concepts)
         self._adjectives = adjectives
+        self._fluids = fluids
 
     def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> None:
         """Give each diagnosis its site and side, and the concept that means morphology and site together."""
@@ -162,6 +167,10 @@ class Placement:
                 ),
                 None,
             )
+            if word.source == DEPOSIT:
+                chosen = [site for site in chosen if site.end <= word.start and self._distant(site.concept)]
+                if not chosen:
+                    continue
             if not chosen and word.source != RETURN:
                 places = [*here, *(named for named in self._in_names(starting(diagnoses, low, word.start)))]
                 called = self._called_spread(
@@ -256,6 +265,18 @@ class Placement:
                     found.append(Span(max(low, start), span.end, "state", state, "pattern:adjective", attributes))
                     break
         return found
+
+    def fluid_states(self, diagnoses: list[Span]) -> Iterator[Span]:
+        """The state that a solid tumor's cells in a fluid mean (``CSF cytology: malignant cells``)."""
+        for span in diagnoses:
+            if not self.concepts.is_a(span.concept, "malignant_neoplasm"):
+                continue
+            if self.concepts.is_a(span.concept, "haematological_malignancy"):
+                continue
+            place = str(span.attributes.get("spread_site", span.attributes.get("site", "")))
+            for fluid, state in self._fluids.items():
+                if place and self.concepts.is_a(place, fluid):
+                    yield replace(span, kind="state", concept=state, attributes={}, helpers=list(span.helpers))
 
     def others(self, frame: Frame, events: list[Span], sites: list[Span]) -> None:
         """Give findings and treatments their side, and the site that stands near or heads them."""

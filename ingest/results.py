@@ -13,6 +13,7 @@ from .frame import Frame, Span
 from .groups import Group, groups_of, with_implied_genes
 from .markers import marker_rules
 from .phrases import PhraseTrie
+from .shape import bracket_end
 from .statements import statement
 
 
@@ -129,7 +130,13 @@ class ResultBinder:
     def _bind_group(
         self, frame: Frame, group: Group, heading: list[Span], here: Sequence[Span], limit: int
     ) -> list[Span]:
-        origins = {str(span.attributes["origin"]) for span in here if "origin" in span.attributes}
+        # What stands in brackets ("(likely germline)") is said of its own group.
+        own = (*group.led, *group.descriptors)
+        origins = {
+            str(span.attributes["origin"])
+            for span in here
+            if "origin" in span.attributes and (span in own or not bracket_end(frame.text, span.start, span.end))
+        }
         # One origin in the sentence is that of all; where it tells germline from somatic, each keeps to its own words.
         origin = origins.pop() if len(origins) == 1 else ""
         bound: list[Span] = in_parallel(frame.text, group.markers)

@@ -25,7 +25,9 @@ _HEADING = re.compile(
 _SHORT_HEADING = re.compile(r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z&/]{0,9})(?=[ \t:.\-(])", re.MULTILINE)
 _INLINE_HEADING = re.compile(r"(?<=[.;|\]])[ \t]{1,8}(?P<name>[A-Z][A-Za-z&/ ]{1,24}?):(?=\s)")
 #: A heading whose name no list holds still ends a section that would otherwise swallow it (a family history).
-_ANY_HEADING = re.compile(r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}):(?=\s|$)", re.MULTILINE)
+_ANY_HEADING = re.compile(
+    r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}(?:\([^()\n]{1,60}\)[ ]?)?):(?=\s|$)", re.MULTILINE
+)
 #: So does a line of capitals after an empty line, in a note that is not all in capitals.
 _CAPITAL_LINE = re.compile(
     r"(?<=\n\n)(?P<name>[A-Z][A-Z0-9/&'()\-]{2,30}(?: [A-Z0-9/&'()\-]{1,30}){0,5})[ \t]{0,8}$", re.MULTILINE
@@ -289,6 +291,14 @@ def _trimmed(text: str, start: int, end: int, kind: str) -> Iterator[Sentence]:
         start = cut
     if end > start:
         yield Sentence(start, end, kind)
+
+
+def bracket_end(text: str, start: int, end: int) -> int:
+    """Where the round bracket that encloses the span closes (short ones, within 80 characters), or 0."""
+    opened = text.rfind("(", max(0, start - 80), start)
+    if opened < 0 or ")" in text[opened:start]:
+        return 0
+    return text.find(")", end, end + 80) + 1
 
 
 class Shape:

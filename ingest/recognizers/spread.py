@@ -29,9 +29,11 @@ _METASTASIS = re.compile(
 _RETURN = re.compile(
     r"(?<![^\W\d_])(?<!infection )(?:recur(?:red|s|rence|rent)|relaps(?:ed|es|e)|spread(?:ing)?|progress(?:ed|ion))"
     r"(?:\s(?:disease|cancer|tumou?r|carcinoma|melanoma|sarcoma|has|had|now|distantly|first))?"
-    r"(?=\s(?:in|to|into|at|within|with)\s)",
+    r"(?=(?:\s(?:[A-Z][a-z]{2}\s)?\d{4})?(?:\s(?:in|to|into|at|within|with|involving)\s|:\s))",
     re.IGNORECASE,
 )
+#: Deposits are spread where a distant organ stands right before them.
+_DEPOSITS = re.compile(r"(?<=[A-Za-z][ \-])(?:deposits?|implants)(?![^\W\d_])", re.IGNORECASE)
 _RETURNS = frozenset(
     fold(word)
     for word in """recurred recurs recurrence recurrent relapsed relapses relapse spread spreading progressed
@@ -44,7 +46,9 @@ _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Z
 
 _COUNT = re.compile(
     r"(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf"
-    r"|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))",
+    r"|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))"
+    # Its result word belongs to the count: "3 positive" alone would be a stain.
+    r"(?:\s(?:positive|involved|negative)(?![\w%]))?",
 )
 _WORD_NUMBERS = {
     word: number
@@ -98,8 +102,10 @@ _POSITIVE_FIELD = re.compile(
 #: Without one of these words a pattern cannot match, and is not tried.
 _FIELD_WORDS = frozenset(fold(word) for word in "involved positive with macrometastasis macrometastases nodes".split())
 _NEGATIVE_WORDS = frozenset(fold(word) for word in "negative benign clear uninvolved free without".split())
+_DEPOSIT_WORDS = frozenset(fold(word) for word in ("deposit", "implants"))
 #: The source of a span that tells of disease that came back in a place.
 RETURN = "pattern:return"
+DEPOSIT = "pattern:deposit"
 #: Two fields of one form stand no further apart than this.
 _FIELD_GAP = 60
 
@@ -107,7 +113,8 @@ _FIELD_GAP = 60
 class MetastasisRecognizer:
     """Words of spread; the document model gives them their sites, or hands them on to the lymph nodes.
 
-    Words of return (source ``RETURN``) tell of spread only where a distant organ stands behind them.
+    Words of return (source ``RETURN``) tell of spread only where a distant organ stands behind them, deposits
+    (``DEPOSIT``) only where one stands before them.
     """
 
     name = "metastasis"
@@ -123,6 +130,9 @@ class MetastasisRecognizer:
         if not _RETURNS.isdisjoint(frame.vocabulary):
             for match in _RETURN.finditer(frame.text):
                 yield Span(match.start(), match.end(), "metastasis", "", RETURN, priority=-1)
+        if not _DEPOSIT_WORDS.isdisjoint(frame.vocabulary):
+            for match in _DEPOSITS.finditer(frame.text):
+                yield Span(match.start(), match.end(), "metastasis", "", DEPOSIT, priority=-1)
 
 
 class NodeRecognizer:
