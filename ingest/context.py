@@ -44,6 +44,9 @@ _STATUS_BY_ANSWER = {
 _LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
 #: Cues that say nothing of what stands behind the bracket that holds them: "ATM p.P872S (likely germline), POLE …".
 _HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "pending"})
+_VERDICT = re.compile(
+    r"(?:was |has been |since )?(?:ruled out|excluded|discounted|not (?:found|seen|confirmed))\b", re.IGNORECASE
+)
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 
 
@@ -216,6 +219,11 @@ class SentenceContext:
         if target.kind == "diagnosis" and kind.name == "negation" and taken_as_known:
             return False
         comma = between.rfind(",")
+        if comma >= 0 and self._text[cue_end - 3 : cue_end].lower() == "not":
+            # "Not ruptured, KIT exon 11 deletion": what is not so is named before the comma.
+            listed = any(low <= other.first and other.end <= cue_end + comma for other in self._targets)
+            if not listed:
+                return False
         # Past a comma a negation goes on only through a list: few words since the last comma.
         return comma < 0 or len(between[comma:].split()) <= 5
 
@@ -234,7 +242,11 @@ class SentenceContext:
             position = max(position, other.end)
         if kind.name.startswith(("negation", "uncertainty", "certainty")):
             gap = self._text[position : match.start]
-            return gap.count(",") == 0 and not any(
+            # "LMD query, ruled out": the verdict stands behind a comma of its own.
+            verdict = (
+                gap.count(",") == 1 and not gap.rpartition(",")[2].strip() and _VERDICT.match(self._text, match.start)
+            )
+            return (gap.count(",") == 0 or bool(verdict)) and not any(
                 first >= target.last and last <= match.first
                 for first, last in self._negation_ends
                 if kind.name == "certainty_behind"

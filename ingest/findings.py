@@ -311,6 +311,7 @@ class FindingReader:
         found_at = any(
             "exon" in one.attributes and {"effect", "alteration"} & one.attributes.keys() for one in descriptors
         )
+        descriptors = [span for span in descriptors if not self._is_anothers(text, group, marker, span)]
         for span in [
             *descriptors,
             *(
@@ -430,6 +431,22 @@ class FindingReader:
         else:
             attributes.setdefault(name, value)
 
+    @staticmethod
+    def _is_anothers(text: str, group: Group, marker: Span, span: Span) -> bool:
+        """Whether a change written out is that of the last gene of a list, not of those before (``ALK, KRAS G12C``)."""
+        if marker is group.markers[-1] or not {"protein", "cdna"} & span.attributes.keys():
+            return False
+        if span.start < group.markers[-1].end:
+            return not marker.end <= span.start < min(m.start for m in group.markers if m.start > marker.start)
+        between = text[marker.end : group.markers[-1].start]
+        return "," in between or ";" in between
+
+    def _may_be_gene(self, name: str, text: str, marker: Span, written: str) -> bool:
+        """A partner that no list knows is one if it is written as genes are, or a fusion is spoken of ("ORAL-EGFR")."""
+        if "::" in written or any(char.isdigit() for char in name) or self._concepts.lookup(name, kinds=("gene",)):
+            return True
+        return bool(statement("of_fusion").search(text, max(0, marker.start - 80), marker.end + 80))
+
     def _partner(self, text: str, marker: Span, group: Group) -> str:
         for other in group.markers:
             if other is not marker and other.kind == "gene":
@@ -440,6 +457,8 @@ class FindingReader:
         after = _PARTNER_AFTER.match(text, marker.end)
         for match in (before, after):
             change = match and any(span.start == match.start("partner") for span in group.descriptors)
-            if match and not change and match["partner"] not in _NOT_A_PARTNER and not match["partner"].isdigit():
+            if match is None or change or match["partner"] in _NOT_A_PARTNER or match["partner"].isdigit():
+                continue
+            if self._may_be_gene(match["partner"], text, marker, match.group()):
                 return match["partner"].lower()
         return ""

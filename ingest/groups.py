@@ -24,12 +24,16 @@ _LEADS_ON = re.compile(
     re.IGNORECASE,
 )
 _LEADS_WITH_WORD = re.compile(
-    r"\s{0,4}(?:in|of|for|on|involving|affecting)\s{1,4}(?:the|both|either|any)?\s{0,4}(?:gene\s)?", re.IGNORECASE
+    r"\s{0,4}(?:\(\s?(?:incl(?:uding|\.)?|such as|e\.?g\.?|i\.?e\.?)|in|of|for|on"
+    r"|involving|affecting|incl(?:uding|\.)?)"
+    r"[\s,]{1,4}(?:the|both|either|any)?\s{0,4}(?:gene\s)?",
+    re.IGNORECASE,
 )
 _BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
 _HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
 
 
+_PARTED = re.compile(r"[,;]|\.\s")
 #: A sign that stands apart, and ends its clause.
 _LONE_SIGN = re.compile(r"[ \t](?P<sign>[+\-–])(?=[ \t]*(?:[,;.)\n]|\Z))")
 _CHROMOSOME_ARM = re.compile(r"(?<![\w(/])\d{1,2}[pq](?![\w(])")
@@ -144,6 +148,23 @@ def with_implied_genes(here: list[Span]) -> list[Span]:
     return found
 
 
+def with_genes_of_their_own(text: str, here: list[Span]) -> list[Span]:
+    """A hotspot among other genes brings its own gene, if a comma parts it from them (``T790M, new CCDC6-RET``)."""
+    genes = [span for span in here if span.kind == "gene"]
+    named = {one for span in genes for one in (span.concept, *(concept for concept, _ in span.alternatives))}
+    found: list[Span] = []
+    for span in here:
+        gene = gene_of(str(span.attributes.get("protein", ""))) if span.kind == "molecular" else ""
+        if gene and gene not in named and not any(gene.startswith(one.removesuffix("_family")) for one in named):
+            before = max((other.end for other in genes if other.end <= span.start), default=-1)
+            after = min((other.start for other in genes if other.start >= span.end), default=-1)
+            own = before < 0 or _PARTED.search(text, before, span.start)
+            if own and (after < 0 or _PARTED.search(text, span.end, after)):
+                found.append(Span(span.start, span.start, "gene", gene, "change:" + gene))
+        found.append(span)
+    return found
+
+
 def _joined_lists(text: str, groups: list[Group]) -> list[Group]:
     """``EGFR / ALK / MET ex14 / RET: none``: a bare exon or codon inside a list does not end the list."""
     joined: list[Group] = []
@@ -213,5 +234,7 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
         after = statement("denied_behind").match(text, place.end, end) or statement("denied_behind").search(
             text, place.end, min(end, place.end + 45)
         )
+        if after and after.group().lower() in ("retained", "intact"):
+            after = None  # What is told of a stain; a change that is retained is still there.
         denied.append(bool((denied_before and place.start > marker.start and index == 0) or before or after))
     return denied

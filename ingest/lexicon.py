@@ -36,6 +36,16 @@ _REFINED = (
 )
 #: Right behind a gene's symbol, a change of it: cue enough for any symbol.
 _A_CHANGE = re.compile(r"[\s:(]{1,12}(?:p\.|c\.\s?\d|[A-Z]\d{2,4}(?:[A-Z*]|fs)\b|exon\s?\d)")
+#: Words beside a short form that make it the gene where it is also the name of a disease (VHL, NF1).
+_OF_GENE_BEHIND = re.compile(
+    r"[\s:(\-]{1,3}(?:p\.|c\.\s?\d|genes?\b|variants?\b|mutat\w+|sequencing|inactivat\w+|alterations?\b|deletions?\b|exons?\b"
+    r"|VUS\b|loss\b|methylat\w+|testing\b|negative\b|wild)",
+    re.IGNORECASE,
+)
+_OF_GENE_BEFORE = re.compile(
+    r"\b(?:somatic|germline|pathogenic|mutated|mutant|mutations? in|variants? in)\s$|[A-Za-z]\d[A-Za-z]?[,/]\s?$",
+    re.IGNORECASE,
+)
 _HAS_WORD = re.compile(r"[A-Za-z]")
 _SEPARATOR = re.compile(r"[^0-9A-Za-z]")
 _LETTERS_ONLY = re.compile(r"[a-z]{4,}")
@@ -147,7 +157,19 @@ class Lexicon:
                 cued.append(sense)
         plain.sort(key=lambda sense: (not sense.preferred, bool(sense.surface)))
         # A short form that is both a marker's name and a result (MSS) is the marker: the result is then implied.
-        return sorted(cued + plain, key=lambda sense: sense.kind == "value")
+        senses = sorted(cued + plain, key=lambda sense: sense.kind == "value")
+        if senses and senses[0].kind in ("comorbidity", "diagnosis"):
+            genes = [sense for sense in match.payloads if sense.kind == "gene" and sense.surface == surface]
+            if genes and self._is_gene(frame.text, match):
+                return genes
+        return senses
+
+    @staticmethod
+    def _is_gene(text: str, match: PhraseMatch[Sense]) -> bool:
+        return bool(
+            _OF_GENE_BEHIND.match(text, match.end)
+            or _OF_GENE_BEFORE.search(text, max(0, match.start - 20), match.start)
+        )
 
     @staticmethod
     def _near(frame: Frame, match: PhraseMatch[Sense]) -> tuple[frozenset[str], str]:

@@ -58,7 +58,9 @@ _RESULTS = frozenset({"variant", "biomarker"})
 _OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "regimen"})
 #: What tells a patient's own variant from a gene that a sentence about medicine at large names.
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
-#: How far behind a result the words that it is another patient's may stand (the next sentence), in characters.
+
+
+#: How far behind a result the words that its report is another patient's may stand, in characters.
 _REACH_OF_MISFILING = 160
 
 
@@ -131,7 +133,7 @@ class MentionWriter:
             if span.kind == "variant" and "general" in context.speaks_of and not _PARTICULAR & span.attributes.keys():
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             undone = taken_back or statement("taken_back_within").search(frame.text, span.end, end)
-            if undone and span.kind in _CORRECTABLE:
+            if undone and span.kind in _CORRECTABLE and not (span.kind == "diagnosis" and _says_more(spans)):
                 reading = replace(
                     reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
                 )
@@ -143,8 +145,11 @@ class MentionWriter:
             ):
                 reading = replace(reading, context=replace(reading.context, reason="retracted"))
             if span.kind in _OF_A_REPORT and reading.context.reason == "none":
-                reach = end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0)
-                if statement("another_patient").search(frame.text, start, min(len(frame.text), reach)):
+                reach = self._misfiled_to(frame, end) if span.kind != "diagnosis" else end
+                far = min(len(frame.text), end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0))
+                if statement("another_patient").search(frame.text, start, reach) or statement(
+                    "report_of_another"
+                ).search(frame.text, start, far):
                     reading = replace(
                         reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
                     )
@@ -174,6 +179,15 @@ class MentionWriter:
                     span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
                 )
                 yield self._mention(frame, tumor, reading, day, anchor, section.name, (start, end), document_class)
+
+    @staticmethod
+    def _misfiled_to(frame: Frame, end: int) -> int:
+        """How far the words that a result is another patient's stand: in the next sentence, if that speaks of it."""
+        index = frame.shape.sentence_index_at(end) + 1
+        if index >= len(frame.shape.sentences):
+            return end
+        following = frame.shape.sentences[index]
+        return following.end if statement("speaks_of_it").match(frame.text, following.start, following.end) else end
 
     @staticmethod
     def _is_label(span: Span, spans: Sequence[Span], frame: Frame, document_class: str) -> bool:
@@ -314,6 +328,11 @@ class MentionWriter:
             sentence,
             tuple(cues),
         )
+
+
+def _says_more(spans: Sequence[Span]) -> bool:
+    """Whether the sentence says something of its tumor: it is that which was wrong ("MSI-high ovarian carcinoma")."""
+    return any(span.kind in ("biomarker", "variant", "stage", "tnm", "grade") for span in spans)
 
 
 def _taken_back(mention: Mention) -> Mention:

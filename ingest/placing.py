@@ -22,7 +22,8 @@ _CANCER_OF = re.compile(
 _SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
     r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also"
-    r"|as well as|involving|within|from|at|seg\w*|[\d.]{1,5}\s?cm)?[\s,/&+]{0,4}(?:the|left|right|L|R|bilateral|multiple)?\s{0,4}",
+    r"|as well as|involving|within|from|at|seg\w*|[\d.]{1,5}\s?cm)?"
+    r"[\s,/&+]{0,4}(?:the|left|right|L|R|bilateral|multiple)?\s{0,4}",
     re.IGNORECASE,
 )
 _TO_SITE = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,10 +11,10 @@ from ..kb.concepts import ConceptTable
 from ..kb.words import ONTOLOGY_FOLDER
 from .findings import FindingReader, extend_over_partner, in_parallel
 from .frame import Frame, Span
-from .groups import Group, groups_of, with_implied_genes
+from .groups import Group, groups_of, with_genes_of_their_own, with_implied_genes
 from .markers import marker_rules
 from .phrases import PhraseTrie
-from .shape import bracket_end
+from .shape import Sentence, bracket_end
 from .statements import statement
 
 
@@ -37,6 +38,42 @@ def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
     return spelling[-1].isalnum() or not after.isalnum()
 
 
+#: Levels that a "not" before them denies.
+_LEVELS = frozenset({"high", "low", "elevated", "rising"})
+#: The "mut" of "11 mut/Mb" is a unit.
+_PER_MEGABASE = re.compile(r"s?\s?/\s?[Mm][Bb]\b")
+#: The words before the colon of a list are no longer (characters).
+_LONGEST_HEAD = 80
+#: So many genes in a row, without a word of their own, are what a panel looks at.
+_PANEL = 10
+
+
+def _is_panel(group: Group) -> bool:
+    """A list of genes that a test covers (a list of genes without findings says so)."""
+    own = (*group.led, *group.descriptors)
+    return (
+        len(group.markers) >= _PANEL
+        and all(marker.kind == "gene" for marker in group.markers)
+        and not any(span.kind == "value" for span in own)
+    )
+
+
+def _has_result(group: Group) -> bool:
+    return any(span.kind == "value" or "significance" in span.attributes for span in (*group.led, *group.descriptors))
+
+
+def _list_head(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> list[Span]:
+    """What the words before a colon say of all that follows on its line (``Not detected: A; B; C``)."""
+    colon = frame.text.find(":", sentence.start, min(sentence.end, sentence.start + _LONGEST_HEAD))
+    if colon < 0 or any(span.kind in ("gene", "biomarker") and span.start < colon for span in here):
+        return []
+    denies = statement("heading_denies").search(frame.text, sentence.start, colon)
+    said = [span for span in here if span.end <= colon and (span.kind == "value" or "significance" in span.attributes)]
+    if denies and not said:
+        said = [Span(*denies.span(), "value", "not_detected", "words:heading")]
+    return said
+
+
 class ResultBinder:
     """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
 
@@ -51,10 +88,18 @@ class ResultBinder:
         heading: list[Span] = []
         heading_end = 0
         heading_listed = False
+        head: list[Span] = []
+        head_ends = 0
         for sentence, here in frame.by_sentence(spans):
             if heading and (sentence.start - heading_end > 600 or "\n\n" in frame.text[heading_end : sentence.start]):
                 heading = []
-            here = [span for span in here if span.concept not in self._grouping]
+            here = [
+                span
+                for span in here
+                if span.concept not in self._grouping
+                and not (span.kind == "value" and _PER_MEGABASE.match(frame.text, span.end))
+                and not (span.concept in _LEVELS and frame.text[max(0, span.start - 4) : span.start].lower() == "not ")
+            ]
             markers = [span for span in here if span.kind in ("gene", "biomarker")]
             if not markers:
                 here = with_implied_genes(here)
@@ -69,7 +114,16 @@ class ResultBinder:
                 continue
             for span in markers:
                 extend_over_partner(frame.text, span, here)
+            here = with_genes_of_their_own(frame.text, here)
             groups = groups_of(frame.text, here)
+            if sentence.start >= head_ends:
+                head, head_ends = _list_head(frame, sentence, here), frame.shape.line_at(sentence.start)[1]
+            for group in groups:
+                if head and not _has_result(group):
+                    group.led = [*head, *group.led]
+            groups = [group for group in groups if not _is_panel(group)]
+            if not groups:
+                continue
             for position, group in enumerate(groups):
                 following = groups[position + 1] if position + 1 < len(groups) else None
                 group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start

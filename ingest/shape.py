@@ -93,6 +93,8 @@ class SectionNames:
     soap: dict[str, tuple[str, str]]
     #: Effect → words of headings that belong into such a section ("Father:" in a family history).
     members: dict[str, frozenset[str]]
+    #: Words that make a heading one of a section, whatever stands beside them, with that section.
+    contained: tuple[tuple[str, tuple[str, str]], ...]
 
 
 @lru_cache(maxsize=1)
@@ -103,17 +105,19 @@ def section_names() -> SectionNames:
     short: dict[str, tuple[str, str]] = {}
     soap: dict[str, tuple[str, str]] = {}
     members: dict[str, frozenset[str]] = {}
+    contained: list[tuple[str, tuple[str, str]]] = []
     for section, entry in table.items():
         if "soap" in entry:
             soap[entry["soap"]] = (section, entry["effect"])
         if "members" in entry:
             members[entry["effect"]] = frozenset(entry["members"])
+        contained += [(words, (section, entry["effect"])) for words in entry.get("contains", ())]
         for name in entry["names"]:
             names[_fold_heading(name)] = (section, entry["effect"])
         for name in entry["short"]:
             short[name] = (section, entry["effect"])
             names.setdefault(_fold_heading(name), (section, entry["effect"]))
-    return SectionNames(names, short, soap, members)
+    return SectionNames(names, short, soap, members, tuple(contained))
 
 
 def _fold_heading(name: str) -> str:
@@ -129,8 +133,15 @@ def _known_heading(name: str, table: SectionNames, open_ended: bool) -> tuple[st
     bare = _fold_heading(re.split(r"[\d(]", name, maxsplit=1)[0])
     if bare in table.names:
         return table.names[bare]
+    for words, section in table.contained:
+        if words in folded and (not open_ended or name.isupper()):
+            return section
     if open_ended:
         return None
+    # "METHOD/DISCLAIMER": two names of which both are known.
+    parts = [table.names.get(_fold_heading(part)) for part in name.split("/")]
+    if len(parts) > 1 and parts[0] is not None and parts[0] == parts[1]:
+        return parts[0]
     # "Family history of malignancy:": a known name of two words or more may go on.
     words = folded.split()
     for count in range(len(words) - 1, 1, -1):

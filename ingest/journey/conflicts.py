@@ -37,6 +37,7 @@ def retract(bench: Workbench) -> None:
             for fact in same
             if not fact.rejected
             and fact.kind not in _OPERATIONS
+            and not (fact.concept != taken.concept and _restated(same, fact, taken))
             and _agree(taken, fact)
             and (
                 fact.note < taken.note
@@ -46,6 +47,14 @@ def retract(bench: Workbench) -> None:
         ]
         why = f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept)}".rstrip()
         _reject(bench, rejected, taken, "correction over error", why)
+
+
+def _restated(facts: Sequence[Fact], fact: Fact, taken: Fact) -> bool:
+    """Whether a later note says again, in its own words, what is narrower than the statement taken back."""
+    return any(
+        later.concept == fact.concept and later.note > taken.note and not later.copied and not later.rejected
+        for later in facts
+    )
 
 
 def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: str, why: str) -> None:
