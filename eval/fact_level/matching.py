@@ -16,6 +16,7 @@ each down. The other way round every statement of a fact must be held by some ev
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -80,14 +81,15 @@ class Reason(enum.StrEnum):
 class Verdict:
     """How far the events hold one statement. ``reason`` is None when it is held with its value.
 
-    ``dates_meet`` is None when nothing matched or the fact has no date. ``events`` hold it, the closest of what there
-    is where none does.
+    ``days_apart``: from the fact's date to the nearest event that holds it, 0 when they share a day, infinite when it
+    may have begun at any time; None when nothing matched or the fact has no date. ``events`` hold the statement; where
+    none does, they are the closest of what there is.
     """
 
     matched: bool
     with_value: bool
     compatible: bool
-    dates_meet: bool | None
+    days_apart: float | None
     reason: Reason | None
     events: tuple[Event, ...]
 
@@ -121,10 +123,10 @@ class Matcher:
         if not exact and statement.kind == "regimen":
             exact = holding = self._drugs(statement)
         if holding:
-            return Verdict(True, True, True, _dates_meet(statement, holding), None, tuple(holding))
+            return Verdict(True, True, True, _days_apart(statement, holding), None, tuple(holding))
         reason, instead = self._instead(statement, same, exact, related, compatible)
         return Verdict(
-            bool(exact), False, bool(exact or compatible), _dates_meet(statement, exact), reason, tuple(instead)
+            bool(exact), False, bool(exact or compatible), _days_apart(statement, exact), reason, tuple(instead)
         )
 
     def standing(self, said: Statement | Event) -> tuple[str, str, str]:
@@ -252,13 +254,11 @@ def _same(one: Value, other: Value) -> bool:
     return one == other
 
 
-def _dates_meet(statement: Statement, events: Sequence[Event]) -> bool | None:
-    """Whether any of the events has a day in common with the fact; of an event that may have begun at any time before
-    its note, none."""
+def _days_apart(statement: Statement, events: Sequence[Event]) -> float | None:
     if statement.day is None or not events:
         return None
     low, high = statement.day.low, (statement.end or statement.day).high
-    return any(
-        event.day.low > EARLIEST_DAY and event.day.low <= high and low <= (event.end or event.day).high
+    return min(
+        math.inf if event.day.low <= EARLIEST_DAY else max(0, event.day.low - high, low - (event.end or event.day).high)
         for event in events
     )

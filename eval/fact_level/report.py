@@ -17,6 +17,8 @@ from .matching import Reason, Verdict
 
 #: What stands between the group of a patient and the rest of the id (``D1-001``).
 _AFTER_GROUP: Final = "-"
+#: A report bears another day than its specimen; further apart a date is another one.
+_NEAR_IN_DAYS: Final = 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,10 @@ class JudgedFact:
         return self.resolved and all(one.compatible for one in self.verdicts)
 
     @property
-    def dates_meet(self) -> bool | None:
-        """Whether any holding event shares a day with a matched fact; None where there is nothing to compare."""
-        met = [one.dates_meet for one in self.verdicts if one.dates_meet is not None]
-        return any(met) if met and self.matched else None
+    def days_apart(self) -> float | None:
+        """From a matched fact's date to the nearest event that holds any of it; None if nothing can be compared."""
+        apart = [one.days_apart for one in self.verdicts if one.days_apart is not None]
+        return min(apart) if apart and self.matched else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +149,11 @@ class Report:
     def _part(self, facts: Iterable[JudgedFact]) -> dict[str, Any]:
         facts = list(facts)
         resolved = [one for one in facts if one.resolved]
-        dated = [one for one in resolved if one.dates_meet is not None]
+        dated = [one.days_apart for one in resolved if one.days_apart is not None]
         matched, with_value, compatible = (
             sum(getattr(one, name) for one in resolved) for name in ("matched", "with_value", "compatible")
         )
-        met = sum(bool(one.dates_meet) for one in dated)
+        met, near = (sum(days <= most for days in dated) for most in (0, _NEAR_IN_DAYS))
         return {
             "facts": len(facts),
             "resolved": len(resolved),
@@ -168,6 +170,7 @@ class Report:
             "recall_of_all": _share(matched, len(facts)),
             "dated": len(dated),
             "dates_meet": met,
+            "dates_within_31_days": near,
             "share_of_dates": _share(met, len(dated)),
         }
 

@@ -119,6 +119,8 @@ def test_one_event_holds_several_facts(scores: Scores) -> None:
     given = [fact("medication", "paclitaxel", date=date) for date in ("2020-03", "2024-01")]
     told = scores(*given)["all"]
     assert (told["matched"], told["dated"], told["dates_meet"]) == (2, 2, 1)
+    near = scores(fact("medication", "paclitaxel", date="2020-02-20"), fact("medication", "paclitaxel"))["all"]
+    assert (near["matched"], near["dated"], near["dates_meet"], near["dates_within_31_days"]) == (2, 1, 0, 1)
 
 
 def test_a_list_is_held_in_part(scores: Scores) -> None:
