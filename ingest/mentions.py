@@ -9,7 +9,7 @@ from typing import Final
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
-from .context import TREATMENT_KINDS, CueKind, Reading, SentenceContext, Target
+from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
 from .frame import Frame, Span
 from .statements import statement
 
@@ -64,8 +64,9 @@ _REACH_OF_MISFILING = 160
 class MentionWriter:
     """Writes the mentions of one note from its placed spans."""
 
-    def __init__(self, concepts: ConceptTable, state_of: Mapping[str, str]) -> None:
-        """``state_of``: states that only one tumor has, with that tumor."""
+    def __init__(self, concepts: ConceptTable, state_of: Mapping[str, str], cues: CueTable | None = None) -> None:
+        """``state_of``: states that only one tumor has, with that tumor. ``cues`` of the context: the shipped ones."""
+        self._cues = cue_table() if cues is None else cues
         self._concepts = concepts
         self._state_of = state_of
 
@@ -93,14 +94,16 @@ class MentionWriter:
                         superseded_to = sentence.start  # The next heading ends it.
         return mentions
 
-    @staticmethod
-    def _context(frame: Frame, start: int, end: int, spans: Sequence[Span]) -> tuple[SentenceContext, list[Target]]:
+    def _context(
+        self, frame: Frame, start: int, end: int, spans: Sequence[Span]
+    ) -> tuple[SentenceContext, list[Target]]:
         first, last = frame.token_range(start, end)
         targets = []
         for span in spans:
             low, high = frame.token_range(span.start, span.end)
             targets.append(Target(low - first, max(high, low + 1) - first, span.start, span.end, span.kind))
-        return SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets), targets
+        context = SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets, self._cues)
+        return context, targets
 
     def _read_sentence(
         self,
