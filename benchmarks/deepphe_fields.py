@@ -3,9 +3,9 @@
     python benchmarks/deepphe_fields.py --corpus deepphe [--json OUT]
 
 The gold (``gold/DeepPhe_Gold_*.bsv``: one patient, one breast cancer with its axillary metastasis) has a row a thing
-and a column a field. A field agrees, is read in part, differs, is not read, or is not for reading: the reports do not say
-it, or contradict the gold. What is no plain comparison is a person's judgement and stands in :data:`JUDGED` with its
-reason. Of an episode only its days and documents are read, not that they are one.
+and a column a field. A field agrees, is read in part, differs, is not read, or is not for reading: the reports do not
+say it, or contradict the gold. What is no plain comparison is a person's judgement and stands in :data:`JUDGED` with
+its reason. Of an episode only its days and documents are read, not that they are one.
 """
 
 from __future__ import annotations
