@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from .forms import answer
@@ -103,8 +103,17 @@ class CueTable:
 
 @lru_cache(maxsize=1)
 def cue_table() -> CueTable:
-    """``cues/context.toml`` as tries, built once a process."""
-    table = tomllib.loads(resources.files(__package__).joinpath("cues/context.toml").read_text("utf-8"))
+    """The shipped cues as tries, built once a process."""
+    return cue_table_of(shipped_cues())
+
+
+def shipped_cues() -> dict[str, Any]:
+    """``cues/context.toml`` as it is written."""
+    return tomllib.loads(resources.files(__package__).joinpath("cues/context.toml").read_text("utf-8"))
+
+
+def cue_table_of(table: Mapping[str, Any]) -> CueTable:
+    """Cues in the form of :func:`shipped_cues` as tries."""
     cues: PhraseTrie[CueKind | None] = PhraseTrie()
     for entry in table["cue"]:
         kind = CueKind(
@@ -136,9 +145,19 @@ def cue_table() -> CueTable:
 class SentenceContext:
     """The cues of one sentence, found once, and what they say of each target in it."""
 
-    def __init__(self, text: str, tokens: Sequence[Token], span: tuple[int, int], targets: Sequence[Target]) -> None:
-        """``tokens`` are those of the sentence alone; ``span`` its character span; targets in order of position."""
-        table = cue_table()
+    def __init__(
+        self,
+        text: str,
+        tokens: Sequence[Token],
+        span: tuple[int, int],
+        targets: Sequence[Target],
+        table: CueTable | None = None,
+    ) -> None:
+        """``tokens`` are those of the sentence alone; ``span`` its character span; targets in order of position.
+
+        ``table``: the cues that count, by default the shipped ones.
+        """
+        table = cue_table() if table is None else table
         self._text = text
         self._span = span
         self._targets = targets

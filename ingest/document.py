@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -17,6 +17,7 @@ from ..kb.model import (
     Note,
     Relation,
 )
+from .context import CueTable, cue_table
 from .frame import Frame, Span, resolve_overlaps
 from .inverted import turn_round
 from .lexicon import Lexicon, recognise
@@ -27,6 +28,7 @@ from .recognizers.performance import PerformanceRecognizer
 from .recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from .recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from .results import ResultBinder
+from .shape import Section, sections_of
 from .statements import statement
 
 _EVENT_KINDS = frozenset(KINDS)
@@ -53,11 +55,22 @@ class ReadNote:
     topic: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a reader joins that could be joined otherwise: a measurement of one part puts another in its place."""
+
+    sections: Callable[[str], list[Section]] = sections_of
+    cues: Callable[[], CueTable] = cue_table
+    binder: Callable[[ConceptTable], ResultBinder] = ResultBinder
+    placement: Callable[[ConceptTable, Mapping[str, str], Mapping[str, str]], Placement] = Placement
+
+
 class NoteReader:
     """Reads notes with one ontology; build once a process, safe to use for any number of notes."""
 
-    def __init__(self, concepts: ConceptTable) -> None:
+    def __init__(self, concepts: ConceptTable, parts: Parts = Parts()) -> None:
         self.concepts = concepts
+        self._sections = parts.sections
         self.lexicon = Lexicon(concepts)
         self._recognizers = (
             self.lexicon,
@@ -69,17 +82,17 @@ class NoteReader:
             NodeRecognizer(),
         )
         self._metastasis = MetastasisRecognizer()
-        self._binder = ResultBinder(concepts)
+        self._binder = parts.binder(concepts)
         implied = _tables()["implied"]
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
-        self._placement = Placement(concepts, implied["adjective"], implied["fluid"])
+        self._placement = parts.placement(concepts, implied["adjective"], implied["fluid"])
         state_of: dict[str, str] = {
             below: tumor
             for state, tumor in implied["state_of"].items()
             if state in concepts
             for below in concepts.below(state)
         }
-        self._writer = MentionWriter(concepts, state_of)
+        self._writer = MentionWriter(concepts, state_of, parts.cues())
 
     @classmethod
     def from_ontology(cls) -> NoteReader:
@@ -88,7 +101,7 @@ class NoteReader:
 
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = ()) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows."""
-        frame = Frame(note)
+        frame = Frame(note, self._sections)
         document_class = document_class_of(note)
         spans = resolve_overlaps(recognise(frame, self._recognizers))
         spreads = list(self._metastasis.find(frame))

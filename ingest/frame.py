@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
 from ..kb.model import Note, Value
 from .dates import DateMention, DateReader
-from .shape import Sentence, Shape
+from .shape import Section, Sentence, Shape, sections_of
 from .tokens import Token, tokenize
 
 
@@ -49,13 +49,14 @@ class Frame:
         "dates", "note", "note_id", "shape", "text", "tokens", "vocabulary",
     )  # fmt: skip
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note, sections: Callable[[str], list[Section]] = sections_of) -> None:
+        """``sections``: what divides the note's text into sections."""
         self.note = note
         self.text = note.text
         self.tokens: list[Token] = tokenize(note.text)
         self.vocabulary = frozenset(token.norm for token in self.tokens)
         self._words = " ".join(self.vocabulary)
-        self.shape = Shape(note.text)
+        self.shape = Shape(note.text, sections)
         self.note_id = note.note_id
         self.dates: list[DateMention] = sorted(
             DateReader(note.text, note.date), key=lambda date: (date.start, date.end)

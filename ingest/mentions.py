@@ -9,7 +9,7 @@ from typing import Final
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
-from .context import TREATMENT_KINDS, CueKind, Reading, SentenceContext, Target
+from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
 from .frame import Frame, Span
 from .statements import statement
 
@@ -67,8 +67,9 @@ _REACH_OF_MISFILING = 160
 class MentionWriter:
     """Writes the mentions of one note from its placed spans."""
 
-    def __init__(self, concepts: ConceptTable, state_of: Mapping[str, str]) -> None:
-        """``state_of``: states that only one tumor has, with that tumor."""
+    def __init__(self, concepts: ConceptTable, state_of: Mapping[str, str], cues: CueTable | None = None) -> None:
+        """``state_of``: states that only one tumor has, with that tumor. ``cues`` of the context: the shipped ones."""
+        self._cues = cue_table() if cues is None else cues
         self._concepts = concepts
         self._state_of = state_of
 
@@ -96,15 +97,17 @@ class MentionWriter:
                         superseded_to = sentence.start  # The next heading ends it.
         return mentions
 
-    @staticmethod
-    def _context(frame: Frame, start: int, end: int, spans: Sequence[Span]) -> tuple[SentenceContext, list[Target]]:
+    def _context(
+        self, frame: Frame, start: int, end: int, spans: Sequence[Span]
+    ) -> tuple[SentenceContext, list[Target]]:
         first, last = frame.token_range(start, end)
         targets = []
         for span in spans:
             low, high = frame.token_range(span.start, span.end)
             results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else ()
             targets.append(Target(low - first, max(high, low + 1) - first, span.start, span.end, span.kind, results))
-        return SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets), targets
+        context = SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets, self._cues)
+        return context, targets
 
     def _read_sentence(
         self,

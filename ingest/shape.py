@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -317,9 +317,10 @@ class Shape:
 
     __slots__ = ("_section_starts", "_sentence_starts", "sections", "sentences", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, sections: Callable[[str], list[Section]] = sections_of) -> None:
+        """``sections``: what divides the text, in order, covering it."""
         self.text = text
-        self.sections = sections_of(text)
+        self.sections = sections(text)
         self.sentences = list(sentences_of(text))
         self._section_starts = [section.start for section in self.sections]
         self._sentence_starts = [sentence.start for sentence in self.sentences]

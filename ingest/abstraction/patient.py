@@ -33,15 +33,32 @@ def read_patient(reader: FactReader, abstraction: Abstraction) -> list[ReadFact]
     return [reader.read(abstraction.patient_id, fact) for fact in facts]
 
 
+def stated(patient_id: str, read: Sequence[ReadFact], concepts: ConceptTable) -> list[tuple[ReadFact, list[Fact]]]:
+    """What each fact of a patient states by itself: as :func:`build_patient` takes it, before facts become events."""
+    bench, by_note = _bench(patient_id, read, concepts)
+    for step in FACT_STEPS:
+        step(bench, by_note)
+    of_note: dict[str, list[Fact]] = defaultdict(list)
+    for fact in bench.facts:
+        of_note[fact.mention.note_id].append(fact)
+    return [(one, of_note[one.note.note_id]) for one in by_note.values()]
+
+
 def build_patient(patient_id: str, read: Sequence[ReadFact], concepts: ConceptTable, scales: Scales) -> Journey:
     """The journey that the facts of a patient make."""
-    in_time = sorted(read, key=lambda one: (LATEST_DAY if one.fact.day is None else one.fact.day.low, one.fact.number))
-    notes = [ReadNote(one.note, one.mentions, (), "abstraction") for one in in_time]
-    bench = Workbench(patient_id, concepts, notes)
-    by_note = {one.note.note_id: one for one in in_time}
+    bench, by_note = _bench(patient_id, read, concepts)
+    for first in FACT_STEPS:
+        first(bench, by_note)
     for step in STEPS:
         step(bench, by_note, scales)
     return assembled(bench)
+
+
+def _bench(patient_id: str, read: Sequence[ReadFact], concepts: ConceptTable) -> tuple[Workbench, dict[str, ReadFact]]:
+    """An empty bench of the patient, and the facts in order of time, by the note that each has become."""
+    in_time = sorted(read, key=lambda one: (LATEST_DAY if one.fact.day is None else one.fact.day.low, one.fact.number))
+    notes = [ReadNote(one.note, one.mentions, (), "abstraction") for one in in_time]
+    return Workbench(patient_id, concepts, notes), {one.note.note_id: one for one in in_time}
 
 
 def end(bench: Workbench, by_note: Mapping[str, ReadFact]) -> None:
@@ -81,11 +98,14 @@ def _dated(facts: Sequence[AbstractedFact]) -> list[AbstractedFact]:
     return dated
 
 
-#: From facts to events, step by step.
+#: What each fact says by itself, step by step.
+FACT_STEPS: Final[tuple[Callable[[Workbench, Mapping[str, ReadFact]], None], ...]] = (
+    lambda bench, by_note: collect(bench),
+    end,
+    lambda bench, by_note: compose(bench),
+)
+#: From there to events, step by step.
 STEPS: Final[tuple[Callable[[Workbench, Mapping[str, ReadFact], Scales], None], ...]] = (
-    lambda bench, by_note, scales: collect(bench),
-    lambda bench, by_note, scales: end(bench, by_note),
-    lambda bench, by_note, scales: compose(bench),
     hang_on_tumors,
     lambda bench, by_note, scales: give_components(bench),
     lambda bench, by_note, scales: decide(bench),

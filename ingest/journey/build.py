@@ -33,6 +33,8 @@ from .facts import Fact, facts_of
 from .treatments import give_components, weigh_treatments
 from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
+#: A step of the journey: it changes the bench.
+Step = Callable[[Workbench], None]
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
@@ -52,11 +54,13 @@ _TELLING: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def build_journey(patient_id: str, notes: Sequence[ReadNote], concepts: ConceptTable) -> Journey:
-    """The journey of one patient from its read notes, in any order."""
+def build_journey(
+    patient_id: str, notes: Sequence[ReadNote], concepts: ConceptTable, steps: Sequence[Step] | None = None
+) -> Journey:
+    """The journey of one patient from its read notes, in any order; ``steps``: those of :data:`STEPS`."""
     ordered = sorted(notes, key=lambda read: (read.note.date or datetime.date.max, read.note.doc_id))
     bench = Workbench(patient_id, concepts, ordered)
-    for step in STEPS:
+    for step in STEPS if steps is None else steps:
         step(bench)
     return assembled(bench)
 
@@ -225,9 +229,14 @@ def _tumor_around(bench: Workbench, note: int, roots: Sequence[Fact]) -> str:
 
 def fold(bench: Workbench) -> None:
     """Facts that state one thing become one event: its first day, all its evidence, copied notes counted once."""
-    groups: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    fold_by(bench, _fold_key)
+
+
+def fold_by(bench: Workbench, key: Callable[[Fact], object]) -> None:
+    """Facts of equal key become one event."""
+    groups: dict[object, list[Fact]] = defaultdict(list)
     for fact in bench.facts:
-        groups[_fold_key(fact)].append(fact)
+        groups[key(fact)].append(fact)
     for facts in groups.values():
         event = _event(bench.patient_id, facts)
         bench.events.append(event)
@@ -322,7 +331,7 @@ def world_of(context: Context) -> World:
 
 
 #: The journey, step by step.
-STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
+STEPS: Final[tuple[Step, ...]] = (
     collect,
     tell_past_scores,
     retract,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohortium.eval.bootstrap import interval
+from cohortium.eval.bootstrap import interval, paired_interval
 from cohortium.eval.classes import SizeBounds
 from cohortium.eval.metrics import F1, HALLUCINATION_RATIO, KAPPA, MEASURES, PER_QUERY, PRECISION, RECALL
 from cohortium.eval.scoring import Counts, count, coverage, macro, micro, total, value, zero_result_false_positives
@@ -146,6 +146,20 @@ def test_there_is_no_interval_of_nothing():
     """No patients, or patients of whom F1 is never defined."""
     assert interval(F1, []) is None
     assert interval(F1, [Counts(tn=3)] * 4) is None
+
+
+def test_paired_runs_draw_the_same_patients():
+    """A run held against itself never differs; one that misses a patient more never gains; unlike lengths clash."""
+    first = [Counts(tp=1)] * 8 + [Counts(fn=1)] * 2
+    second = [Counts(tp=1)] * 7 + [Counts(fn=1)] * 3
+    assert paired_interval(F1, first, first) == (0.0, 0.0)
+    low, high = paired_interval(F1, second, first)
+    assert low < 0.0
+    assert high <= 0.0
+    assert low > interval(F1, second)[0] - interval(F1, first)[1], "narrower than two draws apart"
+    assert paired_interval(F1, [], []) is None
+    with pytest.raises(ValueError, match="10 and 9"):
+        paired_interval(F1, first, second[1:])
 
 
 def test_every_measure_says_what_it_is():

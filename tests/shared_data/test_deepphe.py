@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import csv
+import importlib
+import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cohortium.kb.store import KnowledgeBase
+
 pytestmark = pytest.mark.shared
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+#: Fields of the gold that are read as it has them.
+AGREE = 26
 
 Corpus = Callable[[str], Path]
 Told = Callable[..., dict[str, Any]]
@@ -92,3 +101,19 @@ def test_the_reports_are_dated_by_their_headers(cells: Cells, holds: Holds) -> N
 def test_an_unwritten_clinical_prefix_is_inferred(cells: Cells, holds: Holds) -> None:
     """The gold has cT1 where the note writes T1 beside the stage."""
     assert holds(cells("Cancer")["clinical T classification"])
+
+
+def test_every_field_is_compared(corpus: Corpus, kb: Path) -> None:
+    """Every filled cell of the gold has a verdict, none differs, and those that agree stay."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        fields = importlib.import_module("deepphe_fields")
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+    with KnowledgeBase.open(kb) as opened:
+        (journey,) = opened.journeys()
+        compared = fields.compare(corpus("deepphe") / "gold", journey, opened.concepts)
+    verdicts = Counter(one.verdict for one in compared)
+    assert verdicts.total() == 63
+    assert not verdicts["differs"]
+    assert verdicts["agrees"] >= AGREE
