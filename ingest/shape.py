@@ -133,8 +133,8 @@ def _known_heading(name: str, table: SectionNames, open_ended: bool) -> tuple[st
     bare = _fold_heading(re.split(r"[\d(]", name, maxsplit=1)[0])
     if bare in table.names:
         return table.names[bare]
-    for words, section in table.contained:
-        if words in folded and (not open_ended or name.isupper()):
+    for phrase, section in table.contained:
+        if phrase in folded and (not open_ended or name.isupper()):
             return section
     if open_ended:
         return None
