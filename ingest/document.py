@@ -117,7 +117,14 @@ class NoteReader:
         ]
         events += self._second_readings(spans)
         institution = statement("institution")
-        events = [span for span in events if span.kind != "diagnosis" or not institution.match(frame.text, span.end)]
+        named = [span for span in events if span.kind == "diagnosis"]
+        secondary = [span for span in named if _is_secondary(frame.text, span)]
+        left_out = {
+            id(span) for span in named if institution.match(frame.text, span.end) or _is_category(frame.text, span)
+        }
+        left_out.update(map(id, secondary))
+        events = [span for span in events if id(span) not in left_out]
+        events += self._placement.secondaries(secondary)
         diagnoses = [span for span in events if span.kind == "diagnosis"]
         for span in diagnoses:
             turn_round(frame.text, span, self.concepts)
@@ -182,6 +189,18 @@ class NoteReader:
             elif span.kind == "diagnosis" and self.concepts.get(span.concept).site:
                 sites.append(self.concepts.get(span.concept).site)
         return sites
+
+
+def _is_category(text: str, span: Span) -> bool:
+    """``Diabetes mellitus (HCC)``: a mark for billing, not hepatocellular carcinoma."""
+    if text[span.start : span.end] != "HCC" or text[span.end : span.end + 1] != ")" or text[span.start - 1] != "(":
+        return False
+    return not statement("before_hcc").search(text, max(0, span.start - 60), span.start)
+
+
+def _is_secondary(text: str, span: Span) -> bool:
+    """``Secondary malignant neoplasm of bone`` is spread to the bone, not its cancer."""
+    return bool(statement("secondary").search(text, max(0, span.start - 30), span.start))
 
 
 def _is_heading(frame: Frame, span: Span) -> bool:

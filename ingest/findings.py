@@ -21,6 +21,7 @@ _PARTNER_BEFORE = re.compile(
 )
 _PARTNER_AFTER = re.compile(rf"{_ITS_EXON}(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{{1,9}})(?![A-Za-z0-9])")
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
+_OF_COPIES = frozenset({"amplification", "copy_gain", "homozygous_deletion"})
 _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
 
 
@@ -362,7 +363,7 @@ class FindingReader:
                     self._settle(attributes, name, value)
         if changes or {"effect", "codon"} & attributes.keys():
             attributes.setdefault("alteration", "mutation")
-        elif "exon" in attributes and "alteration" not in attributes:
+        if changes and attributes["alteration"] == "alteration":
             attributes["alteration"] = "mutation"
         negative = any(self._concepts.is_a(result, "result_negative") for result in results)
         positive = any(self._concepts.is_a(result, "result_positive") for result in results)
@@ -379,6 +380,8 @@ class FindingReader:
                 attributes.setdefault("alteration", alteration)
         if any(result in rules["no_result"]["withdrawn"] for result in results):
             withdrawn = True
+        if "exon" in attributes:
+            attributes.setdefault("alteration", "mutation")
         if "alteration" not in attributes:
             if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
                 attributes["alteration"] = "mutation"
@@ -396,6 +399,12 @@ class FindingReader:
             denied = [True]
         if "not_amplified" in results and attributes["alteration"] not in ("deletion", "fusion"):
             attributes["alteration"], denied = "amplification", [True]
+        copies = str(attributes["alteration"]) if attributes["alteration"] in _OF_COPIES else ""
+        if copies and any("protein" in change for change in changes):
+            # "PIK3CA H1047R, amplification": a change of the sequence, and one of the copies.
+            attributes["alteration"] = "mutation"
+            changes.append({"alteration": copies})
+            denied.append(False)
         built = []
         for index, change in enumerate(changes or [{}]):
             absent = denied[min(index, len(denied) - 1)] or (negative and not changes and not positive)

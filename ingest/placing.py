@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..kb.concepts import ConceptTable
@@ -33,6 +33,8 @@ _TO_SITE = re.compile(
     re.IGNORECASE,
 )
 
+#: The field of a form that names the organ of the tumor, in whatever note it was pasted.
+_TUMOR_SITE = re.compile(r"[ \t\-*]{0,6}(?:tumou?r|primary)\s+site", re.IGNORECASE)
 #: No name of a thing is longer (characters): so far back is looked for one that holds a place.
 _LONGEST_NAME = 200
 
@@ -79,7 +81,8 @@ class Placement:
         holds_for = 1500
         if document_class not in ("pathology", "molecular", "operative"):
             holds_for = 400
-            specimens = [held for held in specimens if frame.text[slice(*frame.shape.line_at(held[0]))].isupper()]
+            lines = ((held, frame.text[slice(*frame.shape.line_at(held[0]))]) for held in specimens)
+            specimens = [held for held, line in lines if line.isupper() or _TUMOR_SITE.match(line)]
         for span in diagnoses:
             low, high = frame.sentence_span(span.start)
             spread = bool(
@@ -235,6 +238,13 @@ class Placement:
         if lesion or _LESION_AT.search(text, max(0, chosen[0].start - 80), chosen[0].start):
             return chosen
         return []
+
+    def secondaries(self, names: Iterable[Span]) -> Iterator[Span]:
+        """The spread that a classification calls a secondary cancer of a place."""
+        for span in names:
+            site = self.concepts.get(span.concept).site
+            if site:
+                yield self._spread_span(replace(span, source="pattern:metastasis"), site)
 
     def _distant(self, site: str) -> bool:
         """An organ where a tumor that came back has spread (in the chest wall a breast cancer recurs locally)."""

@@ -17,7 +17,7 @@ _SIDE = re.compile(
     # A single letter counts only as a word of its own, never inside a specimen number or beside an initial.
     r"|(?<![\w/.\-'’])(?:(?P<left_short>Lt\.?|LT|L)|(?P<right_short>Rt\.?|RT|R))(?=[\s,)])(?!\s?[-/]|\s\d)"
 )
-_SIDE_BEHIND = re.compile(r"[\s,(]{0,3}")
+_SIDE_BEHIND = re.compile(r"[\s,(]{0,3}(?:of\s(?:the\s)?)?")
 _SPECIMEN_LINE = re.compile(
     r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN"
     r"|[Tt]issue\b|TISSUE|[Ss]ample\b|SAMPLE|[Mm]aterial\b|[Ss]ource\b|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE"

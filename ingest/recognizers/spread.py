@@ -21,7 +21,8 @@ _METASTASIS = re.compile(
       | (?i:micro|macro|oligo)?-?(?<![\d>]\s)(?<![\d>])(?:[Mm]ets|METS)(?!\s?[Ee][Xx]|\s(?:of\sexercise
             |on\s(?:treadmill|exercise)))
       | (?i:(?:distant|systemic|visceral|widespread|disseminated)\s(?:spread|disease|relapse|recurrence|malignancy))
-      | (?i:carcinomatosis|secondaries|secondary\sdeposits?|(?:tumou?r|malignant)\sdeposits?)
+      | (?i:carcinomatosis|secondaries|secondary\sdeposits?|secondary\s(?:and\sunspecified\s)?malignant\sneoplasms?
+            |(?:tumou?r|malignant)\sdeposits?)
     )(?![^\W\d_])""",
     re.VERBOSE,
 )
