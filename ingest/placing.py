@@ -19,7 +19,7 @@ _NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopat
 _CANCER_OF = re.compile(
     r"[\s:,\-]{0,3}(?:(?:of|in|arising in|from)\s(?:the\s|her\s|his\s)?(?:left\s|right\s|L\s|R\s)?)?"
 )
-_SPREAD_WORD = re.compile(r"(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
+_SPREAD_WORD = re.compile(r"\b(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
     r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also"
     r"|as well as|involving|within|from|at|seg\w*|[\d.]{1,5}\s?cm)?"
@@ -268,7 +268,8 @@ class Placement:
             for words, state in self._adjectives.items():
                 if state not in self.concepts:
                     continue
-                if before.endswith(words) or inside.startswith(words + " "):
+                ahead = before.endswith(words) and not before[: -len(words)][-1:].isalnum()
+                if ahead or inside.startswith(words + " "):
                     attributes: dict[str, Value] = {"of": span.concept}
                     if state == "metastatic_disease" and not self.concepts.get(span.concept).site:
                         continue

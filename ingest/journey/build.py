@@ -135,7 +135,6 @@ def compose(bench: Workbench) -> None:
     sites = {bench.concepts.get(fact.concept).site for fact in own if fact.context.really_happened} - {""}
     organs = {site for site in sites if not any(other != site and bench.concepts.is_a(site, other) for other in sites)}
     _undo_at_sites_of_spread(bench, own)
-    bench.facts = [fact for fact in bench.facts if not _returned_at_home(fact, sites, bench.concepts)]
     for fact in own:
         if bench.concepts.get(fact.concept).site or not bench.concepts.is_a(fact.concept, "malignant_neoplasm"):
             continue
@@ -144,6 +143,16 @@ def compose(bench: Workbench) -> None:
             composed = composer.compose(fact.concept, next(iter(organs)))
             if composed != fact.concept:
                 fact.concept, fact.attributes["site"] = composed, next(iter(organs))
+
+
+def keep_returns_apart(bench: Workbench) -> None:
+    """A cancer that came back in its own organ has not spread there."""
+    organs = {
+        bench.concepts.get(fact.concept).site
+        for fact in bench.facts
+        if fact.kind == "diagnosis" and is_own(fact) and fact.context.really_happened
+    } - {""}
+    bench.facts = [fact for fact in bench.facts if not _returned_at_home(fact, organs, bench.concepts)]
 
 
 def _returned_at_home(fact: Fact, organs: set[str], concepts: ConceptTable) -> bool:
@@ -333,6 +342,7 @@ def world_of(context: Context) -> World:
 #: The journey, step by step.
 STEPS: Final[tuple[Step, ...]] = (
     collect,
+    keep_returns_apart,
     tell_past_scores,
     retract,
     supersede,

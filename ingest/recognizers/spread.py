@@ -28,9 +28,10 @@ _METASTASIS = re.compile(
 )
 #: Disease that came back in, or went to, a place: spread where the place is a distant organ.
 _RETURN = re.compile(
-    r"(?<![^\W\d_])(?<!infection )(?:recur(?:red|s|rence|rent)|relaps(?:ed|es|e)|spread(?:ing)?|progress(?:ed|ion))"
+    r"(?<![^\W\d_])(?<!infection )(?:(?:stage\s)?IV[A-C]?(?=\s\()"
+    r"|recur(?:red|s|rence|rent)|relaps(?:ed|es|e)|spread(?:ing)?|progress(?:ed|ion))"
     r"(?:\s(?:disease|cancer|tumou?r|carcinoma|melanoma|sarcoma|has|had|now|distantly|first))?"
-    r"(?=(?:\s(?:[A-Z][a-z]{2}\s)?\d{4})?(?:\s(?:in|to|into|at|within|with|involving)\s|:\s))",
+    r"(?=(?:\s(?:[A-Z][a-z]{2}\s)?\d{4})?(?:\s(?:in|to|into|at|within|with|involving)\s|:\s|\s\())",
     re.IGNORECASE,
 )
 #: Deposits are spread where a distant organ stands right before them.
@@ -38,7 +39,7 @@ _DEPOSITS = re.compile(r"(?<=[A-Za-z][ \-])(?:deposits?|implants)(?![^\W\d_])", 
 _RETURNS = frozenset(
     fold(word)
     for word in """recurred recurs recurrence recurrent relapsed relapses relapse spread spreading progressed
-    progression""".split()
+    progression iv iva ivb ivc""".split()
 )
 #: A single "met" is a metastasis only behind a site or a word of number; elsewhere it is a verb, or a gene.
 _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")

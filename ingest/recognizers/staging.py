@@ -77,6 +77,7 @@ _NOT_TNM = re.compile(
 )
 
 _GRADE_BEHIND = re.compile(r"[ \t,/]{0,2}G[1-4](?![^\W_])")
+_DISEASE_BEHIND = re.compile(r"\s(?:disease|cancer|carcinoma|adenocarcinoma|primary)\b", re.IGNORECASE)
 _STANDS_BEFORE = re.compile(r"(?:[(,;:]|\b(?:is|was|remains|remained|therefore|staged|still|as))\s{1,2}$|\($")
 _STANDS_BEHIND = re.compile(r"\s?(?:[).,;:]|$|\r?\n)")
 
@@ -154,7 +155,7 @@ _GROUP_PARTS = re.compile(r"(?P<number>IV|III|II|I|0|[1-4]|one|two|three|four)(?
 
 # --- grades -----------------------------------------------------------------------------------------------------------
 
-_GLEASON = r"(?:[Gg]leason|GLEASON|GS(?=\s?[1-5]\s?\+))(?:['’]?s)?"
+_GLEASON = r"(?:[Gg]leason|GLEASON|GS(?=\s?(?:[1-5]\s?\+|(?:[6-9]|10)\s?\())|Gl\.?(?=\s?[3-5]\s?\+))(?:['’]?s)?"
 _GLEASON_WORDS = r"(?:\s{0,2}(?:[Ss]core|SCORE|[Gg]rade|[Ss]um|[Pp]attern|of|is|was|[:=])){0,4}\s{0,2}"
 _GRADE = re.compile(
     rf"""(?=[A-Za-z1-5])(?:(?<![^\W_])|(?=G[1-4](?![^\W_]))(?:(?<=[TNM][0-4aX])|(?<=[TN][1-4][a-d])))(?:
@@ -300,7 +301,7 @@ class TnmRecognizer:
             return True
         if _NOT_TNM.match(text, match.end()):
             return False
-        if _GRADE_BEHIND.match(text, match.end()):
+        if _GRADE_BEHIND.match(text, match.end()) or (match.group("t") and _DISEASE_BEHIND.match(text, match.end())):
             return True
         if prefix and prefix not in ("a", "r", "u"):
             return True
@@ -396,7 +397,8 @@ class GradeRecognizer:
     name = "grade"
     triggers = frozenset(
         fold(word)
-        for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod gleason gleasons gg gg1 gg2 gg3 gg4 gg5
+        for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod gleason gleasons gs gl gg gg1 gg2 gg3 gg4
+        gg5
         high low         intermediate gs isup fuhrman fnclcc nottingham bloom 6 7 8 9 10""".split()
     )
 
