@@ -7,8 +7,9 @@ Each file is measured on its own; one that is not given is left out. A name *res
 a concept of the kind that the file is about. What it gives is then held against what the file itself says (a code, an
 ingredient, another name of the same thing):
 
-- *right*: the concept of that code or ingredient, one below it, or, for a name that a terminology gives to several
-  entries (*Yolk Sac Tumor*), one above them all;
+- *right*: the concept of that code or ingredient, one below it, a combination that holds it, or a form that the ontology
+  sets apart and calls by its name (*topical tretinoin*); for a name that a terminology gives to several entries (*Yolk
+  Sac Tumor*), one above them all;
 - *broader*: a concept above the right one;
 - *unchecked*: the file ties the name to nothing that the ontology carries;
 - *other*: something else. These are listed, and each is a question to the ontology.
@@ -35,9 +36,11 @@ from signature import command_line, markdown, signature
 
 import cohortium
 from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.regimens import read_components
+from cohortium.kb.words import normal_form
 
-#: Kinds of concept that a drug's name may resolve to.
-DRUGS: Final = ("drug", "regimen")
+#: Kinds of concept that a drug's name may resolve to; radioactive iodine is one of radiation.
+DRUGS: Final = ("drug", "regimen", "radiation")
 #: RxNorm's types of names, and its types of products, which are read and not looked up.
 NAMES: Final = ("IN", "PIN", "MIN", "BN")
 PRODUCTS: Final = ("SCDC", "SCD", "SBD", "GPCK", "BPCK")
@@ -87,6 +90,7 @@ class Measure:
 
     def __init__(self, concepts: ConceptTable) -> None:
         self.concepts = concepts
+        self._components = read_components()
 
     def verdict(self, name: Name) -> tuple[str, tuple[str, ...]]:
         """What the look-up of a name is, and the concepts it gives."""
@@ -95,7 +99,7 @@ class Measure:
             return "unresolved", ()
         if not name.right:
             return ("broader" if found[0] in WIDE else "unchecked"), found
-        if any(self.concepts.is_a(one, right) for one in found for right in name.right):
+        if any(self._is_right(one, right) for one in found for right in name.right):
             return "right", found
         if any(self.concepts.is_a(right, one) for one in found for right in name.right):
             shared = len(name.right) > 1 and all(
@@ -104,14 +108,23 @@ class Measure:
             return ("right" if shared else "broader"), found
         return "other", found
 
+    def _is_right(self, one: str, right: str) -> bool:
+        """Whether ``one`` is the concept or below it; of drugs also a combination of it, or a form called by its name."""
+        if self.concepts.is_a(one, right):
+            return True
+        if self.concepts.kind(one) not in DRUGS:
+            return False
+        named = normal_form(self.concepts.name(right)) in normal_form(self.concepts.name(one))
+        return named or any(self.concepts.is_a(part.drug, right) for part in self._components.get(one, ()))
+
     def is_read(self, name: Name, sentence: str) -> bool:
         """Whether reading the sentence finds the right concept, one below it, or, where none is known, the looked-up one."""
         right = name.right or frozenset(self.concepts.lookup(name.text, name.kinds))
         mentions = cohortium.read(sentence.format(name.text), date="2020-01-01").mentions
         return any(
-            self.concepts.is_a(mention.concept, one) or (len(right) > 1 and self.concepts.is_a(one, mention.concept))
+            self._is_right(mention.concept, one) or (len(right) > 1 and self.concepts.is_a(one, mention.concept))
             for mention in mentions
-            if mention.concept
+            if mention.concept in self.concepts
             for one in right
         )
 
@@ -156,7 +169,7 @@ def oncotree_leaves(path: Path, concepts: ConceptTable) -> Iterator[Name]:
     for code, text, _ in leaves:
         codes[text].update(concepts.lookup(f"ONCOTREE:{code}", ("tumor",)))
     for _, text, _ in leaves:
-        yield Name(text, ("tumor",), frozenset(codes[text]), "" )
+        yield Name(text, ("tumor",), frozenset(codes[text]))
 
 
 def antineoplastic_ingredients() -> frozenset[str]:
@@ -204,7 +217,7 @@ def genie_names(path: Path, concepts: ConceptTable) -> Iterator[Name]:
     for row in _rows(path):
         full = row["drug_name_full"].strip()
         match = _BRACKETED.fullmatch(full)
-        main, rest = (match[1], match[2]) if match else (row["drug_name"].strip(), full[len(row["drug_name"].strip()) :])
+        main, rest = (match[1], match[2]) if match else full.partition(",")[::2]
         right = frozenset(concepts.lookup(main, DRUGS))
         for group, text in [("drug", main), *(("code or brand", one) for one in rest.split(","))]:
             text = text.strip(" ()")
