@@ -1,15 +1,15 @@
 """How many names of published terminologies the shipped ontology knows, and whether they mean the right concept.
 
-    python benchmarks/ontology_coverage.py --oncotree tree.json --rxnorm rxnorm_terms.tsv --genie drug_regimen_list.tsv \\
-        [--acr acr_concepts.tsv] [--ncit Neoplasm_Core.tsv] [--hgnc hgnc_merged.tsv] [--list N] [--json OUT]
+    python benchmarks/ontology_coverage.py --oncotree tree.json --rxnorm rxnorm_terms.tsv --genie \\
+        drug_regimen_list.tsv [--acr acr_concepts.tsv] [--ncit Neoplasm_Core.tsv] [--hgnc hgnc_merged.tsv] [--list N] [--json OUT]
 
-Each file is measured on its own; one that is not given is left out. A name *resolves* when ``ConceptTable.lookup`` gives
-a concept of the kind that the file is about. What it gives is then held against what the file itself says (a code, an
-ingredient, another name of the same thing):
+Each file is measured on its own; one that is not given is left out. A name *resolves* when ``ConceptTable.lookup``
+gives a concept of the kind that the file is about. What it gives is then held against what the file itself says (a
+code, an ingredient, another name of the same thing):
 
-- *right*: the concept of that code or ingredient, one below it, a combination that holds it, or a form that the ontology
-  sets apart and calls by its name (*topical tretinoin*); for a name that a terminology gives to several entries (*Yolk
-  Sac Tumor*), one above them all;
+- *right*: the concept of that code or ingredient, one below it, a combination that holds it, or a form that the
+  ontology sets apart and calls by its name (*topical tretinoin*); for a name that a terminology gives to several
+  entries (*Yolk Sac Tumor*), one above them all;
 - *broader*: a concept above the right one;
 - *unchecked*: the file ties the name to nothing that the ontology carries;
 - *other*: something else. These are listed, and each is a question to the ontology.
@@ -46,7 +46,16 @@ NAMES: Final = ("IN", "PIN", "MIN", "BN")
 PRODUCTS: Final = ("SCDC", "SCD", "SBD", "GPCK", "BPCK")
 #: Concepts so wide that resolving a name to one of them says nothing.
 WIDE: Final = frozenset(
-    {"neoplasm", "malignant_neoplasm", "benign_neoplasm", "solid_tumor", "carcinoma", "sarcoma", "therapy", "systemic_therapy"}
+    {
+        "neoplasm",
+        "malignant_neoplasm",
+        "benign_neoplasm",
+        "solid_tumor",
+        "carcinoma",
+        "sarcoma",
+        "therapy",
+        "systemic_therapy",
+    }
 )
 _INGREDIENTS = Path(__file__).with_name("antineoplastic_ingredients.txt")
 _BRACKETED = re.compile(r"([^(]+?)\s*\((.*?)\)?")
@@ -79,7 +88,10 @@ class Tally:
         """Counts, shares and lists."""
         names = sum(self.counts[verdict] for verdict in ("right", "unchecked", "broader", "other", "unresolved"))
         resolved = names - self.counts["unresolved"]
-        shares = {"resolved": resolved / names if names else 0.0, "right": self.counts["right"] / names if names else 0.0}
+        shares = {
+            "resolved": resolved / names if names else 0.0,
+            "right": self.counts["right"] / names if names else 0.0,
+        }
         if "looked for by reading" in self.counts:
             shares["read"] = self.counts["read"] / self.counts["looked for by reading"]
         return {"names": names, **shares, "counts": dict(self.counts), "listed": dict(self.listed)}
@@ -109,7 +121,7 @@ class Measure:
         return "other", found
 
     def _is_right(self, one: str, right: str) -> bool:
-        """Whether ``one`` is the concept or below it; of drugs also a combination of it, or a form called by its name."""
+        """Whether ``one`` is the concept or below it; of drugs also a combination of it, or a form that bears its name."""
         if self.concepts.is_a(one, right):
             return True
         if self.concepts.kind(one) not in DRUGS:
@@ -118,7 +130,7 @@ class Measure:
         return named or any(self.concepts.is_a(part.drug, right) for part in self._components.get(one, ()))
 
     def is_read(self, name: Name, sentence: str) -> bool:
-        """Whether reading the sentence finds the right concept, one below it, or, where none is known, the looked-up one."""
+        """Whether reading the sentence finds the right concept; where none is known, the looked-up one."""
         right = name.right or frozenset(self.concepts.lookup(name.text, name.kinds))
         mentions = cohortium.read(sentence.format(name.text), date="2020-01-01").mentions
         return any(
@@ -227,7 +239,7 @@ def genie_names(path: Path, concepts: ConceptTable) -> Iterator[Name]:
 
 
 def acr_names(path: Path, concepts: ConceptTable) -> Iterator[Name]:
-    """The concepts that the query bank needs: names and synonyms, of any kind; tied by the codes that the file gives."""
+    """The concepts that the query bank needs: names and synonyms, of any kind; tied by the codes in the file."""
     for row in _rows(path):
         right = {concept for code in row["id"].split("|") if ":" in code for concept in concepts.lookup(code)}
         for text in (row["concept"], *row["synonyms"].split("|")):

@@ -37,6 +37,8 @@ _REFINED = (
 #: Right behind a gene's symbol, a change of it: cue enough for any symbol.
 _A_CHANGE = re.compile(r"[\s:(]{1,12}(?:p\.|c\.\s?\d|[A-Z]\d{2,4}(?:[A-Z*]|fs)\b|exon\s?\d)")
 _HAS_WORD = re.compile(r"[A-Za-z]")
+#: A drug's code, which some write without its hyphen (MK-3475, MK3475).
+_DRUG_CODE = re.compile(r"([A-Z]{2,5})-(\d{3,})")
 _SEPARATOR = re.compile(r"[^0-9A-Za-z]")
 _LETTERS_ONLY = re.compile(r"[a-z]{4,}")
 
@@ -73,6 +75,8 @@ class Lexicon:
                 # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.
                 if _HAS_WORD.search(name):
                     self._trie.add(name, Sense(row.id, kind, preferred=name == row.name))
+                    if code := _DRUG_CODE.fullmatch(name):
+                        self._trie.add(code[1] + code[2], Sense(row.id, kind))
             for abbreviation in row.abbreviations:
                 if _HAS_WORD.search(abbreviation.text):
                     self._trie.add(abbreviation.text, self._sense(row.id, kind, abbreviation))

@@ -13,7 +13,7 @@ from .tokens import Token, tokenize
 _GAP = re.compile(
     r"(?:[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}|[ ]?[\-\u2010-\u2015/'’+][ ]?"
     # Lookbehinds have one width each.
-    r"|(?<=del)\(|(?<=inv)\(|(?<=dup)\(|(?<=add)\(|(?<=[^A-Za-z]t)\(|(?<=^t)\(|(?<=\d);"
+    r"|(?<=[Dd]el)\(|(?<=[Ii]nv)\(|(?<=[Dd]up)\(|(?<=[Aa]dd)\(|(?<=[^A-Za-z]t)\(|(?<=^t)\(|(?<=\d);"
     # The point of NKX3.1.
     r"|(?<=\d)\.)"
 )
