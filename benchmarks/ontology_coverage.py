@@ -1,7 +1,7 @@
 """How many names of published terminologies the shipped ontology knows, and whether they mean the right concept.
 
-    python benchmarks/ontology_coverage.py --oncotree tree.json --rxnorm rxnorm_terms.tsv --genie \\
-        drug_regimen_list.tsv [--acr acr_concepts.tsv] [--ncit Neoplasm_Core.tsv] [--hgnc hgnc_merged.tsv] [--list N] [--json OUT]
+    python benchmarks/ontology_coverage.py [--oncotree tree.json] [--rxnorm rxnorm_terms.tsv] [--genie drug_list.tsv]
+        [--acr acr_concepts.tsv] [--ncit Neoplasm_Core.tsv] [--hgnc hgnc_merged.tsv] [--list N] [--json OUT]
 
 Each file is measured on its own; one that is not given is left out. A name *resolves* when ``ConceptTable.lookup``
 gives a concept of the kind that the file is about. What it gives is then held against what the file itself says (a
@@ -121,7 +121,7 @@ class Measure:
         return "other", found
 
     def _is_right(self, one: str, right: str) -> bool:
-        """Whether ``one`` is the concept or below it; of drugs also a combination of it, or a form that bears its name."""
+        """Whether ``one`` is the concept or below it; of drugs also a combination of it, or a form with its name."""
         if self.concepts.is_a(one, right):
             return True
         if self.concepts.kind(one) not in DRUGS:
