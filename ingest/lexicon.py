@@ -74,7 +74,8 @@ class Lexicon:
             for name in (row.name, *row.synonyms):
                 # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.
                 if _HAS_WORD.search(name):
-                    self._trie.add(name, Sense(row.id, kind, preferred=name == row.name))
+                    # A comma in a tumor's name sets its form apart; elsewhere it makes a list, read by its members.
+                    self._trie.add(name, Sense(row.id, kind, preferred=name == row.name), commas=row.kind == "tumor")
                     if code := _DRUG_CODE.fullmatch(name):
                         self._trie.add(code[1] + code[2], Sense(row.id, kind))
             for abbreviation in row.abbreviations:
