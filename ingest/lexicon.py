@@ -47,6 +47,8 @@ _OF_GENE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _HAS_WORD = re.compile(r"[A-Za-z]")
+#: A drug's code, which some write without its hyphen (MK-3475, MK3475).
+_DRUG_CODE = re.compile(r"([A-Z]{2,5})-(\d{3,})")
 _SEPARATOR = re.compile(r"[^0-9A-Za-z]")
 _LETTERS_ONLY = re.compile(r"[a-z]{4,}")
 
@@ -82,7 +84,10 @@ class Lexicon:
             for name in (row.name, *row.synonyms):
                 # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.
                 if _HAS_WORD.search(name):
-                    self._trie.add(name, Sense(row.id, kind, preferred=name == row.name))
+                    # A comma in a tumor's name sets its form apart; elsewhere it makes a list, read by its members.
+                    self._trie.add(name, Sense(row.id, kind, preferred=name == row.name), commas=row.kind == "tumor")
+                    if code := _DRUG_CODE.fullmatch(name):
+                        self._trie.add(code[1] + code[2], Sense(row.id, kind))
             for abbreviation in row.abbreviations:
                 if _HAS_WORD.search(abbreviation.text):
                     self._trie.add(abbreviation.text, self._sense(row.id, kind, abbreviation))

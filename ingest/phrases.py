@@ -13,10 +13,13 @@ from .tokens import Token, tokenize
 _GAP = re.compile(
     r"(?:[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}|[ ]?[\-\u2010-\u2015/'’+][ ]?"
     # Lookbehinds have one width each.
-    r"|(?<=del)\(|(?<=inv)\(|(?<=dup)\(|(?<=add)\(|(?<=[^A-Za-z]t)\(|(?<=^t)\(|(?<=\d);"
+    r"|(?<=[Dd]el)\(|(?<=[Ii]nv)\(|(?<=[Dd]up)\(|(?<=[Aa]dd)\(|(?<=[^A-Za-z]t)\(|(?<=^t)\(|(?<=\d);"
     # The point of NKX3.1.
     r"|(?<=\d)\.)"
 )
+
+#: What may stand where a phrase itself has a comma.
+_COMMA = re.compile(r",[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}")
 
 Payload = TypeVar("Payload")
 _END = ""
@@ -40,14 +43,17 @@ class PhraseTrie(Generic[Payload]):
         for phrase, payload in phrases:
             self.add(phrase, payload)
 
-    def add(self, phrase: str, payload: Payload) -> None:
-        """Add a phrase; one without any word is ignored."""
-        words = [token.norm for token in tokenize(phrase)]
+    def add(self, phrase: str, payload: Payload, *, commas: bool = False) -> None:
+        """Add a phrase; one without any word is ignored. With ``commas`` a comma in it may stand in a text too."""
+        words = tokenize(phrase)
         if not words:
             return
         node = self._root
-        for word in words:
-            node = node.setdefault(word, {})
+        for before, word in zip((None, *words), words, strict=False):
+            behind = node.setdefault(word.norm, {})
+            if commas and before is not None and _COMMA.fullmatch(phrase, before.end, word.start):
+                node["," + word.norm] = behind
+            node = behind
         node.setdefault(_END, []).append(payload)
 
     def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> Iterator[PhraseMatch[Payload]]:
@@ -60,10 +66,15 @@ class PhraseTrie(Generic[Payload]):
             if index + 1 >= len(tokens):
                 return
             here, following = tokens[index], tokens[index + 1]
-            if following.norm not in node or not _GAP.fullmatch(text, here.end, following.start):
+            key = following.norm
+            if key not in node:
                 return
+            if not _GAP.fullmatch(text, here.end, following.start):
+                key = "," + key
+                if key not in node or not _COMMA.fullmatch(text, here.end, following.start):
+                    return
             index += 1
-            node = node[following.norm]
+            node = node[key]
 
     def find(self, text: str, tokens: Sequence[Token]) -> Iterator[PhraseMatch[Payload]]:
         """The longest phrase at each token, left to right, without overlap."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .drug_names import without_endings
 from .errors import OntologyError
 from .words import ONTOLOGY_FOLDER, normal_form, normal_forms, read_pairs, squashed, without_plural
 
@@ -199,7 +200,8 @@ class ConceptTable:
         """The ids whose name, synonym, abbreviation, code or id ``text`` is; the best kind of match first.
 
         Case, hyphens and spaces, British and American spelling and plurals do not matter. An abbreviation of up to
-        four characters that has another reading (cues, or another concept of that name) needs its exact case.
+        four characters that has another reading (cues, or another concept of that name) needs its exact case. The salt
+        of a drug and the four letters of a biological product (``trastuzumab-dkst``) name the drug.
         """
         found = self._index().find(text)
         if kinds is not None:
@@ -337,8 +339,22 @@ class _NameIndex:
             )
         found += self._exact_short.get(text, [])
         if not found:
-            found = self._find_code(text)
+            found = self._find_code(text) or self._find_drug(text)
         return list(dict.fromkeys(found))
+
+    def _find_drug(self, text: str) -> list[int]:
+        """The drug that ``text`` names with a salt or a suffix behind it; not a class of drugs."""
+        bare = without_endings(text)
+        if bare == text:
+            return []
+        return [at for at in self.find(bare) if self._rows[at].kind == "drug" and at not in self._classes]
+
+    @functools.cached_property
+    def _classes(self) -> frozenset[int]:
+        """Positions of the concepts above others that RxNorm has no code for: classes, not drugs with special forms."""
+        parents = {parent for row in self._rows for parent in row.parents}
+        ingredients = {at for at, row in enumerate(self._rows) if any(code.startswith("RXNORM:") for code in row.codes)}
+        return frozenset(at for at, row in enumerate(self._rows) if row.id in parents and at not in ingredients)
 
     def _find_code(self, text: str) -> list[int]:
         match = _CODE.fullmatch(text)

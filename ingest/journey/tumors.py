@@ -27,7 +27,14 @@ _FAMILIES = (
     "leukemia",
 )
 #: Diseases of a whole system: whatever their form and place, one patient's are one disease.
-_SYSTEMIC = ("plasma_cell_neoplasm", "b_cell_non_hodgkin_lymphoma")
+_SYSTEMIC = (
+    "plasma_cell_neoplasm",
+    "b_cell_non_hodgkin_lymphoma",
+    "hodgkin_lymphoma",
+    "acute_myeloid_leukemia",
+    "acute_lymphoblastic_leukemia",
+    "myelodysplastic_syndrome",
+)
 #: Days within which facts tell of each other: what a report is about, which tumor a finding can be of.
 NEAR_IN_TIME = 90
 _ANY_DAY = DayInterval()

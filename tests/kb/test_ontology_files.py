@@ -60,3 +60,41 @@ def test_genes_of_companion_files_exist(shipped: ConceptTable, file: str) -> Non
     genes = {line.split("\t")[0] for line in lines if line and not line.startswith("#")} - {"gene"}
     assert genes
     assert {gene for gene in genes if gene not in shipped or shipped.kind(gene) != "gene"} == set()
+
+
+def test_an_oncotree_code_names_one_concept(shipped: ConceptTable) -> None:
+    """No code of OncoTree stands on two concepts."""
+    holders: dict[str, list[str]] = {}
+    for row in shipped.rows():
+        for code in row.codes:
+            if code.startswith("ONCOTREE:"):
+                holders.setdefault(code, []).append(row.id)
+    assert {code: ids for code, ids in holders.items() if len(ids) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [
+        ("AML with t(8;21)", "aml_with_runx1_runx1t1"),
+        ("CMML-2", "cmml_2"),
+        ("Hodgkin lymphoma, mixed cellularity", "mixed_cellularity_hodgkin_lymphoma"),
+        ("telangiectatic osteosarcoma", "telangiectatic_osteosarcoma"),
+        ("rhabdoid meningioma", "rhabdoid_meningioma"),
+        ("double-hit lymphoma", "double_hit_lymphoma"),
+    ],
+)
+def test_a_subtype_is_a_concept_of_its_own(shipped: ConceptTable, name: str, concept: str) -> None:
+    """A subtype is not a synonym of what lies above it."""
+    assert shipped.lookup(name, ("tumor",))[0] == concept
+
+
+def test_no_drug_is_one_of_two_letters_without_a_cue(shipped: ConceptTable) -> None:
+    """A short form of one or two letters is a drug only beside a cue."""
+    bare = {
+        short.text
+        for row in shipped.rows()
+        if row.kind == "drug"
+        for short in row.abbreviations
+        if len(short.text) <= 2 and not short.cues
+    }
+    assert bare == set()

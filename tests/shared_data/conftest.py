@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 from cohortium.__main__ import app
 
 ROOT = Path(__file__).resolve().parents[2]
+# The measurement of coverage is a script of the benchmarks.
+sys.path.insert(0, str(ROOT / "benchmarks"))
 PLACE = Path(os.environ.get("COHORTIUM_SHARED") or ROOT.parent / "shared")
 PARTS = ("stored", "unchanged", "superseding", "quarantined")
 
@@ -29,6 +32,21 @@ def corpus() -> Corpus:
         path = PLACE / "data" / name
         if not path.exists():
             pytest.skip(f"no data/{name} in the shared folder; set COHORTIUM_SHARED to the folder that holds data/")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def terminology() -> Corpus:
+    """The path of a terminology's file below the shared folder; the test is skipped when it is not there."""
+
+    def find(name: str) -> Path:
+        path = PLACE / "ontology" / name
+        if not path.exists():
+            pytest.skip(
+                f"no ontology/{name} in the shared folder; set COHORTIUM_SHARED to the folder that holds ontology/"
+            )
         return path
 
     return find
