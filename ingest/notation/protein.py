@@ -139,7 +139,7 @@ def effect_of(change: str) -> str:
     ):
         if word in change:
             return effect
-    match = re.fullmatch(r"([A-Z])(\d+)([A-Z*=?])(?:/.+)?", change)
+    match = re.fullmatch(r"([A-Z])(\d+)([A-WYZ*=?])(?:/.+)?", change)
     if match is None:
         return ""
     old, place, new = match.groups()
