@@ -1,4 +1,4 @@
-"""The commands of measurement: ``eval acr`` (the query bank against labels)."""
+"""The commands of measurement: ``eval acr`` (the query bank against labels), and those of the folders beside it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
 from ..kb.terminal import Format, NotYet, answer, check_output, counted, print_csv, print_table
 from .consistency.command import consistency
+from .notation.command import variants
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
@@ -165,4 +166,8 @@ def _write_page(path: Path, scores: dict[str, Any]) -> None:
         raise UsageError(f"cannot write '{path}': {error.strerror}") from error
 
 
-COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("acr", acr), ("consistency", consistency))
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
+    ("acr", acr),
+    ("consistency", consistency),
+    ("variants", variants),
+)

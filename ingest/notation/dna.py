@@ -30,18 +30,20 @@ _SUBSTITUTION: Final = rf"{SEQUENCE}(?:{ARROW}|[ ]?/[ ]?)(?:{SEQUENCE})"
 _END: Final = r"(?![A-Za-z0-9])"
 #: A sign may follow a name (TNF-308G/A); a figure behind a hyphen belongs to the name (IL-10).
 _START: Final = r"(?:(?<![A-Za-z0-9_.])(?<![A-Za-z]-)|(?<=[A-Za-z0-9])(?=-\d)|(?<=[A-Za-z])(?=\+\d))"
-#: c.1799T>A, c.-124C>T, c.76_78del, g.203A>C, m.3243A>G, c.*557G>A, c.1002_1003insT, c.[76A>C;88G>T], c2403T-->C, c.108C4A
+#: c.1799T>A, c.-124C>T, c.76_78del, m.3243A>G, c.*557G>A, c.[76A>C;88G>T], c2403T-->C; a lost > as in c.108C4A
 _HGVS: Final = re.compile(
     rf"""(?<![A-Za-z0-9_])(?P<kind>[cgmnrC](?=[ ]?\.)|[cgm](?=\d{{2}}))(?:[ ]?\.[ ]?)?(?P<open>[(\[]{{0,2}})[ ]?
     (?P<place>{_RANGE})[ ]?
-    (?P<change>\({_SUBSTITUTION}\)|{_SUBSTITUTION}|{SEQUENCE}(?:-{{1,2}}|[ ]to[ ]){SEQUENCE}|{SEQUENCE}[ ]?4[ ]?{SEQUENCE}|{_REWRITE}|\(?{SEQUENCE}\)?\[\d{{1,4}}\]|=)
+    (?P<change>
+        \({_SUBSTITUTION}\)|{_SUBSTITUTION}|{SEQUENCE}(?:-{{1,2}}|[ ]to[ ]|[ ]?4[ ]?){SEQUENCE}
+      | {_REWRITE}|\(?{SEQUENCE}\)?\[\d{{1,4}}\]|=)
     (?P<more>(?:[ ]?;[ ]?{_RANGE}{_SUBSTITUTION}){{0,5}}(?=[)\]]))?{_END}""",
     re.VERBOSE,
 )
 #: 1799T>A, 677 C-->T, -866G/A, +113 G/C, -369 (C>G), -491A to T, 2398+1G>C, -14T-->C
 _PLACE_FIRST: Final = re.compile(
     rf"""(?:{_START}|(?<=nt)|(?<=mt)|(?<=np)|(?<=[^A-Za-z0-9_.]at))(?P<place>{_RANGE})[ ]?
-    (?:\((?P<inner>[ACGTU]{{1,30}}(?:{ARROW}|/)[ACGTU]{{1,30}}|[+\-][ACGTU]{{1,30}})\)
+    (?:\((?P<inner>[ACGTU]{{1,30}}(?:{ARROW}|/)[ACGTU]{{1,30}}|[ACGTU][ ]to[ ][ACGTU]|[+\-][ACGTU]{{1,30}})\)
       |(?P<old>{SEQUENCE}){ARROW}(?P<new>{SEQUENCE})
       |(?P<allele>[ACGTU])[ ]?/[ ]?(?P<other>[ACGTU])
       |(?P<first>[ACGTU])-{{1,2}}(?P<second>[ACGTU])
@@ -54,14 +56,18 @@ _REWRITTEN: Final = re.compile(
     re.VERBOSE,
 )
 #: -652 6N ins/del
-_INDEL_POLYMORPHISM: Final = re.compile(rf"{_START}(?P<place>[+\-]{_FIGURE})[ ]\d{{1,4}}N[ ](?:ins/del|del/ins|ins|del){_END}")
+_INDEL_POLYMORPHISM: Final = re.compile(
+    rf"{_START}(?P<place>[+\-]{_FIGURE})[ ]\d{{1,4}}N[ ](?:ins/del|del/ins|ins|del){_END}"
+)
 #: 862+5A: a base at its place, nothing said of the other
 _BASE_ALONE: Final = re.compile(rf"{_START}(?P<place>\d{{2,6}}[ ]?[+\-][ ]?\d{{1,4}})(?P<base>[ACGT]){_END}")
 #: 1978(TATC)(1-2), (CAG)37
-_REPEAT: Final = re.compile(r"(?<![A-Za-z0-9_.])\d{2,6}\([ACGT]{2,10}\)(?:\(\d{1,3}(?:-\d{1,3})?\)|\d{1,3}\b|\[\d{1,3}\])")
+_REPEAT: Final = re.compile(
+    r"(?<![A-Za-z0-9_.])\d{2,6}\([ACGT]{2,10}\)(?:\(\d{1,3}(?:-\d{1,3})?\)|\d{1,3}\b|\[\d{1,3}\])"
+)
 #: T1799A, C677T, G-395A, T-189C: which also may be residues.
 _LETTERS: Final = re.compile(
-    rf"(?<![A-Za-z0-9_])(?:(?P<kind>[cgmnr])\.[ ]?)?(?P<old>[ACGT])"
+    r"(?<![A-Za-z0-9_])(?:(?P<kind>[cgmnr])\.[ ]?)?(?P<old>[ACGT])"
     r"(?:\((?P<inside>[+\-]?\d{1,7})\)|(?P<place>[+\-]?\d{1,7}))(?P<new>[ACGT])(?![A-Za-z0-9])"
 )
 #: T-to-A change at position 1799; A-to-G transition at nucleotide 3243; (T --> C) substitution at position 2209
@@ -73,7 +79,8 @@ _CHANGE: Final = any_of(
 )  # fmt: skip
 _AT: Final = (
     r"[\s](?:\(|(?:at|in|on|of)[\s](?:the[\s])?)?(?:c?DNA[\s])?"
-    r"(?:(?:nucleotide|base|nt|np|bp|position|site|promoter|mtDNA)s?[\s]?(?:pair[\s])?){1,3}(?:number[\s]|no\.[\s])?[#]?[ ]?"
+    r"(?:(?:nucleotide|base|nt|np|bp|position|site|promoter|mtDNA|codon)s?[\s]?(?:pair[\s])?){1,3}"
+    r"(?:number[\s]|no\.[\s])?[#]?[ ]?"
     r"|[\s]at[\s](?=[+\-]\d)|(?P<bare>[ -]?)(?=\d\d)"
 )
 _PROSE: Final = re.compile(
@@ -98,7 +105,8 @@ _CODONS: Final = re.compile(
 #: IVS4+1G>A, IVS8+4 A>G, IVS-II-1(G>A), IVS10nt-11, IVS 9 del[-7:-4], IVS10+1, g-->t
 _INTRON: Final = re.compile(
     rf"""(?<![A-Za-z0-9_])(?:[cg]\.[ ]?)?IVS[ \-]?(?P<number>\d{{1,3}}|[IVX]{{1,4}}(?![A-Za-z]))
-    (?P<place>[ ]?\([+\-][ ]?\d{{1,5}}\)|,?[ ]?(?:nt|ds|as|DS|AS)?[ ]?[+\-][ ]?\d{{1,5}}(?:[ ]?[_\-][ ]?[+\-]?\d{{1,5}})?|[ ]?nt[ ]?\d{{1,5}})?
+    (?P<place>[ ]?\([+\-][ ]?\d{{1,5}}\)
+      |,?[ ]?(?:nt|ds|as|DS|AS)?[ ]?[+\-][ ]?\d{{1,5}}(?:[ ]?[_\-][ ]?[+\-]?\d{{1,5}})?|[ ]?nt[ ]?\d{{1,5}})?
     (?:[ ]?(?P<loss>(?:del|ins)[ ]?\[[-+\d:_ ]{{1,20}}\])
       |,?[ ]?(?P<change>\({_SUBSTITUTION}\)|{_SUBSTITUTION}|{_REWRITE}|[ACGT](?![A-Za-z0-9]))
     )?{_END}""",
@@ -107,7 +115,8 @@ _INTRON: Final = re.compile(
 #: dup24bp, del14b_17b, del 92 nucleotide -19/+73, ins27
 _SIZED: Final = re.compile(
     r"(?<![A-Za-z0-9_])(?P<what>del|dup|ins)[ ]?(?:[ACGT]{0,10}\d{1,5}[ \-]?(?:bp|nt|kb)\b"
-    r"|\d{1,3}[a-z]?_\d{1,3}[a-z]?|[ ]?\d{1,4}[ ]nucleotides?[ ][+\-]?\d{1,5}/[+\-]?\d{1,5}|-?\(\d{1,6}-\d{1,6}\))(?![A-Za-z0-9])"
+    r"|\d{1,3}[a-z]?_\d{1,3}[a-z]?|[ ]?\d{1,4}[ ]nucleotides?[ ][+\-]?\d{1,5}/[+\-]?\d{1,5}"
+    r"|-?\(\d{1,6}-\d{1,6}\))(?![A-Za-z0-9])"
 )
 #: c.(67+1_68-1)_(*1_?)del: ends that are not known
 _UNKNOWN_ENDS: Final = re.compile(
@@ -236,12 +245,12 @@ def _prose(match: re.Match[str]) -> Expression | None:
     old, new = base(match["old"]), base(match["new"])
     if match["old"].islower() and len(match["old"]) == 1:
         return None
-    # "A to G 45": without a word of place only an arrow makes it one.
-    if match["bare"] is not None and re.search(r"[a-z]", match.group()):
+    told = bool(re.search(r"[\s-](?:to|for|by|with)[\s-]", match.group()))
+    # "A to G 45": without a word of place, or at a codon, only an arrow makes it one.
+    if told and (match["bare"] is not None or "codon" in match.group()):
         return None
     if re.search(r"[\s-]for[\s-]", match.group()):
         old, new = new, old
-    told = bool(re.search(r"[\s-](?:to|for|by|with)[\s-]", match.group()))
     attributes = _attributes("", normal(f"{match['place']}{old}>{new}"))
     return Expression(match.start(), match.end(), "dna", attributes, told=told)
 

@@ -1,4 +1,4 @@
-"""An expression of change: its span in the text, what it is a change of, and its normal form; and a form of writing it."""
+"""An expression of change: its span, what it is a change of, its normal form; and a form of writing such."""
 
 from __future__ import annotations
 

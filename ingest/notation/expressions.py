@@ -1,4 +1,4 @@
-"""All expressions of change in a text: every form tried, doubtful ones judged by what stands around, overlaps settled."""
+"""All expressions of change in a text: every form tried, the doubtful judged by its surroundings, overlaps settled."""
 
 from __future__ import annotations
 
@@ -89,8 +89,11 @@ def _judged(text: str, one: Expression, among_others: bool) -> Expression | None
     if patterns["before"].search(before):
         return None
     if "alleles" in one.attributes:
-        beside = bool(patterns["allele"].search(before[-_BESIDE:])
-            or _DBSNP_BEFORE.search(before[-_BESIDE:]) or patterns["allele"].search(after[:_BESIDE]))
+        beside = bool(
+            patterns["allele"].search(before[-_BESIDE:])
+            or _DBSNP_BEFORE.search(before[-_BESIDE:])
+            or patterns["allele"].search(after[:_BESIDE])
+        )
         return one if beside else None
     if one.form == "fusion":
         return one if patterns["fusion"].search(before) or patterns["fusion"].search(after) else None
@@ -99,12 +102,19 @@ def _judged(text: str, one: Expression, among_others: bool) -> Expression | None
         return None
     figures = len(_FIGURES.findall(surface)[0])
     short = figures == 1 or figures == 2 and not among_others or surface[0] == "X" or "-" in surface
-    if not known and one.form == "protein" and short and not (
-        patterns["support"].search(before) or patterns["support"].search(after) or gene_before(text, one.start)
+    if (
+        not known
+        and one.form == "protein"
+        and short
+        and not (
+            patterns["support"].search(before) or patterns["support"].search(after) or gene_before(text, one.start)
+        )
     ):
         return None
-    if one.form == "dna" and one.other is None and not any(
-        patterns[name].search(side) for name in ("nucleotide", "support") for side in (before, after)
+    if (
+        one.form == "dna"
+        and one.other is None
+        and not any(patterns[name].search(side) for name in ("nucleotide", "support") for side in (before, after))
     ):
         return None
     if one.other is not None:

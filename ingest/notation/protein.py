@@ -32,7 +32,8 @@ _END: Final = r"(?![A-Za-z0-9])"
 _HGVS: Final = re.compile(
     rf"""(?<![A-Za-z0-9_.])(?:[pP][ ]?\.[ ]?|p(?=[A-Z][a-z]{{2}}\d))(?P<open>[(\[]{{0,2}})
     (?P<change>
-        (?:(?:{_EITHER}|\*|X|Ter)[ ]?\d{{1,5}}(?:[_\-]{_EITHER}?\d{{1,5}})?|\d{{1,5}}[_\-]\d{{1,5}}|\d{{1,5}}(?=del|ins|dup))
+        (?:(?:{_EITHER}|\*|X|Ter)[ ]?\d{{1,5}}(?:[_\-]{_EITHER}?\d{{1,5}})?
+          |\d{{1,5}}[_\-]\d{{1,5}}|\d{{1,5}}(?=del|ins|dup))
         (?:[ ]?{_tail(_EITHER)})?
       | 0\??|[=?])
     (?P<more>(?:[ ]?;[ ]?(?:p\.)?{_EITHER}\d{{1,5}}{_EITHER}){{0,5}}(?=[)\]]))?{_END}""",
@@ -52,7 +53,8 @@ _GAP: Final = r"(?:[ ]?-[ ]?|[ ])"
 _INTO: Final = rf"(?:{ARROW}|[ ]?-{{1,2}}[ ]?|[\s-](?:to|by|into)[\s-](?:an?[ ])?|[ ])"
 #: Val-600-Glu, Val(600)Glu, Arg 1306 Trp, Cys 23-Ser 23, Val600 to Glu, Tyr64-->Ter, arginine 150 proline
 _SPACED: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?P<old>{NAMED})(?:{_GAP}?(?P<place>\d{{1,4}})(?:{_INTO}|/)?|[ ]?\((?P<inside>\d{{1,4}})\)[ ]?-?)
+    rf"""(?<![A-Za-z0-9_])(?P<old>{NAMED})
+    (?:{_GAP}?(?P<place>\d{{1,4}})(?:{_INTO}|/)?|[ ]?\((?P<inside>\d{{1,4}})\)[ ]?-?)
     (?P<new>{NAMED}|{STOP_WORD}|\*)(?P<again>{_GAP}?(?P=place)(?!\d))?{_END}""",
     re.VERBOSE,
 )
@@ -67,7 +69,7 @@ _AT: Final = (
     r"position|aa)s?(?:[\s](?:number|no\.?))?[\s#]{1,2}"
 )
 _PROSE_INTO: Final = rf"(?:{ARROW}|[\s-](?P<way>to|for|with|by|into)[\s-](?:an?[ ])?|-{{1,2}})"
-#: Arg-to-Cys substitution at position 158, valine to glutamic acid at codon 600, methionine-->valine substitution at codon 404
+#: Arg-to-Cys substitution at position 158, valine to glutamic acid at codon 600, Met-->Val at codon 404
 _PROSE: Final = re.compile(
     rf"""(?<![A-Za-z0-9_])(?P<old>{NAMED}){_PROSE_INTO}(?P<new>{NAMED}|{STOP_WORD})
     (?:[\s]{_KIND})?{_AT}(?P<place>\d{{1,4}})(?![\d.]\d|\d)""",
@@ -176,7 +178,9 @@ def _hgvs(match: re.Match[str]) -> Expression | None:
             end += 1
     change = normal(match["change"])
     if match["more"] and match["open"]:
-        change = ";".join([change, *(normal(part.replace("p.", "")) for part in match["more"].split(";") if part.strip())])
+        change = ";".join(
+            [change, *(normal(part.replace("p.", "")) for part in match["more"].split(";") if part.strip())]
+        )
     return Expression(match.start(), end, "protein", attributes_of(change))
 
 

@@ -69,7 +69,7 @@ def plain(text: str) -> str:
 
 
 def letter(residue: str) -> str:
-    """The letter of a residue however it is written (``Val``, ``valine``, ``V``), ``*`` for a stop; itself if unknown."""
+    """The letter of a residue however written (``Val``, ``valine``, ``V``), ``*`` for a stop; itself if unknown."""
     folded = " ".join(re.split(r"[\s\-]+", residue.strip().lower()))
     folded = re.sub(r"^an? (?:premature )?", "", folded)
     return _LETTERS.get(folded, residue)
