@@ -29,7 +29,7 @@ _REWRITE: Final = rf"""(?:
 _SUBSTITUTION: Final = rf"{SEQUENCE}(?:{ARROW}|[ ]?/[ ]?)(?:{SEQUENCE})"
 _END: Final = r"(?![A-Za-z0-9])"
 #: A sign may follow a name (TNF-308G/A); a figure behind a hyphen belongs to the name (IL-10).
-_START: Final = r"(?:(?<![A-Za-z0-9_.])(?<![A-Za-z]-)|(?<=[A-Za-z0-9])(?=-\d)|(?<=[A-Za-z])(?=\+\d))"
+_START: Final = r"(?=[*+\-\d])(?:(?<![A-Za-z0-9_.])(?<![A-Za-z]-)|(?<=[A-Za-z0-9])(?=-\d)|(?<=[A-Za-z])(?=\+\d))"
 #: c.1799T>A, c.-124C>T, c.76_78del, m.3243A>G, c.*557G>A, c.[76A>C;88G>T], c2403T-->C; a lost > as in c.108C4A
 _HGVS: Final = re.compile(
     rf"""(?<![A-Za-z0-9_])(?P<kind>[cgmnrC](?=[ ]?\.)|[cgm](?=\d{{2}}))(?:[ ]?\.[ ]?)?(?P<open>[(\[]{{0,2}})[ ]?
@@ -42,7 +42,7 @@ _HGVS: Final = re.compile(
 )
 #: 1799T>A, 677 C-->T, -866G/A, +113 G/C, -369 (C>G), -491A to T, 2398+1G>C, -14T-->C
 _PLACE_FIRST: Final = re.compile(
-    rf"""(?:{_START}|(?<=nt)|(?<=mt)|(?<=np)|(?<=[^A-Za-z0-9_.]at))(?P<place>{_RANGE})[ ]?
+    rf"""(?=[*+\-\d])(?:{_START}|(?<=nt)|(?<=mt)|(?<=np)|(?<=[^A-Za-z0-9_.]at))(?P<place>{_RANGE})[ ]?
     (?:\((?P<inner>[ACGTU]{{1,30}}(?:{ARROW}|/)[ACGTU]{{1,30}}|[ACGTU][ ]to[ ][ACGTU]|[+\-][ACGTU]{{1,30}})\)
       |(?P<old>{SEQUENCE}){ARROW}(?P<new>{SEQUENCE})
       |(?P<allele>[ACGTU])[ ]?/[ ]?(?P<other>[ACGTU])
@@ -84,7 +84,7 @@ _AT: Final = (
     r"|[\s]at[\s](?=[+\-]\d)|(?P<bare>[ -]?)(?=\d\d)"
 )
 _PROSE: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?P<open>\()?(?P<old>{NUCLEOTIDE}|{SEQUENCE})
+    rf"""(?<![A-Za-z0-9_])(?=[(ACGTUacgtu])(?P<open>\()?(?P<old>{NUCLEOTIDE}|{SEQUENCE})
     (?:{ARROW}|[\s](?:to|for|by|with)[\s](?:an?[\s])?|-to-|-for-)(?P<new>{NUCLEOTIDE}|{SEQUENCE})\)?
     (?:[\s](?:[a-z]{{4,12}}[\s])?{_CHANGE})?(?:{_AT})(?P<place>{_PLACE}){_END}""",
     re.VERBOSE,
@@ -133,6 +133,10 @@ _ALLELES: Final = re.compile(
     rf"""(?<![A-Za-z0-9_/.\-])(?:(?P<old>[ACGT]){ARROW}(?P<new>[ACGT])
       |(?P<one>[ACGT])/(?P<two>[ACGT])|(?P<many>[ACGT]{{4,40}})/-)(?![A-Za-z0-9/+\-])""",
     re.VERBOSE,
+)
+#: What every change with its place first has somewhere.
+_BASES_BEHIND_PLACE: Final = re.compile(
+    r"[\d?b)][ ]?\(?(?:[ACGTU]{1,60}|[acgtu]{1,60})(?:[ ]?[->=/&]| to |-to-)|[\d?b)][ ]?\([+\-][ACGTU]"
 )
 _SPLICE: Final = re.compile(r"\d[+\-][12](?!\d)")
 
@@ -303,11 +307,11 @@ def _alleles(match: re.Match[str]) -> Expression | None:
 
 FORMS: Final = (
     Form(_HGVS, _hgvs),
-    Form(_PLACE_FIRST, _place_first),
-    Form(_BASE_ALONE, _base_alone),
+    Form(_PLACE_FIRST, _place_first, _BASES_BEHIND_PLACE),
+    Form(_BASE_ALONE, _base_alone, re.compile(r"\d[ ]?[+\-][ ]?\d{1,4}[ACGT]")),
     Form(_REPEAT, _sized, re.compile(r"\([ACGT]")),
-    Form(_REWRITTEN, _rewritten, re.compile("(?i)del|ins|dup|inv")),
-    Form(_INDEL_POLYMORPHISM, _sized, re.compile("N ")),
+    Form(_REWRITTEN, _rewritten, re.compile(r"(?:[\d?)]|kb)[ ]?(?:[dD][eEuU][lLpP]|[iI][nN][sSvV])")),
+    Form(_INDEL_POLYMORPHISM, _sized, re.compile(r"\dN ")),
     Form(_LETTERS, _letters),
     Form(_PROSE, _prose),
     Form(_TRIPLET, _triplet),

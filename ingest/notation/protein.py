@@ -41,7 +41,7 @@ _HGVS: Final = re.compile(
 )
 #: V600E, Val600Glu, V600E/K, E746_A750del, E746-A750del, P686fs, S133stop, E947stop
 _BARE: Final = re.compile(
-    rf"""(?:(?<![A-Za-z0-9_])(?<!\d\.)|(?<=[^A-Za-z0-9]H3)|(?<=alpha)|(?<=beta)|(?<=gamma))
+    rf"""(?=[A-Z][A-Za-z]{{0,2}}\d|del|ins|dup)(?:(?<![A-Za-z0-9_])(?<!\d\.)|(?<=[^A-Za-z0-9]H3)|(?<=alpha)|(?<=beta)|(?<=gamma))
     (?P<change>
         {RESIDUE}\d{{1,5}}[_\-]{RESIDUE}?\d{{1,5}}[ ]?(?:delins|del|ins|dup|>){RESIDUE}{{0,40}}
       | (?:del|ins|dup)[ ]?{RESIDUE}\d{{2,4}}(?:[_\-]{RESIDUE}?\d{{1,5}}(?:ins{RESIDUE}{{1,40}})?)?
@@ -53,7 +53,7 @@ _GAP: Final = r"(?:[ ]?-[ ]?|[ ])"
 _INTO: Final = rf"(?:{ARROW}|[ ]?-{{1,2}}[ ]?|[\s-](?:to|by|into)[\s-](?:an?[ ])?|[ ])"
 #: Val-600-Glu, Val(600)Glu, Arg 1306 Trp, Cys 23-Ser 23, Val600 to Glu, Tyr64-->Ter, arginine 150 proline
 _SPACED: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?P<old>{NAMED})
+    rf"""(?<![A-Za-z0-9_])(?=[ACGHILMPSTUVacghilmpstv])(?P<old>{NAMED})
     (?:{_GAP}?(?P<place>\d{{1,4}})(?:{_INTO}|/)?|[ ]?\((?P<inside>\d{{1,4}})\)[ ]?-?)
     (?P<new>{NAMED}|{STOP_WORD}|\*)(?P<again>{_GAP}?(?P=place)(?!\d))?{_END}""",
     re.VERBOSE,
@@ -71,7 +71,7 @@ _AT: Final = (
 _PROSE_INTO: Final = rf"(?:{ARROW}|[\s-](?P<way>to|for|with|by|into)[\s-](?:an?[ ])?|-{{1,2}})"
 #: Arg-to-Cys substitution at position 158, valine to glutamic acid at codon 600, Met-->Val at codon 404
 _PROSE: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?P<old>{NAMED}){_PROSE_INTO}(?P<new>{NAMED}|{STOP_WORD})
+    rf"""(?<![A-Za-z0-9_])(?=[ACGHILMPSTUVacghilmpstv])(?P<old>{NAMED}){_PROSE_INTO}(?P<new>{NAMED}|{STOP_WORD})
     (?:[\s]{_KIND})?{_AT}(?P<place>\d{{1,4}})(?![\d.]\d|\d)""",
     re.VERBOSE,
 )

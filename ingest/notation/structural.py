@@ -76,7 +76,13 @@ def _dbsnp(match: re.Match[str]) -> Expression:
 
 
 FORMS: Final = (
-    Form(_EXON, _exon, re.compile("(?i)ex|del|ins")),
+    Form(
+        _EXON,
+        _exon,
+        re.compile(
+            r"(?:[eE][xX]\w*|E)[ .-]{0,2}\d|(?:del|ins|dup|Del|Ins|Dup|kipping)\w* (?:of |in )?(?:the )?ex|(?:19|20)(?:del|ins)"
+        ),
+    ),
     Form(_KARYOTYPE, _karyotype, re.compile(r"\(")),
     Form(_FUSION, _fusion, re.compile(r"[A-Z0-9](?:::|-|/)[A-Z]")),
     Form(_DBSNP, _dbsnp, re.compile("rs|reference SNP")),
