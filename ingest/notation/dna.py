@@ -222,8 +222,9 @@ def _rewritten(match: re.Match[str]) -> Expression | None:
     place, change = match["place"], match["change"]
     told = re.search(r"(?:del|ins|dup|inv|>)[ ]?\(?([ACGTUacgtu]+|\d+)", change, re.IGNORECASE)
     figures = re.findall(r"\d+", place)
-    # "19del" and "20 ins" are exons; a place alone needs the bases, or a size behind three figures, or a range.
-    if told is None and len(figures) < 2:
+    # "19del" and "20 ins" are exons, "557-558 del" is of residues: bases tell, a size behind three figures, or a range
+    # as HGVS writes it.
+    if told is None and "_" not in place:
         return None
     if told is not None and told[1].isdigit() and len(figures[0]) < 3:
         return None

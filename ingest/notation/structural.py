@@ -23,6 +23,9 @@ _EXON: Final = re.compile(
     )(?![A-Za-z0-9])""",
     re.VERBOSE,
 )
+_EXON_TRIGGER: Final = re.compile(
+    r"(?:[eE][xX]\w*|E)[ .-]{0,2}\d|(?:del|ins|dup|Del|Ins|Dup|kipping)\w* (?:of |in )?(?:the )?ex|(?:19|20)(?:del|ins)"
+)
 #: t(9;22)(q34;q11), del(17p), inv(16)(p13q22), i(12p), der(1)
 _KARYOTYPE: Final = re.compile(
     r"(?<![A-Za-z0-9])(?P<what>t|del|inv|dup|ins|i|der|add)[ ]?\((?P<where>"
@@ -76,13 +79,7 @@ def _dbsnp(match: re.Match[str]) -> Expression:
 
 
 FORMS: Final = (
-    Form(
-        _EXON,
-        _exon,
-        re.compile(
-            r"(?:[eE][xX]\w*|E)[ .-]{0,2}\d|(?:del|ins|dup|Del|Ins|Dup|kipping)\w* (?:of |in )?(?:the )?ex|(?:19|20)(?:del|ins)"
-        ),
-    ),
+    Form(_EXON, _exon, _EXON_TRIGGER),
     Form(_KARYOTYPE, _karyotype, re.compile(r"\(")),
     Form(_FUSION, _fusion, re.compile(r"[A-Z0-9](?:::|-|/)[A-Z]")),
     Form(_DBSNP, _dbsnp, re.compile("rs|reference SNP")),

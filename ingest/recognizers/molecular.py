@@ -123,7 +123,7 @@ def molecular_words() -> PhraseTrie[tuple[str, str, str]]:
 
 @lru_cache(maxsize=1)
 def speaking_of_changes() -> frozenset[str]:
-    """Folded words (mutation, allele, exon …) of which a note holds one that writes changes in less common notations."""
+    """Folded words (mutation, allele, exon …), one of which stands in a note that has changes in other notations."""
     return frozenset(map(fold, words()["support"]["words"]))
 
 
@@ -205,7 +205,7 @@ class MolecularRecognizer:
 
     @staticmethod
     def _other_notations(text: str) -> Iterator[Span]:
-        """Changes in notations that only the whole grammar knows; where the patterns above read the same, they stand."""
+        """Changes in notations that only the whole grammar knows; what the patterns above read the same way stands."""
         for one in expressions_of(text):
             if one.form not in ("protein", "dna") or not {"protein", "cdna"} & one.attributes.keys():
                 continue
