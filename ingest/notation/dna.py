@@ -125,7 +125,7 @@ _UNKNOWN_ENDS: Final = re.compile(
 )
 #: Tdel219, delAG185; deltac756; Delta32
 _FRONTED: Final = re.compile(
-    r"(?<![A-Za-z_])(?:[ACGT](?:del|ins)\d{2,6}|(?:del|ins|dup)[ACGT]{1,20}[ -]?\d{2,6}"
+    r"(?<![A-Za-z_])(?:[ACGT](?:del|ins)\d{2,6}|(?:del|ins|dup)[ACGT]{1,20}(?:[ -]?\d{2,6})?"
     r"|(?:[Dd]elta[ -]?|Δ[ -]?)(?P<code>[cgACGT]\d{2,6}|32))(?![A-Za-z0-9])"
 )
 #: Alleles alone: G-->A, G/A, AGCTCCTC/-
