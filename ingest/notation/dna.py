@@ -65,10 +65,11 @@ _BASE_ALONE: Final = re.compile(rf"{_START}(?P<place>\d{{2,6}}[ ]?[+\-][ ]?\d{{1
 _REPEAT: Final = re.compile(
     r"(?<![A-Za-z0-9_.])\d{2,6}\([ACGT]{2,10}\)(?:\(\d{1,3}(?:-\d{1,3})?\)|\d{1,3}\b|\[\d{1,3}\])"
 )
-#: T1799A, C677T, G-395A, T-189C: which also may be residues.
+#: T1799A, C677T, C677-->T, G-395A, T-189C: which also may be residues.
 _LETTERS: Final = re.compile(
     r"(?<![A-Za-z0-9_])(?:(?P<kind>[cgmnr])\.[ ]?)?(?P<old>[ACGT])"
-    r"(?:\((?P<inside>[+\-]?\d{1,7})\)|(?P<place>[+\-]?\d{1,7}))(?P<new>[ACGT])(?![A-Za-z0-9])"
+    r"(?:\((?P<inside>[+\-]?\d{1,7})\)|(?P<place>[+\-]?\d{1,7}))"
+    rf"(?P<arrow>{ARROW})?(?P<new>[ACGT])(?![A-Za-z0-9])"
 )
 #: T-to-A change at position 1799; A-to-G transition at nucleotide 3243; (T --> C) substitution at position 2209
 _CHANGE: Final = any_of(
@@ -235,11 +236,12 @@ def _rewritten(match: re.Match[str]) -> Expression | None:
 
 def _letters(match: re.Match[str]) -> Expression | None:
     place = match["place"] or match["inside"]
-    if match["old"] == match["new"]:
+    # "Edema L3 > R": with an arrow one figure is no place.
+    if match["old"] == match["new"] or match["arrow"] and len(place) < 2:
         return None
     attributes = _attributes(match["kind"] or "", f"{place}{match['old']}>{match['new']}")
     dna = Expression(match.start(), match.end(), "dna", attributes)
-    if match["kind"] or place[0] in "+-":
+    if match["kind"] or match["arrow"] or place[0] in "+-":
         return dna
     residues = protein_of(f"{match['old']}{place}{match['new']}")
     other = Expression(match.start(), match.end(), "protein", residues, certain=False)

@@ -22,6 +22,7 @@ _BESIDE: Final = 25
 #: From this place on a change of one letter to another of A, C, G, T is one of nucleotides where nothing else tells.
 _PLACE_OF_NUCLEOTIDES: Final = 100
 _GENE_BEFORE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Z][A-Z0-9]{1,9})[ :(-]{0,2}$")
+_GENE_BEHIND: Final = re.compile(r"[ -]([A-Z][A-Z0-9]{1,9})(?![A-Za-z0-9])")
 _DBSNP_BEFORE: Final = re.compile(r"rs\d{3,11}[ ,:(]{1,3}$")
 #: Members of one list: another change of letters, that can be of residues only, or one of nucleotides as HGVS has it.
 _MEMBER: Final = r"(?:(?P<residues>(?!(?:[ACGT]\d+[ACGT])(?![A-Za-z]))[A-Z]\d{2,4}[A-Z*])|\d{2,5}[ACGT]>[ACGT])"
@@ -107,7 +108,10 @@ def _judged(text: str, one: Expression, among_others: bool) -> Expression | None
         and one.form == "protein"
         and short
         and not (
-            patterns["support"].search(before) or patterns["support"].search(after) or gene_before(text, one.start)
+            patterns["support"].search(before)
+            or patterns["support"].search(after)
+            or gene_before(text, one.start)
+            or _gene_behind(after)
         )
     ):
         return None
@@ -126,6 +130,12 @@ def gene_before(text: str, start: int) -> str:
     """The gene whose symbol stands right before ``start`` (``TERT -124C>T``, ``BRAFV600E``); empty if none does."""
     match = _GENE_BEFORE.search(text[max(0, start - 12) : start])
     return gene_symbols().get(match[1], "") if match else ""
+
+
+def _gene_behind(after: str) -> bool:
+    """Whether the symbol of a gene follows right behind a change (``D90A-SOD1``)."""
+    match = _GENE_BEHIND.match(after)
+    return match is not None and match[1] in gene_symbols()
 
 
 def _of_nucleotides(surface: str, before: str, after: str) -> bool:

@@ -87,6 +87,10 @@ _PLACE_LAST: Final = re.compile(
 )
 #: Ala-->Val, without a place
 _ALLELES: Final = re.compile(rf"(?<![A-Za-z0-9_/-])(?P<old>{SHORT}){ARROW}(?P<new>{SHORT}){_END}")
+#: V600-->E, R72>P; of bases alone it is a change of nucleotides
+_ARROWED: Final = re.compile(
+    rf"(?<![A-Za-z0-9_])(?P<old>{LETTER})(?P<place>\d{{2,4}}){ARROW}(?P<new>{LETTER}|\*|X){_END}"
+)
 #: delta F508, deltaF508, ΔF508, F508 deletion is left to _BARE's del
 _DELTA: Final = re.compile(
     rf"(?<![A-Za-z_])(?:[Dd]elta[ -]?|Δ[ -]?)(?P<old>{RESIDUE})(?P<place>\d{{2,4}})(?![A-Za-z0-9])"
@@ -235,6 +239,12 @@ def _substitution(match: re.Match[str]) -> Expression | None:
     return Expression(match.start(), match.end(), "protein", attributes_of(f"{old}{place}{new}"), told=told)
 
 
+def _arrowed(match: re.Match[str]) -> Expression | None:
+    if {match["old"], match["new"]} <= set("ACGT"):
+        return None
+    return _substitution(match)
+
+
 def _alleles(match: re.Match[str]) -> Expression | None:
     old, new = letter(match["old"]), letter(match["new"])
     if old == new:
@@ -257,6 +267,7 @@ FORMS: Final = (
     Form(_PROSE, _substitution),
     Form(_PROSE_BEHIND, _substitution, re.compile("codon|residue|position")),
     Form(_PLACE_LAST, _substitution, re.compile(">|&|rarr")),
+    Form(_ARROWED, _arrowed, re.compile("[>&]")),
     Form(_ALLELES, _alleles, re.compile("[>&]")),
     Form(_DELTA, _deletion, re.compile("[Dd]elta|Δ")),
     Form(_APART, _deletion, re.compile(" (?:del|dup|fs)")),
