@@ -10,6 +10,7 @@ import pytest
 from cohortium.ingest.dates import DateReader
 from cohortium.ingest.document import NoteReader
 from cohortium.ingest.frame import Frame
+from cohortium.ingest.notation.expressions import expressions_of
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
@@ -74,6 +75,14 @@ REPEATED = {
     "results": "ER positive, ",
     "variants": "p.V600E ",
     "exons": "exon 19, ",
+    "places": "c.1_",
+    "offsets": "1+1 ",
+    "bases": "ACGT",
+    "arrows": "C-->T ",
+    "residues": "Val-600-",
+    "changes_in_words": "valine to glutamic acid at codon ",
+    "rewrites": "1del ",
+    "gene_pairs": "ALK-",
     "sites": "breast ",
     "spread": "Metastatic carcinoma of the left breast to bone. ",
     "graded_symptoms": "Grade 2 nausea. ",
@@ -89,6 +98,7 @@ PARTS = {
     "shape": lambda text: Shape(text),
     "tokens": tokenize,
     "dates": lambda text: list(DateReader(text, NOTE_DATE)),
+    "notations": expressions_of,
 }
 RECOGNIZERS = (
     TnmRecognizer(),

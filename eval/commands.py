@@ -1,4 +1,4 @@
-"""The commands of measurement: ``eval acr`` (the query bank against labels), and those of other folders."""
+"""The commands of measurement: ``eval acr`` (the query bank against labels), and those of the folders beside it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..kb.errors import UsageError
 from ..kb.terminal import Format, NotYet, answer, check_output, counted, print_csv, print_table
 from .consistency.command import consistency
 from .fact_level.command import facts
+from .notation.command import variants
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
@@ -170,4 +171,5 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("acr", acr),
     ("consistency", consistency),
     ("facts", facts),
+    ("variants", variants),
 )

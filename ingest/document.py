@@ -22,6 +22,7 @@ from .frame import Frame, Span, resolve_overlaps
 from .inverted import turn_round
 from .lexicon import Lexicon, recognise
 from .mentions import MentionWriter
+from .notation.mentions import with_notations
 from .placing import Placement
 from .recognizers.molecular import MolecularRecognizer
 from .recognizers.performance import PerformanceRecognizer
@@ -99,8 +100,9 @@ class NoteReader:
         """A reader with the shipped ontology."""
         return cls(ConceptTable.from_files())
 
-    def read(self, note: Note, targets: Sequence[tuple[int, int]] = ()) -> ReadNote:
-        """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows."""
+    def read(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> ReadNote:
+        """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:
+        expressions of change become mentions of their own, beside those of their genes."""
         frame = Frame(note, self._sections)
         document_class = document_class_of(note)
         spans = resolve_overlaps(recognise(frame, self._recognizers))
@@ -146,6 +148,14 @@ class NoteReader:
         mentions: dict[str, Mention] = {}
         for mention in self._writer.write(frame, events, document_class):
             mentions.setdefault(mention.mention_id, mention)
+        if notations:
+            told = with_notations(
+                frame,
+                bound,
+                tuple(mentions.values()),
+                lambda spans: self._writer.write(frame, events + spans, document_class),
+            )
+            mentions = {mention.mention_id: mention for mention in told}
         return ReadNote(note, tuple(mentions.values()), tuple(_relations(mentions.values())), document_class, topic)
 
     def side(self, text: str) -> str:
@@ -237,12 +247,14 @@ def read_text(
     title: str = "",
     type: str = "",
     targets: Sequence[tuple[int, int]] = (),
+    notations: bool = False,
 ) -> ReadNote:
-    """One text read on its own. ``date``: a date or its ISO text; ValueError if it is neither."""
+    """One text read on its own. ``date``: a date or its ISO text; ValueError if it is neither. ``notations``: as of
+    :meth:`NoteReader.read`."""
     if isinstance(date, str):
         date = datetime.date.fromisoformat(date)
     note = Note("", "", text, date, type, title)
-    return shared_reader().read(note, targets)
+    return shared_reader().read(note, targets, notations)
 
 
 @lru_cache(maxsize=1)

@@ -40,6 +40,8 @@ LABELS: Final[Mapping[str, str]] = {
     "site": "Site",
     "laterality": "Laterality",
 }
+#: Sources of spans that are told wherever they stand: what was asked for, and changes as they are written.
+_WHEREVER: Final = ("target", "notation:")
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 #: No further than so many characters does a heading hold that calls its lines superseded.
 _REACH_OF_HEADING = 800
@@ -125,10 +127,13 @@ class MentionWriter:
         refused = bool(statement("declined_next").match(frame.text, end, min(len(frame.text), end + 80)))
         taken_back = bool(statement("taken_back").match(frame.text, end, min(len(frame.text), end + 80)))
         for span, target in zip(spans, targets, strict=True):
-            if skipped and span.source != "target":
-                continue  # What was asked for is answered wherever it stands.
+            if skipped and not span.source.startswith(_WHEREVER):
+                continue
             reading = context.read(target, frame.shape.section_at(span.start))
             reading = self._with_decided(span, _led(reading, lead, span.kind), bool(context.speaks_of))
+            if skipped and span.kind == "variant":
+                # The changes that a method looks for are no findings.
+                reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             if span.kind == "diagnosis" and statement("component").search(frame.text, start, end):
                 reading = self._as_component(span, reading)
             if self._is_label(span, spans, frame, document_class):

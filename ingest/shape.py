@@ -287,7 +287,10 @@ def _is_abbreviation(word: str, text: str, after: int) -> bool:
         return True  # "1." that numbers an item of a list
     if text[after : after + 1] == "\n" or after >= len(text):
         return False
-    return lowered in _ABBREVIATIONS or (len(lowered) == 1 and lowered.isalpha())
+    if len(lowered) == 1 and lowered.isalpha():
+        # A letter alone is an initial, but for the base that a change ends in ("c.1799T>A.").
+        return text[max(0, after - 3) : max(0, after - 2)] not in (">", "→")
+    return lowered in _ABBREVIATIONS
 
 
 def _trimmed(text: str, start: int, end: int, kind: str) -> Iterator[Sentence]:

@@ -107,7 +107,7 @@ def read(
     for start, end in targets:
         if not 0 <= start < end <= len(text):
             raise UsageError(f"the target ({start}, {end}) lies outside the text of {len(text)} characters")
-    return document_of(read_text(text, date, title, type, targets), shared_reader().concepts)
+    return document_of(read_text(text, date, title, type, targets, notations=True), shared_reader().concepts)
 
 
 def document_of(found: ReadNote, concepts: ConceptTable) -> Document:

@@ -12,6 +12,7 @@ from ..kb.words import ONTOLOGY_FOLDER
 
 _EXON_CHANGE = re.compile(r"exon(\d+):(\w+)")
 _RESIDUE = re.compile(r"([A-Z])(\d+)([A-Z*].*)?")
+_SYMBOL = re.compile(r"[A-Z][A-Z0-9]{1,9}")
 #: Effects that break a protein whatever its codon.
 _TRUNCATING = frozenset({"frameshift", "nonsense", "splice_site", "truncating", "start_lost"})
 
@@ -50,6 +51,35 @@ def _genes_by_change() -> dict[str, set[str]]:
         for change in changes:
             table.setdefault(change, set()).add(gene)
     return table
+
+
+@lru_cache(maxsize=1)
+def gene_symbols() -> dict[str, str]:
+    """The symbols of the ontology's genes, synonyms and short forms included, and the gene of each."""
+    symbols: dict[str, str] = {}
+    rows = _rows("genes.tsv")
+    for gene, _kind, _name, _parents, synonyms, shorts, *_ in rows:
+        for word in (*synonyms.split("|"), *(short.split("{")[0] for short in shorts.split("|"))):
+            if _SYMBOL.fullmatch(word):
+                symbols.setdefault(word, gene)
+    symbols.update((row[0].upper(), row[0]) for row in rows if _SYMBOL.fullmatch(row[0].upper()))
+    return symbols
+
+
+def is_known(change: str) -> bool:
+    """Whether this change, or another of the same residue, is in the tables of any gene."""
+    return change in _genes_by_change() or change.rstrip("ACDEFGHIKLMNPQRSTVWYX*") in _known_residues()
+
+
+@lru_cache(maxsize=1)
+def _known_residues() -> frozenset[str]:
+    matches = map(_RESIDUE.fullmatch, _genes_by_change())
+    return frozenset(f"{match[1]}{match[2]}" for match in matches if match)
+
+
+def has_known_changes(gene: str) -> bool:
+    """Whether the tables know changes of this gene."""
+    return gene in _hotspots()
 
 
 def gene_of(protein: str) -> str:

@@ -13,7 +13,10 @@ from functools import lru_cache
 from ...kb.model import Value
 from ...kb.words import ONTOLOGY_FOLDER
 from ..frame import Frame, Span
+from ..notation.expressions import expressions_of
+from ..notation.residues import words
 from ..phrases import PhraseTrie
+from ..tokens import fold
 
 _THREE = {
     "Ala": "A", "Arg": "R", "Asn": "N", "Asp": "D", "Cys": "C", "Gln": "Q", "Glu": "E", "Gly": "G", "His": "H",
@@ -118,6 +121,12 @@ def molecular_words() -> PhraseTrie[tuple[str, str, str]]:
     return trie
 
 
+@lru_cache(maxsize=1)
+def speaking_of_changes() -> frozenset[str]:
+    """Folded words (mutation, allele, exon …), one of which stands in a note that has changes in other notations."""
+    return frozenset(map(fold, words()["support"]["words"]))
+
+
 class MolecularRecognizer:
     """Spans of kind ``molecular``: descriptors with the attributes that they give to a marker."""
 
@@ -165,6 +174,8 @@ class MolecularRecognizer:
             elif match["legacy"]:
                 attributes["effect"] = "frameshift"
             yield Span(match.start(), match.end(), "molecular", "", "pattern:cdna", attributes, priority=4)
+        if not speaking_of_changes().isdisjoint(frame.vocabulary):
+            yield from self._other_notations(text)
         yield from self._exons(text)
         # A bare V600 may also be the name of a stain (S100): the lexicon's reading goes first.
         for pattern, priority in ((_CODON, 3), (_BARE_CODON, 0)):
@@ -191,6 +202,17 @@ class MolecularRecognizer:
                 {"plus": float(match["plus"] or 0)},
                 priority=3,
             )
+
+    @staticmethod
+    def _other_notations(text: str) -> Iterator[Span]:
+        """Changes in notations that only the whole grammar knows; what the patterns above read the same way stands."""
+        for one in expressions_of(text):
+            if one.form not in ("protein", "dna") or not {"protein", "cdna"} & one.attributes.keys():
+                continue
+            attributes = dict(one.attributes)
+            if "|" in str(attributes.get("protein", "")):
+                del attributes["protein"]
+            yield Span(one.start, one.end, "molecular", "", f"pattern:{one.form}", attributes, priority=3)
 
     @staticmethod
     def _exons(text: str) -> Iterator[Span]:

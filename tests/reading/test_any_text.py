@@ -25,7 +25,8 @@ PIECES = st.sampled_from(
     PS WHO KPS 80 % 0-1 [x] [ ] performance status from 2 nodes 2/14 three of twelve none (0/3) LN examined
     involved: positive met mets metastatic liver brain POD #3 ago weeks 3 last week yesterday 2019 2019-03-04
     3/4/2019 13/5 4.3.19 March Mar '19 [** **] 99/99/9999 0/0 31/2/2020 - – / . ; : , | ( ) FAMILY HISTORY: Plan
-    HER2 ER+ EGFR L858R exon 19 del 95 IHC 2+ p.V600E no evidence of breast cancer carcinoma not denies mother
+    HER2 ER+ EGFR L858R c.1799T>A IVS4+1G>A Val to Glu codon mutation C677T delAG exon 19 del 95
+    IHC 2+ p.V600E no evidence of breast cancer carcinoma not denies mother
     ſix dayſ İ ſept K ٣/٤/٢٠١٩ ² １２""".split()
 )
 TEXTS = st.lists(st.one_of(PIECES, PIECES, st.text(max_size=6)), max_size=40).flatmap(

@@ -1,0 +1,1 @@
+"""Expressions of change against annotated corpora: exact spans, by class."""

@@ -1,0 +1,49 @@
+"""An expression of change: its span, what it is a change of, its normal form; and a form of writing such."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ...kb.model import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """One change as written. ``form``: protein, dna, exon, fusion, karyotype or dbsnp.
+
+    ``certain`` is False where the letters alone do not tell that it is a change; what stands around it then decides.
+    ``told`` is True of a change told in words (*valine to glutamic acid at codon 600*).
+    ``other`` is the second reading that the letters allow (C677T: nucleotides or residues).
+    """
+
+    start: int
+    end: int
+    form: str
+    attributes: dict[str, Value] = field(default_factory=dict)
+    certain: bool = True
+    told: bool = False
+    other: Expression | None = None
+
+
+#: From a match to the expression in it; None where the match says nothing.
+Build = Callable[[re.Match[str]], Expression | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way of writing a change: a pattern, its builder, and a literal without which the pattern is not tried."""
+
+    pattern: re.Pattern[str]
+    build: Build
+    trigger: re.Pattern[str] | None = None
+
+    def find(self, text: str) -> Iterator[Expression]:
+        """The expressions of this form in ``text``, which is plain (``residues.plain``)."""
+        if self.trigger is not None and not self.trigger.search(text):
+            return
+        for match in self.pattern.finditer(text):
+            found = self.build(match)
+            if found is not None:
+                yield found
