@@ -29,6 +29,7 @@ from ..sites import TumorComposer
 from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
 from .facts import Fact, facts_of
+from .paradoxes import resolve_impossible
 from .treatments import give_components, weigh_treatments
 from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
@@ -335,5 +336,6 @@ STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
     tell_tumors_apart,
     give_components,
     weigh_treatments,
+    resolve_impossible,
     fold,
 )
