@@ -28,6 +28,7 @@ from ..document import ReadNote
 from ..sites import TumorComposer
 from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
+from .contradictions import settle_contradictions
 from .facts import Fact, facts_of
 from .paradoxes import resolve_impossible
 from .treatments import give_components, weigh_treatments
@@ -336,6 +337,7 @@ STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
     tell_tumors_apart,
     give_components,
     weigh_treatments,
+    settle_contradictions,
     resolve_impossible,
     fold,
 )

@@ -113,7 +113,8 @@ def impossible_events(concepts: ConceptTable) -> ImpossibleTable:
 
 
 _KEYS: Final = frozenset(
-    "name organ removed_by needs kinds_removed kinds at side order now delay redate weigh spared only but".split()
+    "name organ removed_by needs kinds_removed kinds at side order now elsewhere".split()
+    + "delay redate weigh spared only but".split()
 )
 
 
@@ -123,6 +124,7 @@ def _row(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], concepts:
     spared = [one for one in entry.get("spared", ()) if one in concepts]
     spared_words = [one for one in entry.get("spared", ()) if one not in concepts]
     never = entry.get("order", "after") == "never"
+    elsewhere = words["elsewhere"] if entry.get("elsewhere", not never) else ()
     return Impossible(
         name=entry["name"],
         organ=entry["organ"],
@@ -140,7 +142,7 @@ def _row(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], concepts:
         # Whether a part stayed does not matter where only the organ's having been there does.
         spared_words=_NO_WORDS if never else _any_of((*words["spared"], *spared_words)),
         only_words=_any_of(entry["only"]) if "only" in entry else None,
-        but_words=_any_of((*(() if never else words["elsewhere"]), *entry.get("but", ()))),
+        but_words=_any_of((*elsewhere, *entry.get("but", ()))),
     )
 
 

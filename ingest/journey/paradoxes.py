@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ...kb.model import EARLIEST_DAY, DayInterval, World
-from .bench import Workbench, WorkbenchDecision, is_dated, is_own
+from .bench import Workbench, WorkbenchDecision, dispute, is_dated, is_own
 from .facts import Fact
 from .impossible import Impossible, ImpossibleTable, impossible_events
 
 REORDERED: Final = "possible order over impossible"
-DISTRUSTED: Final = "impossible after removal"
+DISTRUSTED: Final = "better supported over impossible"
 #: Documents that are the record of the thing itself.
 _OF_THE_THING: Final = frozenset({"operative", "pathology", "death"})
 #: What is told as happening, not as having happened at some time before.
@@ -149,7 +149,7 @@ class _Paradox:
         # One mere mention before the events, and others after them: the removal is believed to have come after.
         misplaced = bool(later) and len({fact.note for fact in early}) == 1 and not any(map(_is_firm, early))
         if not misplaced and _support(row, early) >= _support(row, fixed):
-            self._dispute(fixed, self._gone, f"{row.name}: the removal is better supported")
+            self._dispute(fixed, self._gone, f"{row.name}: what came first is better supported")
             return True
         for fact in later:
             fact.day = DayInterval(max(fact.day.low, last), fact.day.high)
@@ -157,7 +157,7 @@ class _Paradox:
             early = [fact for fact in early if not self._redated(fact, last, fixed)]
             if not early:
                 return False
-        why = "the removal is told after it as well" if misplaced else "the event is better supported than the removal"
+        why = "what came first is told after it as well" if misplaced else "what came after is better supported"
         self._dispute(early, [*later, *fixed], f"{row.name}: {why}")
         return False
 
@@ -196,15 +196,6 @@ def _distrust_one(bench: Workbench, row: Impossible, gone: Sequence[Fact], event
     first, second = sorted((gone, events), key=lambda facts: min(map(_by_day, facts)))
     weaker, stronger = (first, second) if _support(row, first) < _support(row, second) else (second, first)
     dispute(bench, DISTRUSTED, weaker, stronger, f"{row.name}: what is less supported is not believed")
-
-
-def dispute(bench: Workbench, rule: str, rejected: Sequence[Fact], believed: Sequence[Fact], why: str) -> None:
-    """Facts become possible, those believed in their place believed and not certain, and the decision is recorded."""
-    for fact in rejected:
-        fact.rejected, fact.world = True, World.POSSIBLE
-    for fact in believed:
-        fact.world = World.BELIEVED if fact.world is None else min(fact.world, World.BELIEVED)
-    bench.decisions.append(WorkbenchDecision(rule, tuple(believed), tuple(rejected), why))
 
 
 def _by_day(fact: Fact) -> tuple[int, int, int, int]:

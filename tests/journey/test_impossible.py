@@ -20,7 +20,7 @@ TABLE: dict[str, Any] = tomllib.loads(
 )
 ROWS: list[dict[str, Any]] = TABLE["impossible"]
 REORDERED = "possible order over impossible"
-DISTRUSTED = "impossible after removal"
+DISTRUSTED = "better supported over impossible"
 EARLIER, LATER = datetime.date(2015, 3, 1), datetime.date(2018, 6, 1)
 #: What notes say in place of a concept's own name.
 SAID = {"breast_conserving_surgery": "lumpectomy"}
@@ -81,6 +81,8 @@ def removal_notes(trial: Trial, date: datetime.date | None, said: str = "") -> l
     removal = f"{said}{trial.removal}"
     if trial.kind == "diagnosis" or trial.removal.endswith("cancer"):
         return [note_of(f"Diagnosis: {trial.removal}.", date, "pathology report", "R")]
+    if trial.removal == "ever smoker":
+        return [note_of("Current smoker.", date, "clinic note", "R")]
     if trial.removal == "the patient died":
         return [note_of("The patient died.", date, "clinic note", "R")]
     return [note_of(f"Procedure: {removal}.", date, "operative report", "R")]
@@ -140,7 +142,7 @@ def test_what_can_be_is_left(trial: Trial) -> None:
     assert not decisions_of(journey, trial)
 
 
-@pytest.mark.parametrize("trial", AFTER, ids=str)
+@pytest.mark.parametrize("trial", [trial for trial in AFTER if trial.row.get("elsewhere", True)], ids=str)
 def test_an_event_of_what_is_left_or_of_the_past_needs_no_organ(trial: Trial) -> None:
     """The bed, the stump, what was made in its place, and what is told of the time before."""
     for said in (" at the anastomosis", " of the stump", " in the bed", ", reconstructed", " before the operation"):
@@ -157,7 +159,9 @@ def test_the_other_side_is_another_organ(trial: Trial) -> None:
     assert not decisions_of(journey_of(removal_notes(unsaid, EARLIER) + event_notes(unsaid, LATER)), trial)
 
 
-@pytest.mark.parametrize("trial", [trial for trial in AFTER if "removed_by" in trial.row], ids=str)
+@pytest.mark.parametrize(
+    "trial", [trial for trial in AFTER if "Procedure" in removal_notes(trial, None)[0].text], ids=str
+)
 def test_a_partial_or_abandoned_removal_leaves_the_organ(trial: Trial) -> None:
     """The words that say so stand before the name of the operation."""
     for said in ("partial ", "attempted "):
