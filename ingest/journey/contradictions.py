@@ -89,6 +89,14 @@ class Record:
             and fact.world is not World.POSSIBLE
         ]
 
+    @cached_property
+    def of_note(self) -> dict[int, list[Fact]]:
+        """All facts by the position of their note."""
+        told: dict[int, list[Fact]] = defaultdict(list)
+        for fact in self.bench.facts:
+            told[fact.note].append(fact)
+        return told
+
     def written(self, fact: Fact) -> int:
         """The day of the note that tells of the fact; 0 where the note has none."""
         date = self.bench.notes[fact.note].note.date
@@ -491,12 +499,12 @@ def _settle(
     known = until or max(fact.note for fact in believed)
     again = [fact for fact in _repeats(told, rejected, known) if not fact.rejected]
     every = list({id(fact): fact for fact in (*rejected, *again)}.values())
-    notes = {fact.note for fact in believed}
     # A note may state more than once what is believed.
     stated = [
         fact
-        for fact in record.standing(*{fact.kind for fact in believed})
-        if fact.note in notes and any(_same_statement(one, fact) for one in believed)
+        for one in believed
+        for fact in record.of_note[one.note]
+        if fact.kind == one.kind and fact.context == one.context and not fact.rejected and _same_statement(one, fact)
     ]
     believed = list({id(fact): fact for fact in (*believed, *stated)}.values())
     what = " ".join(filter(None, (rejected[0].kind, record.concepts.name(rejected[0].concept or ""))))
