@@ -28,8 +28,8 @@ PREGNANT = {
 }
 
 
-@pytest.fixture
-def kb(run: Callable[..., Any], notes_file: Callable[..., Path], tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def kb(run: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three patients: operated before the pregnancy by its report; at some time before 2021; and never."""
     records = {
         "REPORT": [CANCER, SURGERY, PREGNANT],
@@ -37,10 +37,12 @@ def kb(run: Callable[..., Any], notes_file: Callable[..., Path], tmp_path: Path)
         "NEVER": [CANCER, PREGNANT],
     }
     notes = [{"patient_id": patient, **note} for patient, record in records.items() for note in record]
-    path = tmp_path / "paradox.kb"
-    result = run("ingest", notes_file(notes), "--kb", path)
+    folder = tmp_path_factory.mktemp("paradox")
+    source = folder / "notes.jsonl"
+    source.write_text("".join(json.dumps(note) + "\n" for note in notes), "utf-8")
+    result = run("ingest", source, "--kb", folder / "paradox.kb")
     assert result.exit_code == 0, result.output
-    return path
+    return folder / "paradox.kb"
 
 
 def answer(run: Callable[..., Any], kb: Path, query: str, world: str) -> list[str]:

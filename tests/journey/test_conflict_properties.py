@@ -1,4 +1,4 @@
-"""Whatever contradicts what: deciding adds nothing, believes nothing more, and does not depend on the order of notes."""
+"""Whatever contradicts what: deciding adds nothing, believes nothing more, and depends on no order of notes."""
 
 from __future__ import annotations
 
