@@ -22,7 +22,7 @@ from ..statements import statement
 from .bench import Workbench, dispute, is_dated, is_own
 from .conflicts import finding_of, sign_of
 from .facts import Fact
-from .tumors import UNSPECIFIC, organ_of
+from .tumors import organ_of
 
 #: Reports of what was seen under the microscope or in the genes.
 _REPORTS: Final = frozenset({"pathology", "molecular"})
@@ -34,6 +34,9 @@ _ADDENDUM_WITHIN: Final = 90
 _TISSUE_WITHIN: Final = 120
 _RESECTION_WITHIN: Final = 183
 _ONE_TIME: Final = 60
+
+#: Kinds of which a report states something that an addendum may state otherwise.
+_REPORTED: Final = ("biomarker", "variant", "grade", "tnm", "stage", "diagnosis")
 
 Key = tuple[object, ...]
 
@@ -48,6 +51,7 @@ class _Words:
     samples: frozenset[str]
     therapies: frozenset[str]
     lasting: frozenset[str]
+    histologies: tuple[tuple[frozenset[str], ...], ...]
 
 
 @lru_cache(maxsize=4)
@@ -67,6 +71,7 @@ def _words(concepts: ConceptTable) -> _Words:
         below("samples"),
         below("therapies"),
         below("lasting"),
+        tuple(tuple(map(concepts.below, members)) for members in table["histologies"]),
     )
 
 
@@ -126,7 +131,7 @@ class Record:
             for at, read in enumerate(self.bench.notes)
             if self.words.addendum_titles.search(f"{read.note.type} {read.note.title}")
         }
-        told = self.standing("biomarker", "variant", "grade", "tnm", "diagnosis")
+        told = self.standing(*_REPORTED)
         return [
             fact
             for fact in told
@@ -169,8 +174,8 @@ def _subject(fact: Fact) -> Key:
     """What a statement is about: two statements contradict each other only if they are about one thing."""
     if fact.kind in ("biomarker", "variant"):
         return "finding", fact.concept
-    if fact.kind in ("grade", "tnm"):
-        return fact.kind, fact.attributes.get("scale"), fact.attributes.get("prefix")
+    if fact.kind in ("grade", "tnm", "stage"):
+        return fact.kind, *(fact.attributes.get(name) for name in ("scale", "prefix", "system"))
     return (fact.kind,)
 
 
@@ -183,17 +188,25 @@ def _contradict(concepts: ConceptTable, one: Fact, other: Fact) -> bool:
     if one.kind == "grade":
         grades = (str(one.attributes.get("grade", "")), str(other.attributes.get("grade", "")))
         return grades[0] != grades[1] and all(grade[:1].isdigit() for grade in grades)
-    if one.kind == "tnm":
-        pairs = ((str(one.attributes.get(name, "")), str(other.attributes.get(name, ""))) for name in ("t", "n"))
+    if one.kind in ("tnm", "stage"):
+        names = ("t", "n", "stage")
+        pairs = ((str(one.attributes.get(name, "")), str(other.attributes.get(name, ""))) for name in names)
         return any(a and b and not a.startswith(b) and not b.startswith(a) for a, b in pairs)
     return _one_method(one, other) and finding_of(concepts, one) * finding_of(concepts, other) < 0
 
 
 def _differ(concepts: ConceptTable, one: str, other: str) -> bool:
-    """Whether two histologies of one tumor exclude each other: invasive both, and neither a kind of the other."""
-    invasive = all(concepts.is_a(name, "malignant_neoplasm") and name not in UNSPECIFIC for name in (one, other))
-    in_situ = any(concepts.is_a(name, "in_situ_neoplasm") for name in (one, other))
-    return invasive and not in_situ and not concepts.is_a(one, other) and not concepts.is_a(other, one)
+    """Whether two histologies exclude each other: each is of a member of one list, and of no member both are."""
+    if concepts.is_a(one, other) or concepts.is_a(other, one):
+        return False
+    if any(concepts.is_a(name, "in_situ_neoplasm") for name in (one, other)):
+        return False
+    for members in _words(concepts).histologies:
+        mine = {at for at, below in enumerate(members) if one in below}
+        theirs = {at for at, below in enumerate(members) if other in below}
+        if mine and theirs and not mine & theirs:
+            return True
+    return False
 
 
 def _one_method(one: Fact, other: Fact) -> bool:
@@ -211,7 +224,7 @@ def _agree_on(one: Fact, other: Fact, name: str) -> bool:
 
 def _same_statement(one: Fact, other: Fact) -> bool:
     """Whether another note states the same as this one does."""
-    names = ("result", "grade", "t", "n")
+    names = ("result", "grade", "t", "n", "stage")
     return one.concept == other.concept and all(
         one.attributes.get(name) == other.attributes.get(name) for name in names
     )
@@ -245,7 +258,7 @@ def addendum_over_report(record: Record) -> None:
     if not addenda:
         return
     of_addenda = {id(fact) for fact in addenda}
-    told = _by_subject(record.standing("biomarker", "variant", "grade", "tnm", "diagnosis"))
+    told = _by_subject(record.standing(*_REPORTED))
     for added in addenda:
         rejected = [
             fact
@@ -276,6 +289,7 @@ def _is_named_before(concepts: ConceptTable, added: Fact, told: Sequence[Fact]) 
 def pathology_over_impression(record: Record) -> None:
     """What tissue shows outweighs what an image or an examination was taken for before."""
     _benign_tissue(record)
+    _histology_of_tissue(record)
     _free_nodes(record)
     _reported_markers(record)
 
@@ -356,6 +370,29 @@ def _is_impression(record: Record, claim: Fact, tissue: Fact, day: int) -> bool:
         return False
     before = claim.note < tissue.note and claim.day.low >= day - _TISSUE_WITHIN
     return before or (claim.copied and claim.note > tissue.note)
+
+
+def _histology_of_tissue(record: Record) -> None:
+    """The histology that tissue shows is the tumor's, and not the one that it was taken for before."""
+    of_tumor: dict[str, list[Fact]] = defaultdict(list)
+    for fact in record.standing("diagnosis"):
+        if fact.tumor:
+            of_tumor[fact.tumor].append(fact)
+    for facts in of_tumor.values():
+        reports = [fact for fact in facts if fact.document_class == "pathology"]
+        taken_for: dict[str, list[Fact]] = defaultdict(list)
+        for fact in facts:
+            if fact.document_class in _IMPRESSIONS:
+                taken_for[fact.concept].append(fact)
+        for concept, claims in taken_for.items():
+            if not reports or not all(_differ(record.concepts, concept, report.concept) for report in reports):
+                continue
+            report = reports[0]
+            day = record.written(report)
+            if is_dated(report) or not all(_is_impression(record, one, report, day) for one in claims):
+                continue
+            if not record.is_treated(min(one.day.low for one in claims), day):
+                _settle(record, "pathology over impression", claims, [report], ())
 
 
 def _free_nodes(record: Record) -> None:
