@@ -6,26 +6,32 @@ gives way is disputed: it stays on record and is possible; what is believed in i
 
 from __future__ import annotations
 
-import re
-import tomllib
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from importlib import resources
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import Polarity, Temporality, World
+from ...kb.model import Polarity, Temporality
 from ..statements import statement
 from .bench import Workbench, dispute, is_dated, is_own
-from .conflicts import finding_of, sign_of
+from .conflicts import sign_of
 from .facts import Fact
+from .record import (
+    REPORTED,
+    REPORTS,
+    Key,
+    Record,
+    by_subject,
+    contradict,
+    differ,
+    on_one_side,
+    one_method,
+    repeats,
+    same_statement,
+    subject_of,
+)
 from .tumors import organ_of
 
-#: Reports of what was seen under the microscope or in the genes.
-_REPORTS: Final = frozenset({"pathology", "molecular"})
 #: Documents that tell of findings from the outside.
 _IMPRESSIONS: Final = frozenset({"clinical", "imaging"})
 #: Days: an addendum after its report; tissue after the impression that led to it; the resection after the biopsy; and
@@ -35,218 +41,12 @@ _TISSUE_WITHIN: Final = 120
 _RESECTION_WITHIN: Final = 183
 _ONE_TIME: Final = 60
 
-#: Kinds of which a report states something that an addendum may state otherwise.
-_REPORTED: Final = ("biomarker", "variant", "grade", "tnm", "stage", "diagnosis")
-
-Key = tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """``conflicts.toml``, its words as patterns and its concepts closed downwards."""
-
-    addendum_titles: re.Pattern[str]
-    of_another: re.Pattern[str]
-    rests_on_tissue: re.Pattern[str]
-    samples: frozenset[str]
-    therapies: frozenset[str]
-    lasting: frozenset[str]
-    histologies: tuple[tuple[frozenset[str], ...], ...]
-
-
-@lru_cache(maxsize=4)
-def _words(concepts: ConceptTable) -> _Words:
-    table: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("conflicts.toml").read_text("utf-8"))
-
-    def pattern(name: str) -> re.Pattern[str]:
-        return re.compile(rf"\b(?:{'|'.join(map(re.escape, table[name]))})\b", re.IGNORECASE)
-
-    def below(name: str) -> frozenset[str]:
-        return frozenset[str]().union(*(concepts.below(one) for one in table[name]))
-
-    return _Words(
-        pattern("addendum_titles"),
-        pattern("of_another"),
-        pattern("rests_on_tissue"),
-        below("samples"),
-        below("therapies"),
-        below("lasting"),
-        tuple(tuple(map(concepts.below, members)) for members in table["histologies"]),
-    )
-
-
-class Record:
-    """A patient's standing facts as the rules ask for them."""
-
-    def __init__(self, bench: Workbench) -> None:
-        self.bench = bench
-        self.concepts = bench.concepts
-        self.words = _words(bench.concepts)
-
-    def standing(self, *kinds: str) -> list[Fact]:
-        """The patient's own facts of these kinds that happened and that nothing has gone against yet."""
-        return [
-            fact
-            for fact in self.bench.facts
-            if fact.kind in kinds
-            and not fact.rejected
-            and fact.context.really_happened
-            and fact.world is not World.POSSIBLE
-        ]
-
-    @cached_property
-    def of_note(self) -> dict[int, list[Fact]]:
-        """All facts by the position of their note."""
-        told: dict[int, list[Fact]] = defaultdict(list)
-        for fact in self.bench.facts:
-            told[fact.note].append(fact)
-        return told
-
-    def written(self, fact: Fact) -> int:
-        """The day of the note that tells of the fact; 0 where the note has none."""
-        date = self.bench.notes[fact.note].note.date
-        return 0 if date is None else date.toordinal()
-
-    def says(self, words: re.Pattern[str], fact: Fact) -> bool:
-        """Whether the sentence of the fact holds one of the words."""
-        return bool(words.search(self.bench.notes[fact.note].note.text, *fact.mention.sentence))
-
-    def is_treated(self, low: int, high: int) -> bool:
-        """Whether a treatment that changes what tissue shows was given from ``low`` to ``high``."""
-        at = bisect_left(self._therapies, low)
-        return at < len(self._therapies) and self._therapies[at] <= high
-
-    @cached_property
-    def _therapies(self) -> list[int]:
-        given = self.standing("medication", "regimen", "radiation")
-        return sorted(
-            fact.day.midpoint for fact in given if fact.kind != "medication" or fact.concept in self.words.therapies
-        )
-
-    @cached_property
-    def addenda(self) -> list[Fact]:
-        """What the addenda of reports state."""
-        titled = {
-            at
-            for at, read in enumerate(self.bench.notes)
-            if self.words.addendum_titles.search(f"{read.note.type} {read.note.title}")
-        }
-        told = self.standing(*_REPORTED)
-        return [
-            fact
-            for fact in told
-            if fact.document_class in _REPORTS
-            and fact.context.temporality is Temporality.CURRENT
-            and (fact.mention.section == "addendum" or fact.note in titled)
-        ]
-
-    @cached_property
-    def resections(self) -> frozenset[int]:
-        """The pathology reports of a resection (positions of their notes)."""
-        return frozenset(fact.note for fact in self._specimens() if fact.concept not in self.words.samples)
-
-    @cached_property
-    def samples(self) -> frozenset[int]:
-        """The pathology reports of a sample alone."""
-        return frozenset(fact.note for fact in self._specimens()) - self.resections
-
-    def _specimens(self) -> list[Fact]:
-        return [
-            fact
-            for fact in self.standing("surgery", "procedure")
-            if fact.document_class == "pathology"
-            and (fact.kind == "surgery" or fact.concept in self.words.samples)
-            and not is_dated(fact)
-        ]
-
 
 def settle_contradictions(bench: Workbench) -> None:
     """What contradicts each other is settled by the rules in their order."""
     record = Record(bench)
     for rule in RULES:
         rule(record)
-
-
-# --- what contradicts what -------------------------------------------------------------------------------------------
-
-
-def _subject(fact: Fact) -> Key:
-    """What a statement is about: two statements contradict each other only if they are about one thing."""
-    if fact.kind in ("biomarker", "variant"):
-        return "finding", fact.concept
-    if fact.kind in ("grade", "tnm", "stage"):
-        return fact.kind, *(fact.attributes.get(name) for name in ("scale", "prefix", "system"))
-    return (fact.kind,)
-
-
-def _contradict(concepts: ConceptTable, one: Fact, other: Fact) -> bool:
-    """Whether two statements about one thing, of one tumor, cannot both hold of one specimen."""
-    if one.tumor and other.tumor and one.tumor != other.tumor or not _on_one_side(one, other):
-        return False
-    if one.kind == "diagnosis":
-        return _differ(concepts, one.concept, other.concept)
-    if one.kind == "grade":
-        grades = (str(one.attributes.get("grade", "")), str(other.attributes.get("grade", "")))
-        return grades[0] != grades[1] and all(grade[:1].isdigit() for grade in grades)
-    if one.kind in ("tnm", "stage"):
-        names = ("t", "n", "stage")
-        pairs = ((str(one.attributes.get(name, "")), str(other.attributes.get(name, ""))) for name in names)
-        return any(a and b and not a.startswith(b) and not b.startswith(a) for a, b in pairs)
-    return _one_method(one, other) and finding_of(concepts, one) * finding_of(concepts, other) < 0
-
-
-def _differ(concepts: ConceptTable, one: str, other: str) -> bool:
-    """Whether two histologies exclude each other: each is of a member of one list, and of no member both are."""
-    if concepts.is_a(one, other) or concepts.is_a(other, one):
-        return False
-    if any(concepts.is_a(name, "in_situ_neoplasm") for name in (one, other)):
-        return False
-    for members in _words(concepts).histologies:
-        mine = {at for at, below in enumerate(members) if one in below}
-        theirs = {at for at, below in enumerate(members) if other in below}
-        if mine and theirs and not mine & theirs:
-            return True
-    return False
-
-
-def _one_method(one: Fact, other: Fact) -> bool:
-    return _agree_on(one, other, "method")
-
-
-def _on_one_side(one: Fact, other: Fact) -> bool:
-    return _agree_on(one, other, "laterality")
-
-
-def _agree_on(one: Fact, other: Fact, name: str) -> bool:
-    mine, theirs = one.attributes.get(name), other.attributes.get(name)
-    return mine is None or theirs is None or mine == theirs
-
-
-def _same_statement(one: Fact, other: Fact) -> bool:
-    """Whether another note states the same as this one does."""
-    names = ("result", "grade", "t", "n", "stage")
-    return one.concept == other.concept and all(
-        one.attributes.get(name) == other.attributes.get(name) for name in names
-    )
-
-
-def _by_subject(facts: Iterable[Fact]) -> dict[Key, list[Fact]]:
-    told: dict[Key, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        told[_subject(fact)].append(fact)
-    return told
-
-
-def _repeats(told: Sequence[Fact], rejected: Sequence[Fact], until: int) -> list[Fact]:
-    """The statements that other notes repeat before the note ``until``, and those copied after it."""
-    first = min((fact.note for fact in rejected), default=until)
-    return [
-        fact
-        for fact in told
-        if (first <= fact.note < until or fact.copied and fact.note >= first)
-        and not is_dated(fact)
-        and any(_same_statement(one, fact) and one.tumor == fact.tumor for one in rejected)
-    ]
 
 
 # --- the rules -------------------------------------------------------------------------------------------------------
@@ -258,28 +58,28 @@ def addendum_over_report(record: Record) -> None:
     if not addenda:
         return
     of_addenda = {id(fact) for fact in addenda}
-    told = _by_subject(record.standing(*_REPORTED))
+    told = by_subject(record.standing(*REPORTED))
     for added in addenda:
         rejected = [
             fact
-            for fact in told[_subject(added)]
+            for fact in told[subject_of(added)]
             if id(fact) not in of_addenda
             and not fact.rejected
-            and fact.document_class in _REPORTS
+            and fact.document_class in REPORTS
             and (fact.note, fact.mention.start) < (added.note, added.mention.start)
             and (fact.note == added.note or 0 <= record.written(added) - record.written(fact) <= _ADDENDUM_WITHIN)
             and fact.context.temporality is Temporality.CURRENT
-            and _contradict(record.concepts, added, fact)
+            and contradict(record.concepts, added, fact)
         ]
-        if added.kind == "diagnosis" and _is_named_before(record.concepts, added, told[_subject(added)]):
+        if added.kind == "diagnosis" and _is_named_before(record.concepts, added, told[subject_of(added)]):
             continue
-        _settle(record, "addendum over report", rejected, [added], told[_subject(added)])
+        _settle(record, "addendum over report", rejected, [added], told[subject_of(added)])
 
 
 def _is_named_before(concepts: ConceptTable, added: Fact, told: Sequence[Fact]) -> bool:
     """Whether the report names the histology as well: its addendum then speaks of a part of it."""
     return any(
-        fact.document_class in _REPORTS
+        fact.document_class in REPORTS
         and (fact.note, fact.mention.start) < (added.note, added.mention.start)
         and concepts.is_a(fact.concept, added.concept)
         for fact in told
@@ -364,7 +164,7 @@ def _one_place(concepts: ConceptTable, one: str, other: str) -> bool:
 
 def _is_impression(record: Record, claim: Fact, tissue: Fact, day: int) -> bool:
     """Whether a claim is what a scan or a note took the lesion for, shortly before tissue was taken from it."""
-    if claim.document_class not in _IMPRESSIONS or not _on_one_side(claim, tissue):
+    if claim.document_class not in _IMPRESSIONS or not on_one_side(claim, tissue):
         return False
     if record.says(record.words.rests_on_tissue, claim):
         return False
@@ -385,7 +185,7 @@ def _histology_of_tissue(record: Record) -> None:
             if fact.document_class in _IMPRESSIONS:
                 taken_for[fact.concept].append(fact)
         for concept, claims in taken_for.items():
-            if not reports or not all(_differ(record.concepts, concept, report.concept) for report in reports):
+            if not reports or not all(differ(record.concepts, concept, report.concept) for report in reports):
                 continue
             report = reports[0]
             day = record.written(report)
@@ -430,7 +230,7 @@ def _reported_markers(record: Record) -> None:
     for fact in results:
         told[fact.concept, fact.tumor].append(fact)
     for facts in told.values():
-        reports = [fact for fact in facts if fact.document_class in _REPORTS]
+        reports = [fact for fact in facts if fact.document_class in REPORTS]
         signs = {sign_of(record.concepts, fact) for fact in reports}
         if len(signs) != 1:
             continue
@@ -451,16 +251,14 @@ def _speaks_of_report(record: Record, claim: Fact, report: Fact) -> bool:
     gap = record.written(claim) - record.written(report)
     if is_dated(claim) or claim.note < report.note or not 0 <= gap <= _ONE_TIME or "site" in claim.attributes:
         return False
-    return (
-        not record.says(record.words.of_another, claim) and _one_method(claim, report) and _on_one_side(claim, report)
-    )
+    return not record.says(record.words.of_another, claim) and one_method(claim, report) and on_one_side(claim, report)
 
 
 def resection_over_biopsy(record: Record) -> None:
     """Grade and histology are the resection's, unless a treatment lies between; receptors and variants keep both."""
     if not record.samples or not record.resections:
         return
-    told = _by_subject(record.standing("grade", "diagnosis"))
+    told = by_subject(record.standing("grade", "diagnosis"))
     for facts in told.values():
         current = [f for f in facts if f.context.temporality is Temporality.CURRENT and not is_dated(f)]
         sampled = [fact for fact in current if fact.note in record.samples]
@@ -480,14 +278,14 @@ def resection_over_biopsy(record: Record) -> None:
                 and _is_replaced(record.concepts, fact, final)
             ]
             for fact in rejected:
-                instead = [one for one in final if _contradict(record.concepts, fact, one)]
+                instead = [one for one in final if contradict(record.concepts, fact, one)]
                 _settle(record, "resection over biopsy", [fact], instead, facts, until=note)
 
 
 def _is_replaced(concepts: ConceptTable, sampled: Fact, resected: Sequence[Fact]) -> bool:
     """Whether a resection states otherwise, and nowhere the same; of one tumor for certain."""
     of_tumor = [fact for fact in resected if fact.tumor == sampled.tumor != ""]
-    return bool(of_tumor) and all(_contradict(concepts, sampled, fact) for fact in of_tumor)
+    return bool(of_tumor) and all(contradict(concepts, sampled, fact) for fact in of_tumor)
 
 
 def later_over_earlier(record: Record) -> None:
@@ -523,7 +321,7 @@ def _of_one_time(record: Record, facts: Sequence[Fact]) -> bool:
         and max(days) - min(days) <= _ONE_TIME
         and not record.is_treated(min(days), max(days))
         and not any(record.says(words, fact) for words in (record.words.of_another, preliminary) for fact in facts)
-        and all(_one_method(facts[0], fact) and _on_one_side(facts[0], fact) for fact in facts)
+        and all(one_method(facts[0], fact) and on_one_side(facts[0], fact) for fact in facts)
     )
 
 
@@ -534,14 +332,14 @@ def _settle(
     if not rejected:
         return
     known = until or max(fact.note for fact in believed)
-    again = [fact for fact in _repeats(told, rejected, known) if not fact.rejected]
+    again = [fact for fact in repeats(told, rejected, known) if not fact.rejected]
     every = list({id(fact): fact for fact in (*rejected, *again)}.values())
     # A note may state more than once what is believed.
     stated = [
         fact
         for one in believed
         for fact in record.of_note[one.note]
-        if fact.kind == one.kind and fact.context == one.context and not fact.rejected and _same_statement(one, fact)
+        if fact.kind == one.kind and fact.context == one.context and not fact.rejected and same_statement(one, fact)
     ]
     believed = list({id(fact): fact for fact in (*believed, *stated)}.values())
     what = " ".join(filter(None, (rejected[0].kind, record.concepts.name(rejected[0].concept or ""))))

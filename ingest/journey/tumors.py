@@ -31,8 +31,7 @@ _SYSTEMIC = ("plasma_cell_neoplasm", "b_cell_non_hodgkin_lymphoma")
 #: Days within which facts tell of each other: what a report is about, which tumor a finding can be of.
 NEAR_IN_TIME = 90
 _ANY_DAY = DayInterval()
-#: Names of a cancer that say nothing of its kind.
-UNSPECIFIC = frozenset({"malignant_neoplasm", "solid_tumor", "haematological_malignancy"})
+_UNSPECIFIC = frozenset({"malignant_neoplasm", "solid_tumor", "haematological_malignancy"})
 
 
 @dataclass(slots=True)
@@ -80,7 +79,7 @@ class TumorMap:
         self._tumors: list[Tumor] = []
         specific_first = sorted(
             diagnoses,
-            key=lambda fact: (fact.concept in UNSPECIFIC, not self._organ(fact), not self._side(fact), fact.note),
+            key=lambda fact: (fact.concept in _UNSPECIFIC, not self._organ(fact), not self._side(fact), fact.note),
         )
         for fact in specific_first:
             self._place(fact)
@@ -93,7 +92,7 @@ class TumorMap:
                 fact.tumor, fact.tumor_rule = identifier, 0
 
     def _organ(self, fact: Fact) -> str:
-        if fact.concept in UNSPECIFIC:
+        if fact.concept in _UNSPECIFIC:
             return ""
         site = self._concepts.get(fact.concept).site if fact.concept in self._concepts else ""
         return organ_of(self._concepts, site or str(fact.attributes.get("site", "")))
@@ -132,7 +131,7 @@ class TumorMap:
             return 2
         if side and tumor.sides and side not in tumor.sides and (bare or organ in tumor.organs):
             return 0
-        if fact.concept in UNSPECIFIC and not organ:
+        if fact.concept in _UNSPECIFIC and not organ:
             return 2 if side and side in tumor.sides else 1
         related = any(self._related(fact.concept, concept) for concept in tumor.concepts)
         if organ and organ in tumor.organs:
