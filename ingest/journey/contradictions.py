@@ -25,9 +25,10 @@ from .record import (
     contradict,
     differ,
     on_one_side,
+    once,
     one_method,
     repeats,
-    same_statement,
+    statement_of,
     subject_of,
 )
 from .tumors import organ_of
@@ -59,7 +60,7 @@ def addendum_over_report(record: Record) -> None:
         return
     of_addenda = {id(fact) for fact in addenda}
     told = by_subject(record.standing(*REPORTED))
-    for added in addenda:
+    for added in once(addenda):
         rejected = [
             fact
             for fact in told[subject_of(added)]
@@ -112,7 +113,7 @@ def _benign_tissue(record: Record) -> None:
         if fact.note in naming
         for site in (fact.topic, str(fact.attributes.get("site", "")))
     }
-    for fact in [fact for fact in record.bench.facts if fact.document_class == "pathology" and is_own(fact)]:
+    for fact in once(fact for fact in record.bench.facts if fact.document_class == "pathology" and is_own(fact)):
         site = _free_site(concepts, fact)
         if not site or fact.note in naming or is_dated(fact):
             continue
@@ -199,7 +200,7 @@ def _free_nodes(record: Record) -> None:
     """Nodes that are free in the resection were not involved, whatever they looked like, unless treated in between."""
     nodes = record.standing("node")
     involved = {fact.note for fact in nodes if fact.document_class == "pathology" and _is_involved(fact)}
-    for fact in nodes:
+    for fact in once(nodes):
         if fact.document_class != "pathology" or fact.note in involved or fact.attributes.get("positive") != 0.0:
             continue
         day = record.written(fact)
@@ -267,19 +268,21 @@ def resection_over_biopsy(record: Record) -> None:
         for fact in resected:
             by_note[fact.note].append(fact)
         for note, final in by_note.items():
-            day = record.written(final[0])
-            rejected = [
+            day, shown = record.written(final[0]), once(final)
+            rejected: dict[Key, list[Fact]] = defaultdict(list)
+            for fact in [
                 fact
                 for fact in sampled
                 if not fact.rejected
                 and fact.note < note
                 and 0 <= day - record.written(fact) <= _RESECTION_WITHIN
                 and not record.is_treated(record.written(fact), day - 1)
-                and _is_replaced(record.concepts, fact, final)
-            ]
-            for fact in rejected:
-                instead = [one for one in final if contradict(record.concepts, fact, one)]
-                _settle(record, "resection over biopsy", [fact], instead, facts, until=note)
+                and _is_replaced(record.concepts, fact, shown)
+            ]:
+                rejected[fact.tumor, *statement_of(fact)].append(fact)
+            for same in rejected.values():
+                instead = [one for one in shown if contradict(record.concepts, same[0], one)]
+                _settle(record, "resection over biopsy", same, instead, facts, until=note)
 
 
 def _is_replaced(concepts: ConceptTable, sampled: Fact, resected: Sequence[Fact]) -> bool:
@@ -337,9 +340,12 @@ def _settle(
     # A note may state more than once what is believed.
     stated = [
         fact
-        for one in believed
+        for one in once(believed)
         for fact in record.of_note[one.note]
-        if fact.kind == one.kind and fact.context == one.context and not fact.rejected and same_statement(one, fact)
+        if fact.kind == one.kind
+        and fact.context == one.context
+        and not fact.rejected
+        and statement_of(fact) == statement_of(one)
     ]
     believed = list({id(fact): fact for fact in (*believed, *stated)}.values())
     what = " ".join(filter(None, (rejected[0].kind, record.concepts.name(rejected[0].concept or ""))))

@@ -128,7 +128,8 @@ class _Paradox:
         for fact in self._gone:
             of_concept[fact.concept].append(fact)
         removals = [_settled(facts) for facts in of_concept.values()]
-        for event in sorted(self._events, key=lambda event: (-event.day.low, *_by_day(event))):
+        standing = [event for event in self._events if not event.rejected]
+        for event in sorted(standing, key=lambda event: (-event.day.low, *_by_day(event))):
             for fact in removals:
                 self._narrow(event, fact)
 
@@ -148,7 +149,9 @@ class _Paradox:
         later = [fact for fact in self._gone if fact.day.high >= last]
         # One mere mention before the events, and others after them: the removal is believed to have come after.
         misplaced = bool(later) and len({fact.note for fact in early}) == 1 and not any(map(_is_firm, early))
-        if not misplaced and _support(row, early) >= _support(row, fixed):
+        # Where notes are counted, what is said to hold always is said by those before as well.
+        against = self._events if row.now and row.weigh == "notes" else fixed
+        if not misplaced and _support(row, early) >= _support(row, against):
             self._dispute(fixed, self._gone, f"{row.name}: what came first is better supported")
             return True
         for fact in later:

@@ -23,6 +23,9 @@ REPORTS: Final = frozenset({"pathology", "molecular"})
 #: Kinds of which a report states something that an addendum may state otherwise.
 REPORTED: Final = ("biomarker", "variant", "grade", "tnm", "stage", "diagnosis")
 
+#: Attributes that tell what is stated, of whatever kind.
+_STATED: Final = ("result", "grade", "t", "n", "stage", "positive")
+
 Key = tuple[object, ...]
 
 
@@ -200,12 +203,18 @@ def _agree_on(one: Fact, other: Fact, name: str) -> bool:
     return mine is None or theirs is None or mine == theirs
 
 
-def same_statement(one: Fact, other: Fact) -> bool:
-    """Whether another note states the same as this one does."""
-    names = ("result", "grade", "t", "n", "stage")
-    return one.concept == other.concept and all(
-        one.attributes.get(name) == other.attributes.get(name) for name in names
-    )
+def statement_of(fact: Fact) -> Key:
+    """What a fact says of its subject; equal in notes that state the same."""
+    return fact.kind, fact.concept, *(fact.attributes.get(name) for name in _STATED)
+
+
+def once(facts: Iterable[Fact]) -> list[Fact]:
+    """Of what a note states more than once, of one tumor, side and method, the first: the others say no more."""
+    first: dict[Key, Fact] = {}
+    for fact in facts:
+        of_one = (fact.note, fact.tumor, fact.context, fact.attributes.get("laterality"), fact.attributes.get("method"))
+        first.setdefault((*of_one, fact.attributes.get("site"), *subject_of(fact), *statement_of(fact)), fact)
+    return list(first.values())
 
 
 def by_subject(facts: Iterable[Fact]) -> dict[Key, list[Fact]]:
@@ -218,10 +227,11 @@ def by_subject(facts: Iterable[Fact]) -> dict[Key, list[Fact]]:
 def repeats(told: Sequence[Fact], rejected: Sequence[Fact], until: int) -> list[Fact]:
     """The statements that other notes repeat before the note ``until``, and those copied after it."""
     first = min((fact.note for fact in rejected), default=until)
+    stated = {(statement_of(fact), fact.tumor) for fact in rejected}
     return [
         fact
         for fact in told
         if (first <= fact.note < until or fact.copied and fact.note >= first)
         and not is_dated(fact)
-        and any(same_statement(one, fact) and one.tumor == fact.tumor for one in rejected)
+        and (statement_of(fact), fact.tumor) in stated
     ]
