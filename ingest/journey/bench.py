@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import Event, Experiencer
+from ...kb.model import Event, Experiencer, World
 from ..document import ReadNote
 from .facts import Fact
 from .tumors import TumorMap
@@ -44,3 +45,14 @@ def is_own(fact: Fact) -> bool:
 def is_dated(fact: Fact) -> bool:
     """Whether a date stands beside the mention."""
     return any(cue.rule.startswith("date:") for cue in fact.mention.cues)
+
+
+def dispute(bench: Workbench, rule: str, rejected: Sequence[Fact], believed: Sequence[Fact], why: str) -> None:
+    """Facts become possible, those believed in their place believed and not certain; the decision is recorded."""
+    for fact in rejected:
+        fact.rejected, fact.world = True, World.POSSIBLE
+    for fact in believed:
+        # A finding that something is not there is in no world, and stays so.
+        if fact.context.really_happened:
+            fact.world = World.BELIEVED if fact.world is None else min(fact.world, World.BELIEVED)
+    bench.decisions.append(WorkbenchDecision(rule, tuple(believed), tuple(rejected), why))

@@ -29,7 +29,9 @@ from ..recognizers.spread import RETURN
 from ..sites import SITES_OF_SPREAD, TumorComposer
 from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
+from .contradictions import settle_contradictions
 from .facts import Fact, facts_of
+from .paradoxes import resolve_impossible
 from .treatments import give_components, weigh_treatments
 from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
@@ -350,5 +352,7 @@ STEPS: Final[tuple[Step, ...]] = (
     tell_tumors_apart,
     give_components,
     weigh_treatments,
+    settle_contradictions,
+    resolve_impossible,
     fold,
 )

@@ -93,12 +93,12 @@ def supersede(bench: Workbench) -> None:
     results: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
         if fact.kind == "biomarker" and not fact.rejected:
-            results[fact.concept, _sign(bench.concepts, fact)].append(fact)
+            results[fact.concept, sign_of(bench.concepts, fact)].append(fact)
     for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
         start, end = result.mention.sentence
         if not corrected.search(texts[result.mention.note_id], start, end):
             continue
-        sign = _sign(bench.concepts, result)
+        sign = sign_of(bench.concepts, result)
         rejected = [
             fact
             for marker in (kin(result.concept) if sign else ())
@@ -136,11 +136,11 @@ def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
     settled: dict[tuple[str, int], Fact] = {}
     said: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
     for fact in final:
-        finding = _finding(bench.concepts, fact)
+        finding = finding_of(bench.concepts, fact)
         said[fact.kind, fact.concept, fact.note, finding, _side(fact)].append(fact)
         settled.setdefault((fact.concept, finding), fact)
     for fact in first:
-        sign = _finding(bench.concepts, fact)
+        sign = finding_of(bench.concepts, fact)
         contrary = settled.get((fact.concept, -sign)) if sign else None
         if contrary:
             why = f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one"
@@ -155,11 +155,12 @@ def _side(fact: Fact) -> object:
     return fact.attributes.get("laterality"), fact.attributes.get("site")
 
 
-def _finding(concepts: ConceptTable, fact: Fact) -> int:
-    return 1 if fact.kind == "variant" else _sign(concepts, fact)
+def finding_of(concepts: ConceptTable, fact: Fact) -> int:
+    """As :func:`sign_of`; a variant that was found is positive."""
+    return 1 if fact.kind == "variant" else sign_of(concepts, fact)
 
 
-def _sign(concepts: ConceptTable, fact: Fact) -> int:
+def sign_of(concepts: ConceptTable, fact: Fact) -> int:
     """1 for a positive or abnormal result, -1 for a negative or normal one, 0 otherwise."""
     result = str(fact.attributes.get("result", ""))
     if concepts.is_a(result, "result_positive") or concepts.is_a(result, "abnormal_expression"):
