@@ -39,7 +39,9 @@ def ingest(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE...", help="JSONL, CSV or Parquet files, or folders of text files; see --abstraction."
+            metavar="SOURCE...",
+            help="JSONL, CSV, Parquet, FHIR R4 (JSON or NDJSON) or OMOP NOTE (CSV, Parquet, DuckDB) files, text files"
+            " in folders, or folders of all these; see --abstraction.",
         ),
     ],
     kb: Annotated[Path, typer.Option("--kb", help="The knowledge base to write: a folder, made when missing.")],
