@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from ..kb.concepts import ConceptTable
+from ..kb.concepts import ConceptTable, shipped_concepts
 from ..kb.model import (
     KINDS,
     Mention,
@@ -81,9 +82,9 @@ class NoteReader:
         self._writer = MentionWriter(concepts, state_of)
 
     @classmethod
-    def from_ontology(cls) -> NoteReader:
-        """A reader with the shipped ontology."""
-        return cls(ConceptTable.from_files())
+    def from_ontology(cls, extra: Path | None = None) -> NoteReader:
+        """A reader with the shipped ontology, and with the concepts of the folder ``extra``."""
+        return cls(shipped_concepts(extra))
 
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = ()) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows."""
@@ -192,15 +193,16 @@ def read_text(
     title: str = "",
     type: str = "",
     targets: Sequence[tuple[int, int]] = (),
+    ontology: Path | None = None,
 ) -> ReadNote:
     """One text read on its own. ``date``: a date or its ISO text; ValueError if it is neither."""
     if isinstance(date, str):
         date = datetime.date.fromisoformat(date)
     note = Note("", "", text, date, type, title)
-    return shared_reader().read(note, targets)
+    return shared_reader(ontology).read(note, targets)
 
 
-@lru_cache(maxsize=1)
-def shared_reader() -> NoteReader:
-    """The process's reader with the shipped ontology."""
-    return NoteReader.from_ontology()
+@lru_cache(maxsize=2)
+def shared_reader(ontology: Path | None = None) -> NoteReader:
+    """The process's reader with the shipped ontology, and with the concepts of one folder."""
+    return NoteReader.from_ontology(ontology)
