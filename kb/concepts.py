@@ -267,7 +267,7 @@ class _NameIndex:
     @functools.cached_property
     def _codes(self) -> tuple[dict[str, str], dict[str, list[int]]]:
         """Spellings of code systems to the one that stands for them, and ``SYSTEM:CODE`` to positions."""
-        systems = _code_systems()
+        systems = code_systems()
         codes: dict[str, list[int]] = {}
         for position, row in enumerate(self._rows):
             for code in row.codes:
@@ -328,7 +328,7 @@ def _bare(system: str) -> str:
     return _NOT_ALPHANUMERIC.sub("", system.upper())
 
 
-def _code_systems() -> dict[str, str]:
+def code_systems() -> dict[str, str]:
     """Every spelling of a code system, in capitals without punctuation, to the one that the data uses."""
     systems = {}
     for system, aliases in read_pairs(ONTOLOGY_FOLDER / "code_systems.tsv"):
