@@ -113,7 +113,7 @@ def _check_value_sets(concepts: ConceptTable) -> Iterator[str]:
 def _check_roots(concepts: ConceptTable) -> Iterator[str]:
     """A concept that hangs on nothing is on no way from a class to what belongs to it: an island of its own."""
     for row in concepts.rows():
-        if not concepts.parents(row.id) and row.id not in _known()["roots"]:
+        if not row.parents and row.id not in _known()["roots"]:
             size = len(concepts.below(row.id))
             below = f", nor what lies below it ({size - 1})" if size > 1 else ""
             yield f"concept {row.id!r} has no parent and is no root{below}"

@@ -32,6 +32,12 @@ class Found:
     concept: str
     name: str
     match: Match
+    unlike: float = 0.0  # of a near spelling: how far it is from the text (per cent)
+
+    @property
+    def rank(self) -> tuple[Match, float, int, str]:
+        """By which answers are sorted."""
+        return self.match, self.unlike, len(self.name), self.name
 
 
 def resolve(concepts: ConceptTable, text: str) -> tuple[str, ...]:
@@ -66,10 +72,10 @@ def search(concepts: ConceptTable, text: str, kind: str | None = None, limit: in
         if concept not in best or best[concept].match is not Match.EXACT:
             best[concept] = Found(concept, text, Match.EXACT)
     if len(best) < limit:
-        for form in _near(wanted, list(by_form)):
+        for form, likeness in _near(wanted, list(by_form)):
             for concept, name in by_form[form]:
-                _keep(best, Found(concept, name, Match.NEAR))
-    return sorted(best.values(), key=lambda one: (one.match, len(one.name), one.name, one.concept))[:limit]
+                _keep(best, Found(concept, name, Match.NEAR, 100.0 - likeness))
+    return sorted(best.values(), key=lambda one: (one.rank, one.concept))[:limit]
 
 
 def check_kind(kind: str | None) -> None:
@@ -94,15 +100,15 @@ def _match(wanted: str, form: str) -> Match | None:
 
 def _keep(best: dict[str, Found], one: Found) -> None:
     held = best.get(one.concept)
-    if held is None or (one.match, len(one.name), one.name) < (held.match, len(held.name), held.name):
+    if held is None or one.rank < held.rank:
         best[one.concept] = one
 
 
-def _near(wanted: str, forms: list[str]) -> list[str]:
+def _near(wanted: str, forms: list[str]) -> list[tuple[str, float]]:
     from rapidfuzz import fuzz, process
 
     found = process.extract(wanted, forms, scorer=fuzz.ratio, limit=None, score_cutoff=_NEAR)
-    return [form for form, _, _ in found]
+    return [(form, likeness) for form, likeness, _ in found]
 
 
 def describe(concepts: ConceptTable, concept: str) -> dict[str, Any]:

@@ -73,20 +73,30 @@ class _Joining:
         return next((one for one in known if term.kind in ("", self._kind(one))), None)
 
     def find_kinds(self, assumed: str | None) -> None:
-        """The kind that the source tells, else that of the nearest known ancestor, else the assumed one."""
+        """The kind that the source tells, else that of the known concept, or of the nearest known one above."""
         for code, term in self._terms.items():
             if code not in self._kind_of:
                 known = self._held(term, term.codes)
-                found = term.kind or (known and self._kind(known)) or self._inherited(code) or assumed
+                found = term.kind or (self._kind(known) if known else self._kind_by_name(term.name))
                 if found:
                     self._kind_of[code] = found
-                else:
-                    self._drop(code, term.name, "no_kind")
+        anchors = dict(self._kind_of)
+        for code, term in self._terms.items():
+            found = anchors.get(code) or self._inherited(code, anchors) or term.otherwise or assumed or ""
+            if found:
+                self._kind_of[code] = found
+            else:
+                self._drop(code, term.name, "no_kind")
         self._terms = {code: term for code, term in self._terms.items() if code in self._kind_of}
 
-    def _inherited(self, code: str) -> str:
+    def _kind_by_name(self, name: str) -> str:
+        """The kind of the concept of this name, where concepts of one kind alone have it."""
+        kinds = self._names.get(normal_form(name), {})
+        return next(iter(kinds)) if len(kinds) == 1 and len(name) > _SHORT else ""
+
+    def _inherited(self, code: str, anchors: dict[str, str]) -> str:
         for level in self._levels_above(code):
-            kinds = {self._concepts.kind(self._concept_of[one]) for one in level if one in self._concept_of}
+            kinds = {anchors[one] for one in level if one in anchors}
             if kinds:
                 return min(kinds, key=CONCEPT_KINDS.index)
         return ""

@@ -55,7 +55,8 @@ def read(sources: Sequence[Path], below: str | None = None) -> Terms:
                 unique(names.get(number, ())),
                 unique(parents.get(number, ())),
                 unique((f"OMOP:{number}", *older.get(number, ()))),
-                kinds[row["domain_id"]],
+                kinds[row["domain_id"]] if row["domain_id"] not in tables()["omop"]["of_several_kinds"] else "",
+                otherwise=kinds[row["domain_id"]],
             )
         )
     return found

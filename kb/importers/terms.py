@@ -20,7 +20,7 @@ _NOT_ALPHANUMERIC: Final = re.compile(r"[^A-Z0-9]+")
 @dataclass(frozen=True, slots=True)
 class Term:
     """One term. ``code`` and ``codes`` (others that mean the same) are ``SYSTEM:CODE``, ``parents`` are codes of terms;
-    ``kind`` is empty where the source does not tell it."""
+    ``kind`` is empty where the source does not tell it, ``otherwise`` is the kind when nothing known tells it."""
 
     code: str
     name: str
@@ -29,6 +29,7 @@ class Term:
     codes: tuple[str, ...] = ()
     kind: str = ""
     abbreviations: tuple[Abbreviation, ...] = ()
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)
