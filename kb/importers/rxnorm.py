@@ -12,6 +12,8 @@ from .terms import Term, Terms, file_of, lines_of, tables, unique
 _CUI, _LANGUAGE, _SOURCE, _TYPE, _NAME, _SUPPRESSED = 0, 1, 11, 12, 14, 16
 _FIRST, _SECOND, _RELATION, _RELATION_SOURCE = 0, 4, 7, 10
 _KEPT: Final = ("N", "")
+#: RxNorm writes so between the ingredients of a product.
+_SEVERAL: Final = " / "
 
 
 def read(sources: Sequence[Path]) -> Terms:
@@ -71,11 +73,12 @@ class _Drugs:
         return kind == "IN" or (kind == "PIN" and not set(words).isdisjoint(tables()["rxnorm"]["conjugates"]))
 
     def of(self, cui: str) -> frozenset[str]:
-        """The drugs that a term consists of. A brand consists of what its products do."""
+        """The drugs that a term consists of, none for a combination. A brand consists of what its products do."""
         products = [one for one in self._above.get(cui, ()) if self._atoms[one][0] == "SBD"]
-        if self._atoms[cui][0] == "BN" and products:
-            return frozenset(drug for one in products for drug in self._reached(one))
-        return self._reached(cui)
+        consisting = products if self._atoms[cui][0] == "BN" and products else [cui]
+        if any(_SEVERAL in self._atoms[one][1] for one in consisting):
+            return frozenset()
+        return frozenset(drug for one in consisting for drug in self._reached(one))
 
     def _reached(self, cui: str) -> frozenset[str]:
         reached, seen, waiting = set(), {cui}, [cui]

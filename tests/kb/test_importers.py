@@ -181,6 +181,8 @@ def test_rxnorm_products_are_codes_of_their_ingredient(tmp_path: Path) -> None:
         atom("9013", "BN", "Quuxcyla"),
         atom("9014", "SBD", "ado-quuxtuzumab emtansine 20 MG Injection [Quuxcyla]"),
         atom("9020", "MIN", "quuxatinib / quuxtuzumab"),
+        atom("9021", "SBD", "quuxatinib 80 MG / unheard-of quux 1 MG Oral Tablet [Quuxcombi]"),
+        atom("9022", "BN", "Quuxcombi"),
         atom("9030", "IN", "withdrawn quux", suppressed="O"),
         atom("9031", "IN", "Quux of another source", source="MTHSPL"),
     ]
@@ -198,6 +200,8 @@ def test_rxnorm_products_are_codes_of_their_ingredient(tmp_path: Path) -> None:
         relation("9012", "9014", "consists_of"),
         relation("9010", "9013", "tradename_of"),
         relation("9013", "9014", "has_ingredient"),
+        relation("9003", "9021", "consists_of"),
+        relation("9022", "9021", "has_ingredient"),
         relation("9001", "9020", "has_part"),
         relation("9010", "9020", "has_part"),
         relation("9001", "9010", "something_else"),
@@ -210,7 +214,7 @@ def test_rxnorm_products_are_codes_of_their_ingredient(tmp_path: Path) -> None:
     assert rows["rxnorm_9010"].synonyms == ()
     assert rows["rxnorm_9011"].synonyms == ("Quuxcyla",)
     assert "RXNORM:9014" in rows["rxnorm_9011"].codes
-    assert report.dropped == {"combination": 1, "obsolete": 1}
+    assert report.dropped == {"combination": 3, "obsolete": 1}
 
 
 def test_hgnc_symbols_that_may_be_words_need_a_cue(tmp_path: Path) -> None:
