@@ -62,7 +62,7 @@ def print_concept(told: Mapping[str, Any]) -> None:
         ("codes", told["codes"]),
         ("site", [told["site"]] if told["site"] else []),
         ("is a", _named(told["parents"])),
-        (f"above ({len(told['children'])})", _named(told["children"][:_CHILDREN]) + ["…"] * _more(told["children"])),
+        (f"children ({len(told['children'])})", _named(told["children"][:_CHILDREN]) + ["…"] * _more(told["children"])),
         ("value sets", told["value_sets"]),
         ("source", [told["source"]] if told["source"] else []),
     ):

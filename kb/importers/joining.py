@@ -216,11 +216,13 @@ class _Joining:
                 continue
             row = self._new.get(concept) or self._more.get(concept) or self._bare(concept)
             names = unique(name for name in (term.name, *term.synonyms) if self._takes(code, concept, row.kind, name))
-            shorts = tuple(short for short in term.abbreviations if self._takes_short(code, concept, short))
+            shorts = tuple(Abbreviation(name) for name in names if _is_acronym(name)) + tuple(
+                short for short in term.abbreviations if self._takes_short(code, concept, short)
+            )
             codes = unique(one for one in (code, *term.codes) if self._takes_code(code, concept, one))
             row = replace(
                 row,
-                synonyms=unique((*row.synonyms, *names)),
+                synonyms=unique((*row.synonyms, *(name for name in names if not _is_acronym(name)))),
                 abbreviations=(*row.abbreviations, *shorts),
                 codes=unique((*row.codes, *codes)),
             )
@@ -267,6 +269,11 @@ class _Joining:
         """The rows that add something: extensions, then new concepts, each sorted by id."""
         more = [row for row in self._more.values() if row.synonyms or row.codes or row.abbreviations]
         return [*sorted(more, key=_id_of), *sorted(self._new.values(), key=_id_of)]
+
+
+def _is_acronym(name: str) -> bool:
+    """Capitals alone: SETTLE is a tumor, settle is not. A short form is read only as it is written."""
+    return name.isalpha() and name.isupper()
 
 
 def _id_of(row: ConceptRow) -> str:

@@ -27,6 +27,7 @@ name: quuxoma
 alt_id: DOID:9000009
 synonym: "malignant quux \"tumor\"" EXACT [SRC:1]
 synonym: "quux" RELATED []
+synonym: "SETTLEQ" EXACT []
 synonym: "QXM" EXACT ACRONYM []
 synonym: "osteosarcoma" EXACT []
 xref: NCI:C4817
@@ -92,6 +93,7 @@ def test_obo_terms_hang_below_what_is_known(tmp_path: Path) -> None:
     new = rows["doid_9000001"]
     assert (new.kind, new.name, new.parents) == ("tumor", "quuxoma", ("malignant_neoplasm",))
     assert new.synonyms == ('malignant quux "tumor"',)
+    assert [short.text for short in new.abbreviations] == ["SETTLEQ"]
     assert new.codes == ("DOID:9000001", "DOID:9000009", "DOID:9000003")
     assert rows["doid_9000005"].parents == ("doid_9000001",)
     assert rows["osteosarcoma"].codes == ("DOID:9000002",)
