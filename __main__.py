@@ -18,6 +18,7 @@ from .engine.commands import COMMANDS as ENGINE_COMMANDS
 from .eval.commands import COMMANDS as EVAL_COMMANDS
 from .ingest.commands import COMMANDS as INGEST_COMMANDS
 from .kb.errors import CohortiumError
+from .kb.ontology_commands import COMMANDS as ONTOLOGY_COMMANDS
 from .kb.terminal import NotYet, accept_any_letter, print_error
 
 INTERRUPTED = 130
@@ -28,7 +29,6 @@ LATER = {
     "verify": "proofs and their independent verifier",
     "why-not": "explanations of why a patient is left out",
     "sql": "read-only SQL over the knowledge base",
-    "ontology": "the ontology tools: show, search, path, lint and import",
     "bench": "benchmarks and generated corpora",
     "train": "training of recognisers",
     "check": "the care of knowledge bases",
@@ -110,6 +110,11 @@ _eval = typer.Typer(help="Score answers against labels.", no_args_is_help=True)
 for _name, _command in EVAL_COMMANDS:
     _eval.command(_name)(_command)
 app.add_typer(_eval, name="eval")
+
+_ontology = typer.Typer(help="Look into the ontology, check it, add to it.", no_args_is_help=True)
+for _name, _command in ONTOLOGY_COMMANDS:
+    _ontology.command(_name)(_command)
+app.add_typer(_ontology, name="ontology")
 
 for _name, _part in LATER.items():
     _add_later(app, _name, _part)

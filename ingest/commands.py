@@ -13,6 +13,11 @@ import typer
 from ..kb.errors import CohortiumError, NothingStored, UsageError
 from ..kb.terminal import Format, answer, check_output, counted, print_json, print_table, value_text
 
+OntologyOption = Annotated[
+    Path | None,
+    typer.Option("--ontology", metavar="DIR", help="Know the concepts of this folder too (see 'ontology import')."),
+]
+
 
 class Quarantined(CohortiumError):
     """With ``--strict``, a run that put records into quarantine (exit 1)."""
@@ -39,7 +44,9 @@ def ingest(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE...", help="JSONL, CSV or Parquet files, or folders of text files; see --abstraction."
+            metavar="SOURCE...",
+            help="JSONL, CSV, Parquet, FHIR R4 (JSON or NDJSON) or OMOP NOTE (CSV, Parquet, DuckDB) files, text files"
+            " in folders, or folders of all these; see --abstraction.",
         ),
     ],
     kb: Annotated[Path, typer.Option("--kb", help="The knowledge base to write: a folder, made when missing.")],
@@ -60,6 +67,7 @@ def ingest(
             " knowledge base of its own.",
         ),
     ] = False,
+    ontology: OntologyOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything is in quarantine.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
@@ -72,9 +80,11 @@ def ingest(
     if abstraction:
         if workers > 1:
             raise UsageError("--abstraction is read by one process. Hint: leave out --workers")
+        if ontology is not None:
+            raise UsageError("--abstraction reads with the shipped ontology. Hint: leave out --ontology")
         ingest_abstraction(sources, kb, mapping, strict, output, out)
         return
-    report = run_ingest(sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict)
+    report = run_ingest(sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict, ontology=ontology)
     sums = report.as_dict()
     answer(sums, output=output, out=out, as_table=lambda: print_sums(sums, kb))
     if report.exit_code == NothingStored.exit_code:
@@ -145,6 +155,7 @@ def read(
     date: Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="The note's own date.")] = "",
     title: Annotated[str, typer.Option(help="The note's title.")] = "",
     type_: Annotated[str, typer.Option("--type", help="The note's type, for example 'pathology'.")] = "",
+    ontology: OntologyOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print mentions and relations as JSON.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")] = Format.TABLE,
 ) -> None:
@@ -153,7 +164,7 @@ def read(
 
     from .single import read as read_one
 
-    found = read_one(text, date, title, type_).as_dict()
+    found = read_one(text, date, title, type_, ontology=ontology).as_dict()
     if as_json:
         print_json(found)
         return

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from ..kb.concepts import ConceptTable
+from ..kb.concepts import ConceptTable, shipped_concepts
 from ..kb.model import (
     KINDS,
     Mention,
@@ -96,9 +97,9 @@ class NoteReader:
         self._writer = MentionWriter(concepts, state_of, parts.cues())
 
     @classmethod
-    def from_ontology(cls) -> NoteReader:
-        """A reader with the shipped ontology."""
-        return cls(ConceptTable.from_files())
+    def from_ontology(cls, extra: Path | None = None) -> NoteReader:
+        """A reader with the shipped ontology, and with the concepts of the folder ``extra``."""
+        return cls(shipped_concepts(extra))
 
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:
@@ -248,16 +249,17 @@ def read_text(
     type: str = "",
     targets: Sequence[tuple[int, int]] = (),
     notations: bool = False,
+    ontology: Path | None = None,
 ) -> ReadNote:
     """One text read on its own. ``date``: a date or its ISO text; ValueError if it is neither. ``notations``: as of
     :meth:`NoteReader.read`."""
     if isinstance(date, str):
         date = datetime.date.fromisoformat(date)
     note = Note("", "", text, date, type, title)
-    return shared_reader().read(note, targets, notations)
+    return shared_reader(ontology).read(note, targets, notations)
 
 
-@lru_cache(maxsize=1)
-def shared_reader() -> NoteReader:
-    """The process's reader with the shipped ontology."""
-    return NoteReader.from_ontology()
+@lru_cache(maxsize=2)
+def shared_reader(ontology: Path | None = None) -> NoteReader:
+    """The process's reader with the shipped ontology, and with the concepts of one folder."""
+    return NoteReader.from_ontology(ontology)

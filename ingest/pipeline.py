@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ..kb.concepts import shipped_concepts
 from ..kb.errors import CohortiumError, NotWritable, UsageError
 from ..kb.layout import Layout
 from ..kb.load import GenerationWriter
@@ -166,25 +167,32 @@ def run_ingest(
     strict: bool = False,
     progress: bool | None = None,
     reading: Reading | None = None,
+    ontology: str | os.PathLike[str] | None = None,
 ) -> IngestReport:
     """Read notes into the knowledge base at ``kb_path``, which is made when missing.
 
     ``mapping``: field of a note → its name in the sources. ``workers``: processes that read notes; a script that asks
     for more than one needs the usual ``if __name__ == "__main__":``. ``progress``: a bar on a terminal, None for yes.
-    ``reading``: another reader than the shipped one, for tests.
+    ``reading``: another reader than the shipped one, for tests. ``ontology``: a folder of concepts beside the shipped
+    ones, which the knowledge base keeps.
 
-    UsageError (a source, the map), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad record is none, it
-    is counted and kept with its reason.
+    UsageError (a source, the map, the folder), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad record
+    is none, it is counted and kept with its reason.
     """
     if workers < 1:
         raise UsageError(f"workers is {workers}; it is 1 or more")
     begun = time.monotonic()
     found = Sources(sources, mapping)
-    reading = reading or shipped_reading()
+    extra = None if ontology is None else Path(ontology)
+    concepts = shipped_concepts(extra)
+    reading = reading or shipped_reading(extra)
     report = IngestReport(strict=strict)
     spool = Spool(Path(kb_path))
     try:
-        with GenerationWriter(kb_path, versions=dict(reading.versions)) as writer, bar(progress) as shown:
+        with (
+            GenerationWriter(kb_path, concepts=concepts, versions=dict(reading.versions)) as writer,
+            bar(progress) as shown,
+        ):
             previous = None if Layout(kb_path).current() is None else KnowledgeBase.open(kb_path)
             if previous is not None and "made_of" in previous.manifest["versions"]:
                 previous.close()

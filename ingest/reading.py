@@ -45,11 +45,12 @@ class Reading:
 class ShippedReader:
     """The document model and the journey of this package."""
 
-    def __init__(self) -> None:
+    def __init__(self, ontology: Path | None = None) -> None:
+        """``ontology``: a folder of concepts beside the shipped ones."""
         from .document import NoteReader
         from .journey.build import build_journey
 
-        self._notes = NoteReader.from_ontology()
+        self._notes = NoteReader.from_ontology(ontology)
         self._build = build_journey
 
     def read(self, note: Note) -> Any:
@@ -61,9 +62,17 @@ class ShippedReader:
         return self._build(patient_id, read_notes, self._notes.concepts)
 
 
-def shipped_reading() -> Reading:
-    """The reading of this package, with the versions of its code and of its ontology files."""
-    return Reading(ShippedReader, (("pipeline", _pipeline_version()), ("ontology_files", _ontology_version())))
+def shipped_reading(ontology: Path | None = None) -> Reading:
+    """The reading of this package, with the versions of its code and of its ontology files.
+
+    With the folder ``ontology``, its concepts are known too, and its files are part of the version.
+    """
+    make = ShippedReader if ontology is None else functools.partial(ShippedReader, ontology)
+    version = _ontology_version()
+    if ontology is not None:
+        added = (path for path in ontology.iterdir() if path.suffix in (".tsv", ".toml"))
+        version = f"{version}+{_digest(added)}"
+    return Reading(make, (("pipeline", _pipeline_version()), ("ontology_files", version)))
 
 
 @functools.cache

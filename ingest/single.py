@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..kb.concepts import ConceptTable
@@ -93,11 +95,12 @@ def read(
     title: str = "",
     type: str = "",
     targets: Sequence[tuple[int, int]] = (),
+    ontology: str | os.PathLike[str] | None = None,
 ) -> Document:
-    """Read one text. ``date`` is the note's own, a date or its ISO text.
+    """Read one text. ``date`` is the note's own, a date or its ISO text; ``ontology`` a folder of further concepts.
 
     ``targets`` are character spans that become mentions whatever the lexicon knows, so that their context is judged.
-    UsageError when the date is none or a target lies outside the text.
+    UsageError when the date is none, a target lies outside the text, or there are no concepts in the folder.
     """
     if isinstance(date, str):
         try:
@@ -107,7 +110,8 @@ def read(
     for start, end in targets:
         if not 0 <= start < end <= len(text):
             raise UsageError(f"the target ({start}, {end}) lies outside the text of {len(text)} characters")
-    return document_of(read_text(text, date, title, type, targets, notations=True), shared_reader().concepts)
+    extra = None if ontology is None else Path(ontology)
+    return document_of(read_text(text, date, title, type, targets, notations=True, ontology=extra), shared_reader(extra).concepts)
 
 
 def document_of(found: ReadNote, concepts: ConceptTable) -> Document:

@@ -8,68 +8,16 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
+from .concept_rows import COLUMNS, Abbreviation, ConceptRow, ValueSet, extended, read_folder
 from .drug_names import without_endings
-from .errors import OntologyError
+from .errors import UsageError
 from .words import ONTOLOGY_FOLDER, normal_form, normal_forms, read_pairs, squashed, without_plural
 
-#: The kinds of concept.
-CONCEPT_KINDS: Final = (
-    "tumor",
-    "site",
-    "drug",
-    "regimen",
-    "gene",
-    "biomarker",
-    "procedure",
-    "radiation",
-    "condition",
-    "state",
-    "value",
-    "performance",
-)
-COLUMNS: Final = ("id", "kind", "name", "parents", "synonyms", "abbreviations", "codes", "site", "source")
-
-_ABBREVIATION = re.compile(r"([^{}]+?)\s*(?:\{([^{}]*)\})?")
 _CODE = re.compile(r"([A-Za-z][A-Za-z0-9 \-]*?)\s*[:\s]\s*([A-Za-z0-9][\w.\-/]*)")
 _NOT_ALPHANUMERIC = re.compile(r"[^A-Z0-9]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Abbreviation:
-    """A short form, matched case-sensitively; with ``cues``, only where one of them stands near."""
-
-    text: str
-    cues: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ConceptRow:
-    """One concept as written in the data: ids of its parents, its names, its codes (``SYSTEM:CODE``)."""
-
-    id: str
-    kind: str
-    name: str
-    parents: tuple[str, ...] = ()
-    synonyms: tuple[str, ...] = ()
-    abbreviations: tuple[Abbreviation, ...] = ()
-    codes: tuple[str, ...] = ()
-    site: str = ""
-    source: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueSet:
-    """A named list of concept ids, reused by name in queries."""
-
-    name: str
-    members: tuple[str, ...]
-    aliases: tuple[str, ...] = ()
 
 
 class ConceptTable:
@@ -108,16 +56,23 @@ class ConceptTable:
         self._names: _NameIndex | None = None
 
     @classmethod
-    def from_files(cls, folder: Path | None = None) -> ConceptTable:
+    def from_files(cls, folder: Path | None = None, extra: Path | None = None) -> ConceptTable:
         """The ontology in ``folder`` (the shipped one by default): every ``.tsv`` whose header is the nine columns,
-        and ``value_sets.toml``."""
-        folder = ONTOLOGY_FOLDER if folder is None else folder
+        and ``value_sets.toml``. The rows of the folder ``extra`` are added: one whose id is there already extends that
+        concept. UsageError when there is no such folder, or no row in it."""
         problems: list[str] = []
-        rows: list[ConceptRow] = []
-        for path in sorted(folder.glob("*.tsv")):
-            rows.extend(read_concepts(path, problems))
-        path = folder / "value_sets.toml"
-        value_sets = read_value_sets(path) if path.exists() else []
+        rows, value_sets = read_folder(ONTOLOGY_FOLDER if folder is None else folder, problems)
+        if extra is not None:
+            if not extra.is_dir():
+                raise UsageError(f"--ontology: there is no folder '{extra}'")
+            added, added_sets = read_folder(extra, problems)
+            if not added and not added_sets:
+                raise UsageError(
+                    f"--ontology: no concepts in '{extra}'. Hint: a .tsv file there begins with the columns "
+                    + ", ".join(COLUMNS)
+                )
+            rows = extended(rows, added, problems)
+            value_sets = [*value_sets, *added_sets]
         return cls(rows, value_sets, problems)
 
     # --- concepts ---------------------------------------------------------------------------------------------------
@@ -134,7 +89,7 @@ class ConceptTable:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the data and was passed over: lint shows them (see :mod:`.graph`)."""
+        """What is wrong with the data and was passed over: they are shown by :mod:`.lint`."""
         return tuple(self._problems)
 
     def get(self, concept: str) -> ConceptRow:
@@ -261,6 +216,19 @@ class ConceptTable:
         return tuple(self._value_sets.values())
 
 
+def shipped_concepts(extra: Path | None = None) -> ConceptTable:
+    """The shipped ontology with the concepts of the folder ``extra``, to read and answer with.
+
+    UsageError when a row there cannot be used: what is passed over would be missing from the answers.
+    """
+    concepts = ConceptTable.from_files(extra=extra)
+    if extra is not None and concepts.problems:
+        first, *others = concepts.problems
+        more = f" (and {len(others)} more)" if others else ""
+        raise UsageError(f"--ontology: {first}{more}. Hint: 'cohortium ontology lint {extra}' tells all")
+    return concepts
+
+
 class _NameIndex:
     """Names to concept positions: first by normal form, then with plurals folded, then with spaces dropped."""
 
@@ -301,7 +269,7 @@ class _NameIndex:
     @functools.cached_property
     def _codes(self) -> tuple[dict[str, str], dict[str, list[int]]]:
         """Spellings of code systems to the one that stands for them, and ``SYSTEM:CODE`` to positions."""
-        systems = _code_systems()
+        systems = code_systems()
         codes: dict[str, list[int]] = {}
         for position, row in enumerate(self._rows):
             for code in row.codes:
@@ -376,7 +344,7 @@ def _bare(system: str) -> str:
     return _NOT_ALPHANUMERIC.sub("", system.upper())
 
 
-def _code_systems() -> dict[str, str]:
+def code_systems() -> dict[str, str]:
     """Every spelling of a code system, in capitals without punctuation, to the one that the data uses."""
     systems = {}
     for system, aliases in read_pairs(ONTOLOGY_FOLDER / "code_systems.tsv"):
@@ -394,81 +362,3 @@ def _most_similar(wanted: str, choices: list[str], n: int) -> list[str]:
         return difflib.get_close_matches(wanted, choices, n, cutoff=0.6)
     found = process.extract(wanted, choices, scorer=fuzz.ratio, limit=n, score_cutoff=60.0)
     return [choice for choice, _, _ in found]
-
-
-# --- reading the data files ------------------------------------------------------------------------------------------
-
-
-def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
-    """The concepts of one file, or none if its header is not the nine columns. Bad lines are told in ``problems``."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OntologyError(f"{path.name} cannot be read: {error}") from error
-    rows: list[ConceptRow] = []
-    header: tuple[str, ...] | None = None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        place = f"{path.name}:{number}"
-        cells = tuple(cell.strip() for cell in line.split("\t"))
-        if header is None:
-            header = cells
-            if header != COLUMNS:
-                return []
-            continue
-        if len(cells) > len(COLUMNS) or len(cells) < 3:
-            problems.append(f"{place}: {len(cells)} columns instead of {len(COLUMNS)}; the line is skipped")
-            continue
-        cells += ("",) * (len(COLUMNS) - len(cells))
-        rows.append(
-            ConceptRow(
-                cells[0],
-                cells[1],
-                cells[2],
-                _parts(cells[3]),
-                _parts(cells[4]),
-                parse_abbreviations(cells[5], place, problems),
-                _parts(cells[6]),
-                cells[7],
-                cells[8],
-            )
-        )
-    return rows
-
-
-def parse_abbreviations(cell: str, place: str, problems: list[str]) -> tuple[Abbreviation, ...]:
-    """``PR{ER,HER2}|NSCLC`` as :class:`Abbreviation` values; what cannot be read is told in ``problems``."""
-    found = []
-    for part in _parts(cell):
-        match = _ABBREVIATION.fullmatch(part)
-        if match is None:
-            problems.append(f"{place}: abbreviation {part!r} cannot be read; write SHORT or SHORT{{cue,cue}}")
-            continue
-        cues = tuple(cue.strip() for cue in (match[2] or "").split(",") if cue.strip())
-        found.append(Abbreviation(match[1], cues))
-    return tuple(found)
-
-
-def _parts(cell: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split("|") if part.strip())
-
-
-def read_value_sets(path: Path) -> list[ValueSet]:
-    """The named sets of ``value_sets.toml``: ``name = [ids]`` or a table with ``members`` and perhaps ``name``
-    (for people) and ``aliases``."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise OntologyError(f"{path.name} cannot be read: {error}") from error
-    found = []
-    for name, entry in data.items():
-        if isinstance(entry, Mapping):
-            members = entry.get("members", [])
-            aliases = list(dict.fromkeys([*filter(None, [entry.get("name")]), *entry.get("aliases", [])]))
-        else:
-            members, aliases = entry, []
-        if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
-            raise OntologyError(f"{path.name}: {name!r} is not a list of concept ids")
-        found.append(ValueSet(name, tuple(members), tuple(aliases)))
-    return found

@@ -1,20 +1,21 @@
-"""The ontology as a networkx graph: lint, and the path that explains why one concept is another.
+"""The ontology as a networkx graph: the ways between two concepts, which explain why one is another.
 
-Nothing on the query path imports this module: it serves the people who write the data, and ``explain``.
+Nothing on the query path imports this module: it serves the people who write the data, and ``explain``. What is wrong
+with the data is told by :mod:`.lint`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import itertools
+from dataclasses import dataclass
+from typing import Final
 
 import networkx as nx
 
-from .concepts import CONCEPT_KINDS, ConceptRow, ConceptTable
-from .words import normal_form
+from .concepts import ConceptTable
 
-_ID = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
-_CODE = re.compile(r"[A-Za-z0-9\-]+:\S+")
+#: Of many ways between two concepts, so many are told.
+MOST_WAYS: Final = 12
 
 
 def is_a_graph(concepts: ConceptTable) -> nx.DiGraph[str]:
@@ -40,52 +41,51 @@ def path(concepts: ConceptTable, descendant: str, ancestor: str) -> tuple[str, .
         return None
 
 
-def lint(concepts: ConceptTable) -> list[str]:
-    """What is wrong with the data, one sentence a problem, sorted; empty when nothing is."""
-    problems = list(concepts.problems)
-    for check in (_check_rows, _check_cycles, _check_names, _check_value_sets):
-        problems.extend(check(concepts))
-    return sorted(set(problems))
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way between two concepts: up from the first to where they meet, and up from the second, the meeting in both.
+
+    Where one is the other, the chain of the ancestor is itself alone.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+    @property
+    def meeting(self) -> str:
+        """The ancestor of both, or one of them."""
+        return self.first[-1]
+
+    @property
+    def edges(self) -> int:
+        """How many is-a steps it has."""
+        return len(self.first) + len(self.second) - 2
 
 
-def _check_rows(concepts: ConceptTable) -> Iterator[str]:
-    for row in concepts.rows():
-        if not _ID.fullmatch(row.id):
-            yield f"concept {row.id!r}: an id is lower case letters and digits joined by single underscores"
-        if row.kind not in CONCEPT_KINDS:
-            yield f"concept {row.id!r} has the kind {row.kind!r}; it is one of {', '.join(CONCEPT_KINDS)}"
-        if not normal_form(row.name):
-            yield f"concept {row.id!r} has an empty name"
-        if row.id in row.parents:
-            yield f"concept {row.id!r} is its own parent"
-        if len(set(row.parents)) < len(row.parents):
-            yield f"concept {row.id!r} names a parent twice"
-        if row.site and (row.site not in concepts or concepts.kind(row.site) != "site"):
-            yield f"concept {row.id!r} has the site {row.site!r}, which is no concept of kind site"
-        for code in row.codes:
-            if not _CODE.fullmatch(code):
-                yield f"concept {row.id!r} has the code {code!r}; write SYSTEM:CODE"
+def ways(concepts: ConceptTable, first: str, second: str) -> tuple[Way, ...]:
+    """The shortest ways between two concepts: along is-a if one is the other, else through what is nearest above both.
 
-
-def _check_cycles(concepts: ConceptTable) -> Iterator[str]:
-    for component in nx.strongly_connected_components(is_a_graph(concepts)):
-        if len(component) > 1:
-            yield f"concepts are below each other: {', '.join(sorted(component))}"
-
-
-def _check_names(concepts: ConceptTable) -> Iterator[str]:
-    known: dict[tuple[str, str], ConceptRow] = {}
-    for row in concepts.rows():
-        for name in (row.name, *row.synonyms):
-            first = known.setdefault((row.kind, normal_form(name)), row)
-            if first.id != row.id:
-                yield f"{row.kind} {name!r} names both {first.id!r} and {row.id!r}"
-
-
-def _check_value_sets(concepts: ConceptTable) -> Iterator[str]:
-    for value_set in concepts.value_sets():
-        if not value_set.members:
-            yield f"value set {value_set.name!r} is empty"
-        for member in value_set.members:
-            if member not in concepts:
-                yield f"value set {value_set.name!r} has the member {member!r}, which no file defines"
+    Sorted, at most :data:`MOST_WAYS`; empty if nothing is above both. KeyError if an id is unknown.
+    """
+    graph = is_a_graph(concepts)
+    lengths = [nx.single_source_shortest_path_length(graph, concepts.get(one).id) for one in (first, second)]
+    if second in lengths[0] or first in lengths[1]:
+        meetings = [second if second in lengths[0] else first]
+    else:
+        common = {one: lengths[0][one] + lengths[1][one] for one in lengths[0].keys() & lengths[1].keys()}
+        # The nearest in steps, and of these none that is above another: a parent says less than its child.
+        nearest = {one for one, length in common.items() if length == min(common.values())}
+        meetings = sorted(
+            one for one in nearest if not any(other != one and concepts.is_a(other, one) for other in nearest)
+        )
+    found = [
+        Way(tuple(up), tuple(down))
+        for meeting in meetings
+        for up, down in itertools.islice(
+            itertools.product(
+                nx.all_shortest_paths(graph, first, meeting), nx.all_shortest_paths(graph, second, meeting)
+            ),
+            MOST_WAYS,
+        )
+    ]
+    return tuple(sorted(found, key=lambda way: (way.first, way.second))[:MOST_WAYS])

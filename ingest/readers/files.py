@@ -17,13 +17,18 @@ FAMILIES: Final = {
     ".ndjson": "jsonl",
     ".jsonl.gz": "jsonl",
     ".ndjson.gz": "jsonl",
+    ".json": "fhir",
+    ".json.gz": "fhir",
     ".csv": "csv",
     ".csv.gz": "csv",
     ".tsv": "csv",
     ".tsv.gz": "csv",
     ".parquet": "parquet",
+    ".duckdb": "duckdb",
     ".txt": "text",
 }
+#: Read when named, not when found in a folder: a knowledge base is a folder with such a file.
+_NAMED_ONLY: Final = frozenset({"duckdb"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,8 @@ def _files_below(folder: Path) -> list[SourceFile]:
         for name in names:
             path = Path(place) / name
             family = family_of(name)
-            if family is not None and not name.startswith(".") and path.is_file():
+            passed_over = family is None or family in _NAMED_ONLY or name.startswith(".")
+            if family is not None and not passed_over and path.is_file():
                 found.append(SourceFile(path, path.relative_to(folder).as_posix(), family))
     return sorted(found, key=lambda file: file.label)
 

@@ -28,7 +28,7 @@ _ABSENT: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class RawRecord:
-    """One record as its source holds it. ``fault`` is a reason code when not even the fields could be read.
+    """One record as its source holds it. ``fault`` is a reason code when its fields could not be read, or not all.
 
     ``source`` is the file's name as people see it, ``place`` where in it (``line 7``, ``row 3``, ``file``), ``number``
     that place as a number. ``raw`` is the record's own text, needed only beside a ``fault``.
@@ -69,10 +69,10 @@ def reason(code: str) -> str:
 def read_records(records: Iterable[RawRecord], columns: ColumnMap) -> Iterator[Incoming | QuarantinedRecord]:
     """Every record as a note or as a quarantine row: none is dropped."""
     for record in records:
-        if record.fault:
-            yield quarantined(record, record.fault)
-            continue
         take = functools.partial(_value, record.fields, columns)
+        if record.fault:
+            yield quarantined(record, record.fault, _told(take("patient_id")), _told(take("doc_id")))
+            continue
         try:
             note = _note(take, f"{record.source}:{record.number}")
         except _Fault as fault:

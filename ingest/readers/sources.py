@@ -7,24 +7,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ...kb.rows import QuarantinedRecord
-from . import folders, jsonl, tables
+from . import fhir, folders, jsonl, omop, tables
 from .files import SourceFile, find_files
 from .mapping import ColumnMap
 from .records import Incoming, RawRecord, read_records
 
 
 class Family(NamedTuple):
-    """How one kind of file is checked before the run and read during it."""
+    """How one kind of file is checked before the run and read during it, and under which names its fields stand."""
 
     check: Callable[[SourceFile, ColumnMap], None]
     read: Callable[[SourceFile], Iterator[RawRecord]]
+    columns: Callable[[ColumnMap], ColumnMap] = lambda columns: columns
 
 
 READERS: Final[Mapping[str, Family]] = {
     "jsonl": Family(jsonl.check, jsonl.read),
+    "fhir": Family(fhir.check, fhir.read),
+    "fhir_export": Family(fhir.check, fhir.read_lines),
     "csv": Family(tables.check, tables.read),
     "parquet": Family(tables.check, tables.read),
-    "text": Family(folders.check, folders.read),
+    "duckdb": Family(tables.check, tables.read),
+    "omop": Family(omop.check, omop.read),
+    "text": Family(folders.check, folders.read, folders.columns_for),
 }
 
 
@@ -34,11 +39,19 @@ class Sources:
     def __init__(self, sources: Iterable[str | os.PathLike[str]], mapping: Mapping[str, str] | None = None) -> None:
         """UsageError for a missing source, one of unknown kind, and a map that does not fit; nothing is written yet."""
         self.columns = ColumnMap(mapping)
-        self.files = find_files(sources)
-        for file in self.files:
-            READERS[file.family].check(file, self.columns)
+        self.files = [(file, READERS[_recognised(file)]) for file in find_files(sources)]
+        for file, family in self.files:
+            family.check(file, self.columns)
 
     def __iter__(self) -> Iterator[Incoming | QuarantinedRecord]:
-        for file in self.files:
-            columns = folders.columns_for(self.columns) if file.family == "text" else self.columns
-            yield from read_records(READERS[file.family].read(file), columns)
+        for file, family in self.files:
+            yield from read_records(family.read(file), family.columns(self.columns))
+
+
+def _recognised(file: SourceFile) -> str:
+    """The family by what stands in the file, where its name leaves two open."""
+    if file.family == "jsonl" and fhir.is_export(file):
+        return "fhir_export"
+    if file.family in ("csv", "parquet", "duckdb") and omop.is_note_table(tables.header(file)):
+        return "omop"
+    return file.family

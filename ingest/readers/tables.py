@@ -1,4 +1,4 @@
-"""Tables: CSV, and Parquet through DuckDB; one note a row.
+"""Tables: CSV; Parquet, and a table of a DuckDB file, through DuckDB; one note a row.
 
 CSV is parsed here and not by DuckDB, whose reader reports rejected rows only after the last row (a row's number is
 part of a document's id where the table gives none) and gives up a whole file for one quotation mark.
@@ -27,12 +27,17 @@ _BATCH_ROWS: Final = 500
 
 def check(file: SourceFile, columns: ColumnMap) -> None:
     """UsageError when the table lacks a column that the map names or that no note can do without."""
-    columns.check(_parquet_header(file) if file.family == "parquet" else _csv_header(file)[0], file.label)
+    columns.check(header(file), file.label)
+
+
+def header(file: SourceFile) -> Sequence[str]:
+    """The names of the columns; UsageError when the file cannot be read as the table that its name promises."""
+    return _csv_header(file)[0] if file.family == "csv" else _database_header(file)
 
 
 def read(file: SourceFile) -> Iterator[RawRecord]:
     """The rows of the table, counted from 1."""
-    yield from _parquet_rows(file) if file.family == "parquet" else _csv_rows(file)
+    yield from _csv_rows(file) if file.family == "csv" else _database_rows(file)
 
 
 # --- CSV -------------------------------------------------------------------------------------------------------------
@@ -118,30 +123,48 @@ def _csv_rows(file: SourceFile) -> Iterator[RawRecord]:
             yield RawRecord(file.label, f"row {number}", number, dict(zip(header, row, strict=True)))
 
 
-# --- Parquet ---------------------------------------------------------------------------------------------------------
+# --- Parquet and DuckDB ----------------------------------------------------------------------------------------------
+
+#: The table of a DuckDB file that holds notes, in any schema: OMOP's NOTE.
+_NOTE_TABLES: Final = """
+SELECT schema_name, table_name FROM duckdb_tables() WHERE lower(table_name) = 'note'
+UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE lower(view_name) = 'note'
+ORDER BY 1, 2
+"""
 
 
-def _parquet(file: SourceFile) -> duckdb.DuckDBPyConnection:
+def _opened(file: SourceFile) -> duckdb.DuckDBPyConnection:
+    """A connection with the rows of the table waiting; duckdb.Error when there is none."""
+    if file.family == "duckdb":
+        database = duckdb.connect(str(file.path), read_only=True)
+        found = database.execute(_NOTE_TABLES).fetchall()
+        if len(found) != 1:
+            database.close()
+            told = "no table" if not found else f"{len(found)} tables"
+            raise UsageError(f"{file.label}: {told} called NOTE in it. Hint: write the notes to Parquet or CSV")
+        table = ".".join('"' + name.replace('"', '""') + '"' for name in found[0])
+        database.execute("SET threads = 1")
+        return database.execute(f"SELECT * FROM {table}")
     database = duckdb.connect()
     # DuckDB takes a path for a pattern; brackets around a pattern's letters make them letters again.
     path = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(file.path.resolve()))
     database.execute("SET threads = 1")
-    database.execute("SELECT * FROM read_parquet($1)", [path])
-    return database
+    return database.execute("SELECT * FROM read_parquet($1)", [path])
 
 
-def _parquet_header(file: SourceFile) -> Sequence[str]:
+def _database_header(file: SourceFile) -> Sequence[str]:
     try:
-        database = _parquet(file)
+        database = _opened(file)
     except duckdb.Error as error:
-        raise UsageError(f"{file.label}: cannot be read as Parquet ({type(error).__name__})") from error
+        form = "DuckDB" if file.family == "duckdb" else "Parquet"
+        raise UsageError(f"{file.label}: cannot be read as {form} ({type(error).__name__})") from error
     with database:
         return [column[0] for column in database.description or ()]
 
 
-def _parquet_rows(file: SourceFile) -> Iterator[RawRecord]:
+def _database_rows(file: SourceFile) -> Iterator[RawRecord]:
     number = 0
-    with _parquet(file) as database:
+    with _opened(file) as database:
         header = [column[0] for column in database.description or ()]
         while True:
             try:

@@ -10,7 +10,8 @@ import pytest
 
 from cohortium.kb.concepts import Abbreviation, ConceptRow, ConceptTable
 from cohortium.kb.errors import OntologyError
-from cohortium.kb.graph import lint, path
+from cohortium.kb.graph import path
+from cohortium.kb.lint import lint
 from cohortium.kb.words import normal_form, squashed
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import OntologyError
-from cohortium.kb.graph import lint
+from cohortium.kb.lint import lint
 from cohortium.kb.regimens import read_components
 from cohortium.kb.scales import ATTRIBUTE_SCALES, Scales
 from cohortium.kb.words import ONTOLOGY_FOLDER

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concepts import CONCEPT_KINDS
+from cohortium.kb.concept_rows import CONCEPT_KINDS
 from cohortium.kb.model import KINDS
 from cohortium.query_lang import nodes, vocabulary
 from cohortium.query_lang.findings import is_protein_change, protein_change

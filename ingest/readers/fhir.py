@@ -1,0 +1,215 @@
+"""FHIR R4: documents, reports and compositions, alone, in Bundles, or one resource a line (bulk export).
+
+A resource that brings no notes (a Patient, an Observation) is passed over and counts as no record; one that should
+bring a note and cannot is in quarantine.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...kb.errors import UsageError
+from . import jsonl
+from .attachments import Attached, formats, read_attachment, texts_of
+from .fhir_scope import Resource, Scope, first_word, values_at, word
+from .files import SourceFile, open_bytes
+from .mapping import ColumnMap
+from .markup import lines_of_markup
+from .records import RawRecord
+
+#: A Bundle is read whole; a bigger file (bytes, unpacked) goes to quarantine.
+LONGEST_FILE: Final = 256 * 1024 * 1024
+#: So many lines are looked at to tell a bulk export from lines of notes.
+_LOOKED_AT: Final = 20
+#: A FHIR date may leave out the day, or the month as well.
+_NO_DAY: Final = re.compile(r"\d{4}(?:-\d{2})?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One resource, or what stands where one should: with its place, its number there and its Bundle."""
+
+    value: object
+    place: str
+    number: int
+    scope: Scope
+
+
+def check(file: SourceFile, columns: ColumnMap) -> None:
+    """UsageError with a map: the fields of FHIR have their places."""
+    if columns.named:
+        raise UsageError(
+            f"{file.label}: is FHIR, whose fields have fixed places. Hint: leave out --map, or read other sources in a"
+            " run of their own"
+        )
+
+
+def is_export(file: SourceFile) -> bool:
+    """Whether the lines of a file are FHIR resources."""
+    records = jsonl.read(file)
+    return any("resourceType" in record.fields for record, _ in zip(records, range(_LOOKED_AT), strict=False))
+
+
+def read_lines(file: SourceFile) -> Iterator[RawRecord]:
+    """The notes of a bulk export, one resource a line."""
+    for line in jsonl.read(file):
+        if line.fault:
+            yield line
+            continue
+        for found in _resources(line.fields, f"{line.place}, ", line.place):
+            own = f"{line.number}" if found.place == line.place else f"{line.number}.{found.number}"
+            yield from _records(file.label, found, f"{file.label}:{own}")
+
+
+def read(file: SourceFile) -> Iterator[RawRecord]:
+    """The notes of a file that is one resource, one Bundle, or a list of them."""
+    try:
+        with open_bytes(file.path) as stream:
+            data = stream.read(LONGEST_FILE + 1)
+    except (EOFError, zlib.error, OSError) as error:
+        torn = isinstance(error, EOFError | zlib.error | gzip.BadGzipFile)
+        fault = "damaged_file" if torn else "unreadable_file"
+        yield RawRecord(file.label, "file", 1, fault=fault, raw=type(error).__name__)
+        return
+    if len(data) > LONGEST_FILE:
+        yield RawRecord(file.label, "file", 1, fault="file_too_long", raw="(too long to keep)")
+        return
+    try:
+        value = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        fault = "nul_bytes" if b"\0" in data else "invalid_utf8"
+        yield RawRecord(file.label, "file", 1, fault=fault, raw=data.decode("utf-8", "backslashreplace"))
+        return
+    except (ValueError, RecursionError):
+        yield RawRecord(file.label, "file", 1, fault="malformed_json", raw=data.decode("utf-8-sig"))
+        return
+    for found in _resources(value, "", "file"):
+        yield from _records(file.label, found, f"{file.label}:{found.number}")
+
+
+def _resources(value: object, before: str, place: str) -> Iterator[_Found]:
+    """The resources of a value in their order, Bundles opened; newest last where a Bundle is a history."""
+    waiting: list[tuple[object, str, Scope]] = [(value, place, Scope())]
+    number = 0
+    while waiting:
+        value, place, scope = waiting.pop()
+        if isinstance(value, Mapping) and value.get("resourceType") == "Bundle":
+            entries = value.get("entry")
+            entries = entries if isinstance(entries, list) else [] if entries is None else [entries]
+            scope = Scope(_held(entries))
+            opened = [
+                (entry.get("resource") if isinstance(entry, Mapping) else entry, f"{before}entry {at}", scope)
+                for at, entry in enumerate(entries, 1)
+                if not isinstance(entry, Mapping) or "resource" in entry
+            ]
+            waiting += opened if value.get("type") == "history" else reversed(opened)
+        elif isinstance(value, list) and place == "file":
+            waiting += [(one, f"entry {at}", scope) for at, one in reversed(list(enumerate(value, 1)))]
+        else:
+            number += 1
+            yield _Found(value, place, number, scope)
+
+
+def _held(entries: list[Any]) -> Iterator[tuple[str, Resource]]:
+    for entry in entries:
+        if isinstance(entry, Mapping) and isinstance(entry.get("resource"), Mapping):
+            yield word(entry.get("fullUrl")), entry["resource"]
+
+
+def _records(label: str, found: _Found, default_doc_id: str) -> Iterator[RawRecord]:
+    """The notes of one resource, and what of it goes to quarantine."""
+    value, place, number = found.value, found.place, found.number
+    if not isinstance(value, Mapping):
+        yield RawRecord(label, place, number, fault="not_an_object", raw=_raw(value))
+        return
+    kind = word(value.get("resourceType"))
+    plan = formats()["resource"].get(kind)
+    if plan is None:
+        if kind not in formats()["without_notes"]["types"].split():
+            fault = "unknown_resource" if kind else "no_resource"
+            yield RawRecord(label, place, number, fault=fault, raw=_raw(value))
+        return
+    fields = {
+        "patient_id": found.scope.patient_id(value),
+        "doc_id": first_word(value, *plan["doc_id"]) or default_doc_id,
+        "date": _date(value, plan["date"]),
+        "type": next((words for path in plan["type"] for one in values_at(value, path) if (words := _kind(one))), ""),
+        "title": first_word(value, *plan["title"]),
+    }
+    if {word(value.get("status")), word(value.get("docStatus"))} & set(formats()["status"]["never_read"]):
+        yield RawRecord(label, place, number, fields, fault="entered_in_error", raw=_raw(value))
+        return
+    notes, faults = texts_of(_texts(value, plan, found.scope))
+    if not notes and kind == "DiagnosticReport" and not any(values_at(value, plan["attachments"])):
+        return  # Results without a text: numbers, of which other resources tell.
+    for order, note in enumerate(notes):
+        own = fields["doc_id"] if order == 0 else f"{fields['doc_id']}#{note.position}"
+        yield RawRecord(label, place, number, {**fields, "doc_id": own, "text": note.text})
+    for one in faults:
+        yield RawRecord(label, place, number, fields, fault=one.fault, raw=_raw(value))
+
+
+def _texts(resource: Resource, plan: Mapping[str, Any], scope: Scope) -> list[Attached]:
+    if "sections" in plan:
+        return [Attached(1, narrative)] if (narrative := _narrative(resource, plan["sections"])) else []
+    attachments = values_at(resource, plan["attachments"])
+    found = [
+        read_attachment(one, position, lambda url: _binary(url, resource, scope))
+        for position, one in enumerate(attachments, 1)
+    ]
+    if all(one.fault for one in found) and (text := first_word(resource, plan.get("text", "text.none"))):
+        found.append(Attached(len(found) + 1, text))
+    return found
+
+
+def _binary(url: str, resource: Resource, scope: Scope) -> Resource | None:
+    found = scope.find(url, resource)
+    return found if found is not None and found.get("resourceType") == "Binary" else None
+
+
+def _narrative(resource: Resource, sections: str) -> str:
+    """The sections as a note, each under its title; without any, the narrative of the whole."""
+    parts: list[str] = []
+    waiting = list(values_at(resource, sections))[::-1]
+    while waiting:
+        section = waiting.pop()
+        title, text = first_word(section, "title").rstrip(":"), lines_of_markup(first_word(section, "text.div"))
+        # A heading without words of its own still says what the sections below it are of.
+        parts += [f"{title}:\n{text}".strip() if title else text] if text or title else []
+        waiting += list(values_at(section, "section"))[::-1]
+    if not any(":\n" in part or not part.endswith(":") for part in parts):
+        return lines_of_markup(first_word(resource, "text.div"))
+    return "\n\n".join(parts)
+
+
+def _date(resource: Resource, paths: list[str]) -> object:
+    """The first date with a day, as written; a month or a year alone dates no note. What is no text is no date."""
+    dates = (one for path in paths for one in values_at(resource, path))
+    written = (one if isinstance(one, str) else type(one).__name__ for one in dates)
+    return next((one for one in written if not _NO_DAY.fullmatch(one.strip())), None)
+
+
+def _kind(concept: object) -> str:
+    """The words of a CodeableConcept, or those that its LOINC code stands for."""
+    loinc = formats()["loinc"]
+    by_code = (loinc[code] for one in values_at(concept, "coding.code") if (code := word(one)) in loinc)
+    return first_word(concept, "text", "coding.display") or next(by_code, "")
+
+
+def _raw(value: object) -> str:
+    """The resource as JSON, the data of its attachments left out: a PDF would fill the quarantine."""
+
+    def without_data(held: dict[str, Any]) -> dict[str, Any]:
+        data = held.get("data")
+        return {**held, "data": f"({len(data)} characters)"} if isinstance(data, str) else held
+
+    try:
+        return json.dumps(json.loads(json.dumps(value), object_hook=without_data), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return "(nested too deep to show)"

@@ -1,0 +1,142 @@
+"""What every format is read as: terms with codes, names and parents, and what of them was left out."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ..concept_rows import Abbreviation
+from ..concepts import code_systems
+from ..errors import UsageError
+
+_NOT_ALPHANUMERIC: Final = re.compile(r"[^A-Z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term. ``code`` and ``codes`` (others that mean the same) are ``SYSTEM:CODE``, ``parents`` are codes of terms;
+    ``kind`` is empty where the source does not tell it, ``otherwise`` is the kind when nothing known tells it."""
+
+    code: str
+    name: str
+    synonyms: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    kind: str = ""
+    abbreviations: tuple[Abbreviation, ...] = ()
+    otherwise: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Dropped:
+    """What was left out of an import: the term's code, the name or code in question, and a key of ``[reasons]``."""
+
+    code: str
+    what: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Terms:
+    """The terms of a source by code, and what was left out of it."""
+
+    held: dict[str, Term] = field(default_factory=dict)
+    dropped: list[Dropped] = field(default_factory=list)
+
+    def add(self, term: Term) -> None:
+        """Take in a term; of two with one code the first stands."""
+        self.held.setdefault(term.code, term)
+
+    def drop(self, code: str, what: str, reason: str) -> None:
+        """Leave something out."""
+        self.dropped.append(Dropped(code, what, reason))
+
+    def below(self, code: str) -> Terms:
+        """The term of this code (with or without its system) and all below it. UsageError if there is none."""
+        wanted = canonical(code) if ":" in code else code
+        top = (
+            wanted if wanted in self.held else next((one for one in self.held if one.partition(":")[2] == wanted), None)
+        )
+        if top is None:
+            raise UsageError(f"--below: no term of the source has the code '{code}'")
+        children: dict[str, list[str]] = {}
+        for term in self.held.values():
+            for parent in term.parents:
+                children.setdefault(parent, []).append(term.code)
+        kept, waiting = {top}, [top]
+        while waiting:
+            for child in children.get(waiting.pop(), ()):
+                if child not in kept:
+                    kept.add(child)
+                    waiting.append(child)
+        held = {one: term for one, term in self.held.items() if one in kept}
+        return Terms(held, [one for one in self.dropped if one.code in kept])
+
+
+@functools.cache
+def tables() -> Mapping[str, Any]:
+    """The tables of ``importers.toml``."""
+    return tomllib.loads((Path(__file__).parent / "importers.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _systems() -> Mapping[str, str]:
+    return code_systems()
+
+
+def canonical(code: str) -> str:
+    """``SYSTEM:CODE`` with the system spelled as in the shipped data: ``NCI:C3088`` is ``NCIT:C3088``."""
+    system, _, value = code.partition(":")
+    bare = _NOT_ALPHANUMERIC.sub("", system.upper())
+    return f"{_systems().get(bare, bare)}:{value.strip()}"
+
+
+def unique(words: Iterable[str]) -> tuple[str, ...]:
+    """The words in their order, without blanks around them, empty ones and repeats."""
+    return tuple(dict.fromkeys(word for one in words if (word := one.strip())))
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 file without their ends. UsageError when it cannot be read."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            for line in file:
+                yield line.rstrip("\r\n")
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror or type(error).__name__}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"'{path}' is not UTF-8. Hint: convert it, for example with iconv -t utf-8") from error
+
+
+def rows_of(path: Path, needed: Iterable[str]) -> Iterator[dict[str, str]]:
+    """The rows of an unquoted tab-separated file by its column names, lower case. UsageError when one is missing."""
+    lines = lines_of(path)
+    header = [name.strip().lower() for name in next(lines, "").split("\t")]
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise UsageError(
+            f"'{path}': no column '{missing[0]}'. Hint: the file is tab-separated and begins with its column names"
+        )
+    for line in lines:
+        if line.strip():
+            yield dict(zip(header, line.split("\t"), strict=False))
+
+
+def file_of(sources: Iterable[Path], *names: str, needed: bool = True) -> Path | None:
+    """The file of one of these names (lower or upper case) among the sources or in a folder of theirs.
+
+    UsageError if there is none and it is ``needed``.
+    """
+    wanted = {name.lower() for name in names}
+    for source in sources:
+        for path in sorted(source.iterdir()) if source.is_dir() else [source]:
+            if path.name.lower() in wanted:
+                return path
+    if needed:
+        raise UsageError(f"there is no {names[0]} in {', '.join(map(str, sources)) or 'no source'}")
+    return None
