@@ -1,6 +1,6 @@
 """How many marked pairs of drug and adverse effect are related as cause and problem, and how many others.
 
-    python benchmarks/toxicity_relations.py relations.tsv [--half tune|report|all] [--seed 0] [--misses N]
+    python benchmarks/toxicity_relations.py relations.tsv [--half tune|report|all] [--seed 0] [--misses N] [--wrong N]
 
 ``relations.tsv``: rows of the ADE corpus, each a sentence with two marked spans (``[s1]…[e1]``, ``[s2]…[e2]``),
 labelled DRUG-AE or DRUG-DOSE. Both spans are given to ``cohortium.read`` as entities (MedicationName; Symptom), so that
@@ -103,8 +103,9 @@ class Colours:
         return None if not vote else bool(colour) == (vote > 0)
 
 
-def measured(rows: list[Row], colours: Colours, misses: int) -> dict[str, Any]:
-    """The figures of some rows; the first ``misses`` rows that are not related are printed."""
+def measured(rows: list[Row], colours: Colours, misses: int, shown_wrong: int) -> dict[str, Any]:
+    """The figures of some rows; the first ``misses`` rows that are not related and
+    ``shown_wrong`` relations that no row marks are printed."""
     marked: dict[str, set[tuple[str, str]]] = {}
     known = []
     for row in rows:
@@ -136,6 +137,8 @@ def measured(rows: list[Row], colours: Colours, misses: int) -> dict[str, Any]:
                     right += 1
                 else:
                     wrong.add(pair)
+                    if len(wrong) <= shown_wrong:
+                        print(f"wrong: {row.text}\n    {pair[1]} -> {pair[2]}")
     doses = [row for row in rows if row.label == "DRUG-DOSE"]
     loose = 0
     for row in doses:
@@ -164,6 +167,7 @@ def main() -> None:
     parser.add_argument("--half", choices=("tune", "report", "all"), default="all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--misses", type=int, default=0)
+    parser.add_argument("--wrong", type=int, default=0)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     rows = rows_of(given.relations)
@@ -171,7 +175,7 @@ def main() -> None:
     keys = sorted({row.key for row in rows})
     random.Random(given.seed).shuffle(keys)
     halves = {"tune": set(keys[: len(keys) // 2]), "report": set(keys[len(keys) // 2 :]), "all": set(keys)}
-    result = measured([row for row in rows if row.key in halves[given.half]], colours, given.misses)
+    result = measured([row for row in rows if row.key in halves[given.half]], colours, given.misses, given.wrong)
     print(json.dumps(result))
     if given.json:
         asked = f"{given.relations.name} --half {given.half} --seed {given.seed}"

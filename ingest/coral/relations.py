@@ -18,11 +18,13 @@ from .words import expanded, table, types_named
 _NEIGHBOURS: Final = 8
 #: What stands between members of one list.
 _COORDINATED = re.compile(
-    r"[\s,/&]*(?:(?:and|or|nor|as well as|with|plus|and/or|&)\b)?[\s,/&]*"
+    r"[\s,/&(]*(?:(?:and|or|nor|as well as|with|plus|and/or|&)\b)?[\s,/&]*"
     r"(?:(?:a|an|the|acute|severe|mild|grade\s\d|both|also|her|his|new|worsening|ongoing|associated)[\s\-]+){0,3}",
     re.IGNORECASE,
 )
 _LONGEST_LIST: Final = 12
+#: How far before a head its exemption is looked for, in characters.
+_BEFORE_HEAD: Final = 60
 _TIME: Final = "a time"
 
 
@@ -40,7 +42,9 @@ class Rule:
     between: re.Pattern[str] | None
     whole: bool
     unless: re.Pattern[str] | None
+    exempt: re.Pattern[str] | None
     ahead: re.Pattern[str] | None
+    behind: re.Pattern[str] | None
     within: bool
     lists: bool
     affirmed: bool
@@ -64,7 +68,11 @@ class Rule:
             return False
         if self.unless and self.unless.search(between):
             return False
-        return not self.ahead or bool(self.ahead.search(text, sentence.start, first.start))
+        if self.exempt and self.exempt.search(text, max(sentence.start, head.start - _BEFORE_HEAD), head.start):
+            return False
+        if self.ahead and not self.ahead.search(text, sentence.start, first.start):
+            return False
+        return not self.behind or bool(self.behind.match(text, second.end, sentence.end))
 
 
 @lru_cache(maxsize=1)
@@ -87,7 +95,9 @@ def rules() -> tuple[Rule, ...]:
                 _compiled(entry.get("between")),
                 entry.get("whole", False),
                 _compiled(entry.get("unless")),
+                _compiled(entry.get("exempt") or table("relations")["exempt"].get(entry["relation"])),
                 _compiled(entry.get("ahead")),
+                _compiled(entry.get("behind")),
                 entry.get("within", False),
                 entry.get("lists", False),
                 entry.get("affirmed", False),
