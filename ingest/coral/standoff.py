@@ -301,6 +301,8 @@ def _entity(id_: str, rest: str) -> Line:
     if not tab:
         raise _Malformed("an entity is ID<tab>Type start end<tab>text, and a tab is missing")
     kind, _, places = head.strip().partition(" ")
+    if not kind:
+        raise _Malformed("an entity has a type")
     spans = []
     for place in places.split(";"):
         ends = place.split()
