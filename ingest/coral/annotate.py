@@ -172,7 +172,7 @@ def places(page: Page) -> None:
     """Sites that the ontology names, without their side; sides as annotations of their own."""
     text = page.frame.text
     for span in page.names:
-        if span.kind == "site":
+        if span.kind == "site" and not _no_place().match(text, span.end):
             side = _SIDE_BEFORE.match(text, span.start, span.end)
             page.add(side.end() if side else span.start, span.end, "Site", span.source)
     for mention in page.mentions:
@@ -182,6 +182,11 @@ def places(page: Page) -> None:
                 page.add(found.start(), found.end(), "Site", "words:site")
     for found in _LATERALITY.finditer(text):
         page.add(found.start(), found.end(), "Laterality", "words:laterality")
+
+
+@lru_cache(maxsize=1)
+def _no_place() -> re.Pattern[str]:
+    return re.compile(rf"\s{{1,2}}(?:{table('places')['none']['behind']})(?![^\W_])", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

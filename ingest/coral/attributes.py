@@ -29,8 +29,8 @@ _RESULTS: Final = {
 _VALUES: Final = frozenset({"Stage", "TNM", "Grade", "Size"})
 #: Concepts that are themselves a denial.
 _DENYING: Final = frozenset({"no_alcohol_use", "never_smoker"})
-#: What is undergone is denied in other words than what is found ("did not undergo", "was not done").
-_UNDERGONE: Final = schema().groups["undertaken"]
+#: What is undergone is denied in other words than what is found ("did not undergo", "was not done"; "NKDA").
+_WORDED: Final = schema().groups["undertaken"] | {"Allergy"}
 _ORIGINS: Final = {"germline": "Germline", "somatic": "Somatic"}
 _STATUSES: Final = {"planned": "planned", "declined": "unclear", "never_started": "unclear"}
 _REASONS: Final = {"discontinued": "discontinued_early", "completed": "finished", "held": "discontinued_early"}
@@ -95,7 +95,7 @@ def _known(name: str, one: Annotation, page: Page) -> str:
         said = "affirmed" if stated else modality(context)
         if mention.concept in _DENYING:
             return "negated"
-        return "" if said == "affirmed" and one.label in _UNDERGONE else said
+        return "" if said == "affirmed" and one.label in _WORDED else said
     if name == "ExperiencerVal":
         return _EXPERIENCERS[str(context.experiencer or Experiencer.PATIENT)]
     if name == "PerformanceStatusType":

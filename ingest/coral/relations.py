@@ -23,6 +23,8 @@ _COORDINATED = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LIST: Final = 12
+#: Another section, in text whose lines were joined: no relation reaches over it.
+_BAR = re.compile(r"\.,|[A-Z]{4}[A-Z /&]{0,30}:")
 #: How far before a head its exemption is looked for, in characters.
 _BEFORE_HEAD: Final = 60
 _TIME: Final = "a time"
@@ -61,6 +63,8 @@ class Rule:
             return False
         between = text[first.end : second.start]
         if len(between.split()) > self.words:
+            return False
+        if _BAR.search(between):
             return False
         if self.between and not (
             self.between.fullmatch(between) if self.whole else self.between.search(between)
