@@ -1,6 +1,7 @@
 """How many marked pairs of drug and adverse effect are related as cause and problem, and how many others.
 
-    python benchmarks/toxicity_relations.py relations.tsv [--half tune|report|all] [--seed 0] [--misses N] [--wrong N]
+    python benchmarks/toxicity_relations.py relations.tsv [--half tune|report|all] [--given types|spans|nothing]
+        [--seed 0] [--misses N] [--wrong N] [--json OUT]
 
 ``relations.tsv``: rows of the ADE corpus, each a sentence with two marked spans (``[s1]…[e1]``, ``[s2]…[e2]``),
 labelled DRUG-AE or DRUG-DOSE. Both spans are given to ``cohortium.read`` as entities (MedicationName; Symptom), so that
@@ -10,10 +11,14 @@ The file does not tell which of the two spans is the drug. Each row says that it
 all spans that hang together in two colours; the ontology's drugs and conditions say which colour is which. Rows of a
 group that holds no name known to it are left out, and counted.
 
+With ``--given spans`` the two spans are given without their types, with ``--given nothing`` not at all: recall alone.
+
 - recall: the share of DRUG-AE rows whose two spans are related;
 - precision: of the relations drawn between a drug and a marked effect of its sentence, whatever the drug (marked, or
   known to the ontology), the share that is marked in some row;
-- doses: the share of DRUG-DOSE rows that would be related if the dose were a problem, for the looseness of the rules.
+- doses: of the DRUG-DOSE rows, the dose given as a TreatmentDosage: the share that TreatmentDesc joins to its drug, and
+  how many are taken for an effect; and the share that would be related if the dose were a Symptom, for the looseness of
+  the rules.
 """
 
 from __future__ import annotations
@@ -37,16 +42,19 @@ _RELATION = "ConditionOrTreatmentCausesProblem"
 _TREATMENTS = frozenset({"MedicationName", "MedicationRegimen", "TreatmentType"})
 
 
+Span = tuple[int, int]
+
+
 class Row(NamedTuple):
     """A sentence without its marks, its two spans as they stand, and what all rows of the sentence share."""
 
     text: str
-    first: tuple[int, int]
-    second: tuple[int, int]
+    first: Span
+    second: Span
     label: str
     key: str
 
-    def name(self, span: tuple[int, int]) -> str:
+    def name(self, span: Span) -> str:
         """The words of a span, for comparison."""
         return self.text[slice(*span)].casefold()
 
@@ -103,6 +111,29 @@ class Colours:
         return None if not vote else bool(colour) == (vote > 0)
 
 
+def found_by_place(rows: list[Row], colours: Colours, spans: bool) -> dict[str, Any]:
+    """The share of DRUG-AE rows with a relation between annotations over the two spans, the types not given (``spans``)
+    or nothing given at all."""
+    known = related = 0
+    for row in rows:
+        first = colours.is_drug(row.name(row.first))
+        if row.label != "DRUG-AE" or first is None:
+            continue
+        known += 1
+        drug, effect = (row.first, row.second) if first else (row.second, row.first)
+        document = cohortium.read(row.text, targets=[row.first, row.second] if spans else ())
+        places = {mention.id: (mention.start, mention.end) for mention in document.mentions}
+        related += any(
+            one.type == _RELATION and _touch(places[one.head], drug) and _touch(places[one.tail], effect)
+            for one in document.relations
+        )
+    return {"rows": known, "related": related, "recall": round(related / max(1, known), 3)}
+
+
+def _touch(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
 def measured(rows: list[Row], colours: Colours, misses: int, shown_wrong: int) -> dict[str, Any]:
     """The figures of some rows; the first ``misses`` rows that are not related and
     ``shown_wrong`` relations that no row marks are printed."""
@@ -140,14 +171,15 @@ def measured(rows: list[Row], colours: Colours, misses: int, shown_wrong: int) -
                     if len(wrong) <= shown_wrong:
                         print(f"wrong: {row.text}\n    {pair[1]} -> {pair[2]}")
     doses = [row for row in rows if row.label == "DRUG-DOSE"]
-    loose = 0
+    loose = caused = described = 0
     for row in doses:
-        first = colours.is_drug(row.name(row.first))
-        drug, dose = (row.first, row.second) if first in (True, None) else (row.second, row.first)
-        document = cohortium.read(row.text, targets=[(*drug, "MedicationName"), (*dose, "Symptom")])
-        places = {mention.id: (mention.start, mention.end) for mention in document.mentions}
-        drawn = {(places[one.head], places[one.tail]) for one in document.relations if one.type == _RELATION}
-        loose += (drug, dose) in drawn
+        drug, dose = (
+            (row.second, row.first) if colours.is_drug(row.name(row.first)) is False else (row.first, row.second)
+        )
+        loose += (_RELATION, drug, dose) in _drawn(row.text, drug, dose, "Symptom")
+        drawn = _drawn(row.text, drug, dose, "TreatmentDosage")
+        caused += (_RELATION, drug, dose) in drawn
+        described += ("TreatmentDesc", dose, drug) in drawn
     return {
         "rows": len(known),
         "left_out": sum(row.label == "DRUG-AE" for row in rows) - len(known),
@@ -156,8 +188,17 @@ def measured(rows: list[Row], colours: Colours, misses: int, shown_wrong: int) -
         "drawn": right + len(wrong),
         "precision": round(right / max(1, right + len(wrong)), 3),
         "doses": len(doses),
-        "doses_related": round(loose / max(1, len(doses)), 3),
+        "doses_described": round(described / max(1, len(doses)), 3),
+        "doses_as_effects": caused,
+        "doses_related_if_problems": round(loose / max(1, len(doses)), 3),
     }
+
+
+def _drawn(text: str, drug: Span, other: Span, label: str) -> set[tuple[str, Span, Span]]:
+    """The relations between the places of a sentence whose two marked spans are a drug and a ``label``."""
+    document = cohortium.read(text, targets=[(*drug, "MedicationName"), (*other, label)])
+    places = {mention.id: (mention.start, mention.end) for mention in document.mentions}
+    return {(one.type, places[one.head], places[one.tail]) for one in document.relations}
 
 
 def main() -> None:
@@ -165,6 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("relations", type=Path)
     parser.add_argument("--half", choices=("tune", "report", "all"), default="all")
+    parser.add_argument("--given", choices=("types", "spans", "nothing"), default="types")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--misses", type=int, default=0)
     parser.add_argument("--wrong", type=int, default=0)
@@ -175,10 +217,14 @@ def main() -> None:
     keys = sorted({row.key for row in rows})
     random.Random(given.seed).shuffle(keys)
     halves = {"tune": set(keys[: len(keys) // 2]), "report": set(keys[len(keys) // 2 :]), "all": set(keys)}
-    result = measured([row for row in rows if row.key in halves[given.half]], colours, given.misses, given.wrong)
+    chosen = [row for row in rows if row.key in halves[given.half]]
+    if given.given == "types":
+        result = measured(chosen, colours, given.misses, given.wrong)
+    else:
+        result = found_by_place(chosen, colours, given.given == "spans")
     print(json.dumps(result))
     if given.json:
-        asked = f"{given.relations.name} --half {given.half} --seed {given.seed}"
+        asked = f"{given.relations.name} --half {given.half} --given {given.given} --seed {given.seed}"
         command = f"python benchmarks/toxicity_relations.py {asked}"
         given.json.write_text(json.dumps(result | {"signature": signature(command, given.seed)}, indent=1))
 

@@ -125,7 +125,8 @@ def read(
     """Read one text. ``date`` is the note's own, a date or its ISO text.
 
     ``targets`` are character spans that become mentions whatever the lexicon knows, so that their context is judged;
-    with a third member, an entity type of the schema, they are of that type (a Symptom without one).
+    with a third member, an entity type of the schema, they are of that type. Without one a span that reads like a drug
+    is a MedicationName, any other a Symptom.
     UsageError when the date is none, a target lies outside the text, or its type is none.
     """
     if isinstance(date, str):

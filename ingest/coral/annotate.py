@@ -38,6 +38,10 @@ _RESULT_BEHIND = re.compile(
     r"(?:\s*[:=\-]?\s*(?P<result>pos(?:itive)?|neg(?:ative)?|amplified|non-?amplified|equivocal|low))$|\s?(?P<sign>\++|-)$",
     re.IGNORECASE,
 )
+#: Kinds that are no drug, whatever their name ends in; how far before a span words may speak of it as a drug.
+_PROBLEM_KINDS: Final = frozenset({"adverse_event", "comorbidity", "diagnosis", "state"})
+_BEFORE_DRUG: Final = 50
+_MOST_OTHERS: Final = 8
 #: Rules of the reading whose cue is a result.
 _RESULT_HELPERS: Final = ("lexicon:", "pattern:percent", "pattern:plus", "pattern:score", "number")
 
@@ -73,12 +77,44 @@ def relabel(page: Page) -> None:
     for mention in page.mentions:
         label = mention.label
         if mention.source == "target":
-            label = page.targets.get((mention.start, mention.end)) or label
+            label = page.targets.get((mention.start, mention.end)) or _asked_for(page, mention)
         else:
             label = label_of(mention, page.concepts)
         start, end = _narrowed(page.frame.text, mention, label, page.concepts)
         changed = replace(mention, label=label, start=start, end=end, text=page.frame.text[start:end])
         page.annotations.append(Annotation(changed, mention.mention_id, mention.kind))
+
+
+def _asked_for(page: Page, mention: Mention) -> str:
+    """The type of a span that was asked for without one: a drug where its name or the words around say so."""
+    if _is_problem(page, mention.start, mention.end):
+        return mention.label
+    if _is_drug(page, mention.start, mention.end):
+        return "MedicationName"
+    # Beside nothing but problems a bare word is what they are told of.
+    others = [span for span, label in page.targets.items() if not label and span != (mention.start, mention.end)]
+    bare = (
+        0 < len(others) <= _MOST_OTHERS
+        and len(mention.text.split()) == 1
+        and all(_is_problem(page, *span) for span in others)
+    )
+    return "MedicationName" if bare else mention.label
+
+
+def _is_problem(page: Page, start: int, end: int) -> bool:
+    known = (other.start == start and other.end == end and other.kind in _PROBLEM_KINDS for other in page.mentions)
+    return bool(_relabelling().problem.fullmatch(page.frame.text, start, end)) or any(known)
+
+
+def _is_drug(page: Page, start: int, end: int) -> bool:
+    words, text = _relabelling(), page.frame.text
+    if any(name.kind == "medication" and (name.start, name.end) == (start, end) for name in page.names):
+        return True
+    last = text[start:end].split()[-1:]
+    if last and words.drug.fullmatch(last[0]):
+        return True
+    before = words.drug_before.search(text, max(0, start - _BEFORE_DRUG), start)
+    return bool(before or words.drug_behind.match(text, end))
 
 
 def label_of(mention: Mention, concepts: ConceptTable) -> str:
@@ -104,6 +140,11 @@ class _Relabelling:
         self.therapy = re.compile(words["therapy"]["pattern"], re.IGNORECASE)
         self.heads = compiled(words["everyday"]["heads"])
         self.but = compiled(words["everyday"]["but"])
+        drug = words["drug"]
+        self.problem = re.compile(drug["problem"], re.IGNORECASE)
+        self.drug = re.compile(drug["name"], re.IGNORECASE)
+        self.drug_behind = re.compile(drug["behind"], re.IGNORECASE)
+        self.drug_before = re.compile(rf"(?<![^\W_]){drug['before']}$", re.IGNORECASE)
         self.narrow = {
             label: re.compile(pattern, re.IGNORECASE) for label, pattern in words["narrow"].items()
         }  # fmt: skip

@@ -73,8 +73,8 @@ def test_a_target_of_a_type_is_of_that_type_alone() -> None:
 
 def test_only_what_may_be_denied_has_a_context() -> None:
     """A result says of itself what it is; a problem, a test, a treatment may be denied."""
-    assert has_context("Symptom") and has_context("Radiology") and has_context("MedicationName")
-    assert not has_context("BiomarkerResult") and not has_context("Datetime")
+    assert all(map(has_context, ("Symptom", "Radiology", "MedicationName", "ClinicalTrial")))
+    assert not any(map(has_context, ("BiomarkerResult", "Datetime", "MarginStatus", "Stage")))
 
 
 @pytest.mark.parametrize(
