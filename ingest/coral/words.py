@@ -18,7 +18,7 @@ from .schema import schema
 #: The files of rows, in the order in which they are read; between equally long spans the earlier row wins.
 FILES: Final = ("temporal", "social", "patient", "examinations", "tumors", "treatments")
 #: A blank of a pattern: what may stand between two words.
-_BLANK = r"(?:[ \t]{1,3}|[ \t]{0,2}\r?\n[ \t]{0,8})"
+_BLANK = r"(?:[^\S\r\n]{1,3}|[^\S\r\n]{0,2}\r?\n[^\S\r\n]{0,8})"
 _SURROUNDINGS = 40
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -106,3 +107,19 @@ def test_the_schema_is_imported_without_anything_heavy() -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_the_page_tells_all_of_the_schema() -> None:
+    """docs/coral.md has a row for each type, attribute and relation, and says which are not yet recognised."""
+    page = (Path(__file__).parents[2] / "docs" / "coral.md").read_text("utf-8")
+    for kind, heading in (
+        (KNOWN.entities, "## Entity types"),
+        (KNOWN.attributes, "## Attributes"),
+        (KNOWN.relations, "## Relations"),
+    ):
+        part = page.split(heading)[1].split("\n## ")[0]
+        rows = {line.split("|")[1].split("(")[0].strip(): line for line in part.splitlines() if line.startswith("| ")}
+        assert rows.keys() - {"type", "attribute", "relation", "---"} == kind.keys()
+        assert {name for name, line in rows.items() if "**not yet**" in line} == {
+            name for name, one in kind.items() if one.not_yet
+        }
