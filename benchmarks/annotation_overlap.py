@@ -1,11 +1,11 @@
 """How often annotations overlap those of people, by type: MACCROBAT case reports against ``cohortium.read``.
 
-    python benchmarks/annotation_overlap.py FOLDER [--json OUT]
+    python benchmarks/annotation_overlap.py FOLDER [--files odd|even|all] [--json OUT]
 
-``FOLDER`` holds ``.txt`` and ``.ann`` files. MACCROBAT's types are wider than those of the CORAL schema and of all
-medicine, so each is compared with a set of ours (``SAME``). Recall: the share of its entities that an annotation of that
-set overlaps. Precision: the share of our annotations of that set that one of its entities of that type overlaps; given
-where the sets mean the same on both sides.
+``FOLDER`` holds ``.txt`` and ``.ann`` files; ``odd`` and ``even`` are every other of them. MACCROBAT's types are wider
+than those of the CORAL schema and of all medicine, so each is compared with a set of ours (``SAME``). Recall: the share
+of its entities that an annotation of that set overlaps. Precision: the share of our annotations of that set that one of
+its entities of that type overlaps; given where the sets mean the same on both sides.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ SAME: dict[str, tuple[frozenset[str], bool]] = {
 }
 
 
-def counted(folder: Path) -> dict[str, dict[str, int]]:
+def counted(places: list[Path]) -> dict[str, dict[str, int]]:
     """For each type: entities, those overlapped; ours, those overlapped."""
     sums = {name: {"gold": 0, "found": 0, "ours": 0, "right": 0} for name in SAME}
-    for place in sorted(folder.glob("*.ann")):
+    for place in places:
         gold = cohortium.read_brat(place)
         ours = cohortium.read(gold.text or "").mentions
         for name, (labels, _) in SAME.items():
@@ -68,16 +68,18 @@ def main() -> None:
     """The table, and its JSON where asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--files", choices=("odd", "even", "all"), default="all")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    sums = counted(given.folder)
+    places = sorted(given.folder.glob("*.ann"))
+    sums = counted({"odd": places[::2], "even": places[1::2], "all": places}[given.files])
     rows: list[tuple[Any, ...]] = []
     for name, row in sums.items():
         precision: object = row["right"] / max(1, row["ours"]) if SAME[name][1] else ""
         rows.append((name, row["gold"], row["found"] / max(1, row["gold"]), precision))
     print(markdown(("type", "entities", "recall", "precision"), rows))
     if given.json:
-        command = f"python benchmarks/annotation_overlap.py {given.folder.name}"
+        command = f"python benchmarks/annotation_overlap.py {given.folder.name} --files {given.files}"
         given.json.write_text(json.dumps(sums | {"signature": signature(command, 0)}, indent=1))
 
 
