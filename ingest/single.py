@@ -31,6 +31,7 @@ class ReadMention:
 
     ``label`` is spelled as in CORAL's Table S1; ``concept`` is an id and ``name`` its preferred name (both empty when
     the mention has no concept); ``earliest`` and ``latest`` bound its day (ISO; empty when nothing bounds it).
+    ``kind`` is the kind of event that the reading makes of it, or the label in small letters where it makes none.
     ``coral``: attributes of Table S1 by name (``docs/coral.md``); those that nothing tells are left out.
     """
 
