@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
 from functools import lru_cache
 
 from .annotation import Annotation, Page
@@ -92,15 +91,3 @@ def _rivals() -> dict[str, tuple[str, ...]]:
         for label in types:
             found.setdefault(label, {label}).update(types)
     return {label: tuple(sorted(types)) for label, types in found.items()}
-
-
-def overlapping(annotations: Iterable[Annotation]) -> list[tuple[Annotation, Annotation]]:
-    """Pairs of neighbours of one label that share text (for tests)."""
-    last: dict[str, Annotation] = {}
-    pairs = []
-    for one in sorted(annotations, key=lambda one: one.start):
-        before = last.get(one.label)
-        if before is not None and before.end > one.start:
-            pairs.append((before, one))
-        last[one.label] = one
-    return pairs

@@ -28,7 +28,7 @@ TEXTS = st.lists(st.one_of(PIECES, PIECES, PIECES, st.text(max_size=5)), max_siz
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(text="")
 @example(text="LABS:\n")
 @example(text="Stage ")
@@ -50,7 +50,7 @@ def test_annotations_of_any_text(text: str) -> None:
     assert parse(written, text).to_ann() == written
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(text=TEXTS)
 def test_annotations_are_a_function_of_the_text(text: str) -> None:
     """The same text is annotated in the same way."""
