@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .engine.api import open
     from .engine.cohort import Cohort
+    from .ingest.coral.standoff import load as read_brat
     from .ingest.single import read
     from .kb.errors import CohortiumError
 
 __version__ = "0.1.0"
 
-__all__ = ["Cohort", "CohortiumError", "__version__", "open", "read"]
+__all__ = ["Cohort", "CohortiumError", "__version__", "open", "read", "read_brat"]
 
 #: Public name -> (module, name there).
 _HOMES = {
     "open": (".engine.api", "open"),
     "Cohort": (".engine.cohort", "Cohort"),
     "read": (".ingest.single", "read"),
+    "read_brat": (".ingest.coral.standoff", "load"),
     "CohortiumError": (".kb.errors", "CohortiumError"),
 }
 

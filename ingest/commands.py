@@ -157,6 +157,13 @@ def read(
     type_: Annotated[str, typer.Option("--type", help="The note's type, for example 'pathology'.")] = "",
     ontology: OntologyOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print mentions and relations as JSON.")] = False,
+    brat: Annotated[
+        str,
+        typer.Option(
+            metavar="OUT.ann|-",
+            help="Write brat annotations here, with the text and annotation.conf beside; - prints the annotations.",
+        ),
+    ] = "",
     output: Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")] = Format.TABLE,
 ) -> None:
     """Read one note and print what it says: mentions with their context, and relations."""
@@ -164,7 +171,17 @@ def read(
 
     from .single import read as read_one
 
-    found = read_one(text, date, title, type_, ontology=ontology).as_dict()
+    document = read_one(text, date, title, type_, ontology=ontology)
+    if brat == "-":
+        sys.stdout.write(document.to_brat())
+        return
+    if brat:
+        from .coral.brat_folder import save
+
+        for path in save(document.standoff(), brat):
+            print(path)
+        return
+    found = document.as_dict()
     if as_json:
         print_json(found)
         return

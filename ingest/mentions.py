@@ -179,7 +179,7 @@ class MentionWriter:
                     "never_started",
                     reading.cues,
                 )
-            day, anchor = self._day(frame, span, (start, end), reading.context)
+            day, anchor = self.day_of(frame, span, (start, end), reading.context)
             yield self._mention(frame, span, reading, day, anchor, section.name, (start, end), document_class)
             implied = self._state_of.get(span.concept) if span.kind == "state" else None
             if implied and reading.context.really_happened:
@@ -261,7 +261,7 @@ class MentionWriter:
         return replace(reading, context=replace(context, polarity=polarity, reason="none"))
 
     @staticmethod
-    def _day(
+    def day_of(
         frame: Frame, span: Span, sentence: tuple[int, int], context: Context
     ) -> tuple[DayInterval, tuple[int, int, str] | None]:
         """The day of the fact: a date in its clause, else its line's leading date, else the note's."""

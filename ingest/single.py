@@ -1,19 +1,30 @@
-"""One text read on its own: what ``cohortium.read`` gives, with its JSON form and its brat form."""
+"""One text read on its own: what ``cohortium.read`` gives, with its JSON form and its brat form.
+
+To the mentions of the reading the annotations of the CORAL schema are added (``ingest/coral``), with its attributes and
+relations; a knowledge base holds the mentions of the reading alone.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..kb.concepts import ConceptTable
 from ..kb.errors import UsageError
-from ..kb.model import EARLIEST_DAY, LATEST_DAY, Mention, Relation, Value
-from .document import ReadNote, read_text, shared_reader
+from ..kb.model import EARLIEST_DAY, LATEST_DAY, Value
+from .coral.annotate import annotate
+from .coral.annotation import Annotation
+from .coral.schema import schema
+from .coral.standoff import Attribute, Entity, Line, Standoff, quoted
+from .coral.standoff import Relation as RelationLine
+from .document import NoteReader, ReadNote, read_text, shared_reader
+from .frame import Frame, resolve_overlaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,8 @@ class ReadMention:
 
     ``label`` is spelled as in CORAL's Table S1; ``concept`` is an id and ``name`` its preferred name (both empty when
     the mention has no concept); ``earliest`` and ``latest`` bound its day (ISO; empty when nothing bounds it).
+    ``kind`` is the kind of event that the reading makes of it, or the label in small letters where it makes none.
+    ``coral``: attributes of Table S1 by name (``docs/coral.md``); those that nothing tells are left out.
     """
 
     id: str
@@ -42,6 +55,7 @@ class ReadMention:
     latest: str
     section: str
     source: str
+    coral: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +83,39 @@ class Document:
         }
 
     def to_brat(self) -> str:
-        """The annotation file (``.ann``) of the brat tool: a T line a mention, an A line each for its assertion and
-        experiencer where they are not the plain ones, an R line a relation."""
+        """The annotation file (``.ann``) of the brat tool: a T line a mention, an A line for each attribute of the
+        schema that has not its default value, an R line a relation."""
+        return self.standoff().to_ann()
+
+    def standoff(self) -> Standoff:
+        """The same as annotations of the standoff format, for programs."""
         names = {mention.id: f"T{number}" for number, mention in enumerate(self.mentions, 1)}
-        lines = []
-        attributes = []
+        lines: list[Line] = []
+        told: list[tuple[str, str, str]] = []
         for mention in self.mentions:
-            shown = " ".join(mention.text.split())
-            lines.append(f"{names[mention.id]}\t{mention.label} {mention.start} {mention.end}\t{shown}")
-            for attribute, value, plain in (
-                ("Assertion", mention.assertion, "present"),
-                ("Experiencer", mention.experiencer, "patient"),
-            ):
-                if value != plain:
-                    attributes.append(f"{attribute} {names[mention.id]} {value}")
-        lines += [f"A{number}\t{attribute}" for number, attribute in enumerate(attributes, 1)]
+            spans = _fragments(self.text, mention.start, mention.end)
+            lines.append(Entity(names[mention.id], mention.label, spans, quoted(self.text, spans)))
+            for attribute in schema().attributes_of(mention.label):
+                value = mention.coral.get(attribute.name, attribute.default)
+                if value != attribute.default:
+                    told.append((attribute.name, names[mention.id], value))
+        lines += [Attribute(f"A{number}", *attribute) for number, attribute in enumerate(told, 1)]
         for number, relation in enumerate(self.relations, 1):
-            lines.append(f"R{number}\t{relation.type} Arg1:{names[relation.head]} Arg2:{names[relation.tail]}")
-        return "".join(line + "\n" for line in lines)
+            arguments = (("Arg1", names[relation.head]), ("Arg2", names[relation.tail]))
+            lines.append(RelationLine(f"R{number}", relation.type, arguments))
+        return Standoff(tuple(lines), self.text)
+
+
+def _fragments(text: str, start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """The stretches of a span between its line breaks: the format has no entity over several lines."""
+    fragments = []
+    for row in re.finditer(r"[^\r\n]+", text[start:end]):
+        low, high = start + row.start(), start + row.end()
+        inner = text[low:high]
+        low, high = low + len(inner) - len(inner.lstrip()), low + len(inner.rstrip())
+        if low < high:
+            fragments.append((low, high))
+    return tuple(fragments) or ((start, end),)
 
 
 def read(
@@ -94,38 +123,50 @@ def read(
     date: datetime.date | str | None = None,
     title: str = "",
     type: str = "",
-    targets: Sequence[tuple[int, int]] = (),
+    targets: Sequence[tuple[int, int] | tuple[int, int, str]] = (),
     ontology: str | os.PathLike[str] | None = None,
 ) -> Document:
     """Read one text. ``date`` is the note's own, a date or its ISO text; ``ontology`` a folder of further concepts.
 
-    ``targets`` are character spans that become mentions whatever the lexicon knows, so that their context is judged.
-    UsageError when the date is none, a target lies outside the text, or there are no concepts in the folder.
+    ``targets`` are character spans that become mentions whatever the lexicon knows, so that their context is judged;
+    with a third member, an entity type of the schema, they are of that type. Without one a span that reads like a drug
+    is a MedicationName, any other a Symptom.
+    UsageError when the date is none, a target lies outside the text, its type is none, or there are no concepts in the
+    folder.
     """
     if isinstance(date, str):
         try:
             date = datetime.date.fromisoformat(date) if date else None
         except ValueError:
             raise UsageError(f"'{date}' is no date. Hint: write it as 2019-03-04") from None
-    for start, end in targets:
+    spans, labels = [], {}
+    for start, end, *label in targets:
         if not 0 <= start < end <= len(text):
             raise UsageError(f"the target ({start}, {end}) lies outside the text of {len(text)} characters")
+        if label and label[0] not in schema().entities:
+            raise UsageError(f"'{label[0]}' is no entity type. Hint: docs/coral.md lists them, for example Symptom")
+        spans.append((start, end))
+        labels[start, end] = label[0] if label else ""
     extra = None if ontology is None else Path(ontology)
-    return document_of(read_text(text, date, title, type, targets, notations=True, ontology=extra), shared_reader(extra).concepts)
+    found = read_text(text, date, title, type, spans, notations=True, ontology=extra)
+    return document_of(found, shared_reader(extra), labels)
 
 
-def document_of(found: ReadNote, concepts: ConceptTable) -> Document:
-    """What was read, in the form for outsiders. A relation to a mention that is not there is left out."""
-    mentions = tuple(_shown(mention, concepts) for mention in found.mentions)
-    known = {mention.id for mention in mentions}
-    relations = tuple(_edge(edge) for edge in found.relations if {edge.head, edge.tail} <= known)
+def document_of(found: ReadNote, reader: NoteReader, targets: Mapping[tuple[int, int], str] | None = None) -> Document:
+    """What was read, annotated under the schema, in the form for outsiders. ``targets``: the types asked for."""
+    frame = Frame(found.note)
+    names = resolve_overlaps(reader.lexicon.find(frame))
+    annotations, edges = annotate(frame, found.mentions, found.relations, names, reader.concepts, targets or {})
+    mentions = tuple(_shown(one, reader.concepts) for one in annotations)
+    ids = {id(one): mention.id for one, mention in zip(annotations, mentions, strict=True)}
+    relations = tuple(ReadRelation(edge.type, ids[id(edge.head)], ids[id(edge.tail)]) for edge in edges)
     return Document(found.note.text, mentions, relations)
 
 
-def _shown(mention: Mention, concepts: ConceptTable) -> ReadMention:
-    context, day = mention.context, mention.day
+def _shown(one: Annotation, concepts: ConceptTable) -> ReadMention:
+    mention, context, day = one.mention, one.mention.context, one.mention.day
     return ReadMention(
-        id=mention.mention_id,
+        id=one.origin or mention.mention_id,
         start=mention.start,
         end=mention.end,
         text=mention.text,
@@ -143,8 +184,5 @@ def _shown(mention: Mention, concepts: ConceptTable) -> ReadMention:
         latest="" if day.high >= LATEST_DAY else datetime.date.fromordinal(day.high).isoformat(),
         section=mention.section,
         source=mention.source,
+        coral=dict(one.attributes),
     )
-
-
-def _edge(relation: Relation) -> ReadRelation:
-    return ReadRelation(relation.type, relation.head, relation.tail)

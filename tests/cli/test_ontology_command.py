@@ -121,7 +121,7 @@ def test_notes_are_read_with_what_was_added(run: Command, added: Path, tmp_path:
     note = tmp_path / "n.txt"
     note.write_text(str(NOTE["text"]))
     read = json.loads(run("read", note, "--ontology", added, "--json").stdout)
-    assert [one["concept"] for one in read["mentions"]] == ["quuxoma", "erlotinib"]
+    assert [one["concept"] for one in read["mentions"] if one["concept"]] == ["quuxoma", "erlotinib"]
     source, kb = tmp_path / "n.jsonl", tmp_path / "n.kb"
     source.write_text(json.dumps(NOTE) + "\n")
     assert run("ingest", source, "--kb", kb, "--ontology", added).exit_code == 0

@@ -63,3 +63,16 @@ def test_an_empty_note_says_nothing(run: Command) -> None:
     result = run("read", "-", "--json", stdin="")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["mentions"] == []
+
+
+def test_read_writes_annotations_of_brat(run: Command, tmp_path: Path) -> None:
+    """--brat writes the annotations with their text and the schema beside; - prints them."""
+    note = tmp_path / "note.txt"
+    note.write_text(TEXT)
+    result = run("read", note, "--brat", tmp_path / "note.ann")
+    assert result.exit_code == 0, result.output
+    assert [Path(line).name for line in result.stdout.split()] == ["note.ann", "annotation.conf"]
+    assert run("read", note, "--brat", "-").stdout == (tmp_path / "note.ann").read_text()
+    other = run("read", "-", "--brat", tmp_path / "note.ann", stdin="ECOG 2.")
+    assert other.exit_code == 2
+    assert "holds another text" in other.stderr

@@ -51,5 +51,5 @@ def test_brat_lines_name_each_mention_once() -> None:
     assert names == [f"T{number}" for number in range(1, len(document.mentions) + 1)]
     assert all(len(line.split("\t")) == 3 for line in lines if line.startswith("T"))
     marked = [line.split("\t")[1].split() for line in lines if line.startswith("A")]
-    assert ["Experiencer", "family"] in [[name, value] for name, _, value in marked]
+    assert ["ExperiencerVal", "family"] in [[name, value] for name, _, value in marked]
     assert all(name in names for _, name, _ in marked)

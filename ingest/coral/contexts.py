@@ -1,0 +1,81 @@
+"""The context of the annotations that the layer adds: the same cues as for every mention, read in the same way."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from ...kb.model import Temporality
+from ..context import SentenceContext, Target
+from ..frame import Span
+from ..mentions import MentionWriter
+from .annotation import Annotation, Page
+from .schema import schema
+
+#: Types that say of themselves what they say: a result "negative" is not denied.
+_GROUPS: Final = ("problem", "sdoh", "test", "treatment_name")
+_OTHERS: Final = frozenset(
+    """PatientCharacteristics ProcedureName ClinicalTrial DiseaseState LocalInvasion Metastasis LymphNodeInvolvement
+    Histology TumorCharacteristics""".split()
+)
+_TAKES_PART = re.compile(
+    r"(?:^|\W)(?:on|enrolled (?:in|on|onto)|participat\w+ in|randomi[sz]ed (?:in|on|to)|consented (?:to|for)"
+    r"|treated on)\s(?:\w+\s){0,3}$",
+    re.IGNORECASE,
+)
+
+#: Words behind a test or treatment that tell of it as done.
+_REPORTED = re.compile(
+    r"\s{0,3}(?:[^\s.;]+\s){0,4}?(?:show(?:ed|s)|reveal(?:ed|s)|demonstrat(?:ed|es)|was|were|had|found|confirmed|returned)\b",
+    re.IGNORECASE,
+)
+
+
+def has_context(label: str) -> bool:
+    """Whether an annotation of this type may be denied, planned, a relative's."""
+    return label in _OTHERS or any(label in schema().groups[name] for name in _GROUPS)
+
+
+def read_contexts(page: Page) -> None:
+    """Give each new annotation the context that its sentence says, and its day."""
+    frame = page.frame
+    for sentence, here in page.by_sentence():
+        for one in here:
+            if not one.origin and one.label != "Datetime":
+                _date(one, page, (sentence.start, sentence.end))
+        new = [one for one in here if not one.origin and has_context(one.label)]
+        if not new:
+            continue
+        first, last = frame.token_range(sentence.start, sentence.end)
+        known = [one for one in here if one.origin or has_context(one.label)]
+        targets = []
+        for one in known:
+            low, high = frame.token_range(one.start, one.end)
+            targets.append(Target(low - first, max(high, low + 1) - first, one.start, one.end, one.kind))
+        context = SentenceContext(frame.text, frame.tokens[first:last], (sentence.start, sentence.end), targets)
+        for one, target in zip(known, targets, strict=True):
+            if not one.origin and has_context(one.label):
+                _give(one, context, target, page)
+
+
+def _date(one: Annotation, page: Page, sentence: tuple[int, int]) -> None:
+    span = Span(one.start, one.end, one.kind)
+    day, _ = MentionWriter.day_of(page.frame, span, sentence, one.mention.context)
+    one.mention = replace(one.mention, day=day)
+
+
+def _give(one: Annotation, context: SentenceContext, target: Target, page: Page) -> None:
+    reading = context.read(target, page.frame.shape.section_at(one.start))
+    if one.label == "ClinicalTrial" and _TAKES_PART.search(page.frame.text, max(0, one.start - 40), one.start):
+        # A sentence about a trial speaks of medicine at large, but not where the patient is in it.
+        reading = replace(reading, context=replace(reading.context, temporality=Temporality.CURRENT))
+    if (
+        reading.context.temporality is Temporality.PLANNED
+        and not reading.cues
+        and _REPORTED.match(page.frame.text, one.end)
+    ):
+        # A section of plans also tells what was found.
+        reading = replace(reading, context=replace(reading.context, temporality=Temporality.CURRENT))
+    attributes = {"status": reading.status} if reading.status else {}
+    one.mention = replace(one.mention, context=reading.context, cues=reading.cues, attributes=attributes)
