@@ -17,6 +17,7 @@ from ..kb.model import (
     Note,
     Relation,
 )
+from .courses import with_courses
 from .frame import Frame, Span, resolve_overlaps
 from .lexicon import Lexicon, recognise
 from .mentions import MentionWriter
@@ -117,7 +118,7 @@ class NoteReader:
         events += [Span(start, end, "symptom", "", "target") for start, end in targets]
         # Two recognisers may see the same thing in the same place; it is said once.
         mentions: dict[str, Mention] = {}
-        for mention in self._writer.write(frame, events, document_class):
+        for mention in with_courses(frame, self._writer.write(frame, events, document_class)):
             mentions.setdefault(mention.mention_id, mention)
         return ReadNote(note, tuple(mentions.values()), tuple(_relations(mentions.values())), document_class, topic)
 

@@ -28,7 +28,9 @@ from ..document import ReadNote
 from ..sites import TumorComposer
 from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
+from .courses import tell_courses
 from .facts import Fact, facts_of
+from .lines import number_lines
 from .treatments import give_components, weigh_treatments
 from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
@@ -61,6 +63,9 @@ _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "surgery": ("laterality", "site"),
     "lab": ("value",),
     "state": ("of",),
+    "medication": ("course",),
+    "regimen": ("course",),
+    "radiation": ("course",),
 }
 
 
@@ -335,5 +340,7 @@ STEPS: Final[tuple[Callable[[Workbench], None], ...]] = (
     tell_tumors_apart,
     give_components,
     weigh_treatments,
+    tell_courses,
+    number_lines,
     fold,
 )

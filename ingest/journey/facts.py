@@ -17,7 +17,7 @@ _COPIED_LENGTH = 60
 _ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
 _SPACES = re.compile(r"\W+")
 #: Attributes of the reading of one mention, which say nothing of the event.
-_OF_MENTION = frozenset({"spread_site", "exons", "status"})
+_OF_MENTION = frozenset({"spread_site", "exons", "status", "standing", "began", "ended"})
 
 
 @dataclass(slots=True)
