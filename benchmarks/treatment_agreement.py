@@ -24,6 +24,7 @@ from cohortium.ingest.abstraction.terms import FactReader
 from cohortium.ingest.document import read_text, shared_reader
 from cohortium.ingest.recognizers.courses import dose_of
 from cohortium.kb.model import DayInterval, Event, World
+from cohortium.kb.regimens import shipped_components
 
 KINDS = ("medication", "regimen", "radiation")
 ATTRIBUTES = ("line", "intent", "status", "reason", "dose", "fractions")
@@ -98,6 +99,10 @@ def compare(kb: Any, people: Sequence[Abstraction]) -> dict[str, dict[str, Count
                 continue
             named = [m for m in reader.read(person.patient_id, fact).mentions if m.kind in KINDS]
             found = [next(iter(candidates(events, fact, m.concept, m.kind)), None) for m in named] or [None]
+            if found == [None]:
+                # A combination that the notes name by its drugs alone.
+                drugs = [one.drug for m in named for one in shipped_components().get(m.concept, ()) if not one.optional]
+                found = [next(iter(candidates(events, fact, one, "medication")), None) for one in drugs] or [None]
             wanted = expected(fact)
             if fact.assertion in ("present", "historical"):
                 wanted |= {"start": fact.day, "end": fact.end}

@@ -51,6 +51,8 @@ _STILL_OF_IT = re.compile(
     re.IGNORECASE,
 )
 _HANDS_OVER = re.compile(r"(?:switched|changed|transitioned|rotated)\s+to", re.IGNORECASE)
+#: Between a date and the word of starting or stopping behind it.
+_LEADS_CLAUSE = re.compile(r"[\s:,\-–)]{0,4}(?:(?:she|he|pt|patient|was|were|we|and|then|has|had|it|they)\s){0,3}", re.IGNORECASE)
 #: A link that leads to the treatment behind it ("progressed on", "intolerant of").
 _LEADS_ON = re.compile(r"\b(?:on|through|to|of|after|with|of|from|tolerate)$", re.IGNORECASE)
 _OPENS_REASON = re.compile(r"[(:\-–,]\s?(?:\w+\s){0,2}$")
@@ -75,6 +77,8 @@ class Group:
     cues: list[Cue] = field(default_factory=list)
     ended: DayInterval | None = None
     began: DayInterval | None = None
+    #: Stretches of days in its sentence that are another treatment's, by their last day.
+    of_others: dict[DayInterval, DayInterval] = field(default_factory=dict)
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -272,6 +276,9 @@ def _say_dates(
         if group is not None and not _is_pause(text, span[0], first.start):
             _begin(group, first)
             _end(group, second, _month_of_year(text, first, second))
+            for other in groups:
+                if other is not group and first.day.low <= second.day.high:
+                    other.of_others[second.day] = DayInterval(first.day.low, second.day.high)
     offers = []
     for number, (mark, group) in enumerate(owned):
         if mark.kind in ("since", "until"):
@@ -354,6 +361,11 @@ def _date_cost(
             return None
         low, high = date.end, mark.start
     gap = text[low:high]
+    if date.end <= mark.start and (mark.value == "failed" or not _LEADS_CLAUSE.fullmatch(gap)):
+        return None
+    if date.end <= mark.start and group.end <= date.start and mark.value in _ENDS:
+        # "X 3/25/21 (9 doses), stopped": the day right behind a treatment is when it was given.
+        return None
     between = any(low <= other.start < high and other.kind == "standing" for other, _ in owned if other is not mark)
     if len(gap) > limit or between or _STEP.search(gap):
         return None
@@ -420,6 +432,8 @@ def _written(mention: Mention, group: Group) -> Mention:
     day = mention.day
     happened = mention.context.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
     if happened and mention.context.polarity is not Polarity.ABSENT:
+        # Its day is the end of a stretch that is another's: it was given somewhere in it.
+        day = group.of_others.get(day, day) if mention.kind in _DRUGS else day
         if "began" in takes and group.began is not None:
             told["began"] = days_text(group.began)
             day = group.began
@@ -427,7 +441,7 @@ def _written(mention: Mention, group: Group) -> Mention:
             told["ended"] = days_text(group.ended)
     else:
         told = {name: value for name, value in told.items() if name not in ("standing", "reason")}
-    if not told:
+    if not told and day == mention.day:
         return mention
     cues = tuple(dict.fromkeys((*mention.cues, *group.cues)))
     return replace(mention, attributes={**mention.attributes, **told}, day=day, cues=cues)

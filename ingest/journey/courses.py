@@ -6,8 +6,11 @@ A drug given again after a stop is another course, and another event. What says 
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
 from typing import Final
 
 from ...kb.model import EARLIEST_DAY, DayInterval, Value
@@ -20,6 +23,12 @@ TIMED: Final = frozenset({"medication", "regimen", "radiation"})
 PAUSE: Final = 60
 #: Courses of radiation that begin so many days apart are two.
 _APART: Final = 90
+#: A begin told within so many days is told exactly; a year is not.
+_EXACT, _YEAR = 31, 300
+#: A note may speak of a treatment so many days before it really began.
+_EARLY: Final = 120
+#: Radiation takes no longer.
+_LONGEST_RADIATION: Final = 60
 _OVER: Final = frozenset({"stopped", "completed"})
 #: What is told as an attribute once for the whole course.
 _ONCE: Final = ("intent", "line", "change", "dose", "fractions")
@@ -47,7 +56,7 @@ def tell_courses(bench: Workbench) -> None:
 
 def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
     """The facts of one treatment by course: a stated beginning after a stated end begins another."""
-    begins = sorted({days_of(str(text)) for fact in facts if (text := fact.mention.attributes.get("began"))})
+    begins = sorted({day for fact in facts if (day := stated_begin(fact)) is not None})
     ends = sorted({days_of(str(text)) for fact in facts if (text := fact.mention.attributes.get("ended"))})
     starts: list[DayInterval] = []
     for day in begins:
@@ -64,6 +73,15 @@ def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
     for fact in facts:
         courses[_course_at(starts, _day_in_course(fact))].append(fact)
     return [course for course in courses if course]
+
+
+def stated_begin(fact: Fact) -> DayInterval | None:
+    """The day on which a course began, where the fact states it: in words, or by a plain date beside the treatment."""
+    told = fact.mention.attributes
+    if "began" in told:
+        return days_of(str(told["began"]))
+    plain = "ended" not in told and told.get("standing", "started") == "started"
+    return fact.day if plain and is_dated(fact) and fact.day.high - fact.day.low <= _EXACT else None
 
 
 def _day_in_course(fact: Fact) -> DayInterval:
@@ -85,6 +103,9 @@ def _tell(course: Sequence[Fact]) -> None:
     """The same attributes, and the same end, for all facts of one course."""
     told: dict[str, Value] = {}
     own = [fact for fact in course if not fact.copied] or list(course)
+    implied = implied_intent(course[0].concept)
+    if implied:
+        told["intent"] = implied
     for name in _ONCE:
         values = [fact.attributes[name] for fact in course if name in fact.attributes]
         if values and (name not in ("dose",) or course[0].kind == "radiation"):
@@ -102,14 +123,44 @@ def _tell(course: Sequence[Fact]) -> None:
         told["reason"] = reasons[-1]
         if status == "completed" and reasons[-1] != "completion":
             told["status"] = "discontinued"
-    elif status == "completed":
+    elif status == "completed" and any(fact.mention.attributes.get("standing") == "completed" for fact in own):
         told["reason"] = "completion"
+    _settle_begin(course)
     for fact in course:
         for name in (*_ONCE, "cycles", "reason"):
             if name != "dose" or fact.kind == "radiation":
                 fact.attributes.pop(name, None)
         fact.attributes.update(told)
         fact.end = end
+
+
+@lru_cache(maxsize=1)
+def _implied_intents() -> dict[str, str]:
+    folder = resources.files(__package__.rpartition(".")[0])
+    table = tomllib.loads(folder.joinpath("cues", "lines.toml").read_text("utf-8"))["implied_intent"]
+    return {concept: intent for intent, concepts in table.items() for concept in concepts}
+
+
+def implied_intent(concept: str) -> str:
+    """The intent that a treatment's name says (radiation after mastectomy is adjuvant); empty for none."""
+    return _implied_intents().get(concept, "")
+
+
+def _settle_begin(course: Sequence[Fact]) -> None:
+    """A stated begin stands against a note that spoke of the treatment shortly before, and against a bare year."""
+    begins = [day for fact in course if (day := stated_begin(fact)) is not None]
+    if begins:
+        first = min(begins, key=lambda day: (day.high, -day.low))
+        for fact in course:
+            early = not is_dated(fact) and 0 < first.low - fact.day.high <= _EARLY
+            vague = fact.day.high - fact.day.low >= _YEAR and fact.day.low > EARLIEST_DAY and "began" not in fact.mention.attributes
+            if (early or vague) and fact.day.high < first.low:
+                fact.day = first
+    elif course[0].kind == "radiation":
+        for fact in course:
+            if "ended" in fact.mention.attributes:
+                end = days_of(str(fact.mention.attributes["ended"]))
+                fact.day = DayInterval(max(EARLIEST_DAY, end.low - _LONGEST_RADIATION), end.high)
 
 
 def _standing(facts: Sequence[Fact]) -> tuple[str, list[Fact]]:

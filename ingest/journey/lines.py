@@ -16,14 +16,17 @@ from importlib import resources
 from typing import Any, Final
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import ALL_TUMORS, EARLIEST_DAY, Temporality
+from ...kb.model import ALL_TUMORS, EARLIEST_DAY, NO_TUMOR, DayInterval, Temporality
+from ...kb.regimens import shipped_components
 from .bench import Workbench, is_own
 from .courses import TIMED
 from .facts import Fact
+from .tumors import NEAR_IN_TIME
 
 #: A sign of progression counts for what begins up to so many days before it is written down.
 _LATE_WORD: Final = 14
 _HEAVIEST_STAGE: Final = "IV"
+_EXACT: Final = 31
 
 
 @lru_cache(maxsize=1)
@@ -39,6 +42,8 @@ class Course:
     concept: str
     facts: list[Fact]
     begins: int
+    #: The first day on which it may have begun.
+    earliest: int
     ends: int | None
     line: int
     intent: str
@@ -81,27 +86,52 @@ def number_lines(bench: Workbench) -> None:
     for fact in bench.facts:
         if is_own(fact) and fact.context.really_happened and fact.document_class != "abstraction":
             by_tumor[fact.tumor].append(fact)
-    of_none = by_tumor.get("", []) + by_tumor.get(ALL_TUMORS, [])
+    of_none = by_tumor.get(NO_TUMOR, []) + by_tumor.get(ALL_TUMORS, [])
+    several = len(by_tumor.keys() - {NO_TUMOR, ALL_TUMORS}) > 0
     for tumor, facts in by_tumor.items():
-        courses = _courses(bench.concepts, facts)
-        if not courses:
+        if tumor == NO_TUMOR and several:
             continue
-        disease = _disease(bench.concepts, facts if tumor == "" else [*facts, *of_none], tumor)
+        courses = _courses(bench.concepts, facts)
+        disease = _disease(bench.concepts, facts if tumor == NO_TUMOR else [*facts, *of_none], tumor)
+        _tell_radiation(facts, disease)
         counted = []
         for course in courses:
-            intent = _setting(course, disease)
+            intent = _setting(bench.concepts, course, disease)
             if intent:
                 _set(course, "intent", intent)
             elif not _is_blip(bench.concepts, course):
                 counted.append(course)
         lines = _lines(bench.concepts, counted, disease)
-        for line, number in zip(lines, _numbers(lines), strict=True):
+        for line, following in zip(lines, lines[1:], strict=False):
+            _close(line, following, disease)
+        numbers = _numbers(lines)
+        for line, number in zip(lines, numbers, strict=True):
             for course in line.courses:
                 if number:
                     _set(course, "line", float(number))
                 advanced = disease.advanced is not None and course.begins >= disease.advanced - _days("early")
                 if advanced and not course.intent and not disease.is_systemic:
                     _set(course, "intent", "palliative")
+        _tell_regimens(facts, courses)
+
+
+def _close(line: Line, following: Line, disease: Disease) -> None:
+    """What is not given any more when the next line begins has ended by then; after progression, because of it."""
+    going_on = {course.concept for course in following.courses}
+    progressed = any(line.begins + _LATE_WORD < day <= following.begins + _LATE_WORD for day in disease.progressed)
+    for course in line.courses:
+        said = {str(fact.attributes.get("status", "")) for fact in course.facts}
+        if progressed and not course.reason and "held" not in said and course.concept not in going_on:
+            _set(course, "reason", "progression")
+            _set(course, "status", "discontinued")
+        if course.concept in going_on or course.ends is not None or course.goes_on >= following.begins:
+            continue
+        if said & {"held", "completed", "discontinued"} or course.begins >= following.begins:
+            continue
+        end = DayInterval(max(course.begins, min(course.goes_on, following.begins)), following.begins)
+        for fact in course.facts:
+            fact.end = end
+        _set(course, "status", "discontinued")
 
 
 def _days(name: str) -> int:
@@ -123,7 +153,8 @@ def _counts(concepts: ConceptTable, concept: str) -> bool:
     if concept not in concepts or _is_any(concepts, concept, drugs["never"]):
         return False
     if concepts.kind(concept) == "regimen":
-        return True
+        # One whose drugs are known is counted by them.
+        return concept not in shipped_components()
     if not _is_any(concepts, concept, drugs["systemic"]):
         return False
     # A class ("chemotherapy") has members with names of their own; the forms of one drug bear its name.
@@ -137,18 +168,22 @@ def _courses(concepts: ConceptTable, facts: Sequence[Fact]) -> list[Course]:
     for fact in facts:
         if fact.kind in TIMED and fact.kind != "radiation" and _counts(concepts, fact.concept):
             groups[fact.kind, fact.concept, fact.attributes.get("course")].append(fact)
+    found = [fact.day.low for fact in facts if fact.kind == "diagnosis" and fact.day.low > EARLIEST_DAY]
     courses = []
     for (_, concept, _), members in groups.items():
         known = [fact.day for fact in members if fact.day.low > EARLIEST_DAY]
         if not known:
             continue
-        begins = min(known, key=lambda day: (day.high, -day.low)).midpoint
+        first = min(known, key=lambda day: (day.high, -day.low))
+        begins = first.midpoint
+        if found and begins < min(found) - NEAR_IN_TIME:
+            continue  # What was given so long before the tumor was found was given for something else.
         told = members[0].attributes
         end = members[0].end
         goes_on = max((fact.day.midpoint for fact in members if _is_going_on(fact)), default=begins)
         line, intent, reason = int(float(told.get("line", 0))), str(told.get("intent", "")), str(told.get("reason", ""))
         ends = end.midpoint if end is not None else None
-        courses.append(Course(concept, members, begins, ends, line, intent, reason, goes_on))
+        courses.append(Course(concept, members, begins, first.low, ends, line, intent, reason, goes_on))
     return sorted(courses, key=lambda course: (course.begins, course.concept, course.facts[0].kind))
 
 
@@ -156,6 +191,32 @@ def _is_going_on(fact: Fact) -> bool:
     told = fact.mention.attributes
     over = told.get("standing") in ("stopped", "completed") or "ended" in told or "began" in told
     return not over and not fact.copied and fact.context.temporality is Temporality.CURRENT and fact.day.low > EARLIEST_DAY
+
+
+def _tell_radiation(facts: Iterable[Fact], disease: Disease) -> None:
+    """Radiation behind an operation, before any spread, is adjuvant where nothing else is said."""
+    for fact in facts:
+        if fact.kind == "radiation" and "intent" not in fact.attributes and fact.day.low > EARLIEST_DAY:
+            day = fact.day.midpoint
+            early = disease.advanced is None or day < disease.advanced - _days("early")
+            if early and any(0 < day - one <= _days("radiation_after_surgery") for one in disease.operated):
+                fact.attributes["intent"] = "adjuvant"
+
+
+def _tell_regimens(facts: Iterable[Fact], courses: Sequence[Course]) -> None:
+    """A regimen has the line, intent and end that its drugs have: of several courses, the last begun by its day."""
+    components = shipped_components()
+    for fact in facts:
+        if fact.kind != "regimen" or fact.concept not in components:
+            continue
+        drugs = {component.drug for component in components[fact.concept]}
+        of_drugs = [course for course in courses if course.concept in drugs]
+        begun = [course for course in of_drugs if course.begins <= fact.day.high + _days("together")]
+        if of_drugs:
+            like = (begun or of_drugs[:1])[-1].facts[0]
+            for name in ("line", "intent"):
+                if name in like.attributes:
+                    fact.attributes.setdefault(name, like.attributes[name])
 
 
 def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disease:
@@ -172,7 +233,9 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
             ):
                 progressed |= {fact.day.midpoint} if known else set()
             if _is_any(concepts, concept, table["advanced"]):
-                advanced |= {fact.day.midpoint} if known else set()
+                # "Metastatic breast cancer 2015" dates the cancer; a report's "macrometastases" lie in the nodes.
+                exact = known and fact.day.high - fact.day.low <= _EXACT and fact.document_class != "pathology"
+                advanced |= {fact.day.midpoint} if exact else set()
         elif fact.kind == "metastasis" and known:
             advanced.add(fact.day.midpoint)
         elif fact.kind == "stage" and str(fact.attributes.get("stage", "")).startswith(_HEAVIEST_STAGE) and known:
@@ -189,7 +252,7 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
     return Disease(tuple(sorted(progressed)), tuple(sorted(operated)), min(advanced, default=None), is_systemic)
 
 
-def _setting(course: Course, disease: Disease) -> str:
+def _setting(concepts: ConceptTable, course: Course, disease: Disease) -> str:
     """The intent of a course that is no line (around an operation, for cure); empty for one that is."""
     if course.line:
         return ""
@@ -199,8 +262,9 @@ def _setting(course: Course, disease: Disease) -> str:
         return ""
     if disease.advanced is not None and course.begins >= disease.advanced - _days("early"):
         return ""
+    endocrine = _is_any(concepts, course.concept, _table()["drugs"]["endocrine"])
     for day in disease.operated:
-        if 0 <= course.begins - day <= _days("after_surgery"):
+        if 0 <= course.begins - day <= _days("after_surgery") or endocrine and day <= course.begins:
             return "adjuvant"
         if 0 < day - course.begins <= _days("before_surgery"):
             return "neoadjuvant"
@@ -228,7 +292,7 @@ def _belongs(concepts: ConceptTable, course: Course, line: Line, disease: Diseas
     """Whether a course is of the line that is going on, by the rules in their order."""
     if course.line and line.stated:
         return course.line == line.stated
-    if course.begins - line.begins <= _days("together"):
+    if course.earliest - line.begins <= _days("together"):
         return True
     if course.intent in _table()["intents"]["going_on"]:
         return True

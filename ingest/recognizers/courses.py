@@ -60,13 +60,16 @@ _FRACTIONS = re.compile(
 )
 _BARE_FRACTIONS = re.compile(r"(?<![\w./])(?P<count>\d{1,2})\s?(?:fx'?s?|fractions?|#)(?!\w)", re.IGNORECASE)
 #: ``RT 40/15``: dose and fractions without a unit, right behind the word for radiation.
-_BARE_DOSE = re.compile(r"\s?:?\s?(?P<dose>\d{2}(?:\.\d)?)\s?/\s?(?P<count>\d{1,2})(?:#|fx)?(?![\w/.%])")
+_BARE_DOSE = re.compile(r"\s?:?\s?(?P<dose>\d{2}(?:\.\d{1,2})?)\s?/\s?(?P<count>\d{1,2})(?:#|fx)?(?![\w/.%])")
 _BOOST = re.compile(r"\bboost\b[^.;]{0,12}$", re.IGNORECASE)
 _PER_FRACTION = re.compile(r"\s?(?:/|per\s|a\s|each\s)(?:fx|fraction|#|day)", re.IGNORECASE)
 
 
 #: "…, PD 10/2021": progression as the end of what was given, in short.
 _THEN_PROGRESSION = re.compile(r"(?:[,(→]|->)\s?(?:PD|POD|[Pp]rogress(?:ed|ion))\b(?!\s?:|\s(?:on|through)\b)")
+
+
+_DATE_BEHIND = re.compile(r"\s?[:(]?\s?(?:on\s|started\s)?\d{1,4}[/-]\d{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,8 @@ def _cycles(text: str, start: int, end: int) -> Iterator[Mark]:
                 count = int(last) if last else _number(match["count"])
             if not 0 < count <= _MOST_CYCLES or to_come.search(text, max(start, match.start() - 30), match.start()):
                 continue
-            weak = pattern is _SHORT_CYCLE and not match["day"]
+            dated = count == 1 and _DATE_BEHIND.match(text, match.end())
+            weak = pattern is _SHORT_CYCLE and not match["day"] and not dated
             numbered = pattern in (_SHORT_CYCLE, _NUMBERED_CYCLE)
             yield Mark(match.start(), match.end(), "cycles", float(count), weak, numbered)
 
