@@ -66,6 +66,7 @@ _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "medication": ("course",),
     "regimen": ("course",),
     "radiation": ("course",),
+    "trial": ("number", "name"),
 }
 
 

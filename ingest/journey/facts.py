@@ -59,7 +59,7 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             own.add(sentence)
             copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
             for concept, attributes in _readings(mention, concepts):
-                if note.document_class == "abstraction":
+                if note.document_class == "abstraction" or mention.kind == "trial":
                     # What a note's wording says of one mention, an abstraction says of the event.
                     attributes |= {name: mention.attributes[name] for name in ("status",) if name in mention.attributes}
                 if mention.kind == "variant" and note.document_class == "genetics" and "percent" not in attributes:
