@@ -263,6 +263,8 @@ def _is_abbreviation(word: str, text: str, after: int) -> bool:
         return True  # "1." that numbers an item of a list
     if text[after : after + 1] == "\n" or after >= len(text):
         return False
+    if lowered == "no" and text[after : after + 4].strip()[:1].isalpha():
+        return False  # "Transfused: no. Paclitaxel …": only before a figure is it a number.
     return lowered in _ABBREVIATIONS or (len(lowered) == 1 and lowered.isalpha())
 
 

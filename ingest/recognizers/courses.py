@@ -46,8 +46,8 @@ _TIMES = re.compile(
     r"(?![\w/%#]|\.\d|\s?(?:mg|g\b|days?|d\b|weeks?|wks?|months?|mos?\b|years?|yrs?|hours?|hrs?|cm|mm|lesions?|nodes?|fx|fractions?))",
     re.IGNORECASE,
 )
-_SHORT_LINE = re.compile(r"(?<![\w.\-])(?P<number>[1-8])\s?L(?:\+)?(?![\w.%/])")
-_LINE_NUMBER = re.compile(r"\bline\s?(?:#|no\.?|number)?\s?(?P<number>[1-8])(?![\w.])", re.IGNORECASE)
+_SHORT_LINE = re.compile(r"(?<![\w.\-])(?P<number>[1-8])\s?L(?:\+)?(?![\w%/]|\.\d)")
+_LINE_NUMBER = re.compile(r"\bline\s?(?:#|no\.?|number)?\s?(?P<number>[1-8])(?!\w|\.\d)", re.IGNORECASE)
 _GRAY = re.compile(
     r"(?<![\w.])(?P<total>=\s?)?(?P<dose>\d{1,4}(?:\.\d{1,2})?)\s?(?P<unit>cGy|Gy|GyE|CGE|[Gg]rays?|CcGE)"
     r"(?:\s?\(?RBE\)?)?(?![a-z])",
@@ -55,12 +55,12 @@ _GRAY = re.compile(
 _FRACTIONS = re.compile(
     r"\s?(?:,|in|over|/|[x×]|\(|given in|delivered in)?\s?(?:in\s)?(?P<count>\d{1,2}|single|one|five|three)\s?"
     r"(?P<unit>(?:daily\s|once daily\s)?(?:fx'?s?|fxs|fractions?|frac\w{0,4}|f(?![a-z])|#|treatments|sessions))?"
-    r"(?![\w.%/]|\s?(?:mg|cm|mm|weeks?|months?|lesions?|Gy))",
+    r"(?!\w|\.\d|[%/]|\s?(?:mg|cm|mm|weeks?|months?|lesions?|Gy))",
     re.IGNORECASE,
 )
 _BARE_FRACTIONS = re.compile(r"(?<![\w./])(?P<count>\d{1,2})\s?(?:fx'?s?|fractions?|#)(?!\w)", re.IGNORECASE)
 #: ``RT 40/15``: dose and fractions without a unit, right behind the word for radiation.
-_BARE_DOSE = re.compile(r"\s?:?\s?(?P<dose>\d{2}(?:\.\d{1,2})?)\s?/\s?(?P<count>\d{1,2})(?:#|fx)?(?![\w/.%])")
+_BARE_DOSE = re.compile(r"\s?:?\s?(?P<dose>\d{2}(?:\.\d{1,2})?)\s?/\s?(?P<count>\d{1,2})(?:#|fx)?(?![\w/%]|\.\d)")
 _BOOST = re.compile(r"\bboost\b[^.;]{0,12}$", re.IGNORECASE)
 _PER_FRACTION = re.compile(r"\s?(?:/|per\s|a\s|each\s)(?:fx|fraction|#|day)", re.IGNORECASE)
 
