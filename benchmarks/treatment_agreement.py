@@ -1,10 +1,11 @@
-"""How far the treatments read from notes agree with those that people abstracted: attributes, and days of start and end.
+"""How far treatments read from notes agree with those that people abstracted: attributes, days of start and end.
 
     python benchmarks/treatment_agreement.py --kb notes.kb --facts facts.jsonl [--patients D1,D3] [--json OUT]
 
-For each abstracted medication, regimen or radiation of a patient that happened, the event of the same kind whose concept
-is the same, above or below, and whose days are nearest. A fact whose treatment the notes' knowledge base does not have
-counts as not agreeing. Of an attribute: facts that hold it, those whose event has any value, those whose event has the same.
+For each abstracted medication, regimen or radiation of a patient that happened, the event of the same kind whose
+concept is the same, above or below, and whose days are nearest. A fact whose treatment the notes' knowledge base does
+not have counts as not agreeing. Of an attribute: facts that hold it, those whose event has any value, those whose event
+has the same.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from signature import command_line, markdown, signature
 import cohortium
 from cohortium.ingest.abstraction.records import AbstractedFact, Abstraction, read_abstractions
 from cohortium.ingest.abstraction.terms import FactReader
-from cohortium.ingest.document import read_text, shared_reader
-from cohortium.ingest.recognizers.courses import dose_of
+from cohortium.ingest.document import shared_reader
+from cohortium.ingest.recognizers.courses import dose_of, reason_in
 from cohortium.kb.model import DayInterval, Event, World
 from cohortium.kb.regimens import shipped_components
 
@@ -56,10 +57,8 @@ def expected(fact: AbstractedFact) -> dict[str, Any]:
 
 
 def reason_class(text: str) -> str:
-    """The class of a reason that somebody wrote: that of the same words behind a stop in a note; else a toxicity."""
-    read = read_text(f"Paclitaxel was stopped due to {text}.").mentions
-    found = next((one.attributes["reason"] for one in read if "reason" in one.attributes), "toxicity")
-    return str(found)
+    """The class of a reason that somebody wrote; what is in none is a toxicity by its own name."""
+    return reason_in(text) or "toxicity"
 
 
 def overlap(one: DayInterval | None, other: DayInterval | None) -> bool:
@@ -151,7 +150,8 @@ def main() -> None:
         for name, row in by_name.items():
             total.setdefault(name, Counter()).update(row)
     rows += [
-        ("all", name, row["facts"], row["read"] / row["facts"], row["same"] / row["facts"]) for name, row in total.items()
+        ("all", name, row["facts"], row["read"] / row["facts"], row["same"] / row["facts"])
+        for name, row in total.items()
     ]
     print(markdown(("kind", "attribute", "facts", "read", "the same"), rows))
     if given.json:

@@ -80,11 +80,13 @@ def timeline(journey: Journey, concepts: ConceptTable) -> Timeline:
         )
         for decision in journey.decisions
     )
-    return Timeline(journey, tuple(shown[event.event_id] for event in ordered), decisions, tuple(_lines(journey, concepts)))
+    return Timeline(
+        journey, tuple(shown[event.event_id] for event in ordered), decisions, tuple(_lines(journey, concepts))
+    )
 
 
 def _lines(journey: Journey, concepts: ConceptTable) -> Iterable[ShownLine]:
-    """The believed treatments that have the number of a line, by tumor and number; regimens by their drugs, if known."""
+    """The believed treatments with the number of a line, by tumor and number; regimens by their drugs, if known."""
     groups: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for event in journey.events:
         if event.world >= World.BELIEVED and event.kind in ("medication", "regimen") and "line" in event.attributes:

@@ -86,7 +86,13 @@ def print_journey(timeline: Timeline) -> None:
     print_table(("when", "kind", "what", "attributes", "context", "world"), rows)
     if timeline.lines:
         told = [
-            (line.line, line.since, line.until, " + ".join(line.treatments), *map(", ".join, (line.intents, line.reasons)))
+            (
+                line.line,
+                line.since,
+                line.until,
+                " + ".join(line.treatments),
+                *map(", ".join, (line.intents, line.reasons)),
+            )
             for line in timeline.lines
         ]
         print_table(("line", "since", "until", "treatments", "intent", "ended for"), told)

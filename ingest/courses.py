@@ -1,13 +1,15 @@
-"""Courses of treatment in one note: each cycle, line, intent, date, reason and dose goes to the treatment it is said of.
+"""Courses of treatment in one note: cycles, lines, intents, dates, reasons and doses go to what they are said of.
 
-Treatments that a sentence names together (``carbo/pem + pembro``) are one group. A mark (``recognizers/courses``) belongs
-to the group before or behind it that is nearer, a new step of the sentence (*then*, ``;``, ``->``) being far. What a
-sentence without a treatment opens with (*Stopped 3/4/19 for rash.*) is said of the last one of the sentence before.
+Treatments that a sentence names together (``carbo/pem + pembro``) are one group. A mark (``recognizers/courses``)
+belongs to the group before or behind it that is nearer, a new step of the sentence (*then*, ``;``, ``->``) being far.
+What a sentence without a treatment opens with (*Stopped 3/4/19 for rash.*) is said of the last one of the sentence
+before.
 """
 
 from __future__ import annotations
 
 import datetime
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -40,9 +42,12 @@ _TOGETHER = re.compile(
 )
 _LONGEST_GAP = 48
 _STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s|\n")
+_NEXT_STEP = re.compile(r"\bthen\b|\bfollowed by\b|[-=]>|[→⇒]", re.IGNORECASE)
 _RANGE = re.compile(r"\s{0,2}(?:[-–—→]|-+>|to|through|thru|until|till)\s{0,2}", re.IGNORECASE)
 _TO_PRESENT = re.compile(r"\s?(?:[-–—]|to|through)\s?(?:present|now|current|ongoing|date)\b", re.IGNORECASE)
-_RIGHT_BEFORE_DATE = re.compile(r"\s{0,2}(?:about|approx\.?|~|early|late|mid-?|at least|the end of)?\s{0,2}", re.IGNORECASE)
+_RIGHT_BEFORE_DATE = re.compile(
+    r"\s{0,2}(?:about|approx\.?|~|early|late|mid-?|at least|the end of)?\s{0,2}", re.IGNORECASE
+)
 _MONTH_AND_YEAR = re.compile(r"(?P<month>\d{1,2})/(?P<year>\d\d)")
 #: Opens a sentence about the treatment of the sentence before.
 _STILL_OF_IT = re.compile(
@@ -52,7 +57,9 @@ _STILL_OF_IT = re.compile(
 )
 _HANDS_OVER = re.compile(r"(?:switched|changed|transitioned|rotated)\s+to", re.IGNORECASE)
 #: Between a date and the word of starting or stopping behind it.
-_LEADS_CLAUSE = re.compile(r"[\s:,\-–)]{0,4}(?:(?:she|he|pt|patient|was|were|we|and|then|has|had|it|they)\s){0,3}", re.IGNORECASE)
+_LEADS_CLAUSE = re.compile(
+    r"[\s:,\-–)]{0,4}(?:(?:she|he|pt|patient|was|were|we|and|then|has|had|it|they)\s){0,3}", re.IGNORECASE
+)
 #: A link that leads to the treatment behind it ("progressed on", "intolerant of").
 _LEADS_ON = re.compile(r"\b(?:on|through|to|of|after|with|of|from|tolerate)$", re.IGNORECASE)
 _OPENS_REASON = re.compile(r"[(:\-–,]\s?(?:\w+\s){0,2}$")
@@ -62,7 +69,11 @@ _REACH_OF_REASON = 90
 _REACH_OF_DATE = 42
 _ENDS: Final = frozenset({"stopped", "completed", "failed", "intolerant"})
 #: What these words say of the course, and why it ended.
-_MEANS: Final = {"failed": ("stopped", "progression"), "intolerant": ("stopped", "toxicity"), "resumed": ("ongoing", "")}
+_MEANS: Final = {
+    "failed": ("stopped", "progression"),
+    "intolerant": ("stopped", "toxicity"),
+    "resumed": ("ongoing", ""),
+}
 
 
 @dataclass(slots=True)
@@ -246,13 +257,13 @@ def _say(text: str, owned: Sequence[tuple[Mark, Group]], groups: Sequence[Group]
                 group.cues.append(Cue(mark.start, mark.end, f"course:{standing}"))
             if why:
                 group.told["reason"] = why
-    for ahead, following in zip(groups, groups[1:], strict=False):
+    for ahead, following in itertools.pairwise(groups):
         # "Neoadjuvant AC x4 then paclitaxel": what is given next, without an operation between, has the same intent.
         between = text[ahead.end : following.start]
         carried = ahead.told.get("intent") in ("neoadjuvant", "adjuvant") and len(between) <= 60
-        if carried and following.kinds <= _DRUGS and ahead.kinds <= _DRUGS and "intent" not in following.told:
-            if re.search(r"\bthen\b|followed by|->|→|⇒", between) and not re.search(r"[.;\n]", between):
-                following.told["intent"] = ahead.told["intent"]
+        drugs = following.kinds <= _DRUGS and ahead.kinds <= _DRUGS and "intent" not in following.told
+        if carried and drugs and _NEXT_STEP.search(between) and not re.search(r"[.;\n]", between):
+            following.told["intent"] = ahead.told["intent"]
 
 
 def _say_dates(
@@ -265,7 +276,7 @@ def _say_dates(
     """Ranges first, then the date nearest to each word of starting and ending, each date once."""
     text = frame.text
     used: set[int] = set()
-    for first, second in zip(dates, dates[1:], strict=False):
+    for first, second in itertools.pairwise(dates):
         if first.start in used or not _RANGE.fullmatch(text, first.end, second.start):
             continue
         if first.day.low > second.day.high:
@@ -342,8 +353,14 @@ def _month_of_year(text: str, first: DateMention, second: DateMention) -> DayInt
 
 def _is_pause(text: str, start: int, at: int) -> bool:
     """Whether words of holding stand right before a stretch of days."""
-    return re.search(r"\b(?:held|hold|paused|interrupted|break|delayed|off)\W+(?:\w+\W+)?$", text[max(start, at - 24) : at],
-                     re.IGNORECASE) is not None
+    return (
+        re.search(
+            r"\b(?:held|hold|paused|interrupted|break|delayed|off)\W+(?:\w+\W+)?$",
+            text[max(start, at - 24) : at],
+            re.IGNORECASE,
+        )
+        is not None
+    )
 
 
 def _date_cost(

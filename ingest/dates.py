@@ -370,7 +370,11 @@ class DateReader:
             opened = not got["year_of_day"] and _OPEN_MONTH.search(self.text, max(0, match.start() - 24), match.start())
             if opened and len(got["day_after"]) == 2:
                 # "Oct - Nov 23": two months of a year, not one and a day.
-                return month_span(self._year(got["day_after"]), _MONTHS[got["month_before"][:3].casefold()]), "month-year", "month"
+                return (
+                    month_span(self._year(got["day_after"]), _MONTHS[got["month_before"][:3].casefold()]),
+                    "month-year",
+                    "month",
+                )
             return self._named(got["month_before"], int(got["day_after"]), got["year_of_day"])
         if got["month_only"]:
             digits = got["month_year"] or got["month_short_year"]

@@ -1,11 +1,12 @@
 """Adverse events tied to the treatments that caused them, by the words between the two in one sentence.
 
-A symptom or condition that a treatment is said to have caused becomes an adverse event with the attribute ``cause``, and
-a relation joins the two; where the treatment was stopped, held or reduced for it, another relation says so.
+A symptom or condition that a treatment is said to have caused becomes an adverse event with the attribute ``cause``,
+and a relation joins the two; where the treatment was stopped, held or reduced for it, another relation says so.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections import defaultdict
@@ -25,7 +26,10 @@ _HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
 _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation"})
 #: No further apart do the words tie the two.
 _REACH = 90
-_GRADE = r"(?:(?:grade|gr\.?|g)\s?[1-5](?:\s?[-–/]\s?[1-5])?|mild|moderate|severe|worsening|persistent|recurrent|new|prior|recent)"
+_GRADE = (
+    r"(?:(?:grade|gr\.?|g)\s?[1-5](?:\s?[-–/]\s?[1-5])?"
+    r"|mild|moderate|severe|worsening|persistent|recurrent|new|prior|recent)"
+)
 _LISTED = re.compile(rf"[\s,/&+]*(?:and|or|plus|as well as|with)?[\s,/&+]*(?:{_GRADE}\s){{0,2}}[\s(]*", re.IGNORECASE)
 _IN_BRACKETS = re.compile(rf",?\s?{_GRADE}?,?\s?\(", re.IGNORECASE)
 
@@ -62,7 +66,8 @@ def ties() -> Ties:
         compiled(rf"{tail}{softened}{any_of('caused_by', 'words')}\s{few}"),
         compiled(rf"{tail}{any_of('caused_by', 'weak')}\s(?:[\w\-]+\s){{0,2}}"),
         compiled(
-            rf"(?:[\s\-–]{any_of('causes', 'joined')}\s{few}|[\s,]{{1,2}}(?:was\s|is\s|has\s)?{any_of('causes', 'words')}[:,]?\s{few}(?:by\s)?{lead})"
+            rf"(?:[\s\-–]{any_of('causes', 'joined')}\s{few}"
+            rf"|[\s,]{{1,2}}(?:was\s|is\s|has\s)?{any_of('causes', 'words')}[:,]?\s{few}(?:by\s)?{lead})"
         ),
         compiled(rf"(?:\s|,\s)(?:[\w\-]+\s){{0,2}}{any_of('causes', 'weak')}\s(?:some\s|a\s|an\s)?{lead}"),
         compiled(rf"[^.;]{{0,40}}?\b{any_of('stopped_for', 'stops')}\b[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
@@ -122,7 +127,10 @@ def _tied(
             tied[id(harm)] = (at_once, *_how(text, at_once, harm))
         elif behind and _follows(text, harm, behind[0]):
             tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
-    for first, second in [*zip(ordered, ordered[1:], strict=False), *zip(ordered[::-1][1:], ordered[::-1], strict=False)]:
+    for first, second in [
+        *itertools.pairwise(ordered),
+        *zip(ordered[::-1][1:], ordered[::-1], strict=False),
+    ]:
         # "Neuropathy and diarrhea from oxaliplatin": what is said of one of a list is said of all.
         if _LISTED.fullmatch(text, first.end, second.start):
             for one, other in ((first, second), (second, first)):

@@ -153,7 +153,11 @@ def _settle_begin(course: Sequence[Fact]) -> None:
         first = min(begins, key=lambda day: (day.high, -day.low))
         for fact in course:
             early = not is_dated(fact) and 0 < first.low - fact.day.high <= _EARLY
-            vague = fact.day.high - fact.day.low >= _YEAR and fact.day.low > EARLIEST_DAY and "began" not in fact.mention.attributes
+            vague = (
+                fact.day.high - fact.day.low >= _YEAR
+                and fact.day.low > EARLIEST_DAY
+                and "began" not in fact.mention.attributes
+            )
             if (early or vague) and fact.day.high < first.low:
                 fact.day = first
     elif course[0].kind == "radiation":
@@ -211,4 +215,3 @@ def _end(course: Sequence[Fact], own: Sequence[Fact], standing: str) -> DayInter
             if before and max(before) <= first.day.high and first.day.low > EARLIEST_DAY:
                 return DayInterval(max(before), first.day.high)
     return None
-

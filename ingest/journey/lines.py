@@ -7,6 +7,7 @@ within a family of drugs, and endocrine therapy with what is added to it. Treatm
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -102,7 +103,7 @@ def number_lines(bench: Workbench) -> None:
             elif not _is_blip(bench.concepts, course):
                 counted.append(course)
         lines = _lines(bench.concepts, counted, disease)
-        for line, following in zip(lines, lines[1:], strict=False):
+        for line, following in itertools.pairwise(lines):
             _close(line, following, disease)
         numbers = _numbers(lines)
         for line, number in zip(lines, numbers, strict=True):
@@ -190,7 +191,9 @@ def _courses(concepts: ConceptTable, facts: Sequence[Fact]) -> list[Course]:
 def _is_going_on(fact: Fact) -> bool:
     told = fact.mention.attributes
     over = told.get("standing") in ("stopped", "completed") or "ended" in told or "began" in told
-    return not over and not fact.copied and fact.context.temporality is Temporality.CURRENT and fact.day.low > EARLIEST_DAY
+    return (
+        not over and not fact.copied and fact.context.temporality is Temporality.CURRENT and fact.day.low > EARLIEST_DAY
+    )
 
 
 def _tell_radiation(facts: Iterable[Fact], disease: Disease) -> None:
@@ -236,12 +239,8 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
                 # "Metastatic breast cancer 2015" dates the cancer; a report's "macrometastases" lie in the nodes.
                 exact = known and fact.day.high - fact.day.low <= _EXACT and fact.document_class != "pathology"
                 advanced |= {fact.day.midpoint} if exact else set()
-        elif fact.kind == "metastasis" and known:
-            advanced.add(fact.day.midpoint)
-        elif fact.kind == "stage" and str(fact.attributes.get("stage", "")).startswith(_HEAVIEST_STAGE) and known:
-            advanced.add(fact.day.midpoint)
-        elif fact.kind == "tnm" and str(fact.attributes.get("m", "")).startswith("M1") and known:
-            advanced.add(fact.day.midpoint)
+        elif _tells_of_spread(fact):
+            advanced |= {fact.day.midpoint} if known else set()
         elif fact.kind == "surgery" and known and _is_any(concepts, concept, table["local_treatment"]):
             if fact.tumor == tumor:
                 operated.add(fact.day.midpoint)
@@ -250,6 +249,13 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
         if fact.kind in TIMED and fact.attributes.get("reason") == "progression" and fact.end is not None:
             progressed.add(fact.end.midpoint)
     return Disease(tuple(sorted(progressed)), tuple(sorted(operated)), min(advanced, default=None), is_systemic)
+
+
+def _tells_of_spread(fact: Fact) -> bool:
+    """Whether a metastasis, a stage or a category says that the tumor has spread."""
+    if fact.kind == "stage":
+        return str(fact.attributes.get("stage", "")).startswith(_HEAVIEST_STAGE)
+    return fact.kind == "metastasis" or fact.kind == "tnm" and str(fact.attributes.get("m", "")).startswith("M1")
 
 
 def _setting(concepts: ConceptTable, course: Course, disease: Disease) -> str:
@@ -330,4 +336,3 @@ def _numbers(lines: Sequence[Line]) -> list[int]:
         if not lines[place].stated and numbers[place] >= numbers[place + 1]:
             numbers[place] = numbers[place + 1] - 1
     return [max(0, number) for number in numbers]
-

@@ -23,8 +23,8 @@ def weigh_treatments(bench: Workbench) -> None:
     """A treatment merely mentioned was given only if something supports it; else it stays possible.
 
     Support: a clear statement elsewhere that it (or a drug below it) was given; a medication list or history; a dose, a
-    past date, cycles or what became of it beside it; the report of the operation or of its specimen. A record that says it was never started or
-    was declined outweighs any mere mention.
+    past date, cycles or what became of it beside it; the report of the operation or of its specimen. A record that says
+    it was never started or was declined outweighs any mere mention.
     """
     stated: set[str] = set()
     refused: set[str] = set()

@@ -1,4 +1,4 @@
-"""The marks of courses of treatment in a sentence: cycles, lines, intent, starts and stops, reasons, doses of radiation.
+"""Marks of courses of treatment in a sentence: cycles, lines, intent, starts and stops, reasons, doses of radiation.
 
 A mark says nothing by itself; ``ingest.courses`` gives each to the treatment that it belongs to. Words are in
 ``cues/courses.toml``; the patterns here read only numbers and what stands beside them.
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ...kb.model import Value
 from ..phrases import PhraseTrie
-from ..tokens import Token
+from ..tokens import Token, tokenize
 
 #: No count of cycles is higher: what is, counts something else (a dose in milligrams, a year).
 _MOST_CYCLES = 60
@@ -108,8 +108,8 @@ def course_words() -> CourseWords:
     marks: PhraseTrie[tuple[str, Value]] = PhraseTrie()
     for number, ordinals in table["ordinals"].items():
         for ordinal in ordinals:
-            for behind in table["line"]["behind_ordinal"]:
-                marks.add(f"{ordinal} {behind}", ("line", float(number)))
+            for words in table["line"]["behind_ordinal"]:
+                marks.add(f"{ordinal} {words}", ("line", float(number)))
     for phrase in table["line"]["one_word"]:
         marks.add(phrase, ("line", 1.0))
     for kind in ("intent", "standing", "change"):
@@ -195,7 +195,7 @@ def _doses(text: str, start: int, end: int) -> Iterator[Mark]:
     behind = start
     for match in _GRAY.finditer(text, start, end):
         dose = float(match["dose"]) / (100 if match["unit"].startswith("cG") else 1)
-        if not 0 < dose or _PER_FRACTION.match(text, match.end()):
+        if not dose > 0 or _PER_FRACTION.match(text, match.end()):
             continue
         fractions = _FRACTIONS.match(text, match.end(), end)
         count = None
@@ -215,6 +215,12 @@ def _doses(text: str, start: int, end: int) -> Iterator[Mark]:
             yield Mark(match.start(), last, "fractions", float(count), numbered=match["total"] is not None)
     for match in _BARE_FRACTIONS.finditer(text, start, end):
         yield Mark(match.start(), match.end(), "fractions", float(match["count"]), weak=True)
+
+
+def reason_in(text: str) -> str:
+    """The class of the first reason that a short text names; empty for none."""
+    found = next(course_words().reasons.find(text, tokenize(text)), None)
+    return found.payloads[0] if found else ""
 
 
 def dose_right_behind(text: str, at: int, end: int) -> tuple[int, float, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -13,16 +14,22 @@ from typing import Any, Final
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
 from ..frame import Frame, Span
 from ..phrases import PhraseTrie
+from ..tokens import tokenize
 
 _PHASE = r"(?:phase|ph)\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)"
 _STUDY = r"(?:trials?|stud(?:y|ies)|protocols?)"
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])NCT\s?0?(?P<number>\d{8})(?!\d)")
-_PHASED = re.compile(
-    rf"(?<![\w\-]){_PHASE}(?![\w/])(?:\s(?:[\w\-+/]+\s){{0,6}}?{_STUDY}\b)?", re.IGNORECASE
+_PHASED = re.compile(rf"(?<![\w\-]){_PHASE}(?![\w/])(?:\s(?:[\w\-+/]+\s){{0,6}}?{_STUDY}\b)?", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?<![\w\-])(?P<name>[A-Z][A-Za-z]{0,3}[A-Z0-9][A-Z0-9\-]{1,14}(?:\s?\d{1,4})?)\s(?:trial|study|protocol)\b"
 )
-_NAMED = re.compile(r"(?<![\w\-])(?P<name>[A-Z][A-Za-z]{0,3}[A-Z0-9][A-Z0-9\-]{1,14}(?:\s?\d{1,4})?)\s(?:trial|study|protocol)\b")
-_CLINICAL = re.compile(rf"\b(?:clinical|basket|umbrella|investigational|research|therapeutic)\s{_STUDY}\b", re.IGNORECASE)
-_ON = re.compile(r"\bon\s(?:a\s|the\s|this\s)?(?:clinical\s)?(?:study|trial|protocol)\b(?!\s(?:day|drug|of\s(?:void|antib)))", re.IGNORECASE)
+_CLINICAL = re.compile(
+    rf"\b(?:clinical|basket|umbrella|investigational|research|therapeutic)\s{_STUDY}\b", re.IGNORECASE
+)
+_ON = re.compile(
+    r"\bon\s(?:a\s|the\s|this\s)?(?:clinical\s)?(?:study|trial|protocol)\b(?!\s(?:day|drug|of\s(?:void|antib)))",
+    re.IGNORECASE,
+)
 _BARE = re.compile(rf"(?<![\w\-]){_STUDY}(?![\w\-])", re.IGNORECASE)
 _ROMAN: Final = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 #: So far (characters) the words of a patient's part stand from the trial.
@@ -68,15 +75,16 @@ class TrialRecognizer:
         text = frame.text
         if not _MAY_HOLD.search(text):
             return
-        taken: list[tuple[int, int]] = []
+        taken: list[tuple[int, int]] = []  # in text order, none over another
         for pattern in (_NUMBER, trial_words().protocols, _PHASED, _NAMED, _CLINICAL, _ON, _BARE):
             for match in pattern.finditer(text):
-                if any(match.start() < end and start < match.end() for start, end in taken):
+                at = bisect.bisect_left(taken, (match.end(), 0))
+                if at and taken[at - 1][1] > match.start():
                     continue
                 attributes = self._attributes(match)
                 if attributes is None or pattern is _BARE and not _has_part(frame, match.start(), match.end()):
                     continue
-                taken.append(match.span())
+                taken.insert(at, match.span())
                 yield Span(match.start(), match.end(), "trial", "", "pattern:trial", attributes)
 
     @staticmethod
@@ -94,7 +102,9 @@ class TrialRecognizer:
         return attributes
 
 
-_MAY_HOLD = re.compile(r"trial|stud(?:y|ies)|protocol|NCT|phase|\bph\b|SWOG|NRG|NSABP|RTOG|EORTC|CALGB|ECOG-ACRIN", re.IGNORECASE)
+_MAY_HOLD = re.compile(
+    r"trial|stud(?:y|ies)|protocol|NCT|phase|\bph\b|SWOG|NRG|NSABP|RTOG|EORTC|CALGB|ECOG-ACRIN", re.IGNORECASE
+)
 
 
 def _phase(written: str) -> str:
@@ -116,6 +126,12 @@ def _parts_around(frame: Frame, start: int, end: int, reach: int) -> list[tuple[
     ]
 
 
+def part_in(text: str) -> str:
+    """What a short text says of the patient's part in a trial; empty for nothing."""
+    found = {status for match in trial_words().status.find(text, tokenize(text)) for status in match.payloads}
+    return next((status for status in trial_words().order if status in found), "")
+
+
 def _has_part(frame: Frame, start: int, end: int) -> bool:
     return any(status != "completed" for _, _, status in _parts_around(frame, start, end, _CLOSE))
 
@@ -133,7 +149,11 @@ def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Menti
         told = min(around, key=lambda part: (order.index(part[2]), part[0]), default=None)
         status = told[2] if told else ""
         context = replace(mention.context, polarity=Polarity.PRESENT, temporality=Temporality.CURRENT, reason="none")
-        if mention.context.temporality is Temporality.HYPOTHETICAL and status == "enrolled" and _is_conditional(frame, mention):
+        if (
+            mention.context.temporality is Temporality.HYPOTHETICAL
+            and status == "enrolled"
+            and _is_conditional(frame, mention)
+        ):
             status = "considered"
         if status in _MEANS_ABSENT:
             context = replace(context, polarity=Polarity.ABSENT, reason=_REASONS[status])
@@ -171,4 +191,7 @@ def _is_conditional(frame: Frame, mention: Mention) -> bool:
 
 _NAMES_TRIAL = re.compile(r"\s(?:clinical\s)?")
 _OF_DRUG = re.compile(r"\s(?:of|with|using|testing|evaluating)\s(?:the\s|an?\s)?(?:[A-Za-z]\w+\s)?", re.IGNORECASE)
-_MIGHT = re.compile(r"\b(?:if|would|could|may|might|should|consider\w*|possib\w+|potential\w*|option\w*|once|when|will|plan\w*)\b", re.IGNORECASE)
+_MIGHT = re.compile(
+    r"\b(?:if|would|could|may|might|should|consider\w*|possib\w+|potential\w*|option\w*|once|when|will|plan\w*)\b",
+    re.IGNORECASE,
+)
