@@ -257,6 +257,10 @@ def _say(text: str, owned: Sequence[tuple[Mark, Group]], groups: Sequence[Group]
                 group.cues.append(Cue(mark.start, mark.end, f"course:{standing}"))
             if why:
                 group.told["reason"] = why
+    for mark, group in owned:
+        if mark.kind == "cycles" and mark.numbered and "standing" not in group.told:
+            # "C5D1 today": the number of a cycle is told of what goes on, a count of them of what was given.
+            group.told["standing"] = "ongoing"
     for ahead, following in itertools.pairwise(groups):
         # "Neoadjuvant AC x4 then paclitaxel": what is given next, without an operation between, has the same intent.
         between = text[ahead.end : following.start]

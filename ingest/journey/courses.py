@@ -45,10 +45,11 @@ def tell_courses(bench: Workbench) -> None:
                 fact.attributes["status"] = fact.context.reason
             elif fact.status == "planned":
                 fact.attributes["status"] = "planned"
+    told_on = [read.note.date.toordinal() if read.note.date else EARLIEST_DAY for read in bench.notes]
     for facts in treatments.values():
         courses = courses_of(facts)
         for number, course in enumerate(courses, start=1):
-            _tell(course)
+            _tell(course, max(told_on[fact.note] for fact in course))
             if len(courses) > 1:
                 for fact in course:
                     fact.attributes["course"] = float(number)
@@ -99,8 +100,8 @@ def _course_at(starts: Sequence[DayInterval], day: DayInterval) -> int:
     return max((number for number, start in enumerate(starts) if start.low <= day.high), default=0)
 
 
-def _tell(course: Sequence[Fact]) -> None:
-    """The same attributes, and the same end, for all facts of one course."""
+def _tell(course: Sequence[Fact], told_last: int) -> None:
+    """The same attributes, and the same end, for all facts of one course; ``told_last``: when a note last told of it."""
     told: dict[str, Value] = {}
     own = [fact for fact in course if not fact.copied] or list(course)
     implied = implied_intent(course[0].concept)
@@ -118,6 +119,11 @@ def _tell(course: Sequence[Fact]) -> None:
     status = {"started": "ongoing", "stopped": "discontinued"}.get(standing, standing)
     if status:
         told["status"] = status
+    if not status and course[0].kind == "radiation":
+        begun = min(fact.day.high for fact in course)
+        if begun + _LONGEST_RADIATION < told_last:
+            # No course of radiation goes on for so long.
+            status = told["status"] = "completed"
     reasons = [str(fact.attributes["reason"]) for fact in over if "reason" in fact.attributes]
     if reasons:
         told["reason"] = reasons[-1]
