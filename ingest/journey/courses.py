@@ -101,7 +101,7 @@ def _course_at(starts: Sequence[DayInterval], day: DayInterval) -> int:
 
 
 def _tell(course: Sequence[Fact], told_last: int) -> None:
-    """The same attributes, and the same end, for all facts of one course; ``told_last``: when a note last told of it."""
+    """The same attributes and end for all facts of one course; ``told_last``: when a note last told of it."""
     told: dict[str, Value] = {}
     own = [fact for fact in course if not fact.copied] or list(course)
     implied = implied_intent(course[0].concept)
