@@ -66,6 +66,8 @@ _OPENS_REASON = re.compile(r"[(:\-–,]\s?(?:\w+\s){0,2}$")
 #: No further than so many weighted characters does a mark belong to a treatment; a bare ``C4`` stands right beside it.
 _REACH, _REACH_OF_WEAK = 80, 14
 _REACH_OF_REASON = 90
+#: A last dose so many days before the note is the end; a later one is only the latest.
+_LONG_PAST = 60
 _REACH_OF_DATE = 42
 _ENDS: Final = frozenset({"stopped", "completed", "failed", "intolerant"})
 #: What these words say of the course, and why it ended.
@@ -215,7 +217,9 @@ def _owner(text: str, mark: Mark, groups: Sequence[Group]) -> Group | None:
         *((group, mark.end, group.start, True) for group in behind[:1]),
         *((group, group.end, mark.start, False) for group in ahead[-1:]),
     ):
-        cost = _distance(text, low, high)
+        # "Pembrolizumab 200 mg q3w, C12": doses between do not part a cycle from its drug.
+        beside = mark.weak and high - low <= _LONGEST_GAP and _TOGETHER.fullmatch(text, low, high)
+        cost = 1 if beside else _distance(text, low, high)
         if is_behind and (words.lstrip()[:1] in "x×" and mark.kind == "cycles" or mark.kind in ("since", "until")):
             cost += 60
         if mark.kind == "standing" and _LEADS_ON.search(words) and not is_behind:
@@ -229,7 +233,7 @@ def _owner(text: str, mark: Mark, groups: Sequence[Group]) -> Group | None:
 
 def _marks_of(kind: str) -> frozenset[str]:
     takes = _TAKES[kind]
-    return takes | {"since", "until"} if "began" in takes else takes
+    return takes | {"since", "until", "last"} if "began" in takes else takes
 
 
 def _say(text: str, owned: Sequence[tuple[Mark, Group]], groups: Sequence[Group]) -> None:
@@ -298,7 +302,7 @@ def _say_dates(
     for number, (mark, group) in enumerate(owned):
         if mark.kind in ("since", "until"):
             limit = 0
-        elif mark.kind == "standing":
+        elif mark.kind == "last" or mark.kind == "standing" and mark.value not in ("ongoing", "resumed"):
             limit = _REACH_OF_DATE
         elif mark.kind == "cycles" and mark.numbered and mark.value == 1.0:
             limit = 12
@@ -317,7 +321,10 @@ def _say_dates(
         taken.add(number)
         used.add(date.start)
         mark, group = owned[number]
-        if mark.value in _ENDS or mark.kind == "until":
+        if mark.kind == "last":
+            if frame.note.date is None or date.day.high + _LONG_PAST <= frame.note.date.toordinal():
+                _end(group, date)
+        elif mark.value in _ENDS or mark.kind == "until" or mark.kind == "since" and _is_off(mark, group, owned):
             _end(group, date)
         elif mark.value == "started" or mark.kind in ("since", "cycles"):
             _begin(group, date)
@@ -365,6 +372,12 @@ def _is_pause(text: str, start: int, at: int) -> bool:
         )
         is not None
     )
+
+
+def _is_off(since: Mark, group: Group, owned: Sequence[tuple[Mark, Group]]) -> bool:
+    """Whether the words before *since* say that the treatment has ended ("off tamoxifen since 3/2018")."""
+    before = [mark for mark, other in owned if other is group and mark.kind == "standing" and mark.end <= since.start]
+    return bool(before) and before[-1].value in _ENDS
 
 
 def _date_cost(

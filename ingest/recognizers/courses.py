@@ -22,6 +22,8 @@ from ..tokens import Token, tokenize
 _MOST_CYCLES = 60
 #: Totals above this are of a dose written twice over ("50 Gy x 25 fx" is not 1,250 Gy).
 _MOST_GRAY = 100.0
+#: Words of standing that say something only together with a date.
+_BY_DATE: Final = frozenset({"since", "until", "last"})
 _NUMBER_WORDS: Final = {
     word: number
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
@@ -75,7 +77,7 @@ _DATE_BEHIND = re.compile(r"\s?[:(]?\s?(?:on\s|started\s)?\d{1,4}[/-]\d{1,2}")
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A stretch of text that says something of a course. ``kind``: cycles, line, intent, standing, change, dose,
-    fractions, since or until; ``value`` what it says."""
+    fractions, since, until or last; ``value`` what it says."""
 
     start: int
     end: int
@@ -115,7 +117,7 @@ def course_words() -> CourseWords:
     for kind in ("intent", "standing", "change"):
         for value, phrases in table[kind].items():
             for phrase in phrases:
-                marks.add(phrase, (value, value) if value in ("since", "until") else (kind, value))
+                marks.add(phrase, (value, value) if value in _BY_DATE else (kind, value))
     reasons = PhraseTrie((phrase, name) for name, phrases in table["reason"].items() for phrase in phrases)
 
     def behind(name: str) -> re.Pattern[str]:
