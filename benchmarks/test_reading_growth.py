@@ -14,6 +14,7 @@ from cohortium.ingest.notation.expressions import expressions_of
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
+from cohortium.ingest.recognizers.trials import TrialRecognizer
 from cohortium.ingest.shape import Shape
 from cohortium.ingest.tokens import tokenize
 from cohortium.kb.model import Note
@@ -86,6 +87,18 @@ REPEATED = {
     "sites": "breast ",
     "spread": "Metastatic carcinoma of the left breast to bone. ",
     "graded_symptoms": "Grade 2 nausea. ",
+    "courses": "Carboplatin x4 3/4/2019 - 5/6/2019, then docetaxel ",
+    "cycles": "carboplatin C4D1 ",
+    "stopped": "carboplatin stopped for ",
+    "switches": "docetaxel switched to ",
+    "lines": "second line docetaxel ",
+    "doses": "RT 50 Gy/25 ",
+    "fractions": "radiation 25 fx ",
+    "harms": "nausea due to docetaxel, ",
+    "listed_harms": "docetaxel nausea and ",
+    "trials": "enrolled on NCT01234567 ",
+    "phases": "phase II ",
+    "bare_trials": "study ",
 }
 SHORT, LONG = 100_000, 400_000
 #: Four times the text in four times the time, and a margin for a busy machine.
@@ -107,6 +120,7 @@ RECOGNIZERS = (
     PerformanceRecognizer(),
     NodeRecognizer(),
     MetastasisRecognizer(),
+    TrialRecognizer(),
 )
 
 

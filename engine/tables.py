@@ -81,9 +81,21 @@ def print_info(held: dict[str, Any]) -> None:
 
 
 def print_journey(timeline: Timeline) -> None:
-    """One line an event, in order of time, then how conflicts were decided."""
+    """One line an event, in order of time, then the lines of therapy, then how conflicts were decided."""
     rows = [(row.when, row.kind, row.name, attributes_text(row), row.assertion, row.world) for row in timeline.rows]
     print_table(("when", "kind", "what", "attributes", "context", "world"), rows)
+    if timeline.lines:
+        told = [
+            (
+                line.line,
+                line.since,
+                line.until,
+                " + ".join(line.treatments),
+                *map(", ".join, (line.intents, line.reasons)),
+            )
+            for line in timeline.lines
+        ]
+        print_table(("line", "since", "until", "treatments", "intent", "ended for"), told)
     for decision in timeline.decisions:
         print(f"decided by {decision.rule}: {decision.explanation}")
         for event in decision.believed:

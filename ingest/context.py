@@ -47,6 +47,8 @@ _HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condi
 _VERDICT = re.compile(
     r"(?:was |has been |since )?(?:ruled out|excluded|discounted|not (?:found|seen|confirmed))\b", re.IGNORECASE
 )
+#: So few words stand between a plan and the amount that is planned ("plan to give 6 cycles of").
+_TO_AMOUNT = 4
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 
 
@@ -423,6 +425,14 @@ class SentenceContext:
             if pair[1].kind.name in ("hypothetical", "condition", "historical")
         ]
         # "On", "from", "adjuvant" say that a treatment is meant, not that it was given: any clearer cue goes first.
+        # "Cycles of" says how much: a plan right before it plans so much.
+        amounts = [found for _, found in clear if found.kind.name == "given_amount"]
+        if any(
+            found.kind.sets.get("status") == "planned" and 0 <= amount.match.first - found.match.last <= _TO_AMOUNT
+            for amount in amounts
+            for _, found in clear
+        ):
+            clear = [pair for pair in clear if pair[1].kind.name != "given_amount"]
         for _, found in sorted(clear, key=lambda pair: pair[0])[:1]:
             cues.append(self._cue(found))
             if found.kind.name == "historical":

@@ -44,7 +44,7 @@ _BODY = rf"""(?P<masked>\[\*\*\s?)?(?:
       (?P<iso_year>{_YEAR})[-/](?P<iso_month>1[0-2]|0?[1-9])(?!\d)(?:[-/](?P<iso_day>{_DAY}))?(?![\d/])
     | (?P<first>{_DAY})(?P<separator>[/.\-])(?P<second>{_DAY})(?P=separator)(?P<number_year>{_YEAR}|\d\d)(?![\d/%]|\.\d)
     | (?P<slash_month>1[0-2]|0?[1-9])/(?P<slash_year>{_YEAR}|00|3[2-9]|[4-9]\d)(?![\d/%])
-    | (?P<bare_first>{_DAY})/(?P<bare_second>{_DAY})(?![\d/%.+]|-\d\d\d)
+    | (?P<bare_first>{_DAY})/(?P<bare_second>{_DAY})(?![\d/%+]|\.\d|-\d\d\d)
     | (?(masked)(?P<masked_month>1[0-2]|0?[1-9])-(?P<masked_day>{_DAY})(?=\s?\*\*)|(?!))
     | (?P<day_first>{_DAY})(?:st|nd|rd|th)?[\s\-]{{0,3}}(?:of\s)?{_MONTH.format("month_after")}
       (?:[\s,\-]{{0,3}}(?:(?P<year_after>{_YEAR})(?!\d)|['’]?(?P<short_after>\d\d)(?![\d/%]|[:.]\d)))?
@@ -258,7 +258,7 @@ class DateReader:
             interval = _within_bounds(read[0].low, read[0].high)
             if interval is None:
                 continue
-            if match["month_only"]:
+            if match["month_only"] or read[1] == "month-year":
                 opening = self._open_month(match, interval)
                 if opening:
                     mentions.append(opening)
@@ -367,6 +367,14 @@ class DateReader:
                 short = None
             return self._named(got["month_after"], int(got["day_first"]), got["year_after"] or short)
         if got["month_before"]:
+            opened = not got["year_of_day"] and _OPEN_MONTH.search(self.text, max(0, match.start() - 24), match.start())
+            if opened and len(got["day_after"]) == 2:
+                # "Oct - Nov 23": two months of a year, not one and a day.
+                return (
+                    month_span(self._year(got["day_after"]), _MONTHS[got["month_before"][:3].casefold()]),
+                    "month-year",
+                    "month",
+                )
             return self._named(got["month_before"], int(got["day_after"]), got["year_of_day"])
         if got["month_only"]:
             digits = got["month_year"] or got["month_short_year"]

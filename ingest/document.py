@@ -19,7 +19,9 @@ from ..kb.model import (
     Relation,
 )
 from .context import CueTable, cue_table
+from .courses import with_courses
 from .frame import Frame, Span, resolve_overlaps
+from .harms import with_harms
 from .inverted import turn_round
 from .lexicon import Lexicon, recognise
 from .mentions import MentionWriter
@@ -29,6 +31,7 @@ from .recognizers.molecular import MolecularRecognizer
 from .recognizers.performance import PerformanceRecognizer
 from .recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from .recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
+from .recognizers.trials import TrialRecognizer, with_status
 from .results import ResultBinder
 from .shape import Section, sections_of
 from .statements import statement
@@ -84,6 +87,7 @@ class NoteReader:
             NodeRecognizer(),
         )
         self._metastasis = MetastasisRecognizer()
+        self._trials = TrialRecognizer()
         self._binder = parts.binder(concepts)
         implied = _tables()["implied"]
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
@@ -145,19 +149,24 @@ class NoteReader:
         self._placement.others(frame, events, sites)
         self._placement.grades(events)
         events += [Span(start, end, "symptom", "", "target") for start, end in targets]
+        written = with_courses(frame, self._writer.write(frame, events, document_class))
+        told, relations = with_harms(frame, written)
+        # Trials are written by themselves: a word for one must not part a drug from what is said of it.
+        told += with_status(frame, self._writer.write(frame, list(self._trials.find(frame)), document_class), told)
         # Two recognisers may see the same thing in the same place; it is said once.
         mentions: dict[str, Mention] = {}
-        for mention in self._writer.write(frame, events, document_class):
+        for mention in told:
             mentions.setdefault(mention.mention_id, mention)
         if notations:
-            told = with_notations(
+            noted = with_notations(
                 frame,
                 bound,
                 tuple(mentions.values()),
                 lambda spans: self._writer.write(frame, events + spans, document_class),
             )
-            mentions = {mention.mention_id: mention for mention in told}
-        return ReadNote(note, tuple(mentions.values()), tuple(_relations(mentions.values())), document_class, topic)
+            mentions = {mention.mention_id: mention for mention in noted}
+        relations += _relations(mentions.values())
+        return ReadNote(note, tuple(mentions.values()), tuple(relations), document_class, topic)
 
     def side(self, text: str) -> str:
         """The side that a short text names: left, right, bilateral, or empty."""

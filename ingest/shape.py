@@ -287,6 +287,8 @@ def _is_abbreviation(word: str, text: str, after: int) -> bool:
         return True  # "1." that numbers an item of a list
     if text[after : after + 1] == "\n" or after >= len(text):
         return False
+    if lowered == "no" and text[after : after + 4].strip()[:1].isalpha():
+        return False  # "Transfused: no. Paclitaxel …": only before a figure is it a number.
     if len(lowered) == 1 and lowered.isalpha():
         # A letter alone is an initial, but for the base that a change ends in ("c.1799T>A.").
         return text[max(0, after - 3) : max(0, after - 2)] not in (">", "→")

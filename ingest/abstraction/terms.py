@@ -10,6 +10,7 @@ from typing import Final
 from ...kb.model import Context, DayInterval, Mention, Note, Polarity, Temporality, Value
 from ..document import NoteReader
 from ..statements import statement
+from .courses import told_of_course
 from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader
@@ -273,7 +274,7 @@ class FactReader:
         return replace(
             mention,
             kind=kind,
-            attributes={**read, **kept},
+            attributes={**read, **kept, **told_of_course(kind, fact, self._pieces)},
             note_id=note.note_id,
             start=start,
             end=end,

@@ -30,7 +30,9 @@ from ..sites import SITES_OF_SPREAD, TumorComposer
 from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
+from .courses import tell_courses
 from .facts import Fact, facts_of
+from .lines import number_lines
 from .paradoxes import resolve_impossible
 from .treatments import give_components, weigh_treatments
 from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
@@ -53,6 +55,10 @@ _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "surgery": ("laterality", "site"),
     "lab": ("value",),
     "state": ("of",),
+    "medication": ("course",),
+    "regimen": ("course",),
+    "radiation": ("course",),
+    "trial": ("number", "name"),
 }
 
 
@@ -354,5 +360,7 @@ STEPS: Final[tuple[Step, ...]] = (
     weigh_treatments,
     settle_contradictions,
     resolve_impossible,
+    tell_courses,
+    number_lines,
     fold,
 )

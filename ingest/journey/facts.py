@@ -17,7 +17,7 @@ _COPIED_LENGTH = 60
 _ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
 _SPACES = re.compile(r"\W+")
 #: Attributes of the reading of one mention, which say nothing of the event.
-_OF_MENTION = frozenset({"spread_site", "exons", "status"})
+_OF_MENTION = frozenset({"spread_site", "exons", "status", "standing", "began", "ended"})
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             own.add(sentence)
             copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
             for concept, attributes in _readings(mention, concepts):
-                if note.document_class == "abstraction":
+                if note.document_class == "abstraction" or mention.kind == "trial":
                     # What a note's wording says of one mention, an abstraction says of the event.
                     attributes |= {name: mention.attributes[name] for name in ("status",) if name in mention.attributes}
                 if mention.kind == "variant" and note.document_class == "genetics" and "percent" not in attributes:

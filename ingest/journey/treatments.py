@@ -15,14 +15,16 @@ _TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure",
 _RECORD_SECTIONS: Final = frozenset(
     {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
 )
+#: What only a course that was given has: cycles, where it stands, when it began or ended.
+_OF_A_COURSE: Final = frozenset({"cycles", "standing", "began", "ended"})
 
 
 def weigh_treatments(bench: Workbench) -> None:
     """A treatment merely mentioned was given only if something supports it; else it stays possible.
 
-    Support: a clear statement elsewhere that it (or a drug below it) was given; a medication list or history; a dose or
-    a past date beside it; the report of the operation or of its specimen. A record that says it was never started or
-    was declined outweighs any mere mention.
+    Support: a clear statement elsewhere that it (or a drug below it) was given; a medication list or history; a dose, a
+    past date, cycles or what became of it beside it; the report of the operation or of its specimen. A record that says
+    it was never started or was declined outweighs any mere mention.
     """
     stated: set[str] = set()
     refused: set[str] = set()
@@ -50,7 +52,8 @@ def _supported(fact: Fact) -> bool:
         )
     if fact.document_class in ("molecular", "genetics", "pathology", "imaging"):
         return False
-    return fact.mention.section in _RECORD_SECTIONS or "dose" in fact.attributes or is_dated(fact)
+    in_course = not _OF_A_COURSE.isdisjoint(fact.mention.attributes)
+    return fact.mention.section in _RECORD_SECTIONS or "dose" in fact.attributes or in_course or is_dated(fact)
 
 
 def give_components(bench: Workbench) -> None:

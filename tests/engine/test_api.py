@@ -12,9 +12,22 @@ from pathlib import Path
 import pytest
 
 import cohortium
+from cohortium.engine.journey import timeline
+from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import MissingKb, UnknownPatient, UsageError
 from cohortium.kb.load import build_generation
-from cohortium.kb.model import Context, DayInterval, Decision, Event, Journey, Mention, Note, Polarity, World
+from cohortium.kb.model import (
+    Context,
+    DayInterval,
+    Decision,
+    Event,
+    Journey,
+    Mention,
+    Note,
+    Polarity,
+    Temporality,
+    World,
+)
 from cohortium.kb.terminal import NotYet
 from cohortium.query_lang import nodes as q
 
@@ -257,3 +270,21 @@ def test_a_whole_query_loads_no_slow_package(path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_journey_tells_its_lines_of_therapy() -> None:
+    """Each line of a tumor with its drugs, days, intents and reasons; what was only planned is none."""
+    planned = Context(temporality=Temporality.PLANNED)
+    events = (
+        Event("P1", "medication", "docetaxel", TODAY, attributes={"line": 1.0, "reason": "progression"}, tumor="t1"),
+        Event("P1", "regimen", "folfox", TODAY, attributes={"line": 1.0}, tumor="t1"),
+        Event("P1", "medication", "tamoxifen", TODAY, TODAY, {"line": 2.0, "intent": "palliative"}, tumor="t1"),
+        Event("P1", "medication", "olaparib", attributes={"line": 3.0}, context=planned, world=World.NONE, tumor="t1"),
+    )
+    told = timeline(Journey("P1", events=events), ConceptTable.from_files())
+    first, second = told.lines
+    assert (first.line, first.since, first.until, first.treatments) == (1, DATE.isoformat(), "", ("docetaxel",))
+    assert (first.intents, first.reasons) == ((), ("progression",))
+    assert (second.line, second.until, second.treatments) == (2, DATE.isoformat(), ("tamoxifen",))
+    assert second.intents == ("palliative",)
+    assert told.as_dict()["lines"][0]["line"] == 1

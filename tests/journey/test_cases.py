@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from cohortium.ingest.courses import days_text
 from cohortium.ingest.document import shared_reader
 from cohortium.ingest.journey.build import build_journey
 from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Event, Journey, Note, World
@@ -63,6 +64,7 @@ def _fits(event: Event, concept: str, asked: dict[str, str]) -> bool:
         "sources": event.sources,
         "rule": event.tumor_rule,
         "assertion": event.context.assertion,
+        "end": "" if event.end is None else days_text(event.end),
     }
     if "tumor" in asked and event.tumor != _TUMORS[asked.pop("tumor")]:
         return False

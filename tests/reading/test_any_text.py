@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from cohortium.ingest.dates import DateReader
 from cohortium.ingest.document import NoteReader
 from cohortium.ingest.frame import Frame
+from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.recognizers.molecular import MolecularRecognizer
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
+from cohortium.ingest.recognizers.trials import TrialRecognizer
 from cohortium.ingest.shape import Shape
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Note
 
@@ -27,6 +29,10 @@ PIECES = st.sampled_from(
     3/4/2019 13/5 4.3.19 March Mar '19 [** **] 99/99/9999 0/0 31/2/2020 - – / . ; : , | ( ) FAMILY HISTORY: Plan
     HER2 ER+ EGFR L858R c.1799T>A IVS4+1G>A Val to Glu codon mutation C677T delAG exon 19 del 95
     IHC 2+ p.V600E no evidence of breast cancer carcinoma not denies mother
+    carboplatin paclitaxel Pembrolizumab FOLFOX radiation RT colitis C4D1 C1 x6 cycles 2L first-line adjuvant
+    maintenance started stopped held since until due to for toxicity progression switched to 50 Gy /25 5040 cGy in
+    28 fx 40/15
+    NCT01234567 phase II trial enrolled declined study on SWOG S1418 -> →
     ſix dayſ İ ſept K ٣/٤/٢٠١٩ ² １２""".split()
 )
 TEXTS = st.lists(st.one_of(PIECES, PIECES, st.text(max_size=6)), max_size=40).flatmap(
@@ -62,7 +68,7 @@ def test_shape_covers_any_text(text: str) -> None:
     position = 0
     for sentence in shape.sentences:
         assert position <= sentence.start < sentence.end <= len(text)
-        assert not text[position : sentence.start].strip(" ;\t\r\n") or text[position : sentence.start].isspace()
+        assert not text[position : sentence.start].replace(";", " ").strip()
         position = sentence.end
 
 
@@ -78,6 +84,7 @@ def test_shape_covers_any_text(text: str) -> None:
         NodeRecognizer(),
         MetastasisRecognizer(),
         MolecularRecognizer(),
+        TrialRecognizer(),
     ],
     ids=lambda recognizer: recognizer.name,
 )
@@ -101,6 +108,17 @@ def test_notes_of_any_text_are_read(reader: NoteReader, text: str, date: datetim
 
 
 @SOME
+@given(text=TEXTS, date=NOTE_DATES)
+def test_courses_of_any_text_become_a_journey(reader: NoteReader, text: str, date: datetime.date | None) -> None:
+    """Courses and lines of any text are told: a line is a number from 1, an end lies not before its begin."""
+    notes = [Note("P1", "N1", text, date), Note("P1", "N2", text[::-1] + text, None)]
+    journey = build_journey("P1", [reader.read(note) for note in notes], reader.concepts)
+    for event in journey.events:
+        assert float(event.attributes.get("line", 1.0)) >= 1
+        assert event.end is None or event.end.high >= event.day.low
+
+
+@SOME
 @example(text="G3ſix", date=None)
 @example(text="Grade3", date=None)
 @example(text="0/0 sentinels", date=None)
@@ -108,6 +126,12 @@ def test_notes_of_any_text_are_read(reader: NoteReader, text: str, date: datetim
 def test_recognisers_find_the_same_behind_their_triggers(text: str, date: datetime.date | None) -> None:
     """A note without a recogniser's trigger holds nothing for it, so that gating by triggers changes no result."""
     frame = Frame(Note("P1", "N1", text, date))
-    for recognizer in (StageRecognizer(), GradeRecognizer(), PerformanceRecognizer(), NodeRecognizer()):
+    for recognizer in (
+        StageRecognizer(),
+        GradeRecognizer(),
+        PerformanceRecognizer(),
+        NodeRecognizer(),
+        TrialRecognizer(),
+    ):
         if not frame.holds(recognizer.triggers):
             assert not list(recognizer.find(frame))

@@ -82,7 +82,7 @@ def fits(mention: Mention, expected: str) -> bool:
     if pairs.get("status") == "given" and not mention.context.really_happened:
         return False
     reason = pairs.pop("reason", "none")
-    if mention.context.reason != reason:
+    if reason not in (mention.context.reason, mention.attributes.get("reason")):
         return False
     for name, value in pairs.items():
         got = _plain(mention.attributes.get(name, ""))

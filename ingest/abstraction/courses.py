@@ -1,0 +1,39 @@
+"""What an abstraction says of a course of treatment, as events have it: classes of reasons, doses in Gy, causes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...kb.model import Value
+from ..recognizers.courses import dose_of, reason_in
+from ..recognizers.trials import part_in
+from .pieces import PieceReader
+from .records import AbstractedFact
+
+_TREATMENTS: Final = frozenset({"medication", "regimen", "radiation"})
+_HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
+
+
+def told_of_course(kind: str, fact: AbstractedFact, pieces: PieceReader) -> dict[str, Value]:
+    """What is read: reason, dose and fractions of a treatment, cause of an adverse event, part in a trial.
+
+    What cannot be read stays as it is written.
+    """
+    told: dict[str, Value] = {}
+    reason = fact.attributes.get("reason", "")
+    if kind in _TREATMENTS and reason:
+        read = reason_in(reason)
+        if not read and any(mention.kind in _HARMS for mention in pieces.mentions(reason)):
+            read = "toxicity"
+        if read:
+            told["reason"] = read
+    if kind == "radiation":
+        dose, fractions = dose_of(fact.attributes.get("dose", "") or fact.value)
+        told |= {name: one for name, one in (("dose", dose), ("fractions", fractions)) if one is not None}
+    if kind == "adverse_event" and reason:
+        drugs = [mention.concept for mention in pieces.mentions(reason) if mention.kind in ("medication", "regimen")]
+        if drugs:
+            told["cause"] = drugs[0]
+    if kind == "trial" and (part := part_in(fact.attributes.get("status", "") or fact.value)):
+        told["status"] = part
+    return told

@@ -1,0 +1,223 @@
+"""Courses: each treatment that was given gets when it began and ended, why, and where it stands, from all its notes.
+
+A drug given again after a stop is another course, and another event. What says so is told by the notes themselves
+(``ingest.courses``); a stop without a day lies between the last day on which it was spoken of as going on and its note.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Final
+
+from ...kb.model import EARLIEST_DAY, DayInterval, Value
+from ..courses import days_of
+from .bench import Workbench, is_dated, is_own
+from .facts import Fact
+
+TIMED: Final = frozenset({"medication", "regimen", "radiation"})
+#: Days without the treatment after which it is given again, rather than on.
+PAUSE: Final = 60
+#: Courses of radiation that begin so many days apart are two.
+_APART: Final = 90
+#: A begin told within so many days is told exactly; a year is not.
+_EXACT, _YEAR = 31, 300
+#: A note may speak of a treatment so many days before it really began.
+_EARLY: Final = 120
+#: Radiation takes no longer.
+_LONGEST_RADIATION: Final = 60
+_OVER: Final = frozenset({"stopped", "completed"})
+#: What is told as an attribute once for the whole course.
+_ONCE: Final = ("intent", "line", "change", "dose", "fractions")
+
+
+def tell_courses(bench: Workbench) -> None:
+    """Begin, end, standing and reason of each course; courses of one treatment told apart."""
+    treatments: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
+    for fact in bench.facts:
+        if fact.kind in TIMED and is_own(fact) and fact.document_class != "abstraction":
+            if fact.context.really_happened:
+                treatments[fact.kind, fact.concept, fact.tumor].append(fact)
+            elif fact.context.reason in ("declined", "never_started"):
+                fact.attributes["status"] = fact.context.reason
+            elif fact.status == "planned":
+                fact.attributes["status"] = "planned"
+    told_on = [read.note.date.toordinal() if read.note.date else EARLIEST_DAY for read in bench.notes]
+    for facts in treatments.values():
+        courses = courses_of(facts)
+        for number, course in enumerate(courses, start=1):
+            _tell(course, max(told_on[fact.note] for fact in course))
+            if len(courses) > 1:
+                for fact in course:
+                    fact.attributes["course"] = float(number)
+
+
+def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
+    """The facts of one treatment by course: a stated beginning after a stated end begins another."""
+    begins = sorted({day for fact in facts if (day := stated_begin(fact)) is not None})
+    ends = sorted({days_of(str(text)) for fact in facts if (text := fact.mention.attributes.get("ended"))})
+    starts: list[DayInterval] = []
+    for day in begins:
+        if not starts:
+            starts.append(day)
+        elif facts[0].kind == "radiation":
+            if day.low > starts[-1].high + _APART:
+                starts.append(day)
+        elif any(starts[-1].low <= end.low and end.high + PAUSE < day.low for end in ends):
+            starts.append(day)
+    if len(starts) < 2:
+        return [list(facts)]
+    courses: list[list[Fact]] = [[] for _ in starts]
+    for fact in facts:
+        courses[_course_at(starts, _day_in_course(fact))].append(fact)
+    return [course for course in courses if course]
+
+
+def stated_begin(fact: Fact) -> DayInterval | None:
+    """The day on which a course began, where the fact states it: in words, or by a plain date beside the treatment."""
+    told = fact.mention.attributes
+    if "began" in told:
+        return days_of(str(told["began"]))
+    plain = "ended" not in told and told.get("standing", "started") == "started"
+    return fact.day if plain and is_dated(fact) and fact.day.high - fact.day.low <= _EXACT else None
+
+
+def _day_in_course(fact: Fact) -> DayInterval:
+    """A day on which the course that a fact is of was going on, or had just ended."""
+    for name in ("began", "ended"):
+        if name in fact.mention.attributes:
+            return days_of(str(fact.mention.attributes[name]))
+    return fact.day
+
+
+def _course_at(starts: Sequence[DayInterval], day: DayInterval) -> int:
+    """The last course that had begun on a day; the first before all of them, and for a day that nothing tells."""
+    if day.low <= EARLIEST_DAY:
+        return 0
+    return max((number for number, start in enumerate(starts) if start.low <= day.high), default=0)
+
+
+def _tell(course: Sequence[Fact], told_last: int) -> None:
+    """The same attributes and end for all facts of one course; ``told_last``: when a note last told of it."""
+    told: dict[str, Value] = {}
+    own = [fact for fact in course if not fact.copied] or list(course)
+    implied = implied_intent(course[0].concept)
+    if implied:
+        told["intent"] = implied
+    for name in _ONCE:
+        values = [fact.attributes[name] for fact in course if name in fact.attributes]
+        if values and (name not in ("dose",) or course[0].kind == "radiation"):
+            told[name] = Counter(values).most_common(1)[0][0]
+    counts = [float(fact.attributes["cycles"]) for fact in course if "cycles" in fact.attributes]
+    if counts:
+        told["cycles"] = max(counts)
+    standing, over = _standing(own)
+    end = _end(course, own, standing)
+    status = {"started": "ongoing", "stopped": "discontinued"}.get(standing, standing)
+    if status:
+        told["status"] = status
+    if not status and course[0].kind == "radiation":
+        begun = min(fact.day.high for fact in course)
+        if begun + _LONGEST_RADIATION < told_last:
+            # No course of radiation goes on for so long.
+            status = told["status"] = "completed"
+    reasons = [str(fact.attributes["reason"]) for fact in over if "reason" in fact.attributes]
+    if reasons:
+        told["reason"] = reasons[-1]
+        if status == "completed" and reasons[-1] != "completion":
+            told["status"] = "discontinued"
+    elif status == "completed" and any(fact.mention.attributes.get("standing") == "completed" for fact in own):
+        told["reason"] = "completion"
+    _settle_begin(course)
+    for fact in course:
+        for name in (*_ONCE, "cycles", "reason"):
+            if name != "dose" or fact.kind == "radiation":
+                fact.attributes.pop(name, None)
+        fact.attributes.update(told)
+        fact.end = end
+
+
+@lru_cache(maxsize=1)
+def _implied_intents() -> dict[str, str]:
+    folder = resources.files(__package__.rpartition(".")[0])
+    table = tomllib.loads(folder.joinpath("cues", "lines.toml").read_text("utf-8"))["implied_intent"]
+    return {concept: intent for intent, concepts in table.items() for concept in concepts}
+
+
+def implied_intent(concept: str) -> str:
+    """The intent that a treatment's name says (radiation after mastectomy is adjuvant); empty for none."""
+    return _implied_intents().get(concept, "")
+
+
+def _settle_begin(course: Sequence[Fact]) -> None:
+    """A stated begin stands against a note that spoke of the treatment shortly before, and against a bare year."""
+    begins = [day for fact in course if (day := stated_begin(fact)) is not None]
+    if begins:
+        first = min(begins, key=lambda day: (day.high, -day.low))
+        for fact in course:
+            early = not is_dated(fact) and 0 < first.low - fact.day.high <= _EARLY
+            vague = (
+                fact.day.high - fact.day.low >= _YEAR
+                and fact.day.low > EARLIEST_DAY
+                and "began" not in fact.mention.attributes
+            )
+            if (early or vague) and fact.day.high < first.low:
+                fact.day = first
+    elif course[0].kind == "radiation":
+        for fact in course:
+            if "ended" in fact.mention.attributes:
+                end = days_of(str(fact.mention.attributes["ended"]))
+                fact.day = DayInterval(max(EARLIEST_DAY, end.low - _LONGEST_RADIATION), end.high)
+
+
+def _standing(facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
+    """Where the course stands by its latest word, and the facts that tell of its end, in the order of the record.
+
+    That it was started is told of again and again: it undoes no end. That it goes on does, in a later note.
+    """
+    told = [fact for fact in facts if fact.mention.attributes.get("standing")]
+    told.sort(key=lambda fact: (fact.note, fact.mention.start))
+    standing, over, last_end = "", [], -1
+    for fact in told:
+        word = str(fact.mention.attributes["standing"])
+        if word in _OVER or word == "held":
+            standing, last_end = word, fact.note
+            over.append(fact)
+        elif word == "ongoing" and fact.note > last_end:
+            standing, over = word, []
+        elif not standing:
+            standing = word
+    ended = [fact for fact in facts if "ended" in fact.mention.attributes]
+    if ended and standing in ("", "started"):
+        standing = "stopped" if any("reason" in fact.attributes for fact in ended) else "completed"
+        over = over or ended
+    return standing, over
+
+
+def _end(course: Sequence[Fact], own: Sequence[Fact], standing: str) -> DayInterval | None:
+    """When the course ended: as the notes state it, of several the latest word; else between what is known of it."""
+    stated = [fact for fact in own if "ended" in fact.mention.attributes]
+    if stated and standing != "ongoing":
+        days = [days_of(str(fact.mention.attributes["ended"])) for fact in stated]
+        last = max(stated, key=lambda fact: (fact.note, fact.mention.start))
+        day = days_of(str(last.mention.attributes["ended"]))
+        # The same end, told more closely elsewhere.
+        closer = [one for one in days if day.low <= one.low and one.high <= day.high]
+        return min(closer, key=lambda one: one.high - one.low)
+    if standing in _OVER:
+        over = [fact for fact in own if fact.mention.attributes.get("standing") in _OVER]
+        if over:
+            first = min(over, key=lambda fact: (fact.day.high, fact.note))
+            if is_dated(first) and "began" not in first.mention.attributes:
+                return first.day
+            before = [
+                fact.day.low
+                for fact in course
+                if fact.day.low > EARLIEST_DAY and fact.day.high < first.day.high and fact not in over
+            ]
+            if before and max(before) <= first.day.high and first.day.low > EARLIEST_DAY:
+                return DayInterval(max(before), first.day.high)
+    return None

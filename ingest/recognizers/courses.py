@@ -1,0 +1,247 @@
+"""Marks of courses of treatment in a sentence: cycles, lines, intent, starts and stops, reasons, doses of radiation.
+
+A mark says nothing by itself; ``ingest.courses`` gives each to the treatment that it belongs to. Words are in
+``cues/courses.toml``; the patterns here read only numbers and what stands beside them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any, Final
+
+from ...kb.model import Value
+from ..phrases import PhraseTrie
+from ..tokens import Token, tokenize
+
+#: No count of cycles is higher: what is, counts something else (a dose in milligrams, a year).
+_MOST_CYCLES = 60
+#: Totals above this are of a dose written twice over ("50 Gy x 25 fx" is not 1,250 Gy).
+_MOST_GRAY = 100.0
+#: Words of standing that say something only together with a date.
+_BY_DATE: Final = frozenset({"since", "until", "last"})
+_NUMBER_WORDS: Final = {
+    word: number
+    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
+}
+_COUNT = r"(?:\d{1,2}|" + "|".join(_NUMBER_WORDS) + r")"
+_OF_CYCLES = r"(?:cycles?|cyc|courses?|doses?|infusions?|injections?|rounds?)"
+#: ``C4D1``, ``C4 D15``, ``C1-4``; a bare ``C4`` is a cycle only right beside a drug, which the binding sees to.
+_SHORT_CYCLE = re.compile(
+    r"(?<![\w.\-/])C\s?(?P<first>\d{1,2})(?:\s?[-–]\s?C?(?P<last>\d{1,2})(?![\w/]))?(?P<day>[\s,]?\s?[Dd](?:ay)?\s?\d{1,2})?(?![\w%]|\.\d|[/-]\d)"
+)
+_NUMBERED_CYCLE = re.compile(
+    rf"\b(?:cycles?|cyc)\s?(?:#|no\.?|number)?\s?(?P<count>{_COUNT})\b(?:\s?(?:-|–|to|through)\s?(?P<last>\d{{1,2}})\b)?",
+    re.IGNORECASE,
+)
+_COUNTED_CYCLES = re.compile(
+    rf"(?<![\w.,/\-])(?P<count>{_COUNT})(?:\s|-)?(?:(?:full|total|planned|weekly|monthly|q3w|biweekly|of\s\d{{1,2}})\s){{0,2}}"
+    rf"(?:{_OF_CYCLES}\b|(?<=\d)c\b)",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    rf"(?<![\w])(?:(?:cycles?|doses?|infusions?)\s?)?[x×]\s?(?P<count>\d{{1,2}})(?:\s?{_OF_CYCLES}\b)?"
+    r"(?![\w/%#]|\.\d|\s?(?:mg|g\b|days?|d\b|weeks?|wks?|months?|mos?\b|years?|yrs?|hours?|hrs?|cm|mm|lesions?|nodes?|fx|fractions?))",
+    re.IGNORECASE,
+)
+_SHORT_LINE = re.compile(r"(?<![\w.\-])(?P<number>[1-8])\s?L(?:\+)?(?![\w%/]|\.\d)")
+_LINE_NUMBER = re.compile(r"\bline\s?(?:#|no\.?|number)?\s?(?P<number>[1-8])(?!\w|\.\d)", re.IGNORECASE)
+_GRAY = re.compile(
+    r"(?<![\w.])(?P<total>=\s?)?(?P<dose>\d{1,4}(?:\.\d{1,2})?)\s?(?P<unit>cGy|Gy|GyE|CGE|[Gg]rays?|CcGE)"
+    r"(?:\s?\(?RBE\)?)?(?![a-z])",
+)
+_FRACTIONS = re.compile(
+    r"\s?(?:,|in|over|/|[x×]|\(|given in|delivered in)?\s?(?:in\s)?(?P<count>\d{1,2}|single|one|five|three)\s?"
+    r"(?P<unit>(?:daily\s|once daily\s)?(?:fx'?s?|fxs|fractions?|frac\w{0,4}|f(?![a-z])|#|treatments|sessions))?"
+    r"(?!\w|\.\d|[%/]|\s?(?:mg|cm|mm|weeks?|months?|lesions?|Gy))",
+    re.IGNORECASE,
+)
+_BARE_FRACTIONS = re.compile(r"(?<![\w./])(?P<count>\d{1,2})\s?(?:fx'?s?|fractions?|#)(?!\w)", re.IGNORECASE)
+#: ``RT 40/15``: dose and fractions without a unit, right behind the word for radiation.
+_BARE_DOSE = re.compile(r"\s?:?\s?(?P<dose>\d{2}(?:\.\d{1,2})?)\s?/\s?(?P<count>\d{1,2})(?:#|fx)?(?![\w/%]|\.\d)")
+_BOOST = re.compile(r"\bboost\b[^.;]{0,12}$", re.IGNORECASE)
+_PER_FRACTION = re.compile(r"\s?(?:/|per\s|a\s|each\s)(?:fx|fraction|#|day)", re.IGNORECASE)
+
+
+#: "…, PD 10/2021": progression as the end of what was given, in short.
+_THEN_PROGRESSION = re.compile(r"(?:[,(→]|->)\s?(?:PD|POD|[Pp]rogress(?:ed|ion))\b(?!\s?:|\s(?:on|through)\b)")
+
+
+_DATE_BEHIND = re.compile(r"\s?[:(]?\s?(?:on\s|started\s)?\d{1,4}[/-]\d{1,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of text that says something of a course. ``kind``: cycles, line, intent, standing, change, dose,
+    fractions, since, until or last; ``value`` what it says."""
+
+    start: int
+    end: int
+    kind: str
+    value: Value
+    #: A cycle in short form (C4), which only counts right beside a drug.
+    weak: bool = False
+    #: Of a cycle: the day of it is told, or it is one that stands for the whole count.
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CourseWords:
+    """``cues/courses.toml`` as tries."""
+
+    marks: PhraseTrie[tuple[str, Value]]
+    reasons: PhraseTrie[str]
+    because: PhraseTrie[str]
+    apart: tuple[str, ...]
+    to_come: re.Pattern[str]
+    denied: re.Pattern[str]
+    litres: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def course_words() -> CourseWords:
+    """The shipped words, read once a process."""
+    folder = resources.files(__package__.rpartition(".")[0])
+    table: dict[str, Any] = tomllib.loads(folder.joinpath("cues", "courses.toml").read_text("utf-8"))
+    marks: PhraseTrie[tuple[str, Value]] = PhraseTrie()
+    for number, ordinals in table["ordinals"].items():
+        for ordinal in ordinals:
+            for words in table["line"]["behind_ordinal"]:
+                marks.add(f"{ordinal} {words}", ("line", float(number)))
+    for phrase in table["line"]["one_word"]:
+        marks.add(phrase, ("line", 1.0))
+    for kind in ("intent", "standing", "change"):
+        for value, phrases in table[kind].items():
+            for phrase in phrases:
+                marks.add(phrase, (value, value) if value in _BY_DATE else (kind, value))
+    reasons = PhraseTrie((phrase, name) for name, phrases in table["reason"].items() for phrase in phrases)
+
+    def behind(name: str) -> re.Pattern[str]:
+        words = "|".join(map(re.escape, sorted(table[name]["words"], key=len, reverse=True)))
+        return re.compile(rf"(?<![^\W_])(?:{words})\b[^.;,:]{{0,18}}$", re.IGNORECASE)
+
+    litres = "|".join(map(re.escape, table["line"]["litres"]))
+    return CourseWords(
+        marks,
+        reasons,
+        PhraseTrie((phrase, phrase) for phrase in table["because"]["words"]),
+        tuple(table["apart"]["words"]),
+        behind("to_come"),
+        behind("denied"),
+        re.compile(rf"\s?/?\s?(?:{litres})\b", re.IGNORECASE),
+    )
+
+
+def marks_in(text: str, tokens: Sequence[Token], start: int, end: int) -> list[Mark]:
+    """The marks of the sentence between ``start`` and ``end``, in text order; ``tokens`` are its own."""
+    words = course_words()
+    found = [
+        Mark(match.start, match.end, *match.payloads[0])
+        for match in words.marks.find(text, tokens)
+        if match.payloads[0][0] != "standing" or not _is_denied(text, start, match.start)
+    ]
+    found += [
+        Mark(match.start(), match.end(), "standing", "failed") for match in _THEN_PROGRESSION.finditer(text, start, end)
+    ]
+    found += _cycles(text, start, end)
+    found += _lines(text, start, end)
+    found += _doses(text, start, end)
+    return sorted(found, key=lambda mark: (mark.start, mark.end))
+
+
+def _is_denied(text: str, start: int, at: int) -> bool:
+    return course_words().denied.search(text, max(start, at - 24), at) is not None
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else _NUMBER_WORDS.get(word.lower(), 1)
+
+
+def _cycles(text: str, start: int, end: int) -> Iterator[Mark]:
+    """Counts and numbers of cycles; one that is still to come is none."""
+    to_come = course_words().to_come
+    taken: list[tuple[int, int]] = []
+    for pattern in (_COUNTED_CYCLES, _NUMBERED_CYCLE, _SHORT_CYCLE, _TIMES):
+        for match in pattern.finditer(text, start, end):
+            if any(match.start() < last and first < match.end() for first, last in taken):
+                continue
+            taken.append(match.span())
+            if pattern is _SHORT_CYCLE:
+                count = int(match["last"] or match["first"])
+            else:
+                last = match.groupdict().get("last")
+                count = int(last) if last else _number(match["count"])
+            if not 0 < count <= _MOST_CYCLES or to_come.search(text, max(start, match.start() - 30), match.start()):
+                continue
+            dated = count == 1 and _DATE_BEHIND.match(text, match.end())
+            weak = pattern is _SHORT_CYCLE and not match["day"] and not dated
+            numbered = pattern in (_SHORT_CYCLE, _NUMBERED_CYCLE)
+            yield Mark(match.start(), match.end(), "cycles", float(count), weak, numbered)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Mark]:
+    litres = course_words().litres
+    for match in _SHORT_LINE.finditer(text, start, end):
+        if not litres.match(text, match.end()):
+            yield Mark(match.start(), match.end(), "line", float(match["number"]))
+    for match in _LINE_NUMBER.finditer(text, start, end):
+        yield Mark(match.start(), match.end(), "line", float(match["number"]))
+
+
+def _doses(text: str, start: int, end: int) -> Iterator[Mark]:
+    """Doses of radiation in Gy, and fractions; a boost is no dose of the whole."""
+    behind = start
+    for match in _GRAY.finditer(text, start, end):
+        dose = float(match["dose"]) / (100 if match["unit"].startswith("cG") else 1)
+        if not dose > 0 or _PER_FRACTION.match(text, match.end()):
+            continue
+        fractions = _FRACTIONS.match(text, match.end(), end)
+        count = None
+        if fractions and (fractions["unit"] or fractions.group().lstrip()[:1] in ("/", "x", "×")):
+            count = _number(fractions["count"])
+            # "8 Gy x 1", "2 Gy x 25 fx": the dose is that of one fraction.
+            if fractions.group().lstrip()[:1] in ("x", "×") and 0 < dose * count <= _MOST_GRAY:
+                dose *= count
+        if _BOOST.search(text, behind, match.start()) or text[match.end() : match.end() + 7].lower() == " boost":
+            continue
+        if dose > _MOST_GRAY:
+            continue
+        last = fractions.end() if fractions and count is not None else match.end()
+        behind = last
+        yield Mark(match.start(), last, "dose", round(dose, 2), numbered=match["total"] is not None)
+        if count is not None and 0 < count <= _MOST_CYCLES:
+            yield Mark(match.start(), last, "fractions", float(count), numbered=match["total"] is not None)
+    for match in _BARE_FRACTIONS.finditer(text, start, end):
+        yield Mark(match.start(), match.end(), "fractions", float(match["count"]), weak=True)
+
+
+def reason_in(text: str) -> str:
+    """The class of the first reason that a short text names; empty for none."""
+    found = next(course_words().reasons.find(text, tokenize(text)), None)
+    return found.payloads[0] if found else ""
+
+
+def dose_right_behind(text: str, at: int, end: int) -> tuple[int, float, float] | None:
+    """Where ``40/15`` ends that stands right behind a word for radiation, with its dose in Gy and its fractions."""
+    match = _BARE_DOSE.match(text, at, end)
+    if not match:
+        return None
+    dose, count = float(match["dose"]), float(match["count"])
+    # One fraction has between 1 and 25 Gy: what has not is a day of a year, or a count of something else.
+    return (match.end(), dose, count) if count and 1 <= dose / count <= 25 and dose >= 8 else None
+
+
+def dose_of(text: str) -> tuple[float | None, float | None]:
+    """Dose in Gy and fractions that a short text states (``40 Gy/15#``); None for what it does not."""
+    marks = list(_doses(text, 0, len(text)))
+    bare = dose_right_behind(text, 0, len(text))
+    doses = [float(mark.value) for mark in marks if mark.kind == "dose"]
+    fractions = [float(mark.value) for mark in marks if mark.kind == "fractions"]
+    return (
+        doses[0] if doses else bare[1] if bare else None,
+        fractions[0] if fractions else bare[2] if bare else None,
+    )

@@ -1,0 +1,197 @@
+"""Clinical trials: registry numbers, protocols of cooperative groups, phases, and what the patient's part in one is."""
+
+from __future__ import annotations
+
+import bisect
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import resources
+from typing import Any, Final
+
+from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
+from ..frame import Frame, Span
+from ..phrases import PhraseTrie
+from ..tokens import tokenize
+
+_PHASE = r"(?:phase|ph)\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)"
+_STUDY = r"(?:trials?|stud(?:y|ies)|protocols?)"
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])NCT\s?0?(?P<number>\d{8})(?!\d)")
+_PHASED = re.compile(rf"(?<![\w\-]){_PHASE}(?![\w/])(?:\s(?:[\w\-+/]+\s){{0,6}}?{_STUDY}\b)?", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?<![\w\-])(?P<name>[A-Z][A-Za-z]{0,3}[A-Z0-9][A-Z0-9\-]{1,14}(?:\s?\d{1,4})?)\s(?:trial|study|protocol)\b"
+)
+_CLINICAL = re.compile(
+    rf"\b(?:clinical|basket|umbrella|investigational|research|therapeutic)\s{_STUDY}\b", re.IGNORECASE
+)
+_ON = re.compile(
+    r"\bon\s(?:a\s|the\s|this\s)?(?:clinical\s)?(?:study|trial|protocol)\b(?!\s(?:day|drug|of\s(?:void|antib)))",
+    re.IGNORECASE,
+)
+_BARE = re.compile(rf"(?<![\w\-]){_STUDY}(?![\w\-])", re.IGNORECASE)
+_ROMAN: Final = {"I": "1", "II": "2", "III": "3", "IV": "4"}
+#: So far (characters) the words of a patient's part stand from the trial.
+_REACH: Final = 70
+#: A bare "trial" or "study" is one only beside such words that close by.
+_CLOSE: Final = 40
+_MEANS_ABSENT: Final = frozenset({"screen_failure", "declined", "not_enrolled"})
+_REASONS: Final = {"screen_failure": "failed", "declined": "declined", "not_enrolled": "never_started"}
+
+
+@dataclass(frozen=True, slots=True)
+class TrialWords:
+    """``cues/trials.toml``: the words of a patient's part as a trie, its order, and the names of groups."""
+
+    status: PhraseTrie[str]
+    order: tuple[str, ...]
+    protocols: re.Pattern[str]
+    no_name: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def trial_words() -> TrialWords:
+    """The shipped words, read once a process."""
+    folder = resources.files(__package__.rpartition(".")[0])
+    table: dict[str, Any] = tomllib.loads(folder.joinpath("cues", "trials.toml").read_text("utf-8"))
+    groups = "|".join(map(re.escape, sorted(table["groups"]["words"], key=len, reverse=True)))
+    return TrialWords(
+        PhraseTrie((phrase, status) for status, phrases in table["status"].items() for phrase in phrases),
+        tuple(table["status"]),
+        re.compile(rf"(?<![\w\-])(?P<name>(?:{groups})[\s\-]?(?:[A-Z]{{1,3}}[\s\-]?)?\d{{3,5}}[A-Z]?)(?![\w\-/])"),
+        frozenset(table["no_name"]["words"]),
+    )
+
+
+class TrialRecognizer:
+    """Trials with their number, name and phase; a bare word for one only where the patient's part in it is told."""
+
+    name = "trials"
+    triggers = frozenset({"trial", "study", "studie", "protocol", "nct", "phase", "ph", "enrolled"})
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Spans of kind ``trial``, those that overlap told once, the more particular first."""
+        text = frame.text
+        if not _MAY_HOLD.search(text):
+            return
+        taken: list[tuple[int, int]] = []  # in text order, none over another
+        for pattern in (_NUMBER, trial_words().protocols, _PHASED, _NAMED, _CLINICAL, _ON, _BARE):
+            for match in pattern.finditer(text):
+                at = bisect.bisect_left(taken, (match.end(), 0))
+                if at and taken[at - 1][1] > match.start():
+                    continue
+                attributes = self._attributes(match)
+                if attributes is None or pattern is _BARE and not _has_part(frame, match.start(), match.end()):
+                    continue
+                taken.insert(at, match.span())
+                yield Span(match.start(), match.end(), "trial", "", "pattern:trial", attributes)
+
+    @staticmethod
+    def _attributes(match: re.Match[str]) -> dict[str, Value] | None:
+        found = match.groupdict()
+        attributes: dict[str, Value] = {}
+        if found.get("number"):
+            attributes["number"] = f"NCT{found['number']}"
+        if found.get("name"):
+            if found["name"].upper() in trial_words().no_name:
+                return None
+            attributes["name"] = " ".join(found["name"].split())
+        if found.get("phase"):
+            attributes["phase"] = _phase(found["phase"])
+        return attributes
+
+
+_MAY_HOLD = re.compile(
+    r"trial|stud(?:y|ies)|protocol|NCT|phase|\bph\b|SWOG|NRG|NSABP|RTOG|EORTC|CALGB|ECOG-ACRIN", re.IGNORECASE
+)
+
+
+def _phase(written: str) -> str:
+    """``1``, ``2``, ``1/2`` … of a phase in Roman or Arabic figures."""
+    parts = [part.strip().upper().rstrip("AB") for part in written.split("/")]
+    return "/".join(_ROMAN.get(part, part) for part in parts)
+
+
+def _parts_around(frame: Frame, start: int, end: int, reach: int) -> list[tuple[int, int, str]]:
+    """The words of a patient's part around a trial, within its sentence: span and status."""
+    low, high = frame.sentence_span(start)
+    low, high = max(low, start - reach), min(max(high, end), end + reach)
+    first, last = frame.token_range(low, high)
+    return [
+        (match.start, match.end, status)
+        for match in trial_words().status.find(frame.text, frame.tokens[first:last])
+        for status in match.payloads
+        if match.start >= low and match.end <= high
+    ]
+
+
+def part_in(text: str) -> str:
+    """What a short text says of the patient's part in a trial; empty for nothing."""
+    found = {status for match in trial_words().status.find(text, tokenize(text)) for status in match.payloads}
+    return next((status for status in trial_words().order if status in found), "")
+
+
+def _has_part(frame: Frame, start: int, end: int) -> bool:
+    return any(status != "completed" for _, _, status in _parts_around(frame, start, end, _CLOSE))
+
+
+def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Mention]) -> list[Mention]:
+    """Mentions of trials with the patient's part in them, which also is their context, and the drug that they are of.
+
+    Enrolled and completed happened; declined, failed screening and not enrolled are absent for that reason; considered
+    is planned; a trial of which no part of the patient is told is only spoken of, and hypothetical.
+    """
+    order = trial_words().order
+    settled = []
+    for mention in mentions:
+        around = _parts_around(frame, mention.start, mention.end, _REACH)
+        told = min(around, key=lambda part: (order.index(part[2]), part[0]), default=None)
+        status = told[2] if told else ""
+        context = replace(mention.context, polarity=Polarity.PRESENT, temporality=Temporality.CURRENT, reason="none")
+        if (
+            mention.context.temporality is Temporality.HYPOTHETICAL
+            and status == "enrolled"
+            and _is_conditional(frame, mention)
+        ):
+            status = "considered"
+        if status in _MEANS_ABSENT:
+            context = replace(context, polarity=Polarity.ABSENT, reason=_REASONS[status])
+        elif status == "considered":
+            context = replace(context, temporality=Temporality.PLANNED)
+        elif not status:
+            context = replace(context, temporality=Temporality.HYPOTHETICAL)
+        if mention.context.experiencer is not Experiencer.PATIENT:
+            context = replace(context, experiencer=mention.context.experiencer)
+        concept = next((drug.concept for drug in drugs if _is_of(frame.text, mention, drug)), "")
+        attributes = {name: value for name, value in mention.attributes.items() if name != "status"}
+        if status:
+            attributes["status"] = status
+        cues = (*mention.cues, Cue(told[0], told[1], f"trial:{status}")) if told else mention.cues
+        settled.append(replace(mention, concept=concept, attributes=attributes, context=context, cues=cues))
+    return settled
+
+
+def _is_of(text: str, trial: Mention, drug: Mention) -> bool:
+    """Whether a trial is of a drug: "phase I TRK inhibitor study", "trial of nivolumab", "nivolumab trial"."""
+    if drug.kind != "medication":
+        return False
+    if trial.start <= drug.start and drug.end <= trial.end:
+        return True
+    if drug.end <= trial.start:
+        return _NAMES_TRIAL.fullmatch(text, drug.end, trial.start) is not None
+    return _OF_DRUG.fullmatch(text, trial.end, drug.start) is not None
+
+
+def _is_conditional(frame: Frame, mention: Mention) -> bool:
+    """Whether the sentence before the trial speaks of what might be ("would", "could", "if", "may")."""
+    low, _ = frame.sentence_span(mention.start)
+    return _MIGHT.search(frame.text, low, mention.start) is not None
+
+
+_NAMES_TRIAL = re.compile(r"\s(?:clinical\s)?")
+_OF_DRUG = re.compile(r"\s(?:of|with|using|testing|evaluating)\s(?:the\s|an?\s)?(?:[A-Za-z]\w+\s)?", re.IGNORECASE)
+_MIGHT = re.compile(
+    r"\b(?:if|would|could|may|might|should|consider\w*|possib\w+|potential\w*|option\w*|once|when|will|plan\w*)\b",
+    re.IGNORECASE,
+)
