@@ -24,8 +24,12 @@ from .tokens import Token
 
 TREATMENT_KINDS = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
 
-_COORDINATION = re.compile(r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus)\b)?[\s,/&+()]*", re.IGNORECASE)
+_COORDINATION = re.compile(
+    r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus|therapy|treatment|agents?|e\.g\.)(?!\w))?[\s,/&+()]*",
+    re.IGNORECASE,
+)
 _EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
+_LEADING_BOX = re.compile(r"[ \t\-*]{0,8}(?:\[[ xX]?\]|\([ xX]\)|[\u2610-\u2612])")
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
 _QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
 #: "No recurrence of her cancer", "no invasion in this carcinoma": a thing spoken of as known is not what is denied.
@@ -304,11 +308,13 @@ class SentenceContext:
                 if reason not in ("retracted",):
                     polarity = Polarity.PRESENT if polarity is not Polarity.UNCERTAIN else polarity
                 temporality = Temporality.HISTORICAL if temporality is Temporality.HISTORICAL else Temporality.CURRENT
-        if self._is_general(target) and status != "given":
+        if self._is_general(target) and (status != "given" or "criteria" in self.speaks_of):
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
         return Reading(Context(polarity, temporality, experiencer, reason), status, tuple(cues))
 
     def _is_general(self, target: Target) -> bool:
+        if "criteria" in self.speaks_of:
+            return True
         if not self.speaks_of or target.kind in ("performance", "tnm", "stage", "death", "trial"):
             return False
         return target.kind != "variant" or "trial" in self.speaks_of
@@ -361,6 +367,10 @@ class SentenceContext:
         return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
 
     def _mention_between(self, target: Target) -> bool:
+        # Where boxes lead the line each is that of the name behind it.
+        line = self._text.rfind("\n", 0, target.start) + 1
+        if _LEADING_BOX.match(self._text, line):
+            return False
         return any(target.start - 40 < other.start < target.start for other in self._targets)
 
     def _temporality(self, target: Target, section: Section, cues: list[Cue]) -> Temporality:

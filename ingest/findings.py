@@ -21,7 +21,8 @@ _PARTNER_BEFORE = re.compile(
 )
 _PARTNER_AFTER = re.compile(rf"{_ITS_EXON}(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{{1,9}})(?![A-Za-z0-9])")
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
-_OF_COPIES = frozenset({"amplification", "copy_gain", "homozygous_deletion"})
+_IN_A_COMPONENT = re.compile(r"\s(?:in|of)\s(?:the\s)?[\w\-]{3,20}\scomponents?\b", re.IGNORECASE)
+_OF_COPIES = frozenset({"amplification", "copy_gain", "homozygous_deletion", "fusion"})
 _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
 
 
@@ -158,6 +159,8 @@ class FindingReader:
             stretch = max((end for _, end, _ in helpers), default=marker.end)
             window += " " + text[marker.end : min(limit, stretch + 26)]
             window = re.split(r"[;\n]|\.\s", window)[0]
+            if _IN_A_COMPONENT.match(text, stretch, limit):
+                window += " component"
             for word, value in rules["qualifier"].items():
                 if re.search(rf"\b{word}\b", window, re.IGNORECASE):
                     attributes["result"] = value

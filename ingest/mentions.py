@@ -62,6 +62,8 @@ _OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "re
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
 
 
+#: The rule of a cue that says whose the result is: another patient's.
+ANOTHER_PATIENT: Final = "another_patient"
 #: How far behind a result the words that its report is another patient's may stand, in characters.
 _REACH_OF_MISFILING = 160
 
@@ -81,12 +83,16 @@ class MentionWriter:
         lead: tuple[CueKind, ...] = ()
         lead_end = 0
         superseded_to = -1
+        criteria = False
         for sentence, here in frame.by_sentence(ordered):
             if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
                 lead = ()
             opens = frame.ends_in_colon(sentence) or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
             if here or opens:
                 context = self._context(frame, sentence.start, sentence.end, here)
+                criteria = criteria or bool(statement("criteria").search(frame.text, sentence.start, sentence.end))
+                if criteria or frame.shape.section_at(sentence.start).effect == "criteria":
+                    context[0].speaks_of.update(("criteria", "general", "trial"))
                 read = self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class)
                 mentions.extend(map(_taken_back, read) if sentence.start < superseded_to else read)
                 if opens:
@@ -97,6 +103,7 @@ class MentionWriter:
                         superseded_to = blank.start() if blank else sentence.end + _REACH_OF_HEADING
                     elif sentence.start < superseded_to:
                         superseded_to = sentence.start  # The next heading ends it.
+            criteria = criteria and sentence.closed_by == "semi"
         return mentions
 
     def _context(
@@ -155,11 +162,14 @@ class MentionWriter:
             if span.kind in _OF_A_REPORT and reading.context.reason == "none":
                 reach = self._misfiled_to(frame, end) if span.kind != "diagnosis" else end
                 far = min(len(frame.text), end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0))
-                if statement("another_patient").search(frame.text, start, reach) or statement(
+                misfiled = statement("another_patient").search(frame.text, start, reach) or statement(
                     "report_of_another"
-                ).search(frame.text, start, far):
+                ).search(frame.text, start, far)
+                if misfiled:
                     reading = replace(
-                        reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
+                        reading,
+                        context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted"),
+                        cues=(*reading.cues, Cue(*misfiled.span(), ANOTHER_PATIENT)),
                     )
             if (
                 refused

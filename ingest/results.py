@@ -38,6 +38,8 @@ def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
     return spelling[-1].isalnum() or not after.isalnum()
 
 
+#: Signs that draw a line around a heading.
+_RULE = "=-*#~_ "
 #: Levels that a "not" before them denies.
 _LEVELS = frozenset({"high", "low", "elevated", "rising"})
 #: The "mut" of "11 mut/Mb" is a unit.
@@ -150,7 +152,8 @@ class ResultBinder:
         """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
         line_start, _ = frame.shape.line_at(start)
         alone = not frame.text[line_start:start].strip() and end - start <= 120
-        return alone and any("significance" in span.attributes and span.start - start <= 12 for span in here)
+        opens = start + len(frame.text[start:end]) - len(frame.text[start:end].lstrip(_RULE))
+        return alone and any("significance" in span.attributes and span.start - opens <= 12 for span in here)
 
     def _whole_phrases(self, frame: Frame, start: int, end: int) -> list[Span]:
         """The results of phrases that are marker and result at once; what they say of a gene, patterns read better."""

@@ -17,7 +17,7 @@ LONGEST_SENTENCE = 1200
 
 #: What may frame a heading: bullets, markdown, rules of signs, a tag.
 _HEADING = re.compile(
-    r"""^[ \t#*=>~_\-\u2022]{0,12}(?:<[a-z][a-z0-9]{0,7}>)?(?:\(?[0-9A-Z]{1,2}[.)][ \t]{1,4})?
+    r"""^[ \t#*=>~_\-\u2022]{0,60}(?:<[a-z][a-z0-9]{0,7}>)?(?:\(?[0-9A-Z]{1,2}[.)][ \t]{1,4})?
         (?P<name>[A-Za-z][A-Za-z0-9 /&,'’().\-]{0,58}?)
         (?P<end>[ ]?[:;](?!\d)|[ ]?--|[ ]?\.\.\.|[ ]?</|[ \t]{0,8}[*=~_#\-]{0,60}[ \t]{0,8}$)""",
     re.VERBOSE | re.MULTILINE,

@@ -19,8 +19,8 @@ _SIDE = re.compile(
 )
 _SIDE_BEHIND = re.compile(r"[\s,(]{0,3}(?:of\s(?:the\s)?)?")
 _SPECIMEN_LINE = re.compile(
-    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[Ss]pecimen|SPECIMEN"
-    r"|[Tt]issue\b|TISSUE|[Ss]ample\b|SAMPLE|[Mm]aterial\b|[Ss]ource\b|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE"
+    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[1-9]\s{1,3}(?=[A-Z][a-z])"
+    r"|[Ss]pecimen|SPECIMEN|[Tt]issue\b|TISSUE|[Ss]ample\b|SAMPLE|[Mm]aterial\b|[Ss]ource\b|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE"
     r"|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
 )
 _SPECIMEN_WORDS = re.compile(

@@ -27,6 +27,7 @@ from ...kb.model import (
 from ..document import ReadNote
 from ..recognizers.spread import RETURN
 from ..sites import SITES_OF_SPREAD, TumorComposer
+from ..statements import statement
 from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
@@ -35,13 +36,15 @@ from .facts import Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
 from .treatments import give_components, weigh_treatments
-from .tumors import NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
+from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
 #: A step of the journey: it changes the bench.
 Step = Callable[[Workbench], None]
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
+#: Kinds of finding that may be said of every tumor at once.
+_OF_ALL: Final = frozenset({"biomarker", "variant"})
 #: Attributes that tell two events of one kind and concept apart.
 _TELLING: Final[dict[str, tuple[str, ...]]] = {
     "diagnosis": ("laterality",),
@@ -207,11 +210,18 @@ def tell_tumors_apart(bench: Workbench) -> None:
     documents = {note: DocumentTumors(named) for note, named in by_note.items()}
     around: dict[int, str] = {}
     for fact in bench.facts:
-        if not fact.tumor and is_own(fact):
+        if not fact.tumor and is_own(fact) and fact.kind in _OF_ALL and _is_of_all(bench, fact):
+            fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
+        elif not fact.tumor and is_own(fact):
             place = (fact.mention.note_id, fact.mention.sentence)
             if fact.note not in around:
                 around[fact.note] = _tumor_around(bench, fact.note, roots)
             bench.tumors.link(fact, by_sentence.get(place, ()), documents.get(place[0]), around[fact.note])
+
+
+def _is_of_all(bench: Workbench, fact: Fact) -> bool:
+    """Whether the sentence says it of every tumor (``all three cancers are mismatch repair deficient``)."""
+    return bool(statement("of_all_tumors").search(bench.notes[fact.note].note.text, *fact.mention.sentence))
 
 
 def tumor_roots(bench: Workbench) -> list[Fact]:

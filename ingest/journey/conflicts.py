@@ -14,6 +14,7 @@ from typing import Final
 from ...kb.concepts import ConceptTable
 from ...kb.model import Polarity, World
 from ..findings import marker_rules
+from ..mentions import ANOTHER_PATIENT
 from ..statements import statement
 from .bench import Workbench, WorkbenchDecision
 from .facts import Fact
@@ -45,8 +46,18 @@ def retract(bench: Workbench) -> None:
                 or (fact.note == taken.note and fact.mention.start < taken.mention.start)
             )
         ]
+        if (
+            _is_misfiled(taken)
+            and len({fact.note for fact in rejected if fact.note != taken.note and not fact.copied}) > 1
+        ):
+            rejected = []  # Stated time and again, the disease is the patient's: one line of another's was misfiled.
         why = f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept)}".rstrip()
         _reject(bench, rejected, taken, "correction over error", why)
+
+
+def _is_misfiled(taken: Fact) -> bool:
+    """Whether a diagnosis is taken back because the line is another patient's."""
+    return taken.kind == "diagnosis" and any(cue.rule == ANOTHER_PATIENT for cue in taken.mention.cues)
 
 
 def _restated(facts: Sequence[Fact], fact: Fact, taken: Fact) -> bool:
