@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import Context, DayInterval, Mention, Value, World
 from ..document import ReadNote
+from ..statements import statement
 from ..variants import complete
 
 #: A shorter sentence says the same in many notes without being copied ("ECOG 1.").
@@ -16,6 +17,12 @@ _COPIED_LENGTH = 60
 #: A family written as an enumeration of its members.
 _ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
 _SPACES = re.compile(r"\W+")
+#: Changes that tumors acquire.
+_NEVER_INHERITED = frozenset(
+    {"fusion", "amplification", "copy_gain", "homozygous_deletion", "overexpression", "methylation"}
+)
+#: How far before a finding its sample may be named, in characters.
+_REACH_OF_SAMPLE = 700
 #: Attributes of the reading of one mention, which say nothing of the event.
 _OF_MENTION = frozenset({"spread_site", "exons", "status", "standing", "began", "ended"})
 
@@ -62,9 +69,10 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
                 if note.document_class == "abstraction" or mention.kind == "trial":
                     # What a note's wording says of one mention, an abstraction says of the event.
                     attributes |= {name: mention.attributes[name] for name in ("status",) if name in mention.attributes}
-                if mention.kind == "variant" and note.document_class == "genetics" and "percent" not in attributes:
+                if mention.kind == "variant" and note.document_class == "genetics" and _is_inherited(attributes):
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
-                    attributes.setdefault("origin", "germline")
+                    if not _of_tumor_sample(note.note.text, mention.start):
+                        attributes.setdefault("origin", "germline")
                 facts.append(
                     Fact(
                         mention.kind,
@@ -83,6 +91,19 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
                 )
         seen |= own
     return facts
+
+
+def _is_inherited(attributes: Mapping[str, Value]) -> bool:
+    """Whether a change may be one of the germline: no fraction of the tumor's cells, no fusion, no gained copies."""
+    return "percent" not in attributes and attributes.get("alteration") not in _NEVER_INHERITED
+
+
+def _of_tumor_sample(text: str, position: int) -> bool:
+    """Whether the sample that was last named before is one of the tumor."""
+    before = max(0, position - _REACH_OF_SAMPLE)
+    tumor = max((match.end() for match in statement("tumor_sample").finditer(text, before, position)), default=-1)
+    blood = max((match.end() for match in statement("blood_sample").finditer(text, before, position)), default=-1)
+    return tumor > blood
 
 
 def _readings(mention: Mention, concepts: ConceptTable) -> Iterable[tuple[str, dict[str, Value]]]:
