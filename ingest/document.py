@@ -91,6 +91,7 @@ class NoteReader:
         self._binder = parts.binder(concepts)
         implied = _tables()["implied"]
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
+        self._never_turned = frozenset(implied["pattern_of_growth"]["words"])
         self._placement = parts.placement(concepts, implied["adjective"], implied["fluid"])
         state_of: dict[str, str] = {
             below: tumor
@@ -134,7 +135,7 @@ class NoteReader:
         events += self._placement.secondaries(secondary)
         diagnoses = [span for span in events if span.kind == "diagnosis"]
         for span in diagnoses:
-            turn_round(frame.text, span, self.concepts)
+            turn_round(frame.text, span, self.concepts, self._never_turned)
         reported = (
             [site.concept for _, site in self._placement.sites.specimen_sites(frame, sites)]
             if document_class in ("pathology", "molecular")

@@ -13,8 +13,11 @@ _MOST_MODIFIERS = 3
 _CANCER = "malignant_neoplasm"
 
 
-def turn_round(text: str, span: Span, concepts: ConceptTable) -> None:
-    """Give a diagnosis the narrower concept that its name has with the words behind the comma put first."""
+def turn_round(text: str, span: Span, concepts: ConceptTable, never: frozenset[str]) -> None:
+    """Give a diagnosis the narrower concept that its name has with the words behind the comma put first.
+
+    ``never``: words that mean different tumors in different organs.
+    """
     name = text[span.start : span.end]
     end = span.end
     for _ in range(_MOST_MODIFIERS):
@@ -24,6 +27,8 @@ def turn_round(text: str, span: Span, concepts: ConceptTable) -> None:
         words = match["words"].split(" ")
         for count in range(len(words), 0, -1):
             modifier = " ".join(words[:count])
+            if modifier.lower() in never:
+                continue
             found, longer = _named(modifier, name, span.concept, concepts, whole=count == len(words))
             if found:
                 end = match.start("words") + len(modifier)
