@@ -67,7 +67,7 @@ class Parts:
     sections: Callable[[str], list[Section]] = sections_of
     cues: Callable[[], CueTable] = cue_table
     binder: Callable[[ConceptTable], ResultBinder] = ResultBinder
-    placement: Callable[[ConceptTable, Mapping[str, str], Mapping[str, str]], Placement] = Placement
+    placement: Callable[[ConceptTable, Mapping[str, Mapping[str, str]]], Placement] = Placement
 
 
 class NoteReader:
@@ -92,7 +92,7 @@ class NoteReader:
         implied = _tables()["implied"]
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
         self._never_turned = frozenset(implied["pattern_of_growth"]["words"])
-        self._placement = parts.placement(concepts, implied["adjective"], implied["fluid"])
+        self._placement = parts.placement(concepts, implied)
         state_of: dict[str, str] = {
             below: tumor
             for state, tumor in implied["state_of"].items()

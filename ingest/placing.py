@@ -56,19 +56,20 @@ _LESION_AT = re.compile(
 )
 
 
+_ANY_NODE = "lymph_node"
+
+
 class Placement:
     """Gives spans of one note their sites and sides, and makes the spans that only a place or an adjective tells."""
 
-    def __init__(self, concepts: ConceptTable, adjectives: Mapping[str, str], fluids: Mapping[str, str]) -> None:
-        """``adjectives``: words before a tumor name that state its extent, with the state that they mean.
-
-        ``fluids``: sites in which cancer cells mean a state of their own.
-        """
+    def __init__(self, concepts: ConceptTable, implied: Mapping[str, Mapping[str, str]]) -> None:
+        """``implied``: the tables *adjective*, *fluid* and *nodes_of* of ``cues/implied.toml``."""
         self.concepts = concepts
         self.sites = SiteReader(concepts)
         self.composer = TumorComposer(concepts)
-        self._adjectives = adjectives
-        self._fluids = fluids
+        self._adjectives = implied["adjective"]
+        self._fluids = implied["fluid"]
+        self._nodes_of = implied["nodes_of"]
 
     def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> None:
         """Give each diagnosis its site and side, and the concept that means morphology and site together."""
@@ -292,6 +293,7 @@ class Placement:
 
     def others(self, frame: Frame, events: list[Span], sites: list[Span]) -> None:
         """Give findings and treatments their side, and the site that stands near or heads them."""
+        operations = [one for one in events if one.kind in ("surgery", "procedure") and one.concept in self._nodes_of]
         for span in events:
             if span.kind not in (
                 "surgery",
@@ -320,12 +322,22 @@ class Placement:
             here = starting(sites, max(low, span.start - 99), min(high, span.start + 100))
             if here:
                 closest = min(here, key=lambda site: abs(site.start - span.start))
-                if span.kind == "node" and not span.concept and closest.concept in self.sites.nodes:
-                    span.concept = closest.concept
-                elif span.kind != "node":
+                if span.kind != "node":
                     span.attributes.setdefault("site", closest.concept)
             if span.kind == "node" and not span.concept:
-                span.concept = "lymph_node"
+                span.concept = self._region(span, [*here, *(one for one in operations if low <= one.start < high)])
+
+    def _region(self, count: Span, beside: Sequence[Span]) -> str:
+        """The nodes that were counted: the nearest that are named or were operated on, else those of the place."""
+        named = {
+            id(one): one.concept if one.concept in self.sites.nodes else self._nodes_of.get(one.concept, "")
+            for one in beside
+            if one.concept != _ANY_NODE
+        }
+        told = [one for one in beside if named.get(id(one))]
+        sure = [one for one in told if one.kind != "site" or one.concept in self.sites.nodes]
+        nearest = min(sure or told, key=lambda one: abs(one.start - count.start), default=None)
+        return named[id(nearest)] if nearest else _ANY_NODE
 
     @staticmethod
     def _place_by_heading(frame: Frame, span: Span, sites: list[Span], low: int, high: int) -> None:
