@@ -50,8 +50,8 @@ CUES: Mapping[str, frozenset[str]] = {
     ),
     "plans and hypotheses": frozenset({"plan", "plan_behind", "hypothetical", "hypothetical_behind", "condition"}),
     "given, declined, never given": frozenset(
-        {"never_given", "never_given_behind", "declined", "declined_behind", "given", "given_behind", "mentioned"}
-        | {"mentioned_behind"}
+        {"never_given", "never_given_behind", "declined", "declined_behind", "given", "given_amount", "given_behind"}
+        | {"mentioned", "mentioned_behind"}
     ),
     "history": frozenset({"historical", "was"}),
     "other persons": frozenset({"family", "descendant", "other_person"}),
@@ -173,8 +173,8 @@ class AsNamed(TumorComposer):
 class Uncomposed(Placement):
     """Gives sites and sides, and joins no morphology with its site."""
 
-    def __init__(self, concepts: ConceptTable, adjectives: Mapping[str, str]) -> None:
-        super().__init__(concepts, adjectives)
+    def __init__(self, concepts: ConceptTable, implied: Mapping[str, Mapping[str, str]]) -> None:
+        super().__init__(concepts, implied)
         self.composer = AsNamed(concepts)
 
 

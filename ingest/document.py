@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ..kb.concepts import ConceptTable, shipped_concepts
 from ..kb.model import (
@@ -36,6 +36,8 @@ from .results import ResultBinder
 from .shape import Section, sections_of
 from .statements import statement
 
+#: Minutes that tell of several patients, filed to the chart of each.
+SHARED: Final = "shared"
 _EVENT_KINDS = frozenset(KINDS)
 _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
 
@@ -111,6 +113,8 @@ class NoteReader:
         expressions of change become mentions of their own, beside those of their genes."""
         frame = Frame(note, self._sections)
         document_class = document_class_of(note)
+        if document_class == "clinical" and len(statement("case_of_several").findall(frame.text)) > 1:
+            document_class = SHARED
         spans = resolve_overlaps(recognise(frame, self._recognizers))
         spreads = list(self._metastasis.find(frame))
         bound = self._binder.bind(

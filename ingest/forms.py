@@ -20,6 +20,9 @@ def answer(text: str, end: int) -> str:
         return next((meaning for meaning, (_, ticked) in zip(meanings, options, strict=True) if ticked), "open")
     if statement("answered_no").match(text, end):
         return "no"
+    column = statement("answered_in_column").match(text, end)
+    if column:
+        return "no" if column["answer"][0] == "N" else "yes"
     return "yes" if statement("answered_yes").match(text, end) else ""
 
 

@@ -24,7 +24,7 @@ _LEADS_ON = re.compile(
     re.IGNORECASE,
 )
 _LEADS_WITH_WORD = re.compile(
-    r"\s{0,4}(?:\(\s?(?:incl(?:uding|\.)?|such as|e\.?g\.?|i\.?e\.?)|in|of|for|on"
+    r"\s{0,4}(?:\(\s?(?:incl(?:uding|\.)?|such as|e\.?g\.?|i\.?e\.?)|in|of|for|on|among"
     r"|involving|affecting|incl(?:uding|\.)?)"
     r"[\s,]{1,4}(?:the|both|either|any)?\s{0,4}(?:gene\s)?",
     re.IGNORECASE,
@@ -141,7 +141,7 @@ def with_implied_genes(here: list[Span]) -> list[Span]:
     """A change that only one gene is known for (T790M) brings its gene along."""
     found: list[Span] = []
     for span in here:
-        gene = gene_of(str(span.attributes.get("protein", "")))
+        gene = str(span.attributes.pop("implied", "")) or gene_of(str(span.attributes.get("protein", "")))
         if gene:
             found.append(Span(span.start, span.end, "gene", gene, "change:" + gene))
         found.append(span)

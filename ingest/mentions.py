@@ -54,6 +54,7 @@ _DOSE = re.compile(
     r"(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k"
     r"|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
 )
+_CLINICALLY = re.compile(r"\bclinical(?:ly)?\W{1,3}(?:(?:stage|staging|TNM)\W{1,3})?$", re.IGNORECASE)
 #: Kinds of finding that a later note may take back.
 _CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
 _RESULTS = frozenset({"variant", "biomarker"})
@@ -326,7 +327,8 @@ class MentionWriter:
         if reading.status:
             attributes["status"] = reading.status
         if span.kind == "tnm" and "prefix" not in attributes and document_class == "pathology":
-            attributes["prefix"] = "p"
+            clinical = _CLINICALLY.search(frame.text, max(0, span.start - 30), span.start)
+            attributes["prefix"] = "c" if clinical else "p"
         cues = list(reading.cues) + [Cue(start, end, rule) for start, end, rule in span.helpers]
         if anchor:
             cues.append(Cue(anchor[0], anchor[1], f"date:{anchor[2]}"))

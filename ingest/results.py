@@ -42,8 +42,8 @@ def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
 _RULE = "=-*#~_ "
 #: Levels that a "not" before them denies.
 _LEVELS = frozenset({"high", "low", "elevated", "rising"})
-#: The "mut" of "11 mut/Mb" is a unit.
-_PER_MEGABASE = re.compile(r"s?\s?/\s?[Mm][Bb]\b")
+#: The "mut" of "11 mut/Mb" is a unit, and "unstable" in "1.9% unstable sites" what was counted.
+_IS_MEASURE = re.compile(r"s?\s?/\s?[Mm][Bb]\b|\s(?:sites|loci|markers|microsatellites)\b")
 #: The words before the colon of a list are no longer (characters).
 _LONGEST_HEAD = 80
 #: So many genes in a row, without a word of their own, are what a panel looks at.
@@ -99,7 +99,7 @@ class ResultBinder:
                 span
                 for span in here
                 if span.concept not in self._grouping
-                and not (span.kind == "value" and _PER_MEGABASE.match(frame.text, span.end))
+                and not (span.kind == "value" and _IS_MEASURE.match(frame.text, span.end))
                 and not (span.concept in _LEVELS and frame.text[max(0, span.start - 4) : span.start].lower() == "not ")
             ]
             markers = [span for span in here if span.kind in ("gene", "biomarker")]

@@ -30,12 +30,12 @@ _ANY_HEADING = re.compile(
 )
 #: So does a line of capitals after an empty line, in a note that is not all in capitals.
 _CAPITAL_LINE = re.compile(
-    r"(?<=\n\n)(?P<name>[A-Z][A-Z0-9/&'()\-]{2,30}(?: [A-Z0-9/&'()\-]{1,30}){0,5})[ \t]{0,8}$", re.MULTILINE
+    r"(?<=\n\n)(?P<name>[A-Z][A-Z0-9/&'()\-]{2,30}(?: {1,4}[A-Z0-9/&'()\-]{1,30}){0,5})[ \t]{0,8}$", re.MULTILINE
 )
 _SOAP_LETTER = re.compile(r"^[ \t]{0,8}(?P<name>[SOAP]|A/P)[:/](?=[ \t\n])", re.MULTILINE)
 _NON_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 #: Effects of sections that an unknown heading ends; all others go on, under a heading of their own.
-_ENDED_BY_ANY_HEADING = frozenset({"family", "skip", "social", "boilerplate"})
+_ENDED_BY_ANY_HEADING = frozenset({"family", "skip", "social", "boilerplate", "criteria"})
 
 #: Full stops that end no sentence.
 _ABBREVIATIONS = frozenset(
@@ -179,7 +179,7 @@ def _openings(text: str) -> dict[int, tuple[int, str, str]]:
                 openings[match.start()] = (match.end(), *found)
     for match in _INLINE_HEADING.finditer(text):
         found = _known_heading(match["name"], table, True)
-        if found:
+        if found and found[1] != "criteria":  # "Trial eligibility: see section D." is a remark.
             openings[match.start()] = (match.end(), *found)
     unknown = [_ANY_HEADING] if text.isupper() else [_ANY_HEADING, _CAPITAL_LINE]
     for pattern in unknown:

@@ -24,7 +24,7 @@ from ...kb.model import (
     Value,
     World,
 )
-from ..document import ReadNote
+from ..document import SHARED, ReadNote
 from ..recognizers.spread import RETURN
 from ..sites import SITES_OF_SPREAD, TumorComposer
 from ..statements import statement
@@ -43,6 +43,8 @@ Step = Callable[[Workbench], None]
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
+#: Attributes in which one finding of a kind is another than the next.
+_PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})
 #: Kinds of finding that may be said of every tumor at once.
 _OF_ALL: Final = frozenset({"biomarker", "variant"})
 #: Attributes that tell two events of one kind and concept apart.
@@ -164,6 +166,34 @@ def keep_returns_apart(bench: Workbench) -> None:
         if fact.kind == "diagnosis" and is_own(fact) and fact.context.really_happened
     } - {""}
     bench.facts = [fact for fact in bench.facts if not _returned_at_home(fact, organs, bench.concepts)]
+
+
+def doubt_shared(bench: Workbench) -> None:
+    """What only minutes of several patients tell may be another's: it is uncertain unless another note says it."""
+    own = {
+        (fact.kind, concept)
+        for fact in bench.facts
+        if fact.document_class != SHARED and fact.context.really_happened
+        for concept in (bench.concepts.above(fact.concept) if fact.concept in bench.concepts else {fact.concept})
+    }
+    for fact in bench.facts:
+        if fact.document_class == SHARED and fact.context.really_happened and not _is_told(fact, own, bench.facts):
+            fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
+
+
+def _is_told(fact: Fact, own: set[tuple[str, str]], facts: Sequence[Fact]) -> bool:
+    """Whether another note says the same: the same concept, with what this fact says of it in particular."""
+    if (fact.kind, fact.concept) not in own:
+        return False
+    said = {name: value for name, value in fact.attributes.items() if name in _PARTICULARS}
+    return not said or any(
+        other.document_class != SHARED
+        and other.kind == fact.kind
+        and other.concept == fact.concept
+        and other.context.really_happened
+        and all(other.attributes.get(name) == value for name, value in said.items())
+        for other in facts
+    )
 
 
 def _returned_at_home(fact: Fact, organs: set[str], concepts: ConceptTable) -> bool:
@@ -360,6 +390,7 @@ def world_of(context: Context) -> World:
 #: The journey, step by step.
 STEPS: Final[tuple[Step, ...]] = (
     collect,
+    doubt_shared,
     keep_returns_apart,
     tell_past_scores,
     retract,

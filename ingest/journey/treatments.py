@@ -17,6 +17,8 @@ _RECORD_SECTIONS: Final = frozenset(
 )
 #: What only a course that was given has: cycles, where it stands, when it began or ended.
 _OF_A_COURSE: Final = frozenset({"cycles", "standing", "began", "ended"})
+#: What tells of a course that was given even where a report only repeats the history.
+_DATED_COURSE: Final = frozenset({"began", "ended", "fractions"})
 
 
 def weigh_treatments(bench: Workbench) -> None:
@@ -29,6 +31,8 @@ def weigh_treatments(bench: Workbench) -> None:
     stated: set[str] = set()
     refused: set[str] = set()
     for fact in bench.facts:
+        if fact.document_class == "payer" and fact.status == "given":
+            fact.status = "mentioned"  # A payer writes of what was asked for.
         if fact.kind in _TREATMENTS and is_own(fact) and fact.concept:
             if fact.status == "given" and fact.context.really_happened:
                 stated |= bench.concepts.above(fact.concept)
@@ -50,7 +54,9 @@ def _supported(fact: Fact) -> bool:
             or is_dated(fact)
             or fact.mention.section in _RECORD_SECTIONS
         )
-    if fact.document_class in ("molecular", "genetics", "pathology", "imaging"):
+    if fact.document_class in ("pathology", "imaging") and not _DATED_COURSE.isdisjoint(fact.mention.attributes):
+        return True
+    if fact.document_class in ("molecular", "genetics", "pathology", "imaging", "payer"):
         return False
     in_course = not _OF_A_COURSE.isdisjoint(fact.mention.attributes)
     return fact.mention.section in _RECORD_SECTIONS or "dose" in fact.attributes or in_course or is_dated(fact)

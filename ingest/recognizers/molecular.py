@@ -56,6 +56,8 @@ _EXON = re.compile(
 )
 _CODON = re.compile(r"(?<![A-Za-z])codons?\s?(?P<codon>\d{1,4})", re.IGNORECASE)
 _BARE_CODON = re.compile(rf"(?<![A-Za-z0-9]){_AMINO}(?P<codon>\d{{3,4}}|1[23]|61)(?![A-Za-z0-9%.])")
+#: M1D is a stage, not the loss of a start.
+_CATEGORY = re.compile(r"[TNM][0-4][A-D]")
 _PERCENT = re.compile(
     r"(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
 )
@@ -165,6 +167,8 @@ class MolecularRecognizer:
                 del attributes["protein"]
             elif not match["p"] and "ins" not in change and not position:
                 continue
+            if not match["p"] and _CATEGORY.fullmatch(change):
+                continue
             yield Span(match.start(), match.end(), "molecular", "", "pattern:protein", attributes, priority=4)
         for match in _CDNA.finditer(text):
             change = (match["change"] or match["legacy"] or match["ivs"]).replace(" ", "")
@@ -228,6 +232,8 @@ class MolecularRecognizer:
             if match["more"]:
                 attributes["exons"] = "|".join(re.findall(r"\d+", number + match["more"]))
             word = match["type"] or match["reverse"] or match["joined_type"]
+            if match.group().startswith("METex14"):
+                attributes.update({"implied": "met", "alteration": "exon_skipping"})
             if word:
                 effect = kinds[word[:3].lower()]
                 if effect == "exon_skipping":

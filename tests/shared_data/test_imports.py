@@ -18,8 +18,8 @@ PLACE = Path(os.environ.get("COHORTIUM_SHARED") or ROOT.parent / "shared") / "on
 IMPORTS = (
     ("obo", "doid/NCIthesaurus.obo", 1500, 400),
     ("obo", "maxo/maxo-base.obo", 1500, 40),
-    ("oncotree", "oncotree/oncotree_2025_10_03.json", 100, 150),
-    ("hgnc", "hgnc/hgnc_merged.tsv", 39000, 500),
+    ("oncotree", "oncotree/oncotree_2025_10_03.json", 20, 30),
+    ("hgnc", "hgnc/hgnc_merged.tsv", 39000, 400),
 )
 
 
