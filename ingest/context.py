@@ -244,8 +244,9 @@ class SentenceContext:
         if target.kind == "diagnosis" and kind.name == "negation" and taken_as_known:
             return False
         comma = between.rfind(",")
-        if comma >= 0 and self._text[cue_end - 3 : cue_end].lower() == "not":
-            # "Not ruptured, KIT exon 11 deletion": what is not so is named before the comma.
+        alone = self._text[cue_end - 3 : cue_end].lower() == "not" or kind.name == "never_given"
+        if comma >= 0 and alone:
+            # "Not ruptured, KIT exon 11 deletion", "no drivers, carboplatin x4": what is not so is before the comma.
             listed = any(low <= other.first and other.end <= cue_end + comma for other in self._targets)
             if not listed:
                 return False

@@ -24,6 +24,7 @@ from .frame import Frame, Span, resolve_overlaps
 from .harms import with_harms
 from .inverted import turn_round
 from .lexicon import Lexicon, recognise
+from .lowercase import CaseRestorer
 from .mentions import MentionWriter
 from .notation.mentions import with_notations
 from .placing import Placement
@@ -88,6 +89,7 @@ class NoteReader:
             MolecularRecognizer(),
             NodeRecognizer(),
         )
+        self._case = CaseRestorer(concepts)
         self._metastasis = MetastasisRecognizer()
         self._trials = TrialRecognizer()
         self._binder = parts.binder(concepts)
@@ -111,7 +113,7 @@ class NoteReader:
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:
         expressions of change become mentions of their own, beside those of their genes."""
-        frame = Frame(note, self._sections)
+        frame = Frame(note, self._sections, self._case.restore(note.text))
         document_class = document_class_of(note)
         if document_class == "clinical" and len(statement("case_of_several").findall(frame.text)) > 1:
             document_class = SHARED

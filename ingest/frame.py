@@ -49,17 +49,19 @@ class Frame:
         "dates", "note", "note_id", "shape", "text", "tokens", "vocabulary",
     )  # fmt: skip
 
-    def __init__(self, note: Note, sections: Callable[[str], list[Section]] = sections_of) -> None:
-        """``sections``: what divides the note's text into sections."""
+    def __init__(
+        self, note: Note, sections: Callable[[str], list[Section]] = sections_of, text: str | None = None
+    ) -> None:
+        """``sections``: what divides the text into sections; ``text``: the note's as readers are to see it, as long."""
         self.note = note
-        self.text = note.text
-        self.tokens: list[Token] = tokenize(note.text)
+        self.text = note.text if text is None else text
+        self.tokens: list[Token] = tokenize(self.text)
         self.vocabulary = frozenset(token.norm for token in self.tokens)
         self._words = " ".join(self.vocabulary)
-        self.shape = Shape(note.text, sections)
+        self.shape = Shape(self.text, sections)
         self.note_id = note.note_id
         self.dates: list[DateMention] = sorted(
-            DateReader(note.text, note.date), key=lambda date: (date.start, date.end)
+            DateReader(self.text, note.date), key=lambda date: (date.start, date.end)
         )
         self._date_starts = [date.start for date in self.dates]
         self._token_starts = [token.start for token in self.tokens]

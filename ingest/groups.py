@@ -236,5 +236,7 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
         )
         if after and after.group().lower() in ("retained", "intact"):
             after = None  # What is told of a stain; a change that is retained is still there.
+        if after and after.group().lower() in ("ruled out", "excluded") and "," in text[place.end : after.start()]:
+            after = None  # "BRAF V600E, Lynch ruled out": the verdict is of what stands behind the comma.
         denied.append(bool((denied_before and place.start > marker.start and index == 0) or before or after))
     return denied

@@ -336,7 +336,7 @@ class MentionWriter:
             frame.note_id,
             span.start,
             span.end,
-            frame.text[span.start : span.end],
+            frame.note.text[span.start : span.end],
             span.kind,
             LABELS.get(span.kind, ""),
             span.concept,

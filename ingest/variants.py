@@ -77,6 +77,11 @@ def _known_residues() -> frozenset[str]:
     return frozenset(f"{match[1]}{match[2]}" for match in matches if match)
 
 
+def known_changes() -> frozenset[str]:
+    """The protein changes that the tables name, in one-letter form."""
+    return frozenset(_genes_by_change())
+
+
 def has_known_changes(gene: str) -> bool:
     """Whether the tables know changes of this gene."""
     return gene in _hotspots()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -75,32 +73,3 @@ def test_only_what_may_be_denied_has_a_context() -> None:
     """A result says of itself what it is; a problem, a test, a treatment may be denied."""
     assert all(map(has_context, ("Symptom", "Radiology", "MedicationName", "ClinicalTrial")))
     assert not any(map(has_context, ("BiomarkerResult", "Datetime", "MarginStatus", "Stage")))
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "CT showed a 2.3 cm mass. ",
-        "nausea, vomiting, rash, ",
-        "large large large ",
-        "no evidence of ",
-        "2 x ",
-        "1 2 3 4 ",
-        "cisplatin induced nausea and ",
-        "daily ",
-        "left ",
-        "- ",
-        "three weeks ",
-        "\n",
-    ],
-)
-def test_cost_grows_with_the_text(piece: str) -> None:
-    """Four times the text takes no more than about four times as long, whatever is repeated."""
-    short, long = (piece * (size // len(piece)) for size in (4_000, 16_000))
-    cohortium.read(short[:1000])
-    started = time.process_time()
-    cohortium.read(short)
-    between = time.process_time()
-    cohortium.read(long)
-    ended = time.process_time()
-    assert ended - between <= max(0.5, 8 * (between - started))

@@ -1,0 +1,63 @@
+"""Lines without capitals: short forms get theirs back, so that every reader sees them as they are written elsewhere.
+
+No character is added or taken away: every offset in the text with capitals is the offset in the note.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from importlib import resources
+
+from ..kb.concepts import ConceptTable
+from .variants import known_changes
+
+_LINE = re.compile(r"[^\n]+")
+_WORD = re.compile(r"(?<![^\W_])[a-z][a-z0-9]{1,11}(?![^\W_])")
+_CAPITAL = re.compile(r"[A-Z]")
+#: Fewer letters say nothing of how a line is written.
+_FEWEST_LETTERS = 12
+_LETTER = re.compile(r"[a-z]")
+_RESULT_BEHIND = re.compile(r"\s?(?:[+\-/]|\(\s?[+\-]|pos|neg|\d{1,3}\s?%|:\s?(?:pos|neg|\d))")
+_SHORTEST = 3
+
+
+class CaseRestorer:
+    """Gives short forms their capitals where a whole line has none; build once for an ontology."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        table = _table()
+        forms: dict[str, str] = {change.lower(): change for change in known_changes() if change.isalnum()}
+        for row in concepts.rows():
+            for abbreviation in row.abbreviations:
+                text = abbreviation.text
+                if len(text) >= _SHORTEST and text.isalnum() and not text.islower() and text.lower() not in table[0]:
+                    forms.setdefault(text.lower(), text)
+            if row.kind == "gene" and row.name.isalnum() and row.name.lower() not in table[0]:
+                forms.setdefault(row.name.lower(), row.name)
+        self._forms = forms
+        self._receptors = table[1]
+
+    def restore(self, text: str) -> str:
+        """``text``, of the same length, with the short forms of its small-letter lines in capitals."""
+        return _LINE.sub(self._line, text)
+
+    def _line(self, match: re.Match[str]) -> str:
+        line = match.group()
+        # One capital may open the line.
+        if _CAPITAL.search(line, len(line) - len(line.lstrip()) + 1) or len(_LETTER.findall(line)) < _FEWEST_LETTERS:
+            return line
+        return _WORD.sub(self._word, line)
+
+    def _word(self, match: re.Match[str]) -> str:
+        word = match.group()
+        if word in self._receptors and _RESULT_BEHIND.match(match.string, match.end()):
+            return word.upper()
+        return self._forms.get(word, word)
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[frozenset[str], frozenset[str]]:
+    table = tomllib.loads(resources.files(__package__).joinpath("cues/lowercase.toml").read_text("utf-8"))
+    return frozenset(table["words"].split()), frozenset(table["receptors"])
