@@ -382,7 +382,7 @@ class SentenceContext:
                 continue
             cues.append(self._cue(found))
             return Temporality(found.kind.sets["temporality"])
-        if section.effect == "history":
+        if section.effect == "history" and target.kind != "performance":
             return Temporality.HISTORICAL
         if section.effect in ("counseling", "boilerplate") and target.kind not in ("variant", "biomarker", "diagnosis"):
             return Temporality.HYPOTHETICAL

@@ -5,6 +5,8 @@ from __future__ import annotations
 from .statements import statement
 
 _TICKED = frozenset("xX*✓\u2611\u2612")
+#: Bare answers in a column; any other word there leaves the question open.
+_ANSWERS = {"n": "no", "no": "no", "y": "yes", "yes": "yes"}
 
 
 def answer(text: str, end: int) -> str:
@@ -22,7 +24,7 @@ def answer(text: str, end: int) -> str:
         return "no"
     column = statement("answered_in_column").match(text, end)
     if column:
-        return "no" if column["answer"][0] == "N" else "yes"
+        return _ANSWERS.get(column["answer"].lower(), "open")
     return "yes" if statement("answered_yes").match(text, end) else ""
 
 

@@ -43,7 +43,8 @@ _OF_GENE_BEHIND = re.compile(
     re.IGNORECASE,
 )
 _OF_GENE_BEFORE = re.compile(
-    r"\b(?:somatic|germline|pathogenic|mutated|mutant|mutations? in|variants? in)\s$|[A-Za-z]\d[A-Za-z]?[,/ ]\s?$",
+    r"\b(?:somatic|germline|pathogenic|mutated|mutant|mutations? in|variants? in)\s$"
+    r"|[A-Za-z]\d[A-Za-z]?(?:[,/ ]\s?|,?\s(?:and|or)\s)$",
     re.IGNORECASE,
 )
 _HAS_WORD = re.compile(r"[A-Za-z]")

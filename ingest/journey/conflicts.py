@@ -19,6 +19,12 @@ from ..statements import statement
 from .bench import Workbench, WorkbenchDecision
 from .facts import Fact
 
+#: Names of any cancer: what is taken back in such words is that line, not a disease with a name of its own.
+_ANY_CANCER: Final = frozenset({"malignant_neoplasm", "carcinoma", "neoplasm", "solid_tumor"})
+#: Notes that must state a thing again before its taking back is not believed.
+_TIME_AND_AGAIN: Final = 3
+#: Attributes that tell one finding of a concept from another.
+_SAME: Final = frozenset({"protein", "cdna", "result", "alteration", "stage", "laterality"})
 #: What was done is not undone by a note that takes its mention back.
 _OPERATIONS: Final = frozenset({"surgery", "procedure", "radiation"})
 
@@ -30,7 +36,9 @@ def retract(bench: Workbench) -> None:
         same = [
             fact
             for (kind, concept), facts in standing.items()
-            if kind == taken.kind and _covers(bench.concepts, taken.concept, concept)
+            if kind == taken.kind
+            and (concept == taken.concept or taken.concept not in _ANY_CANCER)
+            and _covers(bench.concepts, taken.concept, concept)
             for fact in facts
         ]
         rejected = [
@@ -38,7 +46,7 @@ def retract(bench: Workbench) -> None:
             for fact in same
             if not fact.rejected
             and fact.kind not in _OPERATIONS
-            and not (fact.concept != taken.concept and _restated(same, fact, taken))
+            and not _restated(same, fact, taken)
             and _agree(taken, fact)
             and (
                 fact.note < taken.note
@@ -61,11 +69,20 @@ def _is_misfiled(taken: Fact) -> bool:
 
 
 def _restated(facts: Sequence[Fact], fact: Fact, taken: Fact) -> bool:
-    """Whether a later note says again, in its own words, what is narrower than the statement taken back."""
-    return any(
-        later.concept == fact.concept and later.note > taken.note and not later.copied and not later.rejected
-        for later in facts
-    )
+    """Whether later notes say the same again in their own words: then it was not this that was taken back.
+
+    One note is enough for what is narrower than the statement taken back; a stale line may repeat the statement itself.
+    """
+    later = {
+        other.note
+        for other in facts
+        if other.concept == fact.concept
+        and other.note > taken.note
+        and not other.copied
+        and not other.rejected
+        and all(other.attributes.get(name, value) == value for name, value in fact.attributes.items() if name in _SAME)
+    }
+    return len(later) >= (1 if fact.concept != taken.concept else _TIME_AND_AGAIN)
 
 
 def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: str, why: str) -> None:

@@ -71,11 +71,13 @@ _CATEGORY_WORDS = re.compile(
     re.IGNORECASE,
 )
 _NOT_TNM = re.compile(
-    r"\s{0,3}[-–]?\s{0,3}(?:weighted|vertebra|spine|level|hyperintens|signal|FLAIR|rib|fracture|sequence|image"
+    r"\s{0,3}[-–]?\s{0,3}(?:mitos|mitotic|tubul|weighted|vertebra|spine|level|hyperintens|signal|FLAIR|rib|fracture|sequence|image"
     r"|segment|-\s?[TL]\d)",
     re.IGNORECASE,
 )
 
+#: "(T3 N2 M1 mitoses)" are the parts of a Nottingham score.
+_NOTTINGHAM_PARTS = re.compile(r"\s?(?:mitos|mitotic|tubul)", re.IGNORECASE)
 _GRADE_BEHIND = re.compile(r"[ \t,/]{0,2}G[1-4](?![^\W_])")
 _DISEASE_BEHIND = re.compile(r"\s(?:disease|cancer|carcinoma|adenocarcinoma|primary)\b", re.IGNORECASE)
 _STANDS_BEFORE = re.compile(r"(?:[(,;:]|\b(?:is|was|remains|remained|therefore|staged|still|as))\s{1,2}$|\($")
@@ -298,7 +300,7 @@ class TnmRecognizer:
     @staticmethod
     def _is_staging(text: str, match: re.Match[str], categories: int, prefix: str) -> bool:
         if categories >= 2:
-            return True
+            return not _NOTTINGHAM_PARTS.match(text, match.end())
         if _NOT_TNM.match(text, match.end()):
             return False
         if _GRADE_BEHIND.match(text, match.end()) or (match.group("t") and _DISEASE_BEHIND.match(text, match.end())):
