@@ -47,9 +47,7 @@ def main() -> None:
         here = [(text[one.start : one.end], one.short) for text in texts for one in definitions(text)]
         named = sum(recognizer.meaning(long) is not None for long, _ in here)
         places = sum(1 for text in texts for _ in recognizer.find(Frame(Note("", "", text))))
-        print(
-            f"{source.name}: {len(texts)} texts, {len(here)} definitions, {named} of known names, {places} places"
-        )
+        print(f"{source.name}: {len(texts)} texts, {len(here)} definitions, {named} of known names, {places} places")
         found += here
     for long, short in sorted(random.Random(asked.seed).sample(found, min(asked.sample, len(found)))):
         print(f"  {short:12} {' '.join(long.split())}")
