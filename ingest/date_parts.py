@@ -33,7 +33,9 @@ def _parts() -> _Parts:
     words = "|".join(re.escape(word) for word in sorted([*fractions, *months], key=len, reverse=True))
     # "She had a fall 2018" is no season.
     before = re.compile(
-        rf"(?<![^\W_])(?<!\ba\s)(?P<word>{words})(?:[\s\-/'’,]{{0,2}}(?:of\s)?(?:the\s)?)$", re.IGNORECASE
+        rf"(?<![^\W_])(?<!\ba\s)(?:(?P<first>{words})(?:\s|\s?[\-–/]\s?)(?:(?:to|or)[\s\-])?)?(?P<word>{words})"
+        r"(?:[\s\-/'’,]{0,2}(?:of\s)?(?:the\s)?)$",
+        re.IGNORECASE,
     )
     return _Parts(before, fractions, months)
 
@@ -51,19 +53,32 @@ def narrowed(text: str, start: int, day: DayInterval, precision: str) -> tuple[i
     match = parts.before.search(text, low, start)
     if match is None:
         return None
-    word = match["word"].casefold()
+    part = _part(match["word"].casefold(), day, precision)
+    if part is not None and match["first"]:
+        # "Late summer" is a part of the summer; "mid to late" and "summer/fall" reach from the one to the other.
+        first = match["first"].casefold()
+        nested = first in parts.fractions and match["word"].casefold() in parts.months
+        other = _part(first, part if nested else day, precision)
+        if other is not None:
+            part = other if nested else DayInterval(min(part.low, other.low), max(part.high, other.high))
+    return (match.start(), part) if part is not None else None
+
+
+def _part(word: str, day: DayInterval, precision: str) -> DayInterval | None:
+    """The part of a month or year that ``word`` names; None for a season of anything but one year."""
+    parts = _parts()
     if word in parts.fractions:
         first, last = parts.fractions[word]
         length = day.high - day.low + 1
-        return match.start(), DayInterval(day.low + int(first * length), day.low + max(1, round(last * length)) - 1)
+        return DayInterval(day.low + int(first * length), day.low + max(1, round(last * length)) - 1)
     if precision != "year" or day.high - day.low > 366:
         return None
     year = datetime.date.fromordinal(day.low).year
     first_month, last_month = parts.months[word]
     if last_month < first_month:
         # The winter of a year is the one that ends in it or the one that begins in it.
-        return match.start(), DayInterval(day.low, month_span(year + 1, last_month).high)
-    return match.start(), DayInterval(month_span(year, first_month).low, month_span(year, last_month).high)
+        return DayInterval(day.low, month_span(year + 1, last_month).high)
+    return DayInterval(month_span(year, first_month).low, month_span(year, last_month).high)
 
 
 def half_hidden(first: str, second: str, year: int, day_first: bool) -> tuple[DayInterval, str, str]:
@@ -77,7 +92,7 @@ def half_hidden(first: str, second: str, year: int, day_first: bool) -> tuple[Da
 #: A date that was taken out of the text, or left to be filled in, with nothing of it left.
 _TAKEN_OUT = re.compile(
     r"""\[\*\*[^\]\d]{0,40}(?:\(\s?\w{1,6}\s?\)\s?)?\d{0,6}\s?\*\*\]
-      | [<\[{(]{1,2}\s?/?(?:date|dates|month|year|day|redacted|deidentified|removed)[\s_\-]{0,2}\d{0,4}\s?[>\]})]{1,2}
+      | [<\[{(]{1,2}\s?(?:date|dates|month|year|day|redacted|deidentified|removed)[\s_\-]{0,2}\d{0,4}\s?[>\]})]{1,2}
       | \*\*(?:date|redacted)\b | (?<![^\W_])_{2,}(?![^\W_]) | (?<!\w)(?:xx?|__?|\?\?|mm|dd)[/\-]
         (?:xx?|__?|\?\?|mm|dd)[/\-]
     """,
@@ -85,10 +100,13 @@ _TAKEN_OUT = re.compile(
 )
 
 
-def hides_a_date(text: str) -> bool:
+def hides_a_date(text: str, before_date: bool) -> bool:
     """Whether a placeholder without a number stands in ``text``: what is beside it has a day of its own.
 
-    >>> hides_a_date("on [DATE], CT in"), hides_a_date("then CT in")
+    ``before_date``: a date follows the text; what stands right before it is its own mark (``<DATE>3/4/2019``).
+
+    >>> hides_a_date("on [DATE], CT on ", True), hides_a_date("then CT on <DATE>", True)
     (True, False)
     """
-    return _TAKEN_OUT.search(text) is not None
+    match = _TAKEN_OUT.search(text)
+    return match is not None and not (before_date and len(text.rstrip(" [<(:")) <= match.end())

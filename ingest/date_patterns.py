@@ -42,6 +42,7 @@ _BODY = rf"""(?P<masked>\[\*\*\s?)?(?:
     | (?P<shown_first>\d\d?)?(?(shown_first)|{_HIDDEN})(?P<hidden_separator>[/.\-])
         (?:{_HIDDEN}|(?(shown_first)(?!)|(?P<shown_second>\d\d?)))(?P=hidden_separator)
       (?P<hidden_year>{_YEAR}|(?<=/)\d\d)(?![\d/%]|\.\d)
+    | {_HIDDEN}/(?P<hidden_month_year>{_YEAR})(?![\d/%])
     | (?P<first>{_DAY})(?P<separator>[/.\-])(?P<second>{_DAY})(?P=separator)(?P<number_year>{_YEAR}|\d\d)(?![\d/%]|\.\d)
     | (?P<slash_month>1[0-2]|0?[1-9])/(?P<slash_year>{_YEAR}|00|3[2-9]|[4-9]\d)(?![\d/%])
     | (?P<bare_first>{_DAY})/(?P<bare_second>{_DAY})(?![\d/%+]|\.\d|-\d\d\d)
@@ -58,7 +59,7 @@ _BODY = rf"""(?P<masked>\[\*\*\s?)?(?:
     | {_MONTH.format("month_before")}\s{{1,3}}(?P<day_after>{_DAY})(?:st|nd|rd|th)?(?![\d/%]|:\d)
       (?:\s?(?:-|–|to|through|and|&)\s?(?P<to_day>{_DAY})(?:st|nd|rd|th)?(?=,?\s{{1,3}}{_YEAR}(?!\d)))?
       (?:,?\s{{1,3}}(?:(?P<year_of_day>{_YEAR})(?!\d)|['’](?P<short_of_day>\d\d)(?!\w)))?
-    | {_MONTH.format("month_only")}[\s,'’\-]{{0,3}}(?:of\s)?(?:(?P<month_year>{_YEAR})
+    | {_MONTH.format("month_only")}[\s,'’\-/]{{0,3}}(?:of\s)?(?:(?P<month_year>{_YEAR})
             |['’]?(?P<month_short_year>\d\d))(?![\d/%]|:\d)
     | (?P<decade>(?:19|20)\d0)['’]?s\b
     | (?P<span_year>{_YEAR})[\-–](?P<span_to>1[3-9]|[2-9]\d)(?![\w\-–/%]|\.\d)
@@ -67,7 +68,8 @@ _BODY = rf"""(?P<masked>\[\*\*\s?)?(?:
     )(?:\s?\*\*\])?"""
 # The first look-ahead only spares the engine most positions of a text.
 DATE = re.compile(
-    rf"(?=[\d\['’jfmasondx_*?])(?:(?<![\w./])(?<!\d[\-–])|(?<=q\d[\-/])){_BODY}", re.VERBOSE | re.IGNORECASE
+    rf"(?=[\d\['’jfmasondx_*?])(?:(?<![\w./])(?<!\d[\-–])|(?<=q\d[\-/])|(?<=[a-z]/)(?={_MONTH.format('month_behind')})){_BODY}",
+    re.VERBOSE | re.IGNORECASE,
 )
 SECOND_DATE = re.compile(_BODY, re.VERBOSE | re.IGNORECASE)
 DASH = re.compile(r"\s?[-–—]\s?")

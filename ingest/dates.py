@@ -186,6 +186,8 @@ class DateReader:
             if match["short_after"] and read[1].endswith("without-year"):
                 end = match.end("month_after")
             start, part = narrowed(self.text, match.start(), interval, read[2]) or (match.start(), interval)
+            if start < match.start() and _words().birth.search(self.text, max(0, start - 24), start):
+                continue
             if match["span_year"]:
                 end = match.end("span_year")
             mention = DateMention(start, end, part, read[1], read[2])
@@ -307,6 +309,8 @@ class DateReader:
         if got["hidden_year"]:
             year = self._year(got["hidden_year"])
             return half_hidden(got["shown_first"] or "", got["shown_second"] or "", year, self._day_first)
+        if got["hidden_month_year"]:
+            return year_span(int(got["hidden_month_year"])), "half-hidden", "year"
         if got["first"]:
             first, second, year = int(got["first"]), int(got["second"]), self._year(got["number_year"])
             orders = ((second, first), (first, second)) if self._day_first else ((first, second), (second, first))

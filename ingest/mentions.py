@@ -286,7 +286,7 @@ class MentionWriter:
             gap = span.start - date.end if ahead else date.start - span.end
             between = frame.text[date.end : span.start] if ahead else frame.text[span.end : date.start]
             leading = date.start - start <= 6
-            if gap > 80 and not leading or _NEW_STEP.search(between) or hides_a_date(between):
+            if gap > 80 and not leading or _NEW_STEP.search(between) or hides_a_date(between, not ahead):
                 continue
             if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
                 continue
