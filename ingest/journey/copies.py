@@ -21,10 +21,16 @@ _RUN: Final = 3
 #: So many of the latest sentences with a run are kept, and so many of those that share most are compared: the cost of
 #: a sentence does not grow with the number of notes.
 _KEPT: Final = 3
-_WORD: Final = re.compile(r"\w+")
+#: A date in figures, or a number with its fraction, is one word: to change it changes one.
+_WORD: Final = re.compile(r"\d+(?:[/.,:\-]\d+)+|\w+")
 
 #: What a mention states, without where it stands (see :func:`facts.statement_of`).
 Statement = tuple[object, ...]
+
+
+def words_of(text: str, start: int, end: int) -> tuple[str, ...]:
+    """The words of a part of a text, in small letters."""
+    return tuple(word.lower() for word in _WORD.findall(text, start, end))
 
 
 @dataclass(slots=True)
@@ -58,7 +64,7 @@ class Copies:
         copied: set[tuple[int, int, Statement]] = set()
         long_ones = []
         for (start, end), said in statements.items():
-            sentence = Sentence(tuple(word.lower() for word in _WORD.findall(text, start, end)), set(said))
+            sentence = Sentence(words_of(text, start, end), set(said))
             if not sentence.is_long:
                 continue
             long_ones.append(sentence)
