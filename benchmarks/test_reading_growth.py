@@ -99,6 +99,14 @@ REPEATED = {
     "trials": "enrolled on NCT01234567 ",
     "phases": "phase II ",
     "bare_trials": "study ",
+    "definitions": "partial response (PR). ER positive, PR negative ",
+    "brackets_of_capitals": "SCC (SCC) ",
+    "reversed_definitions": "SCC (squamous cell carcinoma) ",
+    "hidden_dates": "XX/03/2019 __/__/2020 **/",
+    "masked_ranges": "[**Date range (1) 3-4 ",
+    "marks_of_masks": "[**",
+    "underscores": "__/",
+    "parts_of_years": "early in mid-March 2020 Q2 of the ",
 }
 SHORT, LONG = 100_000, 400_000
 #: Four times the text in four times the time, and a margin for a busy machine.

@@ -18,7 +18,8 @@ from functools import lru_cache
 from typing import Final
 
 from ..kb.model import Cue, DayInterval, Mention, Polarity, Temporality, Value
-from .dates import DateMention, month_span
+from .calendar_days import month_span
+from .dates import DateMention
 from .frame import Frame
 from .recognizers.courses import Mark, course_words, dose_right_behind, marks_in
 

@@ -18,6 +18,7 @@ from ..kb.model import (
     Note,
     Relation,
 )
+from .abbreviations import Abbreviations, share_places
 from .context import CueTable, cue_table
 from .courses import with_courses
 from .frame import Frame, Span, resolve_overlaps
@@ -82,6 +83,7 @@ class NoteReader:
         self.lexicon = Lexicon(concepts)
         self._recognizers = (
             self.lexicon,
+            Abbreviations(self.lexicon),
             TnmRecognizer(),
             StageRecognizer(),
             GradeRecognizer(),
@@ -151,6 +153,7 @@ class NoteReader:
         events += bound
         events += self._placement.adjective_states(frame, diagnoses)
         self._placement.diagnoses(frame, diagnoses, sites, document_class)
+        share_places(diagnoses)
         events += self._placement.fluid_states(diagnoses)
         events += self._placement.spread(frame, spreads, sites, diagnoses)
         self._placement.others(frame, events, sites)

@@ -126,6 +126,16 @@ class Lexicon:
                     break
             index += step
 
+    def is_cued_marker(self, frame: Frame, start: int, end: int) -> bool:
+        """Whether the word there is a short form of a marker or gene that needs a cue, and has one near."""
+        first, last = frame.token_range(start, end)
+        return first < last and any(
+            sense.cued and sense.kind in ("gene", "biomarker")
+            for match in self._trie.matches_at(frame.text, frame.tokens, first)
+            if (match.start, match.end) == (start, end)
+            for sense in self._readings(frame, match)
+        )
+
     def _spans(self, match: PhraseMatch[Sense], readings: list[Sense], text: str) -> Iterator[Span]:
         first = readings[0]
         others = tuple((sense.concept, sense.kind) for sense in readings[1:] if sense.concept != first.concept)

@@ -10,6 +10,7 @@ from typing import Final
 from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
+from .date_parts import hides_a_date
 from .frame import Frame, Span
 from .statements import statement
 
@@ -286,7 +287,7 @@ class MentionWriter:
             gap = span.start - date.end if ahead else date.start - span.end
             between = frame.text[date.end : span.start] if ahead else frame.text[span.end : date.start]
             leading = date.start - start <= 6
-            if gap > 80 and not leading or _NEW_STEP.search(between):
+            if gap > 80 and not leading or _NEW_STEP.search(between) or hides_a_date(between, not ahead):
                 continue
             if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
                 continue

@@ -43,7 +43,7 @@ _PROBLEM_KINDS: Final = frozenset({"adverse_event", "comorbidity", "diagnosis", 
 _BEFORE_DRUG: Final = 50
 _MOST_OTHERS: Final = 8
 #: Rules of the reading whose cue is a result.
-_RESULT_HELPERS: Final = ("lexicon:", "pattern:percent", "pattern:plus", "pattern:score", "number")
+_RESULT_HELPERS: Final = ("lexicon:", "abbreviation:", "pattern:percent", "pattern:plus", "pattern:score", "number")
 
 
 def annotate(
@@ -191,7 +191,7 @@ def results_of_markers(page: Page) -> None:
                 continue
             start, end = cue.start, cue.end
             value = _VALUE.search(page.frame.text, start, end)
-            if value and not cue.rule.startswith("lexicon:"):
+            if value and not cue.rule.startswith(("lexicon:", "abbreviation:")):
                 start = value.start()
             if start < end and not (mention.start == start and mention.end == end):
                 page.add(start, end, label, f"reading:{cue.rule}", **_of_marker(mention, label))

@@ -32,7 +32,7 @@ from .bench import Workbench, is_dated, is_own
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
 from .courses import tell_courses
-from .facts import Fact, facts_of
+from .facts import SEQUENCES, Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
 from .treatments import give_components, weigh_treatments
@@ -40,8 +40,6 @@ from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
 #: A step of the journey: it changes the bench.
 Step = Callable[[Workbench], None]
-#: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
-SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
 #: Attributes in which one finding of a kind is another than the next.
 _PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})

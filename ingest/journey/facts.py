@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import Context, DayInterval, Mention, Value, World
 from ..document import ReadNote
 from ..statements import statement
 from ..variants import complete
+from .copies import Copies, Statement
 
-#: A shorter sentence says the same in many notes without being copied ("ECOG 1.").
-_COPIED_LENGTH = 60
+#: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
+SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 #: A family written as an enumeration of its members.
 _ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
-_SPACES = re.compile(r"\W+")
 #: Changes that tumors acquire.
 _NEVER_INHERITED = frozenset(
     {"fusion", "amplification", "copy_gain", "homozygous_deletion", "overexpression", "methylation"}
@@ -56,25 +58,22 @@ class Fact:
 
 def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
     """The facts of a patient's notes (in date order), each variant completed, several exons told apart."""
-    seen: set[str] = set()
+    copies = Copies()
     facts: list[Fact] = []
     for position, note in enumerate(notes):
-        own: set[str] = set()
-        for mention in note.mentions:
-            start, end = mention.sentence
-            sentence = _SPACES.sub(" ", note.note.text[start:end]).lower()
-            own.add(sentence)
-            copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
+        statements = [statement_of(mention) for mention in note.mentions]
+        said: dict[tuple[int, int], list[Statement]] = defaultdict(list)
+        for mention, stated in zip(note.mentions, statements, strict=True):
+            said[mention.sentence].append(stated)
+        of_earlier = copies.copied(note.note.text, said)
+        for mention, stated in zip(note.mentions, statements, strict=True):
+            copied = (*mention.sentence, stated) in of_earlier
             for concept, attributes in _readings(mention, concepts):
                 if note.document_class == "abstraction" or mention.kind == "trial":
                     # What a note's wording says of one mention, an abstraction says of the event.
                     attributes |= {name: mention.attributes[name] for name in ("status",) if name in mention.attributes}
-                if (
-                    mention.kind == "variant"
-                    and note.document_class == "genetics"
-                    and _is_inherited(attributes)
-                    and not _of_tumor_sample(note.note.text, mention.start)
-                ):
+                of_genetics = mention.kind == "variant" and note.document_class == "genetics"
+                if of_genetics and _is_inherited(attributes) and not _of_tumor_sample(note.note.text, mention.start):
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
                     attributes.setdefault("origin", "germline")
                 facts.append(
@@ -93,8 +92,19 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
                         mentions=[mention.mention_id],
                     )
                 )
-        seen |= own
     return facts
+
+
+def statement_of(mention: Mention) -> Statement:
+    """What a mention states, wherever it stands; of what has a value each day, also the day that a date gives it."""
+    dated = mention.kind in SEQUENCES and any(cue.rule.startswith("date:") for cue in mention.cues)
+    return (
+        mention.kind,
+        mention.concept,
+        mention.context,
+        frozenset(mention.attributes.items()),
+        mention.day if dated else None,
+    )
 
 
 def _is_inherited(attributes: Mapping[str, Value]) -> bool:

@@ -26,7 +26,9 @@ PIECES = st.sampled_from(
     ISS R-ISS II grade Grade Nottingham 8/9 Gleason 3+4 =7 GG 2 G3 well poorly differentiated to moderately ECOG
     PS WHO KPS 80 % 0-1 [x] [ ] performance status from 2 nodes 2/14 three of twelve none (0/3) LN examined
     involved: positive met mets metastatic liver brain POD #3 ago weeks 3 last week yesterday 2019 2019-03-04
-    3/4/2019 13/5 4.3.19 March Mar '19 [** **] 99/99/9999 0/0 31/2/2020 - – / . ; : , | ( ) FAMILY HISTORY: Plan
+    3/4/2019 13/5 4.3.19 March Mar '19 [** **] XX/XX/2020 __/__/2020 03/XX/2021 20190304 2019-Mar-04 early mid- Q2
+    end of 2015-18 1990s [DATE] **DATE[ Mar-04-2019 4-8
+    99/99/9999 0/0 31/2/2020 - – / . ; : , | ( ) FAMILY HISTORY: Plan
     HER2 ER+ EGFR L858R c.1799T>A IVS4+1G>A Val to Glu codon mutation C677T delAG exon 19 del 95
     IHC 2+ p.V600E no evidence of breast cancer carcinoma not denies mother
     carboplatin paclitaxel Pembrolizumab FOLFOX radiation RT colitis C4D1 C1 x6 cycles 2L first-line adjuvant

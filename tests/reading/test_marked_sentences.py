@@ -13,7 +13,8 @@ from typing import NamedTuple
 import pytest
 from marks import lines_of, taken_apart
 
-from cohortium.ingest.dates import DateReader, month_span, year_span
+from cohortium.ingest.calendar_days import month_span, year_span
+from cohortium.ingest.dates import DateReader
 from cohortium.ingest.frame import Frame, Span, resolve_overlaps
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import DEPOSIT, RETURN, MetastasisRecognizer, NodeRecognizer
