@@ -155,6 +155,7 @@ class NoteReader:
         self._placement.diagnoses(frame, diagnoses, sites, document_class)
         share_places(diagnoses)
         events += self._placement.fluid_states(diagnoses)
+        events += list(self._placement.spread_states(events))
         events += self._placement.spread(frame, spreads, sites, diagnoses)
         self._placement.others(frame, events, sites)
         self._placement.grades(events)

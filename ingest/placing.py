@@ -32,6 +32,18 @@ _TO_SITE = re.compile(
     r"(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d{1,3})?\s{0,4}(?:left|right|L|R)?\s{0,4}",
     re.IGNORECASE,
 )
+#: What came back: a date may stand before the place, and the place may be what it came back with.
+_RETURNED_TO = re.compile(
+    r"(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?(?:\s(?P<with>with|involving)\s|"
+    + _TO_SITE.pattern
+    + r")"
+    r"(?:(?:new|multiple|two|three|several|growing|multifocal|widespread)\s){0,2}",
+    re.IGNORECASE,
+)
+#: "With liver lesions", "with liver (x5) and bone": a place, and not the trouble of one ("with liver failure").
+_IS_A_PLACE = re.compile(
+    r"\s?(?:lesion|nodul|mass|deposit|disease|involvement|mets?\b|metast|[(,+/]|and\s)", re.IGNORECASE
+)
 
 #: The field of a form that names the organ of the tumor, in whatever note it was pasted.
 _TUMOR_SITE = re.compile(r"[ \t\-*]{0,6}(?:tumou?r|primary)\s+site", re.IGNORECASE)
@@ -63,13 +75,14 @@ class Placement:
     """Gives spans of one note their sites and sides, and makes the spans that only a place or an adjective tells."""
 
     def __init__(self, concepts: ConceptTable, implied: Mapping[str, Mapping[str, str]]) -> None:
-        """``implied``: the tables *adjective*, *fluid* and *nodes_of* of ``cues/implied.toml``."""
+        """``implied``: the tables *adjective*, *fluid*, *nodes_of* and *spread_of* of ``cues/implied.toml``."""
         self.concepts = concepts
         self.sites = SiteReader(concepts)
         self.composer = TumorComposer(concepts)
         self._adjectives = implied["adjective"]
         self._fluids = implied["fluid"]
         self._nodes_of = implied["nodes_of"]
+        self._spread_of = implied["spread_of"]
 
     def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> None:
         """Give each diagnosis its site and side, and the concept that means morphology and site together."""
@@ -159,7 +172,12 @@ class Placement:
             position = word.end
             for site in (item for item in here if item.start >= word.end):
                 gap = _TO_SITE if position == word.end else _LIST_OF_SITES
-                if gap.fullmatch(frame.text, position, site.start):
+                if word.source == RETURN and position == word.end:
+                    gap = _RETURNED_TO
+                leads = gap.fullmatch(frame.text, position, site.start)
+                if leads and leads.groupdict().get("with") and not _IS_A_PLACE.match(frame.text, site.end):
+                    leads = None
+                if leads:
                     chosen.append(site)
                     position = site.end
                 elif site.start > position + 30:
@@ -290,6 +308,12 @@ class Placement:
             for fluid, state in self._fluids.items():
                 if place and self.concepts.is_a(place, fluid):
                     yield replace(span, kind="state", concept=state, attributes={}, helpers=list(span.helpers))
+
+    def spread_states(self, states: Iterable[Span]) -> Iterator[Span]:
+        """The metastasis that a state of spread with a place in its name is (``leptomeningeal disease``)."""
+        for span in states:
+            if span.kind == "state" and span.concept in self._spread_of:
+                yield replace(span, kind="metastasis", concept=self._spread_of[span.concept], attributes={}, helpers=[])
 
     def others(self, frame: Frame, events: list[Span], sites: list[Span]) -> None:
         """Give findings and treatments their side, and the site that stands near or heads them."""

@@ -195,9 +195,11 @@ def _is_told(fact: Fact, own: set[tuple[str, str]], facts: Sequence[Fact]) -> bo
 
 
 def _returned_at_home(fact: Fact, organs: set[str], concepts: ConceptTable) -> bool:
-    """ "Recurred in the liver" is spread, but not of a tumor of the liver."""
+    """ "Recurred in the liver" is spread, but not of a tumor of the liver; that nothing grew there denies none."""
     if fact.kind != "metastasis" or fact.mention.source != RETURN:
         return False
+    if fact.context.polarity is Polarity.ABSENT:
+        return True
     return any(concepts.is_a(fact.concept, organ) or concepts.is_a(organ, fact.concept) for organ in organs)
 
 

@@ -29,9 +29,9 @@ _METASTASIS = re.compile(
 #: Disease that came back in, or went to, a place: spread where the place is a distant organ.
 _RETURN = re.compile(
     r"(?<![^\W\d_])(?<!infection )(?:(?:stage\s)?IV[A-C]?(?=\s\()"
-    r"|recur(?:red|s|rence|rent)|relaps(?:ed|es|e)|spread(?:ing)?|progress(?:ed|ion))"
+    r"|recur(?:red|s|rence|rent)|relaps(?:ed|es|e)|spread(?:ing)?|progress(?:ed|ion|ive|ing)|(?-i:PD))"
     r"(?:\s(?:disease|cancer|tumou?r|carcinoma|melanoma|sarcoma|has|had|now|distantly|first))?"
-    r"(?=(?:\s(?:[A-Z][a-z]{2}\s)?\d{4})?(?:\s(?:in|to|into|at|within|with|involving)\s|:\s|\s\())",
+    r"(?=(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?(?:\s(?:in|to|into|at|within|with|involving)\s|:\s|\s\())",
     re.IGNORECASE,
 )
 #: Deposits are spread where a distant organ stands right before them.
@@ -39,7 +39,7 @@ _DEPOSITS = re.compile(r"(?<=[A-Za-z][ \-])(?:deposits?|implants)(?![^\W\d_])", 
 _RETURNS = frozenset(
     fold(word)
     for word in """recurred recurs recurrence recurrent relapsed relapses relapse spread spreading progressed
-    progression iv iva ivb ivc""".split()
+    progression progressive progressing pd iv iva ivb ivc""".split()
 )
 #: A single "met" is a metastasis only behind a site or a word of number; elsewhere it is a verb, or a gene.
 _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")
