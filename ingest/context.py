@@ -182,11 +182,12 @@ class SentenceContext:
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
         self._results = [result for target in targets for result in target.results]
-        self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
+        ends = list(table.negation.find(text, tokens))
+        self._negation_ends = [(match.first, match.last) for match in ends]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
         self._links = {
             (match.first, match.last)
-            for match in table.negation.find(text, tokens)
+            for match in ends
             if match.payloads[0] in ("with", "on", "given")
         }
 
@@ -292,12 +293,13 @@ class SentenceContext:
     def read(self, target: Target, section: Section) -> Reading:
         """The context of ``target``, standing in ``section``."""
         cues: list[Cue] = []
-        polarity, reason = self._polarity(target, cues)
-        temporality = self._temporality(target, section, cues)
+        answered = answer(self._text, target.end)
+        polarity, reason = self._polarity(target, answered, cues)
+        temporality = self._temporality(target, answered, section, cues)
         experiencer = self._experiencer(target, section, cues)
         status = ""
         if target.kind in TREATMENT_KINDS:
-            status, status_reason = self._status(target, section, cues)
+            status, status_reason = self._status(target, answered, section, cues)
             if status in ("declined", "never_started"):
                 polarity, reason, temporality = Polarity.ABSENT, status_reason, Temporality.CURRENT
             elif status == "planned":
@@ -328,11 +330,10 @@ class SentenceContext:
     def _cue(self, found: Found) -> Cue:
         return Cue(found.match.start, found.match.end, found.kind.name)
 
-    def _polarity(self, target: Target, cues: list[Cue]) -> tuple[Polarity, str]:
+    def _polarity(self, target: Target, answered: str, cues: list[Cue]) -> tuple[Polarity, str]:
         text, (start, end) = self._text, self._span
         if _EMPTY_BOX.search(text, max(start, target.start - 40), target.start) and not self._mention_between(target):
             return Polarity.ABSENT, "none"
-        answered = answer(text, target.end)
         if answered == "no":
             return Polarity.ABSENT, "none"
         if not answered and (
@@ -373,8 +374,8 @@ class SentenceContext:
             return False
         return any(target.start - 40 < other.start < target.start for other in self._targets)
 
-    def _temporality(self, target: Target, section: Section, cues: list[Cue]) -> Temporality:
-        if answer(self._text, target.end) == "open":
+    def _temporality(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> Temporality:
+        if answered == "open":
             return Temporality.HYPOTHETICAL  # A form that nobody has filled in.
         for _, found in self._nearest(target, "temporality"):
             if "status" in found.kind.sets:
@@ -406,11 +407,10 @@ class SentenceContext:
             found.kind.name == "negation" and 0 <= given.match.first - found.match.last <= 1 for found in self._cues
         )
 
-    def _status(self, target: Target, section: Section, cues: list[Cue]) -> tuple[str, str]:
+    def _status(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> tuple[str, str]:
         candidates = self._nearest(target, "status")
         if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
             return "never_started", "never_started"
-        answered = answer(self._text, target.end)
         if answered:
             return _STATUS_BY_ANSWER[answered]
         # Declining says more than offering or discussing, wherever both govern one treatment.

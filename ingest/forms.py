@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
+import re
+from functools import lru_cache
+
 from .statements import statement
 
+#: An answer stands behind a colon, a question mark or a box of the same line; the line ends at the next break.
+_SIGN = re.compile(r"[:?\[(\n\u2610-\u2612]")
 _TICKED = frozenset("xX*✓\u2611\u2612")
 
 
@@ -12,6 +18,10 @@ def answer(text: str, end: int) -> str:
 
     Boxes are read as options only where one of them is a plain yes or no.
     """
+    signs = _signs(text)
+    at = bisect.bisect_left(signs, end)
+    if at == len(signs) or text[signs[at]] == "\n":
+        return ""
     match = statement("boxes").match(text, end)
     options = list(_options(match["options"])) if match else []
     meanings = ["no" if statement("option_no").match(word) else "yes" for word, _ in options]
@@ -21,6 +31,12 @@ def answer(text: str, end: int) -> str:
     if statement("answered_no").match(text, end):
         return "no"
     return "yes" if statement("answered_yes").match(text, end) else ""
+
+
+@lru_cache(maxsize=2)
+def _signs(text: str) -> list[int]:
+    """Where the signs of a form and the ends of lines are: found once for all the names of a note."""
+    return [match.start() for match in _SIGN.finditer(text)]
 
 
 def _options(text: str) -> list[tuple[str, bool]]:

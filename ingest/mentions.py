@@ -78,6 +78,8 @@ class MentionWriter:
         self._state_of = state_of
 
     def write(self, frame: Frame, events: list[Span], document_class: str) -> list[Mention]:
+        if not events:
+            return []
         ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
         mentions: list[Mention] = []
         lead: tuple[CueKind, ...] = ()
