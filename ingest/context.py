@@ -176,6 +176,11 @@ class SentenceContext:
                 and None not in match.payloads
                 and (not kind.spelled or text[match.start : match.end].lower() in kind.spelled)
             ]
+        #: The cues that set each part of a context.
+        self._setting: dict[str, list[Found]] = {}
+        for found in self._cues:
+            for part in found.kind.sets:
+                self._setting.setdefault(part, []).append(found)
         self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
         #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
@@ -282,11 +287,10 @@ class SentenceContext:
     def _nearest(self, target: Target, part: str) -> list[tuple[int, Found]]:
         """The cues that set ``part`` for the target, nearest first; a cue behind wins a tie."""
         governing = []
-        for found in self._cues:
-            if part in found.kind.sets:
-                distance = self._governs(found, target)
-                if distance is not None:
-                    governing.append((2 * distance + (found.match.last <= target.first), found))
+        for found in self._setting.get(part, ()):
+            distance = self._governs(found, target)
+            if distance is not None:
+                governing.append((2 * distance + (found.match.last <= target.first), found))
         governing.sort(key=lambda pair: pair[0])
         return governing
 

@@ -117,7 +117,7 @@ class Lexicon:
         index, tokens, text = 0, frame.tokens, frame.text
         while index < len(tokens):
             step = 1
-            for match in reversed(list(self._trie.matches_at(text, tokens, index))):
+            for match in reversed(self._trie.matches_at(text, tokens, index)):
                 readings = self._readings(frame, match)
                 if readings:
                     yield from self._spans(match, readings, text)

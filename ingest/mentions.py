@@ -11,7 +11,7 @@ from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
 from .frame import Frame, Span
-from .statements import statement
+from .statements import said_in, statement
 
 #: Label of CORAL's Table S1 for each kind of span.
 LABELS: Final[Mapping[str, str]] = {
@@ -143,14 +143,18 @@ class MentionWriter:
             if skipped and span.kind == "variant":
                 # The changes that a method looks for are no findings.
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            if span.kind == "diagnosis" and statement("component").search(frame.text, start, end):
+            if span.kind == "diagnosis" and said_in("component", frame.text, start, end):
                 reading = self._as_component(span, reading)
             if self._is_label(span, spans, frame, document_class):
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             if span.kind == "variant" and "general" in context.speaks_of and not _PARTICULAR & span.attributes.keys():
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            undone = taken_back or statement("taken_back_within").search(frame.text, span.end, end)
-            if undone and span.kind in _CORRECTABLE and not (span.kind == "diagnosis" and _says_more(spans)):
+            undone = span.kind in _CORRECTABLE and (
+                taken_back
+                or said_in("taken_back_within", frame.text, start, end)
+                and statement("taken_back_within").search(frame.text, span.end, end)
+            )
+            if undone and not (span.kind == "diagnosis" and _says_more(spans)):
                 reading = replace(
                     reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
                 )
@@ -158,15 +162,15 @@ class MentionWriter:
                 reading.context.polarity is Polarity.ABSENT
                 and reading.context.reason == "none"
                 and span.kind in _CORRECTABLE
-                and statement("correction").search(frame.text, start, min(len(frame.text), end + 60))
+                and said_in("correction", frame.text, start, min(len(frame.text), end + 60))
             ):
                 reading = replace(reading, context=replace(reading.context, reason="retracted"))
             if span.kind in _OF_A_REPORT and reading.context.reason == "none":
                 reach = self._misfiled_to(frame, end) if span.kind != "diagnosis" else end
                 far = min(len(frame.text), end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0))
-                misfiled = statement("another_patient").search(frame.text, start, reach) or statement(
-                    "report_of_another"
-                ).search(frame.text, start, far)
+                misfiled = said_in("another_patient", frame.text, start, reach) or said_in(
+                    "report_of_another", frame.text, start, far
+                )
                 if misfiled:
                     reading = replace(
                         reading,
@@ -185,7 +189,7 @@ class MentionWriter:
                     "declined",
                     reading.cues,
                 )
-            if reading.status in ("given", "mentioned") and statement("not_so").search(frame.text, start, end):
+            if reading.status in ("given", "mentioned") and said_in("not_so", frame.text, start, end):
                 reading = Reading(
                     replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"),
                     "never_started",
@@ -370,6 +374,8 @@ def _in_list(text: str, start: int, lead_end: int) -> bool:
 
 def _led(reading: Reading, lead: tuple[CueKind, ...], kind: str) -> Reading:
     """A list's lead ("differential:", "declined:") holds for its items where they say nothing else themselves."""
+    if not lead:
+        return reading
     context, status = reading.context, reading.status
     for cue in lead:
         if cue.kinds and kind not in cue.kinds:

@@ -22,3 +22,9 @@ def _table() -> dict[str, re.Pattern[str]]:
 def statement(name: str) -> re.Pattern[str]:
     """The pattern of one kind of statement; KeyError if the file has none of that name."""
     return _table()[name]
+
+
+@lru_cache(maxsize=64)
+def said_in(name: str, text: str, start: int, end: int) -> re.Match[str] | None:
+    """Where the stretch says such a thing: sought once, for all the mentions of a sentence that ask for it in turn."""
+    return _table()[name].search(text, start, end)
