@@ -37,8 +37,8 @@ _FUSION: Final = re.compile(
     r"(?<![A-Za-z0-9_])(?P<five>[A-Z][A-Z0-9]{1,8})(?P<joint>::|-|/)(?P<three>[A-Z][A-Z0-9]{1,8})(?![A-Za-z0-9])"
 )
 _DBSNP: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:dbSNP:?[ ]?)?(?P<id>rs[ #]?\d{3,11})(?!\d)"
-    r"|(?<![A-Za-z])reference SNP no\. (?P<number>\d{4,11})"
+    r"(?=[dr])(?:(?<![A-Za-z0-9])(?:dbSNP:?[ ]?)?(?P<id>rs[ #]?\d{3,11})(?!\d)"
+    r"|(?<![A-Za-z])reference SNP no\. (?P<number>\d{4,11}))"
 )
 _KARYOTYPE_ALTERATION: Final = {"t": "fusion", "inv": "fusion", "del": "deletion", "dup": "copy_gain"}
 
@@ -82,5 +82,5 @@ FORMS: Final = (
     Form(_EXON, _exon, _EXON_TRIGGER),
     Form(_KARYOTYPE, _karyotype, re.compile(r"\(")),
     Form(_FUSION, _fusion, re.compile(r"[A-Z0-9](?:::|-|/)[A-Z]")),
-    Form(_DBSNP, _dbsnp, re.compile("rs|reference SNP")),
+    Form(_DBSNP, _dbsnp, re.compile(r"rs[ #]?\d|reference SNP")),
 )

@@ -47,7 +47,7 @@ _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Z
 # --- node counts ------------------------------------------------------------------------------------------------------
 
 _COUNT = re.compile(
-    r"(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf"
+    r"(?=\d)(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf"
     r"|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))"
     # Its result word belongs to the count: "3 positive" alone would be a stain.
     r"(?:\s(?:positive|involved|negative)(?![\w%]))?",
