@@ -99,8 +99,6 @@ class NoteReader:
             for below in concepts.below(state)
         }
         self._writer = MentionWriter(concepts, state_of, parts.cues())
-        # Titles are few, and come again and again.
-        self._title_sites = lru_cache(maxsize=10_000)(self._sites_of_title)
 
     @classmethod
     def from_ontology(cls, extra: Path | None = None) -> NoteReader:
@@ -200,7 +198,7 @@ class NoteReader:
                     found.append(Span(span.start, span.end, kind, concept, span.source))
         return found
 
-    def _sites_of_title(self, title: str) -> list[str]:
+    def _title_sites(self, title: str) -> list[str]:
         if not title:
             return []
         frame = Frame(Note("", "", title))
