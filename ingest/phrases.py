@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .tokens import Token, tokenize
@@ -55,6 +55,10 @@ class PhraseTrie(Generic[Payload]):
                 node["," + word.norm] = behind
             node = behind
         node.setdefault(_END, []).append(payload)
+
+    def first_words(self) -> Container[str]:
+        """The folded words with which phrases begin."""
+        return self._root.keys()
 
     def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> list[PhraseMatch[Payload]]:
         """All phrases that begin with token ``index``, shortest first."""

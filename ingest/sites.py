@@ -213,8 +213,8 @@ class SiteReader:
                 continue
             if start != seen_line:
                 seen_line, line = start, frame.text[start:end]
-                letters = [char for char in line if char.isalpha()]
-                capitals = sum(char.isupper() for char in letters) > 0.75 * len(letters) if letters else False
+                letters = list(filter(str.isalpha, line))
+                capitals = sum(map(str.isupper, letters)) > 0.75 * len(letters) if letters else False
                 capitals = capitals and bool(_SPECIMEN_WORDS.search(line))
                 labelled = bool(_SPECIMEN_LINE.match(line))
             if labelled or (capitals and site.start - start < 60):

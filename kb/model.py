@@ -75,6 +75,12 @@ def content_id(*parts: object) -> str:
     return hashlib.blake2b(b"".join(pieces), digest_size=8).hexdigest()
 
 
+@functools.lru_cache(maxsize=4096)
+def _written(part: Context | DayInterval | None) -> str:
+    """The text of what many events share: it is dear to write."""
+    return str(part)
+
+
 class Polarity(enum.StrEnum):
     """Whether the text says that the thing is so."""
 
@@ -303,10 +309,10 @@ class Event:
             self.patient_id,
             self.kind,
             self.concept,
-            self.day,
-            self.end,
+            _written(self.day),
+            _written(self.end),
             sorted(self.attributes.items()),
-            self.context,
+            _written(self.context),
             int(self.world),
             self.tumor,
             self.evidence,

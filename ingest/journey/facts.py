@@ -59,11 +59,12 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
     seen: set[str] = set()
     facts: list[Fact] = []
     for position, note in enumerate(notes):
-        own: set[str] = set()
+        own: dict[tuple[int, int], str] = {}
         for mention in note.mentions:
             start, end = mention.sentence
-            sentence = _SPACES.sub(" ", note.note.text[start:end]).lower()
-            own.add(sentence)
+            if mention.sentence not in own:
+                own[mention.sentence] = _SPACES.sub(" ", note.note.text[start:end]).lower()
+            sentence = own[mention.sentence]
             copied = len(sentence) >= _COPIED_LENGTH and sentence in seen
             for concept, attributes in _readings(mention, concepts):
                 if note.document_class == "abstraction" or mention.kind == "trial":
@@ -89,7 +90,7 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
                         mentions=[mention.mention_id],
                     )
                 )
-        seen |= own
+        seen.update(own.values())
     return facts
 
 
