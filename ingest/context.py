@@ -190,11 +190,7 @@ class SentenceContext:
         ends = list(table.negation.find(text, tokens))
         self._negation_ends = [(match.first, match.last) for match in ends]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
-        self._links = {
-            (match.first, match.last)
-            for match in ends
-            if match.payloads[0] in ("with", "on", "given")
-        }
+        self._links = {(match.first, match.last) for match in ends if match.payloads[0] in ("with", "on", "given")}
 
     def _governs(self, found: Found, target: Target) -> int | None:
         """Distance in words when the cue governs the target, else None."""

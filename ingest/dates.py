@@ -70,7 +70,8 @@ _AGO = re.compile(
 )
 #: What every such mention ends with; the long pattern is tried only before one.
 _AGO_END = re.compile(
-    r"(?=[dwmy])(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}(?:ago|prior|previously|earlier|back|out|s/p|post|status post"
+    r"(?=[dwmy])"
+    r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}(?:ago|prior|previously|earlier|back|out|s/p|post|status post"
     r"|after surgery|from surgery)\b",
     re.IGNORECASE,
 )

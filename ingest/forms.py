@@ -22,7 +22,10 @@ def answer(text: str, end: int) -> str:
     at = bisect.bisect_left(signs, end)
     if at == len(signs) or text[signs[at]] == "\n":
         return ""
-    match = statement("boxes").match(text, end)
+    # No more than one colon or question mark stands before the first box.
+    first = at + (text[signs[at]] in ":?")
+    boxed = first < len(signs) and text[signs[first]] not in ":?\n"
+    match = statement("boxes").match(text, end) if boxed else None
     options = list(_options(match["options"])) if match else []
     meanings = ["no" if statement("option_no").match(word) else "yes" for word, _ in options]
     plain = any(statement("option_no").match(word) or statement("option_yes").match(word) for word, _ in options)

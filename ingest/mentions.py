@@ -11,7 +11,7 @@ from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
 from .frame import Frame, Span
-from .statements import said_in, statement
+from .statements import needs, said_in, statement
 
 #: Label of CORAL's Table S1 for each kind of span.
 LABELS: Final[Mapping[str, str]] = {
@@ -86,13 +86,16 @@ class MentionWriter:
         lead_end = 0
         superseded_to = -1
         criteria = False
+        may_list_criteria = not needs("criteria").isdisjoint(frame.vocabulary)
         for sentence, here in frame.by_sentence(ordered):
             if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
                 lead = ()
             opens = frame.ends_in_colon(sentence) or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
             if here or opens:
                 context = self._context(frame, sentence.start, sentence.end, here)
-                criteria = criteria or bool(statement("criteria").search(frame.text, sentence.start, sentence.end))
+                criteria = criteria or (
+                    may_list_criteria and bool(statement("criteria").search(frame.text, sentence.start, sentence.end))
+                )
                 if criteria or frame.shape.section_at(sentence.start).effect == "criteria":
                     context[0].speaks_of.update(("criteria", "general", "trial"))
                 read = self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class)
@@ -168,8 +171,9 @@ class MentionWriter:
             if span.kind in _OF_A_REPORT and reading.context.reason == "none":
                 reach = self._misfiled_to(frame, end) if span.kind != "diagnosis" else end
                 far = min(len(frame.text), end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0))
-                misfiled = said_in("another_patient", frame.text, start, reach) or said_in(
-                    "report_of_another", frame.text, start, far
+                misfiled = said_in("another_patient", frame.text, start, reach) or (
+                    not needs("report_of_another").isdisjoint(frame.vocabulary)
+                    and said_in("report_of_another", frame.text, start, far)
                 )
                 if misfiled:
                     reading = replace(

@@ -194,10 +194,11 @@ class SiteReader:
         places = []
         at = 0
         for word in _PLACE.finditer(name):
-            for end in (word.end("second"), word.end("first")) if word.start() >= at else ():
-                found = self._concepts.lookup(name[word.start() : end], kinds=("site",)) if end > word.start() + 3 else ()
+            start = word.start()
+            for end in (word.end("second"), word.end("first")) if start >= at else ():
+                found = self._concepts.lookup(name[start:end], kinds=("site",)) if end - start > 3 else ()
                 if found:
-                    places.append((word.start(), end, found[0]))
+                    places.append((start, end, found[0]))
                     at = end
                     break
         return tuple(places)

@@ -6,17 +6,30 @@ import re
 import tomllib
 from functools import lru_cache
 from importlib import resources
+from typing import Any
+
+from .tokens import fold
+
+
+@lru_cache(maxsize=1)
+def _entries() -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath("cues/statements.toml").read_text("utf-8"))
 
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, re.Pattern[str]]:
-    table = tomllib.loads(resources.files(__package__).joinpath("cues/statements.toml").read_text("utf-8"))
     return {
         name: re.compile(
             entry["pattern"] if "pattern" in entry else r"\b(?:" + "|".join(entry["words"]) + r")\b", re.IGNORECASE
         )
-        for name, entry in table.items()
+        for name, entry in _entries().items()
     }
+
+
+@lru_cache(maxsize=64)
+def needs(name: str) -> frozenset[str]:
+    """Folded words: a note without any of them holds no such statement."""
+    return frozenset(map(fold, _entries()[name]["needs"]))
 
 
 def statement(name: str) -> re.Pattern[str]:

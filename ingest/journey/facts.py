@@ -70,10 +70,10 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
                 if note.document_class == "abstraction" or mention.kind == "trial":
                     # What a note's wording says of one mention, an abstraction says of the event.
                     attributes |= {name: mention.attributes[name] for name in ("status",) if name in mention.attributes}
-                if mention.kind == "variant" and note.document_class == "genetics" and _is_inherited(attributes):
-                    # A genetics clinic reports on blood or saliva unless it says otherwise.
-                    if not _of_tumor_sample(note.note.text, mention.start):
-                        attributes.setdefault("origin", "germline")
+                # A genetics clinic reports on blood or saliva unless it says otherwise.
+                by_genetics = mention.kind == "variant" and note.document_class == "genetics"
+                if by_genetics and _is_inherited(attributes) and not _of_tumor_sample(note.note.text, mention.start):
+                    attributes.setdefault("origin", "germline")
                 facts.append(
                     Fact(
                         mention.kind,

@@ -32,7 +32,8 @@ _END: Final = r"(?![A-Za-z0-9])"
 _START: Final = r"(?=[*+\-\d])(?:(?<![A-Za-z0-9_.])(?<![A-Za-z]-)|(?<=[A-Za-z0-9])(?=-\d)|(?<=[A-Za-z])(?=\+\d))"
 #: c.1799T>A, c.-124C>T, c.76_78del, m.3243A>G, c.*557G>A, c.[76A>C;88G>T], c2403T-->C; a lost > as in c.108C4A
 _HGVS: Final = re.compile(
-    rf"""(?=[cgmnrC])(?<![A-Za-z0-9_])(?P<kind>[cgmnrC](?=[ ]?\.)|[cgm](?=\d{{2}}))(?:[ ]?\.[ ]?)?(?P<open>[(\[]{{0,2}})[ ]?
+    rf"""(?=[cgmnrC])(?<![A-Za-z0-9_])
+    (?P<kind>[cgmnrC](?=[ ]?\.)|[cgm](?=\d{{2}}))(?:[ ]?\.[ ]?)?(?P<open>[(\[]{{0,2}})[ ]?
     (?P<place>{_RANGE})[ ]?
     (?P<change>
         \({_SUBSTITUTION}\)|{_SUBSTITUTION}|{SEQUENCE}(?:-{{1,2}}|[ ]to[ ]|[ ]?4[ ]?){SEQUENCE}
@@ -92,7 +93,8 @@ _PROSE: Final = re.compile(
 )
 #: (TAC-->AA) at codon 329, CGA-->TGA, codon 787 CAG/CAA
 _TRIPLET: Final = re.compile(
-    rf"""(?=[c(ACGTU])(?<![A-Za-z0-9_])(?:codon[ ](?P<codon>\d{{1,4}})[ ,:]{{1,2}}(?P<first>[ACGTU]{{3}})(?:{ARROW}|/)[ACGTU]{{3}}
+    rf"""(?=[c(ACGTU])(?<![A-Za-z0-9_])
+    (?:codon[ ](?P<codon>\d{{1,4}})[ ,:]{{1,2}}(?P<first>[ACGTU]{{3}})(?:{ARROW}|/)[ACGTU]{{3}}
       |(?P<open>\()?(?P<old>[ACGTU]{{3}}){ARROW}(?P<new>[ACGTU]{{2,3}})(?:(?P<close>\))(?:[ ]at[ ]codon[ ]\d{{1,4}})?)?)
     {_END}""",
     re.VERBOSE,
