@@ -176,19 +176,21 @@ class SentenceContext:
                 and None not in match.payloads
                 and (not kind.spelled or text[match.start : match.end].lower() in kind.spelled)
             ]
+        #: The cues that set each part of a context.
+        self._setting: dict[str, list[Found]] = {}
+        for found in self._cues:
+            for part in found.kind.sets:
+                self._setting.setdefault(part, []).append(found)
         self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
         #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
         self._results = [result for target in targets for result in target.results]
-        self._negation_ends = [(match.first, match.last) for match in table.negation.find(text, tokens)]
+        ends = list(table.negation.find(text, tokens))
+        self._negation_ends = [(match.first, match.last) for match in ends]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
-        self._links = {
-            (match.first, match.last)
-            for match in table.negation.find(text, tokens)
-            if match.payloads[0] in ("with", "on", "given")
-        }
+        self._links = {(match.first, match.last) for match in ends if match.payloads[0] in ("with", "on", "given")}
 
     def _governs(self, found: Found, target: Target) -> int | None:
         """Distance in words when the cue governs the target, else None."""
@@ -282,23 +284,23 @@ class SentenceContext:
     def _nearest(self, target: Target, part: str) -> list[tuple[int, Found]]:
         """The cues that set ``part`` for the target, nearest first; a cue behind wins a tie."""
         governing = []
-        for found in self._cues:
-            if part in found.kind.sets:
-                distance = self._governs(found, target)
-                if distance is not None:
-                    governing.append((2 * distance + (found.match.last <= target.first), found))
+        for found in self._setting.get(part, ()):
+            distance = self._governs(found, target)
+            if distance is not None:
+                governing.append((2 * distance + (found.match.last <= target.first), found))
         governing.sort(key=lambda pair: pair[0])
         return governing
 
     def read(self, target: Target, section: Section) -> Reading:
         """The context of ``target``, standing in ``section``."""
         cues: list[Cue] = []
-        polarity, reason = self._polarity(target, cues)
-        temporality = self._temporality(target, section, cues)
+        answered = answer(self._text, target.end)
+        polarity, reason = self._polarity(target, answered, cues)
+        temporality = self._temporality(target, answered, section, cues)
         experiencer = self._experiencer(target, section, cues)
         status = ""
         if target.kind in TREATMENT_KINDS:
-            status, status_reason = self._status(target, section, cues)
+            status, status_reason = self._status(target, answered, section, cues)
             if status in ("declined", "never_started"):
                 polarity, reason, temporality = Polarity.ABSENT, status_reason, Temporality.CURRENT
             elif status == "planned":
@@ -329,11 +331,10 @@ class SentenceContext:
     def _cue(self, found: Found) -> Cue:
         return Cue(found.match.start, found.match.end, found.kind.name)
 
-    def _polarity(self, target: Target, cues: list[Cue]) -> tuple[Polarity, str]:
+    def _polarity(self, target: Target, answered: str, cues: list[Cue]) -> tuple[Polarity, str]:
         text, (start, end) = self._text, self._span
         if _EMPTY_BOX.search(text, max(start, target.start - 40), target.start) and not self._mention_between(target):
             return Polarity.ABSENT, "none"
-        answered = answer(text, target.end)
         if answered == "no":
             return Polarity.ABSENT, "none"
         if not answered and (
@@ -374,8 +375,8 @@ class SentenceContext:
             return False
         return any(target.start - 40 < other.start < target.start for other in self._targets)
 
-    def _temporality(self, target: Target, section: Section, cues: list[Cue]) -> Temporality:
-        if answer(self._text, target.end) == "open":
+    def _temporality(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> Temporality:
+        if answered == "open":
             return Temporality.HYPOTHETICAL  # A form that nobody has filled in.
         for _, found in self._nearest(target, "temporality"):
             if "status" in found.kind.sets:
@@ -407,11 +408,10 @@ class SentenceContext:
             found.kind.name == "negation" and 0 <= given.match.first - found.match.last <= 1 for found in self._cues
         )
 
-    def _status(self, target: Target, section: Section, cues: list[Cue]) -> tuple[str, str]:
+    def _status(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> tuple[str, str]:
         candidates = self._nearest(target, "status")
         if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
             return "never_started", "never_started"
-        answered = answer(self._text, target.end)
         if answered:
             return _STATUS_BY_ANSWER[answered]
         # Declining says more than offering or discussing, wherever both govern one treatment.

@@ -124,7 +124,7 @@ def with_courses(frame: Frame, mentions: Sequence[Mention]) -> list[Mention]:
     reached = 0
     for sentence in frame.shape.sentences if treated else ():
         span = (sentence.start, sentence.end)
-        groups = _groups(frame.text, treated.get(span, ()))
+        groups = _groups(frame.text, treated[span]) if span in treated else []
         if groups:
             _read_sentence(frame, span, groups, harms.get(span, ()))
             last = groups[-1]

@@ -88,6 +88,7 @@ MASKED_DATE = re.compile(
 )
 #: What every such mention ends with; the long pattern is tried only before one.
 AGO_END = re.compile(
+    r"(?=[dwmy])"
     r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}(?:ago|prior|previously|earlier|back|out|s/p|post|status post"
     r"|after surgery|from surgery)\b",
     re.IGNORECASE,

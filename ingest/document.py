@@ -149,7 +149,7 @@ class NoteReader:
             if document_class in ("pathology", "molecular")
             else []
         )
-        topic = self._placement.sites.topic(self._title_sites(note) + reported, diagnoses)
+        topic = self._placement.sites.topic(self._title_sites(note.title) + reported, diagnoses)
         events += bound
         events += self._placement.adjective_states(frame, diagnoses)
         self._placement.diagnoses(frame, diagnoses, sites, document_class)
@@ -209,10 +209,10 @@ class NoteReader:
                     found.append(Span(span.start, span.end, kind, concept, span.source))
         return found
 
-    def _title_sites(self, note: Note) -> list[str]:
-        if not note.title:
+    def _title_sites(self, title: str) -> list[str]:
+        if not title:
             return []
-        frame = Frame(Note(note.patient_id, note.doc_id, note.title))
+        frame = Frame(Note("", "", title))
         sites = []
         for span in self.lexicon.find(frame):
             if span.kind == "site":

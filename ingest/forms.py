@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import bisect
+import re
+from functools import lru_cache
+
 from .statements import statement
 
+#: An answer stands behind a colon, a question mark, a box or a gap of the same line; the line ends at the next break.
+_SIGN = re.compile(r"[:?\[(\n\u2610-\u2612\t]| {3,}")
+_NO_BOX = frozenset(":? \t")
+#: So many signs behind a name are looked at for its boxes.
+_SIGNS_AHEAD = 4
 _TICKED = frozenset("xX*✓\u2611\u2612")
 #: Bare answers in a column; any other word there leaves the question open.
 _ANSWERS = {"n": "no", "no": "no", "y": "yes", "yes": "yes"}
@@ -14,7 +23,13 @@ def answer(text: str, end: int) -> str:
 
     Boxes are read as options only where one of them is a plain yes or no.
     """
-    match = statement("boxes").match(text, end)
+    signs = _signs(text)
+    at = bisect.bisect_left(signs, end)
+    if at == len(signs) or text[signs[at]] == "\n":
+        return ""
+    box = next((text[sign] for sign in signs[at : at + _SIGNS_AHEAD] if text[sign] not in _NO_BOX), "\n")
+    boxed = box != "\n"
+    match = statement("boxes").match(text, end) if boxed else None
     options = list(_options(match["options"])) if match else []
     meanings = ["no" if statement("option_no").match(word) else "yes" for word, _ in options]
     plain = any(statement("option_no").match(word) or statement("option_yes").match(word) for word, _ in options)
@@ -26,6 +41,12 @@ def answer(text: str, end: int) -> str:
     if column:
         return _ANSWERS.get(column["answer"].lower(), "open")
     return "yes" if statement("answered_yes").match(text, end) else ""
+
+
+@lru_cache(maxsize=2)
+def _signs(text: str) -> list[int]:
+    """Where the signs of a form and the ends of lines are: found once for all the names of a note."""
+    return [match.start() for match in _SIGN.finditer(text)]
 
 
 def _options(text: str) -> list[tuple[str, bool]]:

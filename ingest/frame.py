@@ -6,7 +6,7 @@ import bisect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from ..kb.model import Note, Value
@@ -42,12 +42,10 @@ def _any_of(triggers: frozenset[str]) -> re.Pattern[str]:
 
 
 class Frame:
-    """One note prepared for recognisers: text, word tokens, shape, dates, and the set of its folded words."""
+    """One note prepared for recognisers: text, word tokens, shape, dates, and the set of its folded words.
 
-    __slots__ = (
-        "_date_starts", "_token_starts", "_words",
-        "dates", "note", "note_id", "shape", "text", "tokens", "vocabulary",
-    )  # fmt: skip
+    Each is made when it is first asked for: of a title no more than its names are wanted.
+    """
 
     def __init__(
         self, note: Note, sections: Callable[[str], list[Section]] = sections_of, text: str | None = None
@@ -56,15 +54,39 @@ class Frame:
         self.note = note
         self.text = note.text if text is None else text
         self.tokens: list[Token] = tokenize(self.text)
-        self.vocabulary = frozenset(token.norm for token in self.tokens)
-        self._words = " ".join(self.vocabulary)
-        self.shape = Shape(self.text, sections)
-        self.note_id = note.note_id
-        self.dates: list[DateMention] = sorted(
-            DateReader(self.text, note.date), key=lambda date: (date.start, date.end)
-        )
-        self._date_starts = [date.start for date in self.dates]
-        self._token_starts = [token.start for token in self.tokens]
+        self._sections = sections
+
+    @property
+    def note_id(self) -> str:
+        """The id of the note."""
+        return self.note.note_id
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The folded words."""
+        return frozenset(token.norm for token in self.tokens)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Lines, sections and sentences."""
+        return Shape(self.text, self._sections)
+
+    @cached_property
+    def dates(self) -> list[DateMention]:
+        """The dates, in text order."""
+        return sorted(DateReader(self.text, self.note.date), key=lambda date: (date.start, date.end))
+
+    @cached_property
+    def _words(self) -> str:
+        return " ".join(self.vocabulary)
+
+    @cached_property
+    def _date_starts(self) -> list[int]:
+        return [date.start for date in self.dates]
+
+    @cached_property
+    def _token_starts(self) -> list[int]:
+        return [token.start for token in self.tokens]
 
     def holds(self, triggers: frozenset[str]) -> bool:
         """Whether a word of the note is a trigger or has one written into it (``Grade3``); True without triggers."""

@@ -116,9 +116,13 @@ class Lexicon:
     def find(self, frame: Frame) -> Iterator[Span]:
         """Longest names first at each word; a name whose every reading fails its cue gives way to a shorter one."""
         index, tokens, text = 0, frame.tokens, frame.text
+        first_words = self._trie.first_words()
         while index < len(tokens):
+            if tokens[index].norm not in first_words:
+                index += 1
+                continue
             step = 1
-            for match in reversed(list(self._trie.matches_at(text, tokens, index))):
+            for match in reversed(self._trie.matches_at(text, tokens, index)):
                 readings = self._readings(frame, match)
                 if readings:
                     yield from self._spans(match, readings, text)
@@ -196,13 +200,9 @@ class Lexicon:
         high = shape.sentences[min(len(shape.sentences) - 1, at + 1)].end if shape.sentences else len(frame.text)
         text = frame.text[low : match.start] + " " + frame.text[match.end : high]
         first, last = frame.token_range(low, high)
-        words = set()
-        for position in range(first, last):
-            if match.first <= position < match.last:
-                continue
-            token = frame.tokens[position]
-            words.add(token.norm)
-            words.add(frame.text[token.start : token.end])
+        others = (*frame.tokens[first : match.first], *frame.tokens[match.last : last])
+        words = {frame.text[start:end] for start, end, _ in others}
+        words.update(norm for _, _, norm in others)
         return frozenset(words), text
 
 

@@ -12,7 +12,7 @@ from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Expe
 from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
 from .date_parts import hides_a_date
 from .frame import Frame, Span
-from .statements import statement
+from .statements import needs, said_in, statement
 
 #: Label of CORAL's Table S1 for each kind of span.
 LABELS: Final[Mapping[str, str]] = {
@@ -80,19 +80,24 @@ class MentionWriter:
         self._state_of = state_of
 
     def write(self, frame: Frame, events: list[Span], document_class: str) -> list[Mention]:
+        if not events:
+            return []
         ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
         mentions: list[Mention] = []
         lead: tuple[CueKind, ...] = ()
         lead_end = 0
         superseded_to = -1
         criteria = False
+        may_list_criteria = not needs("criteria").isdisjoint(frame.vocabulary)
         for sentence, here in frame.by_sentence(ordered):
             if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
                 lead = ()
             opens = frame.ends_in_colon(sentence) or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
             if here or opens:
                 context = self._context(frame, sentence.start, sentence.end, here)
-                criteria = criteria or bool(statement("criteria").search(frame.text, sentence.start, sentence.end))
+                criteria = criteria or (
+                    may_list_criteria and bool(statement("criteria").search(frame.text, sentence.start, sentence.end))
+                )
                 if criteria or frame.shape.section_at(sentence.start).effect == "criteria":
                     context[0].speaks_of.update(("criteria", "general", "trial"))
                 read = self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class)
@@ -143,14 +148,18 @@ class MentionWriter:
             if skipped and span.kind == "variant":
                 # The changes that a method looks for are no findings.
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            if span.kind == "diagnosis" and statement("component").search(frame.text, start, end):
+            if span.kind == "diagnosis" and said_in("component", frame.text, start, end):
                 reading = self._as_component(span, reading)
             if self._is_label(span, spans, frame, document_class):
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             if span.kind == "variant" and "general" in context.speaks_of and not _PARTICULAR & span.attributes.keys():
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            undone = taken_back or statement("taken_back_within").search(frame.text, span.end, end)
-            if undone and span.kind in _CORRECTABLE and not (span.kind == "diagnosis" and _says_more(spans)):
+            undone = span.kind in _CORRECTABLE and (
+                taken_back
+                or said_in("taken_back_within", frame.text, start, end)
+                and statement("taken_back_within").search(frame.text, span.end, end)
+            )
+            if undone and not (span.kind == "diagnosis" and _says_more(spans)):
                 reading = replace(
                     reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
                 )
@@ -158,15 +167,16 @@ class MentionWriter:
                 reading.context.polarity is Polarity.ABSENT
                 and reading.context.reason == "none"
                 and span.kind in _CORRECTABLE
-                and statement("correction").search(frame.text, start, min(len(frame.text), end + 60))
+                and said_in("correction", frame.text, start, min(len(frame.text), end + 60))
             ):
                 reading = replace(reading, context=replace(reading.context, reason="retracted"))
             if span.kind in _OF_A_REPORT and reading.context.reason == "none":
                 reach = self._misfiled_to(frame, end) if span.kind != "diagnosis" else end
                 far = min(len(frame.text), end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0))
-                misfiled = statement("another_patient").search(frame.text, start, reach) or statement(
-                    "report_of_another"
-                ).search(frame.text, start, far)
+                misfiled = said_in("another_patient", frame.text, start, reach) or (
+                    not needs("report_of_another").isdisjoint(frame.vocabulary)
+                    and said_in("report_of_another", frame.text, start, far)
+                )
                 if misfiled:
                     reading = replace(
                         reading,
@@ -185,7 +195,7 @@ class MentionWriter:
                     "declined",
                     reading.cues,
                 )
-            if reading.status in ("given", "mentioned") and statement("not_so").search(frame.text, start, end):
+            if reading.status in ("given", "mentioned") and said_in("not_so", frame.text, start, end):
                 reading = Reading(
                     replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"),
                     "never_started",
@@ -371,6 +381,8 @@ def _in_list(text: str, start: int, lead_end: int) -> bool:
 
 def _led(reading: Reading, lead: tuple[CueKind, ...], kind: str) -> Reading:
     """A list's lead ("differential:", "declined:") holds for its items where they say nothing else themselves."""
+    if not lead:
+        return reading
     context, status = reading.context, reading.status
     for cue in lead:
         if cue.kinds and kind not in cue.kinds:

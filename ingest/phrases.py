@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .tokens import Token, tokenize
@@ -56,37 +56,40 @@ class PhraseTrie(Generic[Payload]):
             node = behind
         node.setdefault(_END, []).append(payload)
 
-    def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> Iterator[PhraseMatch[Payload]]:
+    def first_words(self) -> Container[str]:
+        """The folded words with which phrases begin."""
+        return self._root.keys()
+
+    def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> list[PhraseMatch[Payload]]:
         """All phrases that begin with token ``index``, shortest first."""
+        found: list[PhraseMatch[Payload]] = []
         node = self._root.get(tokens[index].norm)
         first = index
         while node is not None:
             if _END in node:
-                yield PhraseMatch(tokens[first].start, tokens[index].end, first, index + 1, tuple(node[_END]))
+                found.append(PhraseMatch(tokens[first].start, tokens[index].end, first, index + 1, tuple(node[_END])))
             if index + 1 >= len(tokens):
-                return
+                break
             here, following = tokens[index], tokens[index + 1]
             key = following.norm
             if key not in node:
-                return
+                break
             if not _GAP.fullmatch(text, here.end, following.start):
                 key = "," + key
                 if key not in node or not _COMMA.fullmatch(text, here.end, following.start):
-                    return
+                    break
             index += 1
             node = node[key]
+        return found
 
     def find(self, text: str, tokens: Sequence[Token]) -> Iterator[PhraseMatch[Payload]]:
         """The longest phrase at each token, left to right, without overlap."""
-        index = 0
+        behind = 0
         root = self._root
-        while index < len(tokens):
-            if tokens[index].norm in root:
-                longest = None
-                for match in self.matches_at(text, tokens, index):
-                    longest = match
-                if longest is not None:
-                    yield longest
-                    index = longest.last
-                    continue
-            index += 1
+        # This runs for every word of every sentence, and few words begin a phrase.
+        for index, (_, _, word) in enumerate(tokens):
+            if word in root and index >= behind:
+                found = self.matches_at(text, tokens, index)
+                if found:
+                    yield found[-1]
+                    behind = found[-1].last

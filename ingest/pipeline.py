@@ -8,6 +8,7 @@ finished batches beside it: the same run again takes them up.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +20,7 @@ from ..kb.concepts import shipped_concepts
 from ..kb.errors import CohortiumError, NotWritable, UsageError
 from ..kb.layout import Layout
 from ..kb.load import GenerationWriter
-from ..kb.rows import QuarantinedRecord, StagingRows
+from ..kb.rows import QuarantinedRecord, StagingRows, joined_tables
 from ..kb.store import KnowledgeBase
 from .progress import Bar, bar
 from .readers.records import Incoming
@@ -33,6 +34,8 @@ from .workers import Batch, read_all
 #: A batch of patients ends with so many notes, or so many characters: a second of reading or a few.
 BATCH_NOTES: Final = 40
 BATCH_CHARACTERS: Final = 400_000
+#: So many batches are loaded at once: each insertion costs the same, however few its rows.
+_LOADED_AT_ONCE: Final = 16
 _QUARANTINE_ROWS: Final = 500
 
 
@@ -131,12 +134,12 @@ def read_notes_and_build_journeys(run: Run, batches: Iterable[Batch]) -> Iterato
         yield result
 
 
-def load(run: Run, results: Iterable[BatchResult]) -> Iterator[str]:
+def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
     """Staging rows, and what is copied from before, to a new generation; its id."""
     kept: set[str] = set()
-    for result in results:
-        run.writer.add_tables(result.tables)
-        kept.update(result.kept)
+    while few := list(itertools.islice(results, _LOADED_AT_ONCE)):
+        run.writer.add_tables(joined_tables([result.tables for result in few]))
+        kept.update(*(result.kept for result in few))
     run.bar.step("writing")
     counts = run.report.counts()
     if run.previous is not None:

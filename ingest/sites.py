@@ -113,6 +113,8 @@ class SiteReader:
         self._spread_only = frozenset().union(*(concepts.below(site) for site in _SPREAD_ONLY if site in concepts))
         nodes = concepts.below("lymph_node") if "lymph_node" in concepts else frozenset()
         self.nodes = frozenset(nodes)
+        # Names of procedures are few, and are said again and again.
+        self._places_in = lru_cache(maxsize=20_000)(self._places_in_name)
 
     def primary_site(self, site: str) -> bool:
         """Whether a primary tumor may begin at ``site``."""
@@ -182,16 +184,24 @@ class SiteReader:
     def of_specimens(self, text: str, spans: Sequence[Span]) -> Iterator[Span]:
         """The places that names of biopsies and scans hold: ``liver biopsy: …``, ``brain MRI: …``."""
         for span in spans:
-            if span.kind != "procedure":
-                continue
-            at = span.start
-            for word in _PLACE.finditer(text, span.start, span.end):
-                for end in (word.end("second"), word.end("first")) if word.start() >= at else ():
-                    found = self._concepts.lookup(text[word.start() : end], kinds=("site",))
-                    if found and end - word.start() > 3:
-                        yield Span(word.start(), end, "site", found[0], "lexicon:" + text[word.start() : end])
-                        at = end
-                        break
+            if span.kind == "procedure":
+                for start, end, site in self._places_in(text[span.start : span.end]):
+                    start, end = span.start + start, span.start + end
+                    yield Span(start, end, "site", site, "lexicon:" + text[start:end])
+
+    def _places_in_name(self, name: str) -> tuple[tuple[int, int, str], ...]:
+        """Start, end and concept of each place in the name of a procedure."""
+        places = []
+        at = 0
+        for word in _PLACE.finditer(name):
+            start = word.start()
+            for end in (word.end("second"), word.end("first")) if start >= at else ():
+                found = self._concepts.lookup(name[start:end], kinds=("site",)) if end - start > 3 else ()
+                if found:
+                    places.append((start, end, found[0]))
+                    at = end
+                    break
+        return tuple(places)
 
     def specimen_sites(self, frame: Frame, sites: Sequence[Span]) -> list[tuple[int, Span]]:
         """(offset from which it holds, site) for each specimen heading line of a report."""
@@ -204,8 +214,8 @@ class SiteReader:
                 continue
             if start != seen_line:
                 seen_line, line = start, frame.text[start:end]
-                letters = [char for char in line if char.isalpha()]
-                capitals = sum(char.isupper() for char in letters) > 0.75 * len(letters) if letters else False
+                letters = list(filter(str.isalpha, line))
+                capitals = sum(map(str.isupper, letters)) > 0.75 * len(letters) if letters else False
                 capitals = capitals and bool(_SPECIMEN_WORDS.search(line))
                 labelled = bool(_SPECIMEN_LINE.match(line))
             if labelled or (capitals and site.start - start < 60):

@@ -35,4 +35,4 @@ def tokenize(text: str) -> list[Token]:
     """All words of ``text`` in order; punctuation and underscores separate words and are not tokens."""
     # The bare constructor: this runs for every word of every note, and checks nothing that could be wrong.
     make = tuple.__new__
-    return [make(Token, (*match.span(), fold(match.group()))) for match in _WORD.finditer(text)]
+    return [make(Token, (match.start(), match.end(), fold(match.group()))) for match in _WORD.finditer(text)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import enum
+import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,12 +68,17 @@ NO_TUMOR: Final = ""
 
 def content_id(*parts: object) -> str:
     """A 16-hex-digit identifier that depends on ``parts`` alone (BLAKE2b over their text, unambiguously joined)."""
-    digest = hashlib.blake2b(digest_size=8)
+    pieces: list[bytes] = []
     for part in parts:
         text = str(part).encode("utf-8", "surrogatepass")
-        digest.update(len(text).to_bytes(8, "little"))
-        digest.update(text)
-    return digest.hexdigest()
+        pieces += (len(text).to_bytes(8, "little"), text)
+    return hashlib.blake2b(b"".join(pieces), digest_size=8).hexdigest()
+
+
+@functools.lru_cache(maxsize=4096)
+def _written(part: Context | DayInterval | None) -> str:
+    """The text of what many events share: it is dear to write."""
+    return str(part)
 
 
 class Polarity(enum.StrEnum):
@@ -185,7 +191,10 @@ class DayInterval:
         return self.low > EARLIEST_DAY or self.high < LATEST_DAY
 
 
-@dataclass(frozen=True, slots=True)
+# Notes, mentions and events have no slots, so that each can keep its id: it is asked for many times, and is dear.
+
+
+@dataclass(frozen=True)
 class Note:
     """One dated document of one patient, as it came in. ``(patient_id, doc_id)`` is its key."""
 
@@ -201,7 +210,7 @@ class Note:
         """Of the text alone, UTF-8: what a proof compares."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
-    @property
+    @functools.cached_property
     def note_id(self) -> str:
         """Content id of this version of the note: key, text and metadata."""
         return content_id("note", self.patient_id, self.doc_id, self.date, self.type, self.title, self.text)
@@ -216,7 +225,7 @@ class Cue:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """A span of a note with its label, concept, attributes and context.
 
@@ -240,7 +249,7 @@ class Mention:
     cues: tuple[Cue, ...] = ()
     confidence: float = 1.0
 
-    @property
+    @functools.cached_property
     def mention_id(self) -> str:
         """Content id: note, span, kind, concept and attributes."""
         return content_id(
@@ -259,7 +268,7 @@ class Relation:
     rule: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Event:
     """One thing that happened (or did not) to one patient, with the mentions that justify it.
 
@@ -292,7 +301,7 @@ class Event:
         if self.world > World.NONE and self.context.experiencer is not Experiencer.PATIENT:
             raise ValueError("an event of a relative is in no world")
 
-    @property
+    @functools.cached_property
     def event_id(self) -> str:
         """Content id over everything that a query can see and the evidence."""
         return content_id(
@@ -300,10 +309,10 @@ class Event:
             self.patient_id,
             self.kind,
             self.concept,
-            self.day,
-            self.end,
+            _written(self.day),
+            _written(self.end),
             sorted(self.attributes.items()),
-            self.context,
+            _written(self.context),
             int(self.world),
             self.tumor,
             self.evidence,

@@ -192,6 +192,12 @@ def arrow_table(name: str, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
     )
 
 
+def joined_tables(parts: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
+    """The staging tables of several batches, one behind the other."""
+    names = dict.fromkeys(name for tables in parts for name in tables)
+    return {name: pa.concat_tables([tables[name] for tables in parts if name in tables]) for name in names}
+
+
 def rows_digest(tables: Mapping[str, Sequence[tuple[Any, ...]]], patient_id: str) -> str:
     """A digest of all rows of one patient. UsageError if a text is not valid Unicode."""
     digest = hashlib.blake2b(digest_size=16)

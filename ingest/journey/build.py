@@ -355,7 +355,7 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         day,
         end,
         attributes,
-        replace(first.context, temporality=temporality),
+        first.context if temporality is first.context.temporality else replace(first.context, temporality=temporality),
         world,
         first.tumor,
         min(fact.tumor_rule for fact in facts),

@@ -32,7 +32,8 @@ _END: Final = r"(?![A-Za-z0-9])"
 _START: Final = r"(?=[*+\-\d])(?:(?<![A-Za-z0-9_.])(?<![A-Za-z]-)|(?<=[A-Za-z0-9])(?=-\d)|(?<=[A-Za-z])(?=\+\d))"
 #: c.1799T>A, c.-124C>T, c.76_78del, m.3243A>G, c.*557G>A, c.[76A>C;88G>T], c2403T-->C; a lost > as in c.108C4A
 _HGVS: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?P<kind>[cgmnrC](?=[ ]?\.)|[cgm](?=\d{{2}}))(?:[ ]?\.[ ]?)?(?P<open>[(\[]{{0,2}})[ ]?
+    rf"""(?=[cgmnrC])(?<![A-Za-z0-9_])
+    (?P<kind>[cgmnrC](?=[ ]?\.)|[cgm](?=\d{{2}}))(?:[ ]?\.[ ]?)?(?P<open>[(\[]{{0,2}})[ ]?
     (?P<place>{_RANGE})[ ]?
     (?P<change>
         \({_SUBSTITUTION}\)|{_SUBSTITUTION}|{SEQUENCE}(?:-{{1,2}}|[ ]to[ ]|[ ]?4[ ]?){SEQUENCE}
@@ -67,7 +68,7 @@ _REPEAT: Final = re.compile(
 )
 #: T1799A, C677T, C677-->T, G-395A, T-189C: which also may be residues.
 _LETTERS: Final = re.compile(
-    r"(?<![A-Za-z0-9_])(?:(?P<kind>[cgmnr])\.[ ]?)?(?P<old>[ACGT])"
+    r"(?=[cgmnrACGT])(?<![A-Za-z0-9_])(?:(?P<kind>[cgmnr])\.[ ]?)?(?P<old>[ACGT])"
     r"(?:\((?P<inside>[+\-]?\d{1,7})\)|(?P<place>[+\-]?\d{1,7}))"
     rf"(?P<arrow>{ARROW})?(?P<new>[ACGT])(?![A-Za-z0-9])"
 )
@@ -85,21 +86,22 @@ _AT: Final = (
     r"|[\s]at[\s](?=[+\-]\d)|(?P<bare>[ -]?)(?=\d\d)"
 )
 _PROSE: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?=[(ACGTUacgtu])(?P<open>\()?(?P<old>{NUCLEOTIDE}|{SEQUENCE})
+    rf"""(?=[(ACGTUacgtu])(?<![A-Za-z0-9_])(?P<open>\()?(?P<old>{NUCLEOTIDE}|{SEQUENCE})
     (?:{ARROW}|[\s](?:to|for|by|with)[\s](?:an?[\s])?|-to-|-for-)(?P<new>{NUCLEOTIDE}|{SEQUENCE})\)?
     (?:[\s](?:[a-z]{{4,12}}[\s])?{_CHANGE})?(?:{_AT})(?P<place>{_PLACE}){_END}""",
     re.VERBOSE,
 )
 #: (TAC-->AA) at codon 329, CGA-->TGA, codon 787 CAG/CAA
 _TRIPLET: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?:codon[ ](?P<codon>\d{{1,4}})[ ,:]{{1,2}}(?P<first>[ACGTU]{{3}})(?:{ARROW}|/)[ACGTU]{{3}}
+    rf"""(?=[c(ACGTU])(?<![A-Za-z0-9_])
+    (?:codon[ ](?P<codon>\d{{1,4}})[ ,:]{{1,2}}(?P<first>[ACGTU]{{3}})(?:{ARROW}|/)[ACGTU]{{3}}
       |(?P<open>\()?(?P<old>[ACGTU]{{3}}){ARROW}(?P<new>[ACGTU]{{2,3}})(?:(?P<close>\))(?:[ ]at[ ]codon[ ]\d{{1,4}})?)?)
     {_END}""",
     re.VERBOSE,
 )
 #: CD17 (A-->T), codons 41/42 (-TTCT), CD6 -G: the codons of globin genes
 _CODONS: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?:CDs?|[Cc]odons?)[ ]?(?P<codon>\d{{1,3}})(?:[ ]?/[ ]?\d{{1,3}})?[ ]?
+    rf"""(?=[Cc])(?<![A-Za-z0-9_])(?:CDs?|[Cc]odons?)[ ]?(?P<codon>\d{{1,3}})(?:[ ]?/[ ]?\d{{1,3}})?[ ]?
     (?:\((?:[ACGT]{ARROW}[ACGT]|[+\-][ ]?[ACGT]{{1,8}})\)|[+\-][ ]?[ACGT]{{1,8}}){_END}""",
     re.VERBOSE,
 )
@@ -115,7 +117,7 @@ _INTRON: Final = re.compile(
 )
 #: dup24bp, del14b_17b, del 92 nucleotide -19/+73, ins27
 _SIZED: Final = re.compile(
-    r"(?<![A-Za-z0-9_])(?P<what>del|dup|ins)[ ]?(?:[ACGT]{0,10}\d{1,5}[ \-]?(?:bp|nt|kb)\b"
+    r"(?=[di])(?<![A-Za-z0-9_])(?P<what>del|dup|ins)[ ]?(?:[ACGT]{0,10}\d{1,5}[ \-]?(?:bp|nt|kb)\b"
     r"|\d{1,3}[a-z]?_\d{1,3}[a-z]?|[ ]?\d{1,4}[ ]nucleotides?[ ][+\-]?\d{1,5}/[+\-]?\d{1,5}"
     r"|-?\(\d{1,6}-\d{1,6}\))(?![A-Za-z0-9])"
 )
@@ -126,12 +128,12 @@ _UNKNOWN_ENDS: Final = re.compile(
 )
 #: Tdel219, delAG185; deltac756; Delta32
 _FRONTED: Final = re.compile(
-    r"(?<![A-Za-z_])(?:[ACGT](?:del|ins)\d{2,6}|(?:del|ins|dup)[ACGT]{1,20}(?:[ -]?\d{2,6})?"
+    r"(?=[ACGTdDiΔ])(?<![A-Za-z_])(?:[ACGT](?:del|ins)\d{2,6}|(?:del|ins|dup)[ACGT]{1,20}(?:[ -]?\d{2,6})?"
     r"|(?:[Dd]elta[ -]?|Δ[ -]?)(?P<code>[cgACGT]\d{2,6}|32))(?![A-Za-z0-9])"
 )
 #: Alleles alone: G-->A, G/A, AGCTCCTC/-
 _ALLELES: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_/.\-])(?:(?P<old>[ACGT]){ARROW}(?P<new>[ACGT])
+    rf"""(?=[ACGT])(?<![A-Za-z0-9_/.\-])(?:(?P<old>[ACGT]){ARROW}(?P<new>[ACGT])
       |(?P<one>[ACGT])/(?P<two>[ACGT])|(?P<many>[ACGT]{{4,40}})/-)(?![A-Za-z0-9/+\-])""",
     re.VERBOSE,
 )
@@ -309,7 +311,7 @@ def _alleles(match: re.Match[str]) -> Expression | None:
 
 
 FORMS: Final = (
-    Form(_HGVS, _hgvs),
+    Form(_HGVS, _hgvs, re.compile(r"[cgmnrC](?:[ ]?\.[ ]?[(\[]{0,2}[ ]?[*+\-\d]|\d\d)")),
     Form(_PLACE_FIRST, _place_first, _BASES_BEHIND_PLACE),
     Form(_BASE_ALONE, _base_alone, re.compile(r"\d[ ]?[+\-][ ]?\d{1,4}[ACGT]")),
     Form(_REPEAT, _sized, re.compile(r"\([ACGT]")),
@@ -317,11 +319,11 @@ FORMS: Final = (
     Form(_INDEL_POLYMORPHISM, _sized, re.compile(r"\dN ")),
     Form(_LETTERS, _letters),
     Form(_PROSE, _prose),
-    Form(_TRIPLET, _triplet),
+    Form(_TRIPLET, _triplet, re.compile(r"[ACGTU]{3}(?:[ ]?[\-=]{0,3}[>&]|/)")),
     Form(_CODONS, _codons, re.compile("CD|odon")),
     Form(_INTRON, _intron, re.compile("IVS")),
     Form(_SIZED, _sized, re.compile("del|dup|ins")),
     Form(_UNKNOWN_ENDS, _unknown_ends, re.compile(r"\.\(")),
     Form(_FRONTED, _sized, re.compile("[Dd]el|ins|Δ")),
-    Form(_ALLELES, _alleles, re.compile("[/>&]")),
+    Form(_ALLELES, _alleles, re.compile(r"[ACGT](?:[ ]?[\-=]{0,3}[>&]|/[ACGT\-])")),
 )

@@ -33,7 +33,10 @@ Build = Callable[[re.Match[str]], Expression | None]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way of writing a change: a pattern, its builder, and a literal without which the pattern is not tried."""
+    """One way of writing a change: a pattern, its builder, and a literal without which the pattern is not tried.
+
+    Patterns begin with a look-ahead for their first character: it spares the engine most places of a text.
+    """
 
     pattern: re.Pattern[str]
     build: Build

@@ -30,7 +30,7 @@ def _tail(residue: str) -> str:
 _END: Final = r"(?![A-Za-z0-9])"
 #: p.V600E, p.(Val600Glu), p.[D448H;H294Q], p.11_12insAAAA, p.Y498
 _HGVS: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_.])(?:[pP][ ]?\.[ ]?|p(?=[A-Z][a-z]{{2}}\d))(?P<open>[(\[]{{0,2}})
+    rf"""(?=[pP])(?<![A-Za-z0-9_.])(?:[pP][ ]?\.[ ]?|p(?=[A-Z][a-z]{{2}}\d))(?P<open>[(\[]{{0,2}})
     (?P<change>
         (?:(?:{_EITHER}|\*|X|Ter)[ ]?\d{{1,5}}(?:[_\-]{_EITHER}?\d{{1,5}})?
           |\d{{1,5}}[_\-]\d{{1,5}}|\d{{1,5}}(?=del|ins|dup))
@@ -53,7 +53,7 @@ _GAP: Final = r"(?:[ ]?-[ ]?|[ ])"
 _INTO: Final = rf"(?:{ARROW}|[ ]?-{{1,2}}[ ]?|[\s-](?:to|by|into)[\s-](?:an?[ ])?|[ ])"
 #: Val-600-Glu, Val(600)Glu, Arg 1306 Trp, Cys 23-Ser 23, Val600 to Glu, Tyr64-->Ter, arginine 150 proline
 _SPACED: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?=[ACGHILMPSTUVacghilmpstv])(?P<old>{NAMED})
+    rf"""(?=[ACGHILMPSTUVacghilmpstv])(?<![A-Za-z0-9_])(?P<old>{NAMED})
     (?:{_GAP}?(?P<place>\d{{1,4}})(?:{_INTO}|/)?|[ ]?\((?P<inside>\d{{1,4}})\)[ ]?-?)
     (?P<new>{NAMED}|{STOP_WORD}|\*)(?P<again>{_GAP}?(?P=place)(?!\d))?{_END}""",
     re.VERBOSE,
@@ -71,7 +71,7 @@ _AT: Final = (
 _PROSE_INTO: Final = rf"(?:{ARROW}|[\s-](?P<way>to|for|with|by|into)[\s-](?:an?[ ])?|-{{1,2}})"
 #: Arg-to-Cys substitution at position 158, valine to glutamic acid at codon 600, Met-->Val at codon 404
 _PROSE: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?=[ACGHILMPSTUVacghilmpstv])(?P<old>{NAMED}){_PROSE_INTO}(?P<new>{NAMED}|{STOP_WORD})
+    rf"""(?=[ACGHILMPSTUVacghilmpstv])(?<![A-Za-z0-9_])(?P<old>{NAMED}){_PROSE_INTO}(?P<new>{NAMED}|{STOP_WORD})
     (?:[\s]{_KIND})?{_AT}(?P<place>\d{{1,4}})(?![\d.]\d|\d)""",
     re.VERBOSE,
 )
@@ -83,13 +83,13 @@ _PROSE_BEHIND: Final = re.compile(
 )
 #: Gly --> Ser269
 _PLACE_LAST: Final = re.compile(
-    rf"(?<![A-Za-z0-9_])(?P<old>{SHORT}){ARROW}(?P<new>{SHORT}|{STOP})(?P<place>[ -]?\d{{1,4}}){_END}"
+    rf"(?=[A-Z])(?<![A-Za-z0-9_])(?P<old>{SHORT}){ARROW}(?P<new>{SHORT}|{STOP})(?P<place>[ -]?\d{{1,4}}){_END}"
 )
 #: Ala-->Val, without a place
-_ALLELES: Final = re.compile(rf"(?<![A-Za-z0-9_/-])(?P<old>{SHORT}){ARROW}(?P<new>{SHORT}){_END}")
+_ALLELES: Final = re.compile(rf"(?=[A-Z])(?<![A-Za-z0-9_/-])(?P<old>{SHORT}){ARROW}(?P<new>{SHORT}){_END}")
 #: V600-->E, R72>P; of bases alone it is a change of nucleotides
 _ARROWED: Final = re.compile(
-    rf"(?<![A-Za-z0-9_])(?P<old>{LETTER})(?P<place>\d{{2,4}}){ARROW}(?P<new>{LETTER}|\*|X){_END}"
+    rf"(?=[A-Z])(?<![A-Za-z0-9_])(?P<old>{LETTER})(?P<place>\d{{2,4}}){ARROW}(?P<new>{LETTER}|\*|X){_END}"
 )
 #: delta F508, deltaF508, ΔF508, F508 deletion is left to _BARE's del
 _DELTA: Final = re.compile(
@@ -101,7 +101,7 @@ _APART: Final = re.compile(
 )
 #: BRAFV600E, IDH1R132H: right behind the symbol of its gene
 _ATTACHED: Final = re.compile(
-    rf"(?<![A-Za-z0-9_])(?P<gene>[A-Z][A-Z0-9]{{1,6}}?)(?P<change>{LETTER}\d{{2,4}}(?:{LETTER}|\*|X|fs)){_END}"
+    rf"(?=[A-Z])(?<![A-Za-z0-9_])(?P<gene>[A-Z][A-Z0-9]{{1,6}}?)(?P<change>{LETTER}\d{{2,4}}(?:{LETTER}|\*|X|fs)){_END}"
 )
 #: What may be a change of nucleotides is read as one of either kind by ``dna``.
 _OF_BASES: Final = re.compile(r"[ACGT]\d+[ACGT]")
@@ -258,17 +258,20 @@ def _deletion(match: re.Match[str]) -> Expression | None:
     return Expression(match.start(), match.end(), "protein", attributes_of(change))
 
 
+#: The end of an arrow, with a residue or a stop behind it.
+_ARROW_TO: Final = re.compile(r"[>&](?:(?:gt|#62|#x3e|rarr|#8594);)?[ ]?[A-Za-z*]")
+
 FORMS: Final = (
     Form(_HGVS, _hgvs, re.compile(r"[pP][ ]?\.|p[A-Z]")),
     Form(_BARE, _bare),
-    Form(_ATTACHED, _attached),
-    Form(_SIGNAL, _signal),
+    Form(_ATTACHED, _attached, re.compile(r"[A-Z0-9][A-Z]\d{2,4}[A-Z*f]")),
+    Form(_SIGNAL, _signal, re.compile(r"[A-Z]-\d{1,2}[A-Z]|X\d{2,4}[A-Z]")),
     Form(_SPACED, _substitution),
-    Form(_PROSE, _substitution),
+    Form(_PROSE, _substitution, re.compile("codon|residue|position|amino|aa")),
     Form(_PROSE_BEHIND, _substitution, re.compile("codon|residue|position")),
-    Form(_PLACE_LAST, _substitution, re.compile(">|&|rarr")),
-    Form(_ARROWED, _arrowed, re.compile("[>&]")),
-    Form(_ALLELES, _alleles, re.compile("[>&]")),
+    Form(_PLACE_LAST, _substitution, _ARROW_TO),
+    Form(_ARROWED, _arrowed, _ARROW_TO),
+    Form(_ALLELES, _alleles, _ARROW_TO),
     Form(_DELTA, _deletion, re.compile("[Dd]elta|Δ")),
     Form(_APART, _deletion, re.compile(" (?:del|dup|fs)")),
 )

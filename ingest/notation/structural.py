@@ -14,7 +14,7 @@ _WHAT: Final = r"(?:in-?frame[ ])?(?:deletions?|del|insertions?|ins|duplications
 _EFFECT: Final = {"del": "inframe_deletion", "ins": "inframe_insertion", "dup": "duplication", "ski": "exon_skipping"}
 #: exon 19 deletion, ex14 skipping, exon 20 insertion; deletion in exon 19, del exon 19; ex19del, E20ins, 19del
 _EXON: Final = re.compile(
-    rf"""(?<![A-Za-z0-9])(?:
+    rf"""(?=[EeDdIiSs12])(?<![A-Za-z0-9])(?:
         (?:[Ee]xons?|EXON|[Ee]x\.?|E(?=\d\d(?:del|ins)))[ -]?(?P<one>\d{{1,3}})(?:[ ]?[-/][ ]?\d{{1,3}})?
             [ -]{{0,2}}(?P<what>{_WHAT})
       | (?P<before>[Dd]eletions?|[Dd]el|[Ii]nsertions?|[Ii]ns|[Dd]uplications?|[Ss]kipping)[ ]
@@ -28,17 +28,17 @@ _EXON_TRIGGER: Final = re.compile(
 )
 #: t(9;22)(q34;q11), del(17p), inv(16)(p13q22), i(12p), der(1)
 _KARYOTYPE: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?P<what>t|del|inv|dup|ins|i|der|add)[ ]?\((?P<where>"
+    r"(?=[tdia])(?<![A-Za-z0-9])(?P<what>t|del|inv|dup|ins|i|der|add)[ ]?\((?P<where>"
     r"(?:\d{1,2}|[XY])[pq]?[\d.]{0,5}(?:[;:](?:\d{1,2}|[XY])[pq]?[\d.]{0,5})?)\)"
     r"(?:[ ]?\([pq][\d.]{0,6}(?:;?[pq][\d.]{0,6})?\))?"
 )
 #: EML4-ALK, EML4::ALK, BCR/ABL1
 _FUSION: Final = re.compile(
-    r"(?<![A-Za-z0-9_])(?P<five>[A-Z][A-Z0-9]{1,8})(?P<joint>::|-|/)(?P<three>[A-Z][A-Z0-9]{1,8})(?![A-Za-z0-9])"
+    r"(?=[A-Z])(?<![A-Za-z0-9_])(?P<five>[A-Z][A-Z0-9]{1,8})(?P<joint>::|-|/)(?P<three>[A-Z][A-Z0-9]{1,8})(?![A-Za-z0-9])"
 )
 _DBSNP: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:dbSNP:?[ ]?)?(?P<id>rs[ #]?\d{3,11})(?!\d)"
-    r"|(?<![A-Za-z])reference SNP no\. (?P<number>\d{4,11})"
+    r"(?=[dr])(?:(?<![A-Za-z0-9])(?:dbSNP:?[ ]?)?(?P<id>rs[ #]?\d{3,11})(?!\d)"
+    r"|(?<![A-Za-z])reference SNP no\. (?P<number>\d{4,11}))"
 )
 _KARYOTYPE_ALTERATION: Final = {"t": "fusion", "inv": "fusion", "del": "deletion", "dup": "copy_gain"}
 
@@ -82,5 +82,5 @@ FORMS: Final = (
     Form(_EXON, _exon, _EXON_TRIGGER),
     Form(_KARYOTYPE, _karyotype, re.compile(r"\(")),
     Form(_FUSION, _fusion, re.compile(r"[A-Z0-9](?:::|-|/)[A-Z]")),
-    Form(_DBSNP, _dbsnp, re.compile("rs|reference SNP")),
+    Form(_DBSNP, _dbsnp, re.compile(r"rs[ #]?\d|reference SNP")),
 )

@@ -30,28 +30,29 @@ _NUMBER_WORDS: Final = {
 }
 _COUNT = r"(?:\d{1,2}|" + "|".join(_NUMBER_WORDS) + r")"
 _OF_CYCLES = r"(?:cycles?|cyc|courses?|doses?|infusions?|injections?|rounds?)"
+# The look-aheads only spare the engine most places of a text.
 #: ``C4D1``, ``C4 D15``, ``C1-4``; a bare ``C4`` is a cycle only right beside a drug, which the binding sees to.
 _SHORT_CYCLE = re.compile(
-    r"(?<![\w.\-/])C\s?(?P<first>\d{1,2})(?:\s?[-–]\s?C?(?P<last>\d{1,2})(?![\w/]))?(?P<day>[\s,]?\s?[Dd](?:ay)?\s?\d{1,2})?(?![\w%]|\.\d|[/-]\d)"
+    r"(?=C)(?<![\w.\-/])C\s?(?P<first>\d{1,2})(?:\s?[-–]\s?C?(?P<last>\d{1,2})(?![\w/]))?(?P<day>[\s,]?\s?[Dd](?:ay)?\s?\d{1,2})?(?![\w%]|\.\d|[/-]\d)"
 )
 _NUMBERED_CYCLE = re.compile(
-    rf"\b(?:cycles?|cyc)\s?(?:#|no\.?|number)?\s?(?P<count>{_COUNT})\b(?:\s?(?:-|–|to|through)\s?(?P<last>\d{{1,2}})\b)?",
+    rf"(?=c)\b(?:cycles?|cyc)\s?(?:#|no\.?|number)?\s?(?P<count>{_COUNT})\b(?:\s?(?:-|–|to|through)\s?(?P<last>\d{{1,2}})\b)?",
     re.IGNORECASE,
 )
 _COUNTED_CYCLES = re.compile(
-    rf"(?<![\w.,/\-])(?P<count>{_COUNT})(?:\s|-)?(?:(?:full|total|planned|weekly|monthly|q3w|biweekly|of\s\d{{1,2}})\s){{0,2}}"
+    rf"(?=[\dotfsen])(?<![\w.,/\-])(?P<count>{_COUNT})(?:\s|-)?(?:(?:full|total|planned|weekly|monthly|q3w|biweekly|of\s\d{{1,2}})\s){{0,2}}"
     rf"(?:{_OF_CYCLES}\b|(?<=\d)c\b)",
     re.IGNORECASE,
 )
 _TIMES = re.compile(
-    rf"(?<![\w])(?:(?:cycles?|doses?|infusions?)\s?)?[x×]\s?(?P<count>\d{{1,2}})(?:\s?{_OF_CYCLES}\b)?"
+    rf"(?=[cdix×])(?<![\w])(?:(?:cycles?|doses?|infusions?)\s?)?[x×]\s?(?P<count>\d{{1,2}})(?:\s?{_OF_CYCLES}\b)?"
     r"(?![\w/%#]|\.\d|\s?(?:mg|g\b|days?|d\b|weeks?|wks?|months?|mos?\b|years?|yrs?|hours?|hrs?|cm|mm|lesions?|nodes?|fx|fractions?))",
     re.IGNORECASE,
 )
-_SHORT_LINE = re.compile(r"(?<![\w.\-])(?P<number>[1-8])\s?L(?:\+)?(?![\w%/]|\.\d)")
+_SHORT_LINE = re.compile(r"(?=[1-8])(?<![\w.\-])(?P<number>[1-8])\s?L(?:\+)?(?![\w%/]|\.\d)")
 _LINE_NUMBER = re.compile(r"\bline\s?(?:#|no\.?|number)?\s?(?P<number>[1-8])(?!\w|\.\d)", re.IGNORECASE)
 _GRAY = re.compile(
-    r"(?<![\w.])(?P<total>=\s?)?(?P<dose>\d{1,4}(?:\.\d{1,2})?)\s?(?P<unit>cGy|Gy|GyE|CGE|[Gg]rays?|CcGE)"
+    r"(?=[=\d])(?<![\w.])(?P<total>=\s?)?(?P<dose>\d{1,4}(?:\.\d{1,2})?)\s?(?P<unit>cGy|Gy|GyE|CGE|[Gg]rays?|CcGE)"
     r"(?:\s?\(?RBE\)?)?(?![a-z])",
 )
 _FRACTIONS = re.compile(
@@ -60,7 +61,7 @@ _FRACTIONS = re.compile(
     r"(?!\w|\.\d|[%/]|\s?(?:mg|cm|mm|weeks?|months?|lesions?|Gy))",
     re.IGNORECASE,
 )
-_BARE_FRACTIONS = re.compile(r"(?<![\w./])(?P<count>\d{1,2})\s?(?:fx'?s?|fractions?|#)(?!\w)", re.IGNORECASE)
+_BARE_FRACTIONS = re.compile(r"(?=\d)(?<![\w./])(?P<count>\d{1,2})\s?(?:fx'?s?|fractions?|#)(?!\w)", re.IGNORECASE)
 #: ``RT 40/15``: dose and fractions without a unit, right behind the word for radiation.
 _BARE_DOSE = re.compile(r"\s?:?\s?(?P<dose>\d{2}(?:\.\d{1,2})?)\s?/\s?(?P<count>\d{1,2})(?:#|fx)?(?![\w/%]|\.\d)")
 _BOOST = re.compile(r"\bboost\b[^.;]{0,12}$", re.IGNORECASE)

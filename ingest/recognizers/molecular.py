@@ -27,8 +27,9 @@ _RESIDUE = "(?:" + "|".join(_THREE) + ")"
 _THREE_LETTER = re.compile(_RESIDUE)
 _AMINO = "[ACDEFGHIKLMNPQRSTVWY]"
 _ANY = f"(?:{_RESIDUE}|{_AMINO})"
+# Look-aheads first: they spare the engine most places of a text.
 _PROTEIN = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?P<p>p\.\s?)?[(\[]?(?P<change>
+    rf"""(?=[(\[A-Zip])(?<![A-Za-z0-9_])(?P<p>p\.\s?)?[(\[]?(?P<change>
         {_ANY}\d{{1,4}}_{_ANY}\d{{1,4}}(?:delins|del|ins|dup)(?:{_ANY})*\*?
       | {_ANY}\d{{1,4}}(?:{_ANY})?fs(?:\*|X|Ter)?\s?\d*
       | {_ANY}\d{{1,4}}(?:delins{_ANY}+|del|dup|ins{_ANY}+|ext\S*)
@@ -38,36 +39,36 @@ _PROTEIN = re.compile(
     re.VERBOSE,
 )
 _CDNA = re.compile(
-    r"(?<![A-Za-z0-9])(?:c|g|n)\.\s?(?P<change>[*\-]?\d[\d_+\-*?]*\s?(?:[ACGT]+\s?>\s?[ACGT]+|delins[ACGT]*"
+    r"(?=[cgnI\d])(?:(?<![A-Za-z0-9])(?:c|g|n)\.\s?(?P<change>[*\-]?\d[\d_+\-*?]*\s?(?:[ACGT]+\s?>\s?[ACGT]+|delins[ACGT]*"
     r"|del[ACGT\d]*(?:ins[ACGT]+)?|ins[ACGT\d]+|dup[ACGT\d]*|inv)?)"
     r"|(?<![A-Za-z0-9])(?P<legacy>\d{2,5}(?:del|ins)[ACGT]{1,4})(?![A-Za-z0-9])"
-    r"|(?<![A-Za-z])(?P<ivs>IVS\d{1,2}[+\-]\d+[ACGT]>[ACGT])"
+    r"|(?<![A-Za-z])(?P<ivs>IVS\d{1,2}[+\-]\d+[ACGT]>[ACGT]))"
 )
 _EXON = re.compile(
-    r"""(?<![A-Za-z0-9])(?:[Ee]xons?|EXONS?|ex\.?|Ex\.?|E(?=\d\d?(?:del|ins)))\s?(?P<exon>\d{1,2})(?!\d)
+    r"""(?=[EediM12])(?:(?<![A-Za-z0-9])(?:[Ee]xons?|EXONS?|ex\.?|Ex\.?|E(?=\d\d?(?:del|ins)))\s?(?P<exon>\d{1,2})(?!\d)
         (?P<more>(?:\s?(?:,|/|and|or|&|-|to)\s?\d{1,2}(?!\d))*)
         (?:[\s\-]{0,2}(?:in-?frame\s+)?
             (?P<type>deletions?|del|insertions?|ins|skipping|skip|duplications?|dup)(?![A-Za-z]))?
       | (?<![A-Za-z0-9])(?P<reverse>del|ins|deletion|insertion)\s?(?:of|in)?\s?(?:exon)?\s?
             (?P<reverse_exon>19|20)(?![\d.])
       | (?<![A-Za-z0-9])(?P<joined>19|20)(?P<joined_type>del|ins)(?![A-Za-z])
-      | (?<![A-Za-z])METex14\w*|ex14""",
+      | (?<![A-Za-z])METex14\w*|ex14)""",
     re.VERBOSE,
 )
 _CODON = re.compile(r"(?<![A-Za-z])codons?\s?(?P<codon>\d{1,4})", re.IGNORECASE)
-_BARE_CODON = re.compile(rf"(?<![A-Za-z0-9]){_AMINO}(?P<codon>\d{{3,4}}|1[23]|61)(?![A-Za-z0-9%.])")
+_BARE_CODON = re.compile(rf"(?=[A-Z])(?<![A-Za-z0-9]){_AMINO}(?P<codon>\d{{3,4}}|1[23]|61)(?![A-Za-z0-9%.])")
 #: M1D is a stage, not the loss of a start.
 _CATEGORY = re.compile(r"[TNM][0-4][A-D]")
 _PERCENT = re.compile(
-    r"(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
+    r"(?=[<>≥≤~\s\d])(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
 )
 _ALLRED = re.compile(
-    r"(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)"
-    r"|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d)"
+    r"(?=[0-8AQq])(?:(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)"
+    r"|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d))"
 )
 _PLUS = re.compile(
-    r"(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])"
-    r"|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/])"
+    r"(?=[0-3ISsi])(?:(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])"
+    r"|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/]))"
 )
 _SIGN = re.compile(
     r"(?:\s?\((?P<bracket>\+|-|–|neg|pos|negative|positive)\)"

@@ -47,7 +47,7 @@ _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Z
 # --- node counts ------------------------------------------------------------------------------------------------------
 
 _COUNT = re.compile(
-    r"(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf"
+    r"(?=\d)(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf"
     r"|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))"
     # Its result word belongs to the count: "3 positive" alone would be a stain.
     r"(?:\s(?:positive|involved|negative)(?![\w%]))?",
@@ -62,7 +62,7 @@ _WORD_NUMBERS = {
 _NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True)) + r")"
 _FIGURE = r"(?:\s?\(\d{1,3}\))?"
 _WORD_COUNT = re.compile(
-    rf"(?<![^\W_])(?P<positive>{_NUMBER}|none|no"
+    rf"(?=[\dzotfsena])(?<![^\W_])(?P<positive>{_NUMBER}|none|no"
     rf"|all){_FIGURE}\s(?:out\s)?of\s(?:the\s)?(?P<examined>{_NUMBER})(?![A-Za-z\d./%]){_FIGURE}"
     rf"(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
     re.IGNORECASE,
@@ -74,7 +74,7 @@ _KIND_OF_NODE = (
 )
 #: "all 12 lymph nodes negative", "8 nodes, all negative", "two sentinel nodes were negative".
 _ALL_NEGATIVE = re.compile(
-    rf"(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s"
+    rf"(?=[\dzotfsena])(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s"
     rf"(?:(?:are|were|is|was|all|both|examined|sampled|removed|and)[,:]?\s){{0,4}}"
     r"(?:negative|benign|clear|uninvolved|free\sof|without\s(?:metast|evidence|tumou?r|carcinoma|malignan))",
     re.IGNORECASE,

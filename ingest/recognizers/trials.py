@@ -14,7 +14,7 @@ from typing import Any, Final
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
 from ..frame import Frame, Span
 from ..phrases import PhraseTrie
-from ..tokens import tokenize
+from ..tokens import fold, tokenize
 
 _PHASE = r"(?:phase|ph)\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)"
 _STUDY = r"(?:trials?|stud(?:y|ies)|protocols?)"
@@ -38,6 +38,12 @@ _REACH: Final = 70
 _CLOSE: Final = 40
 _MEANS_ABSENT: Final = frozenset({"screen_failure", "declined", "not_enrolled"})
 _REASONS: Final = {"screen_failure": "failed", "declined": "declined", "not_enrolled": "never_started"}
+
+
+#: Folded words, one of which is a part of whatever ``_MAY_HOLD`` matches (``ph`` apart, which is a word of its own).
+_WORDS: Final = frozenset(
+    fold(word) for word in "trial study protocol nct phase swog nrg nsabp rtog eortc calgb acrin".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +74,13 @@ class TrialRecognizer:
     """Trials with their number, name and phase; a bare word for one only where the patient's part in it is told."""
 
     name = "trials"
-    triggers = frozenset({"trial", "study", "studie", "protocol", "nct", "phase", "ph", "enrolled"})
+    triggers = frozenset({*_WORDS, "ph"})
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``trial``, those that overlap told once, the more particular first."""
         text = frame.text
-        if not _MAY_HOLD.search(text):
+        # The words of a note are fewer than its characters: they are looked at first.
+        if not ("ph" in frame.vocabulary or frame.holds(_WORDS)) or not _MAY_HOLD.search(text):
             return
         taken: list[tuple[int, int]] = []  # in text order, none over another
         for pattern in (_NUMBER, trial_words().protocols, _PHASED, _NAMED, _CLINICAL, _ON, _BARE):
