@@ -156,6 +156,7 @@ class NoteReader:
         share_places(diagnoses)
         events += self._placement.fluid_states(diagnoses)
         events += list(self._placement.spread_states(events))
+        events += self._placement.involved_nodes(diagnoses)
         events += self._placement.spread(frame, spreads, sites, diagnoses)
         self._placement.others(frame, events, sites)
         self._placement.grades(events)

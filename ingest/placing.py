@@ -32,6 +32,12 @@ _TO_SITE = re.compile(
     r"(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d{1,3})?\s{0,4}(?:left|right|L|R)?\s{0,4}",
     re.IGNORECASE,
 )
+#: Between a node and the word of the spread that was found in it.
+_NODE_HOLDS = re.compile(
+    r"(?:\s?\([^()\n]{1,20}\))?(?::|,|\s(?:with|shows?|showed|contain(?:s|ed|ing)|(?:is\s|was\s)?positive\sfor))\s"
+    r"(?:an?\s|one\s)?(?:\d{1,2}(?:\.\d)?\s?[mc]m\s)?",
+    re.IGNORECASE,
+)
 #: What came back: a date may stand before the place, and the place may be what it came back with.
 _RETURNED_TO = re.compile(
     r"(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?(?:\s(?P<with>with|involving)\s|"
@@ -161,6 +167,15 @@ class Placement:
                 for site in here
                 if site.end <= word.start and re.fullmatch(r"[\s\-]*", frame.text[site.end : word.start])
             ]
+            if not before:
+                # "Sentinel node: macrometastasis", "one node with a 3 mm metastasis".
+                before = [
+                    site
+                    for site in here
+                    if site.end <= word.start
+                    and site.concept in self.sites.nodes
+                    and _NODE_HOLDS.fullmatch(frame.text, site.end, word.start)
+                ]
             if before:
                 chosen = [before[-1]]
                 # "liver and bone metastases": the sites in front of the last one belong too.
@@ -308,6 +323,17 @@ class Placement:
             for fluid, state in self._fluids.items():
                 if place and self.concepts.is_a(place, fluid):
                     yield replace(span, kind="state", concept=state, attributes={}, helpers=list(span.helpers))
+
+    def involved_nodes(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
+        """The finding in the nodes that a solid tumor's cells mean (``EBUS-FNA 4R: positive for malignant cells``)."""
+        for span in diagnoses:
+            place = str(span.attributes.get("spread_site", ""))
+            if (
+                place in self.sites.nodes
+                and self.concepts.is_a(span.concept, "malignant_neoplasm")
+                and not self.concepts.is_a(span.concept, "haematological_malignancy")
+            ):
+                yield replace(span, kind="node", concept=place, attributes={"result": "positive"}, helpers=[])
 
     def spread_states(self, states: Iterable[Span]) -> Iterator[Span]:
         """The metastasis that a state of spread with a place in its name is (``leptomeningeal disease``)."""
