@@ -8,14 +8,13 @@ and a cue behind a list governs the whole list only when its members are plainly
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import Any, NamedTuple
 
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
+from .cue_files import cue_file
 from .forms import answer
 from .phrases import PhraseMatch, PhraseTrie
 from .shape import Section, bracket_end
@@ -115,7 +114,7 @@ def cue_table() -> CueTable:
 
 def shipped_cues() -> dict[str, Any]:
     """``cues/context.toml`` as it is written."""
-    return tomllib.loads(resources.files(__package__).joinpath("cues/context.toml").read_text("utf-8"))
+    return cue_file("context")
 
 
 def cue_table_of(table: Mapping[str, Any]) -> CueTable:

@@ -19,6 +19,7 @@ from typing import Final
 
 from ..kb.model import Cue, DayInterval, Mention, Polarity, Temporality, Value
 from .calendar_days import month_span
+from .cue_files import any_of
 from .dates import DateMention
 from .frame import Frame
 from .recognizers.courses import Mark, course_words, dose_right_behind, marks_in
@@ -193,7 +194,7 @@ def _read_sentence(frame: Frame, span: tuple[int, int], groups: list[Group], har
 
 @lru_cache(maxsize=1)
 def _apart() -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, course_words().apart)) + r")\b", re.IGNORECASE)
+    return re.compile(rf"\b{any_of(course_words().apart)}\b", re.IGNORECASE)
 
 
 def _distance(text: str, low: int, high: int) -> int:

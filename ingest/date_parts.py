@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib import resources
 from typing import NamedTuple
 
 from ..kb.model import DayInterval
 from .calendar_days import month_span, year_span
+from .cue_files import any_of, cue_file
 
 #: No word that narrows a date begins further before it, in characters.
 _REACH = 32
@@ -27,10 +26,10 @@ class _Parts(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _parts() -> _Parts:
-    table = tomllib.loads(resources.files(__package__).joinpath("cues/dates.toml").read_text("utf-8"))
+    table = cue_file("dates")
     fractions = {word: (entry["from"], entry["to"]) for entry in table["part"] for word in entry["words"]}
     months = {word: (entry["first"], entry["last"]) for entry in table["months_of"] for word in entry["words"]}
-    words = "|".join(re.escape(word) for word in sorted([*fractions, *months], key=len, reverse=True))
+    words = any_of([*fractions, *months])
     # "She had a fall 2018" is no season.
     before = re.compile(
         rf"(?<![^\W_])(?<!\ba\s)(?:(?P<first>{words})(?:\s|\s?[\-–/]\s?)(?:(?:to|or)[\s\-])?)?(?P<word>{words})"

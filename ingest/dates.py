@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
 
 from ..kb.model import DayInterval
 from .calendar_days import full_year, month_span, one_day, within_bounds, year_span
+from .cue_files import any_of, cue_file
 from .date_parts import half_hidden, narrowed
 from .date_patterns import (
     AGO,
@@ -64,27 +63,26 @@ class _Words:
 
 @lru_cache(maxsize=1)
 def _words() -> _Words:
-    table = tomllib.loads(resources.files(__package__).joinpath("cues/dates.toml").read_text("utf-8"))
+    table = cue_file("dates")
 
-    def any_of(name: str) -> str:
-        words = sorted(table[name]["words"], key=len, reverse=True)
-        return "(?:" + "|".join(re.escape(word) for word in words) + ")"
+    def any_word(name: str) -> str:
+        return any_of(table[name]["words"])
 
     def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern, re.IGNORECASE)
 
     return _Words(
         compiled(
-            rf"(?<![^\W_]){any_of('fraction_before')}(?:[\s:=(,]{{1,3}}(?:was|is|of|in|at|score|now|then"
+            rf"(?<![^\W_]){any_word('fraction_before')}(?:[\s:=(,]{{1,3}}(?:was|is|of|in|at|score|now|then"
             rf"|about))*[\s:=(\-#]{{0,3}}$"
         ),
-        compiled(rf"\)?[\s\-]{{0,2}}{any_of('fraction_behind')}(?![^\W_])"),
-        compiled(rf"(?<![^\W_]){any_of('nodes')}(?![^\W_])"),
-        compiled(rf"(?<![^\W_]){any_of('date_before')}[\s:(]{{1,3}}$"),
-        compiled(rf"(?:(?<![^\W_]){any_of('year_before')}[.:\s#]{{0,3}}|\d\sof\s|\d\s|#\s?)$"),
-        compiled(rf"(?<![^\W_]){any_of('number_before')}[.:\s#(]{{0,3}}$"),
-        compiled(rf"[\s\-]{{0,2}}{any_of('quantity')}(?![^\W_])"),
-        compiled(rf"(?<![^\W_]){any_of('birth')}\W{{0,4}}$"),
+        compiled(rf"\)?[\s\-]{{0,2}}{any_word('fraction_behind')}(?![^\W_])"),
+        compiled(rf"(?<![^\W_]){any_word('nodes')}(?![^\W_])"),
+        compiled(rf"(?<![^\W_]){any_word('date_before')}[\s:(]{{1,3}}$"),
+        compiled(rf"(?:(?<![^\W_]){any_word('year_before')}[.:\s#]{{0,3}}|\d\sof\s|\d\s|#\s?)$"),
+        compiled(rf"(?<![^\W_]){any_word('number_before')}[.:\s#(]{{0,3}}$"),
+        compiled(rf"[\s\-]{{0,2}}{any_word('quantity')}(?![^\W_])"),
+        compiled(rf"(?<![^\W_]){any_word('birth')}\W{{0,4}}$"),
     )
 
 

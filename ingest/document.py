@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +19,7 @@ from ..kb.model import (
 from .abbreviations import Abbreviations, share_places
 from .context import CueTable, cue_table
 from .courses import with_courses
+from .cue_files import cue_file
 from .frame import Frame, Span, resolve_overlaps
 from .harms import with_harms
 from .inverted import turn_round
@@ -46,11 +45,7 @@ _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, Any]:
-    folder = resources.files(__package__).joinpath("cues")
-    return {
-        "documents": tomllib.loads(folder.joinpath("documents.toml").read_text("utf-8")),
-        "implied": tomllib.loads(folder.joinpath("implied.toml").read_text("utf-8")),
-    }
+    return {name: cue_file(name) for name in ("documents", "implied")}
 
 
 @dataclass(frozen=True, slots=True)

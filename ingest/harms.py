@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
 from typing import Final
 
 from ..kb.model import Cue, Experiencer, Mention, Polarity, Relation, Temporality
+from .cue_files import any_of, cue_file
 from .frame import Frame
 
 #: Relations of CORAL's Table S1.
@@ -50,29 +49,29 @@ class Ties:
 @lru_cache(maxsize=1)
 def ties() -> Ties:
     """The shipped patterns, built once a process."""
-    table = tomllib.loads(resources.files(__package__).joinpath("cues/harms.toml").read_text("utf-8"))
+    table = cue_file("harms")
 
-    def any_of(section: str, name: str) -> str:
-        return "(?:" + "|".join(map(re.escape, sorted(table[section][name], key=len, reverse=True))) + ")"
+    def words(section: str, name: str) -> str:
+        return any_of(table[section][name])
 
     def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern, re.IGNORECASE)
 
     few, lead = r"(?:[\w\-/]+\s){0,3}", rf"(?:{_GRADE}\s){{0,2}}"
-    softened = rf"(?:{any_of('caused_by', 'softened')}\s){{0,5}}"
+    softened = rf"(?:{words('caused_by', 'softened')}\s){{0,5}}"
     tail = rf"[\s,(]*(?:\([^()]{{0,24}}\)\s)?(?:{_GRADE},?\s)?"
-    links = any_of("stopped_for", "links")
+    links = words("stopped_for", "links")
     return Ties(
-        compiled(rf"{tail}{softened}{any_of('caused_by', 'words')}\s{few}"),
-        compiled(rf"{tail}{any_of('caused_by', 'weak')}\s(?:[\w\-]+\s){{0,2}}"),
+        compiled(rf"{tail}{softened}{words('caused_by', 'words')}\s{few}"),
+        compiled(rf"{tail}{words('caused_by', 'weak')}\s(?:[\w\-]+\s){{0,2}}"),
         compiled(
-            rf"(?:[\s\-–]{any_of('causes', 'joined')}\s{few}"
-            rf"|[\s,]{{1,2}}(?:was\s|is\s|has\s)?{any_of('causes', 'words')}[:,]?\s{few}(?:by\s)?{lead})"
+            rf"(?:[\s\-–]{words('causes', 'joined')}\s{few}"
+            rf"|[\s,]{{1,2}}(?:was\s|is\s|has\s)?{words('causes', 'words')}[:,]?\s{few}(?:by\s)?{lead})"
         ),
-        compiled(rf"(?:\s|,\s)(?:[\w\-]+\s){{0,2}}{any_of('causes', 'weak')}\s(?:some\s|a\s|an\s)?{lead}"),
-        compiled(rf"[^.;]{{0,40}}?\b{any_of('stopped_for', 'stops')}\b[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
+        compiled(rf"(?:\s|,\s)(?:[\w\-]+\s){{0,2}}{words('causes', 'weak')}\s(?:some\s|a\s|an\s)?{lead}"),
+        compiled(rf"[^.;]{{0,40}}?\b{words('stopped_for', 'stops')}\b[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
         compiled(rf"[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
-        compiled(rf"\b{any_of('stopped_for', 'stops')}\s(?:of\s|the\s|her\s|his\s|dose\sof\s){{0,2}}$"),
+        compiled(rf"\b{words('stopped_for', 'stops')}\s(?:of\s|the\s|her\s|his\s|dose\sof\s){{0,2}}$"),
     )
 
 
@@ -127,10 +126,8 @@ def _tied(
             tied[id(harm)] = (at_once, *_how(text, at_once, harm))
         elif behind and _follows(text, harm, behind[0]):
             tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
-    for first, second in [
-        *itertools.pairwise(ordered),
-        *zip(ordered[::-1][1:], ordered[::-1], strict=False),
-    ]:
+    pairs = list(itertools.pairwise(ordered))
+    for first, second in (*pairs, *reversed(pairs)):
         # "Neuropathy and diarrhea from oxaliplatin": what is said of one of a list is said of all.
         if _LISTED.fullmatch(text, first.end, second.start):
             for one, other in ((first, second), (second, first)):

@@ -6,11 +6,10 @@ No character is added or taken away: every offset in the text with capitals is t
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import lru_cache
-from importlib import resources
 
 from ..kb.concepts import ConceptTable
+from .cue_files import cue_file
 from .variants import known_changes
 
 _LINE = re.compile(r"[^\n]+")
@@ -59,5 +58,5 @@ class CaseRestorer:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[frozenset[str], frozenset[str]]:
-    table = tomllib.loads(resources.files(__package__).joinpath("cues/lowercase.toml").read_text("utf-8"))
+    table = cue_file("lowercase")
     return frozenset(table["words"].split()), frozenset(table["receptors"])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
-from importlib import resources
 from typing import Any
+
+from .cue_files import cue_file
 
 
 @lru_cache(maxsize=1)
 def marker_rules() -> dict[str, Any]:
     """``cues/markers.toml``."""
-    return tomllib.loads(resources.files(__package__).joinpath("cues/markers.toml").read_text("utf-8"))
+    return cue_file("markers")
 
 
 def members_of(marker: str) -> tuple[str, ...]:

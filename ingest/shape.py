@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import bisect
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
+from .cue_files import cue_file
 from .statements import statement
 
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
@@ -100,7 +99,7 @@ class SectionNames:
 @lru_cache(maxsize=1)
 def section_names() -> SectionNames:
     """The shipped heading table."""
-    table = tomllib.loads(resources.files(__package__).joinpath("cues/sections.toml").read_text("utf-8"))
+    table = cue_file("sections")
     names: dict[str, tuple[str, str]] = {}
     short: dict[str, tuple[str, str]] = {}
     soap: dict[str, tuple[str, str]] = {}

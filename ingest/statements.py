@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import lru_cache
-from importlib import resources
 from typing import Any
 
+from .cue_files import cue_file
 from .tokens import fold
 
 
 @lru_cache(maxsize=1)
 def _entries() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("cues/statements.toml").read_text("utf-8"))
+    return cue_file("statements")
 
 
 @lru_cache(maxsize=1)

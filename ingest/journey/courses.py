@@ -6,15 +6,14 @@ A drug given again after a stop is another course, and another event. What says 
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 from typing import Final
 
 from ...kb.model import EARLIEST_DAY, DayInterval, Value
 from ..courses import days_of
+from ..cue_files import cue_file
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 
@@ -142,9 +141,7 @@ def _tell(course: Sequence[Fact], told_last: int) -> None:
 
 @lru_cache(maxsize=1)
 def _implied_intents() -> dict[str, str]:
-    folder = resources.files(__package__.rpartition(".")[0])
-    table = tomllib.loads(folder.joinpath("cues", "lines.toml").read_text("utf-8"))["implied_intent"]
-    return {concept: intent for intent, concepts in table.items() for concept in concepts}
+    return {concept: intent for intent, concepts in cue_file("lines")["implied_intent"].items() for concept in concepts}
 
 
 def implied_intent(concept: str) -> str:

@@ -8,17 +8,16 @@ within a family of drugs, and endocrine therapy with what is added to it. Treatm
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import resources
 from typing import Any, Final
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import ALL_TUMORS, EARLIEST_DAY, NO_TUMOR, DayInterval, Temporality
 from ...kb.regimens import shipped_components
+from ..cue_files import cue_file
 from .bench import Workbench, is_own
 from .courses import TIMED
 from .facts import Fact
@@ -32,8 +31,7 @@ _EXACT: Final = 31
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    folder = resources.files(__package__.rpartition(".")[0])
-    return tomllib.loads(folder.joinpath("cues", "lines.toml").read_text("utf-8"))
+    return cue_file("lines")
 
 
 @dataclass(slots=True)

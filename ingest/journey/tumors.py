@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import bisect
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import resources
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import ALL_TUMORS, LATEST_DAY, DayInterval, Temporality, content_id
 from ...kb.regimens import shipped_components
+from ..cue_files import cue_file
 from .facts import Fact
 
 #: Findings of the patient as a whole.
@@ -280,8 +279,7 @@ def _on_side(tumor: Tumor, side: str) -> bool:
 @lru_cache(maxsize=1)
 def _specific() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """``specific.toml``: markers and drugs, and the tumors that they are specific to."""
-    text = resources.files(__package__.rpartition(".")[0]).joinpath("cues", "specific.toml").read_text("utf-8")
-    return tuple((tuple(entry["of"]), tuple(entry["to"])) for entry in tomllib.loads(text)["specific"])
+    return tuple((tuple(entry["of"]), tuple(entry["to"])) for entry in cue_file("specific")["specific"])
 
 
 @lru_cache(maxsize=4)

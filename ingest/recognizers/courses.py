@@ -7,14 +7,13 @@ A mark says nothing by itself; ``ingest.courses`` gives each to the treatment th
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 from ...kb.model import Value
+from ..cue_files import any_of, cue_file
 from ..phrases import PhraseTrie
 from ..tokens import Token, tokenize
 
@@ -106,8 +105,7 @@ class CourseWords:
 @lru_cache(maxsize=1)
 def course_words() -> CourseWords:
     """The shipped words, read once a process."""
-    folder = resources.files(__package__.rpartition(".")[0])
-    table: dict[str, Any] = tomllib.loads(folder.joinpath("cues", "courses.toml").read_text("utf-8"))
+    table = cue_file("courses")
     marks: PhraseTrie[tuple[str, Value]] = PhraseTrie()
     for number, ordinals in table["ordinals"].items():
         for ordinal in ordinals:
@@ -122,10 +120,8 @@ def course_words() -> CourseWords:
     reasons = PhraseTrie((phrase, name) for name, phrases in table["reason"].items() for phrase in phrases)
 
     def behind(name: str) -> re.Pattern[str]:
-        words = "|".join(map(re.escape, sorted(table[name]["words"], key=len, reverse=True)))
-        return re.compile(rf"(?<![^\W_])(?:{words})\b[^.;,:]{{0,18}}$", re.IGNORECASE)
+        return re.compile(rf"(?<![^\W_]){any_of(table[name]['words'])}\b[^.;,:]{{0,18}}$", re.IGNORECASE)
 
-    litres = "|".join(map(re.escape, table["line"]["litres"]))
     return CourseWords(
         marks,
         reasons,
@@ -133,7 +129,7 @@ def course_words() -> CourseWords:
         tuple(table["apart"]["words"]),
         behind("to_come"),
         behind("denied"),
-        re.compile(rf"\s?/?\s?(?:{litres})\b", re.IGNORECASE),
+        re.compile(rf"\s?/?\s?{any_of(table['line']['litres'])}\b", re.IGNORECASE),
     )
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import bisect
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
+from ..cue_files import any_of, cue_file
 from ..frame import Frame, Span
 from ..phrases import PhraseTrie
 from ..tokens import fold, tokenize
@@ -59,13 +58,12 @@ class TrialWords:
 @lru_cache(maxsize=1)
 def trial_words() -> TrialWords:
     """The shipped words, read once a process."""
-    folder = resources.files(__package__.rpartition(".")[0])
-    table: dict[str, Any] = tomllib.loads(folder.joinpath("cues", "trials.toml").read_text("utf-8"))
-    groups = "|".join(map(re.escape, sorted(table["groups"]["words"], key=len, reverse=True)))
+    table = cue_file("trials")
+    groups = any_of(table["groups"]["words"])
     return TrialWords(
         PhraseTrie((phrase, status) for status, phrases in table["status"].items() for phrase in phrases),
         tuple(table["status"]),
-        re.compile(rf"(?<![\w\-])(?P<name>(?:{groups})[\s\-]?(?:[A-Z]{{1,3}}[\s\-]?)?\d{{3,5}}[A-Z]?)(?![\w\-/])"),
+        re.compile(rf"(?<![\w\-])(?P<name>{groups}[\s\-]?(?:[A-Z]{{1,3}}[\s\-]?)?\d{{3,5}}[A-Z]?)(?![\w\-/])"),
         frozenset(table["no_name"]["words"]),
     )
 
