@@ -138,6 +138,10 @@ class ConceptTable:
         """Whether ``concept`` is ``ancestor`` or lies below it; False for an unknown concept unless both are equal."""
         return concept == ancestor or (concept in self._position and ancestor in self.above(concept))
 
+    def related(self, one: str, other: str) -> bool:
+        """Whether the two are one concept, or one lies below the other."""
+        return self.is_a(one, other) or self.is_a(other, one)
+
     def _closure(self, concept: str, edges: Sequence[Sequence[int]]) -> frozenset[str]:
         start = self._position[concept]
         seen = {start}

@@ -205,8 +205,7 @@ class _Linkage:
         site = self._written(fact).place.site
         if not site or fact.kind not in _OF_SPECIMEN:
             return ()
-        is_a = self._concepts.is_a
-        there = (tumor for place, tumor in self._specimens if is_a(place, site) or is_a(site, place))
+        there = (tumor for place, tumor in self._specimens if self._concepts.related(place, site))
         return ((1, lambda: _agreed(there)),)
 
     def only_spread(self, fact: Fact) -> Candidates:

@@ -79,7 +79,7 @@ class PlaceReader:
             attributes["laterality"] = place.side
         if mention.kind == "diagnosis" and concept in self._concepts:
             own = self._concepts.get(concept).site
-            elsewhere = place.site and own and not self._related(place.site, own)
+            elsewhere = place.site and own and not self._concepts.related(place.site, own)
             if elsewhere and concept in IMPLIED and not self._named_place(fact, own):
                 concept, own = self._elsewhere(concept, own, place.site)
             spread = "spread" in attributes or "spread_site" in attributes
@@ -105,14 +105,11 @@ class PlaceReader:
         """Whether the words of a fact name this site or one above or below it, and not only imply it."""
         return (
             any(
-                span.kind == "site" and self._related(span.concept, site)
+                span.kind == "site" and self._concepts.related(span.concept, site)
                 for span in self._pieces.names(f"{fact.concept} {fact.attributes.get('site', '')}")
             )
             or self._concepts.name(site).casefold() in fact.concept.casefold()
         )
-
-    def _related(self, one: str, other: str) -> bool:
-        return self._concepts.is_a(one, other) or self._concepts.is_a(other, one)
 
     def _elsewhere(self, concept: str, own: str, site: str) -> tuple[str, str]:
         """A tumor whose name only implies an organ, where the fact says another: its morphology alone ("infiltrating

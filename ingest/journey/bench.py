@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import Event, Experiencer, World
 from ..document import ReadNote
-from .facts import Fact
+from .facts import Fact, has_date
 from .tumors import TumorMap
 
 
@@ -44,7 +44,14 @@ def is_own(fact: Fact) -> bool:
 
 def is_dated(fact: Fact) -> bool:
     """Whether a date stands beside the mention."""
-    return any(cue.rule.startswith("date:") for cue in fact.mention.cues)
+    return has_date(fact.mention)
+
+
+def standing(bench: Workbench) -> Iterator[Fact]:
+    """The patient's own facts that really happened and that nothing has gone against."""
+    for fact in bench.facts:
+        if not fact.rejected and fact.context.really_happened and fact.world is not World.POSSIBLE:
+            yield fact
 
 
 def dispute(bench: Workbench, rule: str, rejected: Sequence[Fact], believed: Sequence[Fact], why: str) -> None:

@@ -166,6 +166,15 @@ def keep_returns_apart(bench: Workbench) -> None:
     bench.facts = [fact for fact in bench.facts if not _returned_at_home(fact, organs, bench.concepts)]
 
 
+def _returned_at_home(fact: Fact, organs: set[str], concepts: ConceptTable) -> bool:
+    """ "Recurred in the liver" is spread, but not of a tumor of the liver; that nothing grew there denies none."""
+    if fact.kind != "metastasis" or fact.mention.source != RETURN:
+        return False
+    if fact.context.polarity is Polarity.ABSENT:
+        return True
+    return any(concepts.related(fact.concept, organ) for organ in organs)
+
+
 def doubt_shared(bench: Workbench) -> None:
     """What only minutes of several patients tell may be another's: it is uncertain unless another note says it."""
     own = {
@@ -192,15 +201,6 @@ def _is_told(fact: Fact, own: set[tuple[str, str]], facts: Sequence[Fact]) -> bo
         and all(other.attributes.get(name) == value for name, value in said.items())
         for other in facts
     )
-
-
-def _returned_at_home(fact: Fact, organs: set[str], concepts: ConceptTable) -> bool:
-    """ "Recurred in the liver" is spread, but not of a tumor of the liver; that nothing grew there denies none."""
-    if fact.kind != "metastasis" or fact.mention.source != RETURN:
-        return False
-    if fact.context.polarity is Polarity.ABSENT:
-        return True
-    return any(concepts.is_a(fact.concept, organ) or concepts.is_a(organ, fact.concept) for organ in organs)
 
 
 def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:

@@ -122,7 +122,7 @@ def _benign_tissue(record: Record) -> None:
         # Where tissue has shown a cancer, a later sample may have missed it.
         if organ_of(concepts, site) in proven:
             continue
-        there = [one for place, facts in spread.items() if _one_place(concepts, place, site) for one in facts]
+        there = [one for place, facts in spread.items() if concepts.related(place, site) for one in facts]
         for claims in (there, named):
             day = record.written(fact)
             if claims and all(not one.rejected and _is_impression(record, one, fact, day) for one in claims):
@@ -157,10 +157,6 @@ def _free_site(concepts: ConceptTable, fact: Fact) -> str:
 def _organ(concepts: ConceptTable, fact: Fact) -> str:
     site = concepts.get(fact.concept).site if fact.concept in concepts else ""
     return organ_of(concepts, site or str(fact.attributes.get("site", "")))
-
-
-def _one_place(concepts: ConceptTable, one: str, other: str) -> bool:
-    return concepts.is_a(one, other) or concepts.is_a(other, one)
 
 
 def _is_impression(record: Record, claim: Fact, tissue: Fact, day: int) -> bool:
@@ -210,7 +206,7 @@ def _free_nodes(record: Record) -> None:
             if not one.rejected
             and _is_involved(one)
             and (not one.tumor or not fact.tumor or one.tumor == fact.tumor)
-            and (_one_place(record.concepts, one.concept, fact.concept))
+            and record.concepts.related(one.concept, fact.concept)
             and _is_impression(record, one, fact, day)
         ]
         if claims and not record.is_treated(min(one.day.low for one in claims), day):

@@ -57,7 +57,7 @@ def tell_courses(bench: Workbench) -> None:
 def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
     """The facts of one treatment by course: a stated beginning after a stated end begins another."""
     begins = sorted({day for fact in facts if (day := stated_begin(fact)) is not None})
-    ends = sorted({days_of(str(text)) for fact in facts if (text := fact.mention.attributes.get("ended"))})
+    ends = sorted({day for fact in facts if (day := told_day(fact, "ended")) is not None})
     starts: list[DayInterval] = []
     for day in begins:
         if not starts:
@@ -75,21 +75,24 @@ def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
     return [course for course in courses if course]
 
 
+def told_day(fact: Fact, name: str) -> DayInterval | None:
+    """When a course ``began`` or ``ended`` in the words of a note; None where they do not say."""
+    told = fact.mention.attributes.get(name)
+    return None if told is None else days_of(str(told))
+
+
 def stated_begin(fact: Fact) -> DayInterval | None:
     """The day on which a course began, where the fact states it: in words, or by a plain date beside the treatment."""
     told = fact.mention.attributes
-    if "began" in told:
-        return days_of(str(told["began"]))
+    if (day := told_day(fact, "began")) is not None:
+        return day
     plain = "ended" not in told and told.get("standing", "started") == "started"
     return fact.day if plain and is_dated(fact) and fact.day.high - fact.day.low <= _EXACT else None
 
 
 def _day_in_course(fact: Fact) -> DayInterval:
     """A day on which the course that a fact is of was going on, or had just ended."""
-    for name in ("began", "ended"):
-        if name in fact.mention.attributes:
-            return days_of(str(fact.mention.attributes[name]))
-    return fact.day
+    return told_day(fact, "began") or told_day(fact, "ended") or fact.day
 
 
 def _course_at(starts: Sequence[DayInterval], day: DayInterval) -> int:
@@ -106,9 +109,11 @@ def _tell(course: Sequence[Fact], told_last: int) -> None:
     implied = implied_intent(course[0].concept)
     if implied:
         told["intent"] = implied
-    for name in _ONCE:
+    # The dose of a drug is that of one day.
+    once = [name for name in _ONCE if name != "dose" or course[0].kind == "radiation"]
+    for name in once:
         values = [fact.attributes[name] for fact in course if name in fact.attributes]
-        if values and (name not in ("dose",) or course[0].kind == "radiation"):
+        if values:
             told[name] = Counter(values).most_common(1)[0][0]
     counts = [float(fact.attributes["cycles"]) for fact in course if "cycles" in fact.attributes]
     if counts:
@@ -132,9 +137,8 @@ def _tell(course: Sequence[Fact], told_last: int) -> None:
         told["reason"] = "completion"
     _settle_begin(course)
     for fact in course:
-        for name in (*_ONCE, "cycles", "reason"):
-            if name != "dose" or fact.kind == "radiation":
-                fact.attributes.pop(name, None)
+        for name in (*once, "cycles", "reason"):
+            fact.attributes.pop(name, None)
         fact.attributes.update(told)
         fact.end = end
 
@@ -165,8 +169,7 @@ def _settle_begin(course: Sequence[Fact]) -> None:
                 fact.day = first
     elif course[0].kind == "radiation":
         for fact in course:
-            if "ended" in fact.mention.attributes:
-                end = days_of(str(fact.mention.attributes["ended"]))
+            if (end := told_day(fact, "ended")) is not None:
                 fact.day = DayInterval(max(EARLIEST_DAY, end.low - _LONGEST_RADIATION), end.high)
 
 
@@ -196,11 +199,10 @@ def _standing(facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
 
 def _end(course: Sequence[Fact], own: Sequence[Fact], standing: str) -> DayInterval | None:
     """When the course ended: as the notes state it, of several the latest word; else between what is known of it."""
-    stated = [fact for fact in own if "ended" in fact.mention.attributes]
+    stated = [(fact.note, fact.mention.start, day) for fact in own if (day := told_day(fact, "ended")) is not None]
     if stated and standing != "ongoing":
-        days = [days_of(str(fact.mention.attributes["ended"])) for fact in stated]
-        last = max(stated, key=lambda fact: (fact.note, fact.mention.start))
-        day = days_of(str(last.mention.attributes["ended"]))
+        days = [day for _, _, day in stated]
+        _, _, day = max(stated, key=lambda one: one[:2])
         # The same end, told more closely elsewhere.
         closer = [one for one in days if day.low <= one.low and one.high <= day.high]
         return min(closer, key=lambda one: one.high - one.low)
@@ -215,6 +217,6 @@ def _end(course: Sequence[Fact], own: Sequence[Fact], standing: str) -> DayInter
                 for fact in course
                 if fact.day.low > EARLIEST_DAY and fact.day.high < first.day.high and fact not in over
             ]
-            if before and max(before) <= first.day.high and first.day.low > EARLIEST_DAY:
+            if before and first.day.low > EARLIEST_DAY:
                 return DayInterval(max(before), first.day.high)
     return None

@@ -97,7 +97,7 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
 
 def statement_of(mention: Mention) -> Statement:
     """What a mention states, wherever it stands; of what has a value each day, also the day that a date gives it."""
-    dated = mention.kind in SEQUENCES and any(cue.rule.startswith("date:") for cue in mention.cues)
+    dated = mention.kind in SEQUENCES and has_date(mention)
     return (
         mention.kind,
         mention.concept,
@@ -105,6 +105,11 @@ def statement_of(mention: Mention) -> Statement:
         frozenset(mention.attributes.items()),
         mention.day if dated else None,
     )
+
+
+def has_date(mention: Mention) -> bool:
+    """Whether a date stands beside it."""
+    return any(cue.rule.startswith("date:") for cue in mention.cues)
 
 
 def _is_inherited(attributes: Mapping[str, Value]) -> bool:

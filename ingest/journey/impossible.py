@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import KINDS
+from ..cue_files import any_of
 from .facts import Fact
 
 _SIDES: Final = ("", "same", "both")
@@ -140,9 +141,9 @@ def _row(entry: Mapping[str, Any], words: Mapping[str, Sequence[str]], concepts:
         delay=entry.get("delay", 0),
         weigh=entry.get("weigh", ""),
         # Whether a part stayed does not matter where only the organ's having been there does.
-        spared_words=_NO_WORDS if never else _any_of((*words["spared"], *spared_words)),
-        only_words=_any_of(entry["only"]) if "only" in entry else None,
-        but_words=_any_of((*elsewhere, *entry.get("but", ()))),
+        spared_words=_NO_WORDS if never else _any_word((*words["spared"], *spared_words)),
+        only_words=_any_word(entry["only"]) if "only" in entry else None,
+        but_words=_any_word((*elsewhere, *entry.get("but", ()))),
     )
 
 
@@ -153,6 +154,5 @@ def _below(entry: Mapping[str, Any], key: str, concepts: ConceptTable) -> frozen
     return frozenset[str]().union(*(concepts.below(one) for one in entry.get(key, ())))
 
 
-def _any_of(words: Iterable[str]) -> re.Pattern[str]:
-    listed = [re.escape(word) for word in words]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(listed)})(?!\w)", re.IGNORECASE) if listed else _NO_WORDS
+def _any_word(words: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){any_of(words)}(?!\w)", re.IGNORECASE) if words else _NO_WORDS

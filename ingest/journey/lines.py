@@ -78,6 +78,14 @@ class Disease:
     advanced: int | None
     is_systemic: bool
 
+    def is_advanced(self, day: int) -> bool:
+        """Whether it was advanced by then, or very soon."""
+        return self.advanced is not None and day >= self.advanced - _days("early")
+
+    def progressed_between(self, begins: int, next_begins: int) -> bool:
+        """Whether it progressed after the one began and before the next did, or was told of soon after."""
+        return any(begins + _LATE_WORD < day <= next_begins + _LATE_WORD for day in self.progressed)
+
 
 def number_lines(bench: Workbench) -> None:
     """The number of its line for each systemic treatment of an advanced tumor, and the intent where it is plain."""
@@ -108,8 +116,7 @@ def number_lines(bench: Workbench) -> None:
             for course in line.courses:
                 if number:
                     _set(course, "line", float(number))
-                advanced = disease.advanced is not None and course.begins >= disease.advanced - _days("early")
-                if advanced and not course.intent and not disease.is_systemic:
+                if disease.is_advanced(course.begins) and not course.intent and not disease.is_systemic:
                     _set(course, "intent", "palliative")
         _tell_regimens(facts, courses)
 
@@ -117,7 +124,7 @@ def number_lines(bench: Workbench) -> None:
 def _close(line: Line, following: Line, disease: Disease) -> None:
     """What is not given any more when the next line begins has ended by then; after progression, because of it."""
     going_on = {course.concept for course in following.courses}
-    progressed = any(line.begins + _LATE_WORD < day <= following.begins + _LATE_WORD for day in disease.progressed)
+    progressed = disease.progressed_between(line.begins, following.begins)
     for course in line.courses:
         said = {str(fact.attributes.get("status", "")) for fact in course.facts}
         if progressed and not course.reason and "held" not in said and course.concept not in going_on:
@@ -199,8 +206,9 @@ def _tell_radiation(facts: Iterable[Fact], disease: Disease) -> None:
     for fact in facts:
         if fact.kind == "radiation" and "intent" not in fact.attributes and fact.day.low > EARLIEST_DAY:
             day = fact.day.midpoint
-            early = disease.advanced is None or day < disease.advanced - _days("early")
-            if early and any(0 < day - one <= _days("radiation_after_surgery") for one in disease.operated):
+            if not disease.is_advanced(day) and any(
+                0 < day - one <= _days("radiation_after_surgery") for one in disease.operated
+            ):
                 fact.attributes["intent"] = "adjuvant"
 
 
@@ -264,7 +272,7 @@ def _setting(concepts: ConceptTable, course: Course, disease: Disease) -> str:
         return course.intent
     if disease.is_systemic or course.intent:
         return ""
-    if disease.advanced is not None and course.begins >= disease.advanced - _days("early"):
+    if disease.is_advanced(course.begins):
         return ""
     endocrine = _is_any(concepts, course.concept, _table()["drugs"]["endocrine"])
     for day in disease.operated:
@@ -300,9 +308,8 @@ def _belongs(concepts: ConceptTable, course: Course, line: Line, disease: Diseas
         return True
     if course.intent in _table()["intents"]["going_on"]:
         return True
-    since = max(one.begins for one in line.courses) if len(line.courses) > 1 else line.begins
-    progressed = any(line.begins + _LATE_WORD < day <= course.begins + _LATE_WORD for day in disease.progressed)
-    if progressed and not (course.begins - since <= _days("together")):
+    since = max(one.begins for one in line.courses)
+    if disease.progressed_between(line.begins, course.begins) and course.begins - since > _days("together"):
         return False
     if any(course.concept == one.concept for one in line.courses):
         return True

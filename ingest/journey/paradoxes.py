@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ...kb.model import EARLIEST_DAY, DayInterval, World
-from .bench import Workbench, WorkbenchDecision, dispute, is_dated, is_own
+from ...kb.model import EARLIEST_DAY, DayInterval
+from .bench import Workbench, WorkbenchDecision, dispute, is_dated, standing
 from .facts import Fact
 from .impossible import Impossible, ImpossibleTable, impossible_events
 
@@ -32,14 +32,14 @@ def resolve_impossible(bench: Workbench) -> None:
     """Each event that needs an organ after its removal is reordered or distrusted (see ``docs/conflicts.md``)."""
     table = impossible_events(bench.concepts)
     removed: dict[Impossible, list[Fact]] = defaultdict(list)
-    for fact in _standing(bench):
+    for fact in standing(bench):
         for row in _rows_of(table.removing, fact):
             if row.is_removal(fact, _text(bench, fact)):
                 removed[row].append(fact)
     if not removed:
         return
     in_need: dict[Impossible, list[Fact]] = defaultdict(list)
-    for fact in _standing(bench):
+    for fact in standing(bench):
         for row in _rows_of(table.needing, fact):
             if row in removed and row.is_in_need(fact, _text(bench, fact)):
                 in_need[row].append(fact)
@@ -60,13 +60,6 @@ def resolve_impossible(bench: Workbench) -> None:
 
 def _rows_of(rows: Mapping[str, Sequence[Impossible]], fact: Fact) -> Sequence[Impossible]:
     return (*rows.get(fact.concept, ()), *rows.get(fact.kind, ()))
-
-
-def _standing(bench: Workbench) -> Iterator[Fact]:
-    """The patient's own facts that really happened and that nothing has gone against."""
-    for fact in bench.facts:
-        if not fact.rejected and fact.context.really_happened and is_own(fact) and fact.world is not World.POSSIBLE:
-            yield fact
 
 
 def _text(bench: Workbench, fact: Fact) -> str:
@@ -103,9 +96,6 @@ class _Paradox:
         # A removal told again by another name is no event after it.
         self._events = sorted((event for event in events if event.concept not in row.removed_by), key=_by_day)
 
-    def _are_one(self, concept: str, other: str) -> bool:
-        return self._bench.concepts.is_a(concept, other) or self._bench.concepts.is_a(other, concept)
-
     def resolve(self) -> None:
         """Reorder what may lie in another order; distrust the rest."""
         removal = _settled(self._gone)
@@ -115,12 +105,13 @@ class _Paradox:
         fixed = [event for event in late if not self._may_be_earlier(event)]
         if fixed and not self._stands_against(fixed):
             return
+        related = self._bench.concepts.related
         before = {(event.kind, event.concept) for event in self._events if event.day.low <= removal.day.high}
         for event in late:
             if not self._may_be_earlier(event):
                 continue
             # Told of that time anyway, it is only told again.
-            if not any(kind == event.kind and self._are_one(concept, event.concept) for kind, concept in before):
+            if not any(kind == event.kind and related(concept, event.concept) for kind, concept in before):
                 event.day = DayInterval(EARLIEST_DAY, removal.day.high)
                 self._decide(removal, event, "what is told without a date of its own came before the removal")
         # The last event first: what it teaches of the removal's day, the others need not.

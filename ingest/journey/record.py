@@ -13,8 +13,9 @@ from importlib import resources
 from typing import Any, Final
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import Temporality, World
-from .bench import Workbench, is_dated
+from ...kb.model import Temporality
+from ..cue_files import any_of
+from .bench import Workbench, is_dated, standing
 from .conflicts import finding_of
 from .facts import Fact
 
@@ -47,7 +48,7 @@ def _words(concepts: ConceptTable) -> _Words:
     table: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("conflicts.toml").read_text("utf-8"))
 
     def pattern(name: str) -> re.Pattern[str]:
-        return re.compile(rf"\b(?:{'|'.join(map(re.escape, table[name]))})\b", re.IGNORECASE)
+        return re.compile(rf"\b{any_of(table[name])}\b", re.IGNORECASE)
 
     def below(name: str) -> frozenset[str]:
         return frozenset[str]().union(*(concepts.below(one) for one in table[name]))
@@ -73,14 +74,7 @@ class Record:
 
     def standing(self, *kinds: str) -> list[Fact]:
         """The patient's own facts of these kinds that happened and that nothing has gone against yet."""
-        return [
-            fact
-            for fact in self.bench.facts
-            if fact.kind in kinds
-            and not fact.rejected
-            and fact.context.really_happened
-            and fact.world is not World.POSSIBLE
-        ]
+        return [fact for fact in standing(self.bench) if fact.kind in kinds]
 
     @cached_property
     def of_note(self) -> dict[int, list[Fact]]:
@@ -178,7 +172,7 @@ def contradict(concepts: ConceptTable, one: Fact, other: Fact) -> bool:
 
 def differ(concepts: ConceptTable, one: str, other: str) -> bool:
     """Whether two histologies exclude each other: each is of a member of one list, and of no member both are."""
-    if concepts.is_a(one, other) or concepts.is_a(other, one):
+    if concepts.related(one, other):
         return False
     if any(concepts.is_a(name, "in_situ_neoplasm") for name in (one, other)):
         return False

@@ -139,7 +139,7 @@ class TumorMap:
             return 0
         if fact.concept in _UNSPECIFIC and not organ:
             return 2 if side and side in tumor.sides else 1
-        related = any(self._related(fact.concept, concept) for concept in tumor.concepts)
+        related = any(self._concepts.related(fact.concept, concept) for concept in tumor.concepts)
         if organ and organ in tumor.organs:
             if side and side in tumor.sides and self._compatible(fact, tumor):
                 return 5
@@ -148,9 +148,6 @@ class TumorMap:
             # A bare morphology at a site that has no such primary of its own is this tumor, found elsewhere.
             return 2
         return 0
-
-    def _related(self, one: str, other: str) -> bool:
-        return self._concepts.is_a(one, other) or self._concepts.is_a(other, one)
 
     def _families(self, concept: str) -> set[str]:
         return {family for family in (*_FAMILIES, *_SYSTEMIC) if self._concepts.is_a(concept, family)}
@@ -200,7 +197,10 @@ class TumorMap:
     def by_name(self, concept: str, side: str, day: DayInterval = _ANY_DAY) -> str:
         """The only tumor of this name (or of a name above or below it), on that side if one is given."""
         return self._only_one(
-            lambda tumor: any(self._related(concept, other) for other in tumor.concepts) and _on_side(tumor, side), day
+            lambda tumor: (
+                any(self._concepts.related(concept, other) for other in tumor.concepts) and _on_side(tumor, side)
+            ),
+            day,
         )
 
     def by_organ(self, site: str, side: str, day: DayInterval = _ANY_DAY) -> str:
