@@ -273,12 +273,12 @@ class _NameIndex:
     @functools.cached_property
     def _codes(self) -> tuple[dict[str, str], dict[str, list[int]]]:
         """Spellings of code systems to the one that stands for them, and ``SYSTEM:CODE`` to positions."""
-        systems = code_systems()
+        systems = dict(code_systems())
         codes: dict[str, list[int]] = {}
         for position, row in enumerate(self._rows):
             for code in row.codes:
                 system, _, value = code.partition(":")
-                bare = _bare(system)
+                bare = bare_system(system)
                 _append(codes, f"{systems.setdefault(bare, bare)}:{value.upper()}", position)
         return systems, codes
 
@@ -333,7 +333,7 @@ class _NameIndex:
         if match is None:
             return []
         systems, codes = self._codes
-        bare = _bare(match[1])
+        bare = bare_system(match[1])
         return codes.get(f"{systems.get(bare, bare)}:{match[2].upper()}", [])
 
 
@@ -344,10 +344,12 @@ def _append(index: dict[str, list[int]], key: str, position: int) -> None:
 
 
 @functools.cache
-def _bare(system: str) -> str:
+def bare_system(system: str) -> str:
+    """A code system in capitals without punctuation."""
     return _NOT_ALPHANUMERIC.sub("", system.upper())
 
 
+@functools.cache
 def code_systems() -> dict[str, str]:
     """Every spelling of a code system, in capitals without punctuation, to the one that the data uses."""
     systems = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import UsageError
-from .terms import Term, Terms, canonical, file_of, rows_of, tables, unique
+from .terms import Term, Terms, branch, canonical, file_of, rows_of, tables, unique
 
 _COLUMNS = (
     "concept_id",
@@ -28,7 +28,7 @@ def read(sources: Sequence[Path], below: str | None = None) -> Terms:
     found = Terms()
     concepts = file_of(sources, "CONCEPT.csv")
     edges = list(_edges(sources))
-    wanted = None if below is None else _branch(_concept_id(concepts, below), edges)
+    wanted = None if below is None else branch(_concept_id(concepts, below), edges)
     kinds = tables()["omop"]["kind"]
     held: dict[str, dict[str, str]] = {}
     codes: dict[str, str] = {}
@@ -92,18 +92,6 @@ def _relations(sources: Sequence[Path]) -> Iterator[tuple[str, str, str]]:
     for row in rows_of(path, ("concept_id_1", "concept_id_2", "relationship_id")) if path else ():
         if not row.get("invalid_reason", "").strip():
             yield row["concept_id_1"], row["relationship_id"], row["concept_id_2"]
-
-
-def _branch(top: str, edges: list[tuple[str, str]]) -> set[str]:
-    children: dict[str, list[str]] = {}
-    for child, parent in edges:
-        children.setdefault(parent, []).append(child)
-    kept, waiting = {top}, [top]
-    while waiting:
-        fresh = [child for child in children.get(waiting.pop(), ()) if child not in kept]
-        kept.update(fresh)
-        waiting.extend(fresh)
-    return kept
 
 
 def _synonyms(sources: Sequence[Path], held: dict[str, dict[str, str]]) -> dict[str, list[str]]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import functools
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ..concept_rows import Abbreviation
-from ..concepts import code_systems
+from ..concepts import bare_system, code_systems
 from ..errors import UsageError
-
-_NOT_ALPHANUMERIC: Final = re.compile(r"[^A-Z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +61,22 @@ class Terms:
         )
         if top is None:
             raise UsageError(f"--below: no term of the source has the code '{code}'")
-        children: dict[str, list[str]] = {}
-        for term in self.held.values():
-            for parent in term.parents:
-                children.setdefault(parent, []).append(term.code)
-        kept, waiting = {top}, [top]
-        while waiting:
-            for child in children.get(waiting.pop(), ()):
-                if child not in kept:
-                    kept.add(child)
-                    waiting.append(child)
+        kept = branch(top, ((term.code, parent) for term in self.held.values() for parent in term.parents))
         held = {one: term for one, term in self.held.items() if one in kept}
         return Terms(held, [one for one in self.dropped if one.code in kept])
+
+
+def branch(top: str, edges: Iterable[tuple[str, str]]) -> set[str]:
+    """``top`` and all below it; an edge is child and parent."""
+    children: dict[str, list[str]] = {}
+    for child, parent in edges:
+        children.setdefault(parent, []).append(child)
+    kept, waiting = {top}, [top]
+    while waiting:
+        fresh = [child for child in children.get(waiting.pop(), ()) if child not in kept]
+        kept.update(fresh)
+        waiting.extend(fresh)
+    return kept
 
 
 @functools.cache
@@ -84,16 +85,11 @@ def tables() -> Mapping[str, Any]:
     return tomllib.loads((Path(__file__).parent / "importers.toml").read_text(encoding="utf-8"))
 
 
-@functools.cache
-def _systems() -> Mapping[str, str]:
-    return code_systems()
-
-
 def canonical(code: str) -> str:
     """``SYSTEM:CODE`` with the system spelled as in the shipped data: ``NCI:C3088`` is ``NCIT:C3088``."""
     system, _, value = code.partition(":")
-    bare = _NOT_ALPHANUMERIC.sub("", system.upper())
-    return f"{_systems().get(bare, bare)}:{value.strip()}"
+    bare = bare_system(system)
+    return f"{code_systems().get(bare, bare)}:{value.strip()}"
 
 
 def unique(words: Iterable[str]) -> tuple[str, ...]:
