@@ -7,12 +7,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ..kb.model import Note, Value
 from .dates import DateMention, DateReader
 from .shape import Section, Sentence, Shape, sections_of
 from .tokens import Token, tokenize
+
+
+class _HasPlace(Protocol):
+    """A stretch of a text."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+Placed = TypeVar("Placed", bound=_HasPlace)
 
 
 @dataclass(slots=True)
@@ -94,11 +107,11 @@ class Frame:
             return True
         return _any_of(triggers).search(self._words) is not None
 
-    def by_sentence(self, spans: Sequence[Span]) -> Iterator[tuple[Sentence, list[Span]]]:
+    def by_sentence(self, spans: Sequence[Placed]) -> Iterator[tuple[Sentence, list[Placed]]]:
         """Each sentence with those of ``spans`` (ordered by start) that begin in it."""
         at = 0
         for sentence in self.shape.sentences:
-            here: list[Span] = []
+            here: list[Placed] = []
             while at < len(spans) and spans[at].start < sentence.end:
                 if spans[at].start >= sentence.start:
                     here.append(spans[at])
@@ -142,9 +155,14 @@ class Recognizer(Protocol):
 
 def resolve_overlaps(spans: Iterable[Span]) -> list[Span]:
     """The spans left when each overlap is settled: longer first, then higher priority, then leftmost; text order."""
-    kept: list[Span] = []
+    return first_come(sorted(spans, key=lambda one: (one.start - one.end, -one.priority, one.start, one.kind)))
+
+
+def first_come(spans: Iterable[Placed]) -> list[Placed]:
+    """Those that overlap none of the ones kept before them, in text order."""
+    kept: list[Placed] = []
     starts: list[int] = []
-    for span in sorted(spans, key=lambda item: (item.start - item.end, -item.priority, item.start, item.kind)):
+    for span in spans:
         at = bisect.bisect_left(starts, span.end)
         if at and kept[at - 1].end > span.start:
             continue

@@ -116,14 +116,11 @@ class MentionWriter:
     def _context(
         self, frame: Frame, start: int, end: int, spans: Sequence[Span]
     ) -> tuple[SentenceContext, list[Target]]:
-        first, last = frame.token_range(start, end)
-        targets = []
-        for span in spans:
-            low, high = frame.token_range(span.start, span.end)
-            results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else ()
-            targets.append(Target(low - first, max(high, low + 1) - first, span.start, span.end, span.kind, results))
-        context = SentenceContext(frame.text, frame.tokens[first:last], (start, end), targets, self._cues)
-        return context, targets
+        results = [
+            tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else () for span in spans
+        ]
+        named = [(span.start, span.end, span.kind, told) for span, told in zip(spans, results, strict=True)]
+        return sentence_context(frame, (start, end), named, self._cues)
 
     def _read_sentence(
         self,
@@ -359,6 +356,21 @@ class MentionWriter:
             sentence,
             tuple(cues),
         )
+
+
+def sentence_context(
+    frame: Frame,
+    sentence: tuple[int, int],
+    named: Iterable[tuple[int, int, str, tuple[tuple[int, int], ...]]],
+    cues: CueTable | None = None,
+) -> tuple[SentenceContext, list[Target]]:
+    """The cues of a sentence, and its targets: of each start, end, kind, and where its own results stand."""
+    first, last = frame.token_range(*sentence)
+    targets = []
+    for start, end, kind, results in named:
+        low, high = frame.token_range(start, end)
+        targets.append(Target(low - first, max(high, low + 1) - first, start, end, kind, results))
+    return SentenceContext(frame.text, frame.tokens[first:last], sentence, targets, cues), targets
 
 
 def _says_more(spans: Sequence[Span]) -> bool:

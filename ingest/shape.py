@@ -294,11 +294,17 @@ def _is_abbreviation(word: str, text: str, after: int) -> bool:
     return lowered in _ABBREVIATIONS
 
 
-def _trimmed(text: str, start: int, end: int, kind: str) -> Iterator[Sentence]:
+def without_blanks(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without the blanks at its ends; an empty one if it holds nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
+    return start, end
+
+
+def _trimmed(text: str, start: int, end: int, kind: str) -> Iterator[Sentence]:
+    start, end = without_blanks(text, start, end)
     while end - start > LONGEST_SENTENCE:
         cut = text.rfind(" ", start + LONGEST_SENTENCE // 2, start + LONGEST_SENTENCE)
         cut = cut if cut > start else start + LONGEST_SENTENCE

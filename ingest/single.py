@@ -25,6 +25,7 @@ from .coral.standoff import Attribute, Entity, Line, Standoff, quoted
 from .coral.standoff import Relation as RelationLine
 from .document import NoteReader, ReadNote, read_text, shared_reader
 from .frame import Frame, resolve_overlaps
+from .shape import without_blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +111,7 @@ def _fragments(text: str, start: int, end: int) -> tuple[tuple[int, int], ...]:
     """The stretches of a span between its line breaks: the format has no entity over several lines."""
     fragments = []
     for row in re.finditer(r"[^\r\n]+", text[start:end]):
-        low, high = start + row.start(), start + row.end()
-        inner = text[low:high]
-        low, high = low + len(inner) - len(inner.lstrip()), low + len(inner.rstrip())
+        low, high = without_blanks(text, start + row.start(), start + row.end())
         if low < high:
             fragments.append((low, high))
     return tuple(fragments) or ((start, end),)

@@ -15,6 +15,7 @@ from typing import Final
 from ...kb.concepts import ConceptTable
 from ...kb.model import Mention, Relation
 from ..frame import Frame, Span
+from ..shape import without_blanks
 from .annotation import Annotation, Edge, Page
 from .attributes import set_attributes, value_of_marker
 from .contexts import read_contexts
@@ -187,7 +188,7 @@ def results_of_markers(page: Page) -> None:
             start, end = within.span("result" if within["result"] else "sign")
             page.add(start, end, label, "reading:name", **_of_marker(mention, label))
         for cue in mention.cues:
-            if not _is_result(cue.rule):
+            if not cue.rule.startswith(_RESULT_HELPERS):
                 continue
             start, end = cue.start, cue.end
             value = _VALUE.search(page.frame.text, start, end)
@@ -200,10 +201,6 @@ def results_of_markers(page: Page) -> None:
 def _of_marker(mention: Mention, label: str) -> dict[str, str]:
     value = value_of_marker(mention) if label == "BiomarkerResult" else ""
     return {"BiomarkerResultVal": value} if value else {}
-
-
-def _is_result(rule: str) -> bool:
-    return rule.startswith(_RESULT_HELPERS)
 
 
 # --- places and times -------------------------------------------------------------------------------------------------
@@ -298,23 +295,18 @@ def skipped_sections(page: Page) -> None:
     text, words = page.frame.text, table("sections")
     for section in page.frame.shape.sections:
         kind = words["section"].get(section.name)
-        start, end = _trimmed(text, section.start, section.end)
+        start, end = without_blanks(text, section.start, section.end)
         if kind and start < end:
             page.add(start, end, "SectionSkip", f"section:{section.name}", SectionSkipType=kind)
     for found in _copied().finditer(text):
         section = page.frame.shape.section_at(found.start())
-        start, end = _trimmed(text, found.start(), section.end)
+        start, end = without_blanks(text, found.start(), section.end)
         page.add(start, end, "SectionSkip", "words:copied", SectionSkipType="copy_forward")
 
 
 @lru_cache(maxsize=1)
 def _copied() -> re.Pattern[str]:
     return compiled(table("sections")["copied"]["pattern"])
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    inner = text[start:end]
-    return start + len(inner) - len(inner.lstrip()), start + len(inner.rstrip())
 
 
 #: What finds annotations, in order.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -95,10 +94,7 @@ class Page:
     ) -> Iterator[tuple[Sentence, list[Annotation]]]:
         """Each sentence with the annotations that begin in it, in the order of the text."""
         ordered = sorted(self.annotations if annotations is None else annotations, key=lambda one: (one.start, one.end))
-        starts = [one.start for one in ordered]
-        for sentence in self.frame.shape.sentences:
-            low, high = bisect.bisect_left(starts, sentence.start), bisect.bisect_left(starts, sentence.end)
-            yield sentence, ordered[low:high]
+        return self.frame.by_sentence(ordered)
 
 
 def _snake(label: str) -> str:

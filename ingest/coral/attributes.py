@@ -119,8 +119,8 @@ def _known(name: str, one: Annotation, page: Page) -> str:
 
 def _category(concept: str, page: Page) -> str:
     above = page.concepts.above(concept)
-    if one_of := above & {"supportive_therapy", "supportive_drug", "supportive_care_drug"}:
-        return "Supportive" if one_of else ""
+    if above & {"supportive_therapy", "supportive_drug", "supportive_care_drug"}:
+        return "Supportive"
     if above & {"systemic_therapy", "local_drug_therapy", "surgery", "cancer_surgery"}:
         return "AntiNeoPlastics"
     return ""

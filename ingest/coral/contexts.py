@@ -9,7 +9,7 @@ from typing import Final
 from ...kb.model import Temporality
 from ..context import SentenceContext, Target
 from ..frame import Span
-from ..mentions import MentionWriter
+from ..mentions import MentionWriter, sentence_context
 from .annotation import Annotation, Page
 from .schema import schema
 
@@ -47,13 +47,9 @@ def read_contexts(page: Page) -> None:
         new = [one for one in here if not one.origin and has_context(one.label)]
         if not new:
             continue
-        first, last = frame.token_range(sentence.start, sentence.end)
         known = [one for one in here if one.origin or has_context(one.label)]
-        targets = []
-        for one in known:
-            low, high = frame.token_range(one.start, one.end)
-            targets.append(Target(low - first, max(high, low + 1) - first, one.start, one.end, one.kind))
-        context = SentenceContext(frame.text, frame.tokens[first:last], (sentence.start, sentence.end), targets)
+        named = [(one.start, one.end, one.kind, ()) for one in known]
+        context, targets = sentence_context(frame, (sentence.start, sentence.end), named)
         for one, target in zip(known, targets, strict=True):
             if not one.origin and has_context(one.label):
                 _give(one, context, target, page)

@@ -34,7 +34,7 @@ def settle(page: Page) -> None:
                 kept.setdefault(one.label, _Stretches()).add(one)
     for stretches in kept.values():
         stretches.order()
-    new = [one for one in page.annotations if not one.origin and not (asked.starts and asked.hold(one))]
+    new = [one for one in page.annotations if not one.origin and not asked.hold(one)]
     for one in sorted(new, key=lambda one: one.start - one.end):  # Stable: those found first stay before.
         same_target = (one.start, one.end) in page.targets and one.label in _TARGET_LABELS
         if same_target or any(kept[label].hold(one) for label in rivals.get(one.label, (one.label,)) if label in kept):
@@ -53,7 +53,6 @@ class _Stretches:
 
     def __init__(self) -> None:
         self.starts: list[int] = []
-        self.ends: list[int] = []
         #: The furthest end of the spans up to each.
         self.reach: list[int] = []
         self._raw: list[tuple[int, int]] = []
@@ -66,14 +65,12 @@ class _Stretches:
         for start, end in sorted(self._raw):
             furthest = max(furthest, end)
             self.starts.append(start)
-            self.ends.append(end)
             self.reach.append(furthest)
 
     def insert(self, one: Annotation) -> None:
         at = bisect.bisect_left(self.starts, one.start)
         # What is inserted overlaps nothing of its own type: the reach before it ends where it begins, or earlier.
         self.starts.insert(at, one.start)
-        self.ends.insert(at, one.end)
         self.reach.insert(at, max(one.end, self.reach[at - 1] if at else 0))
 
     def hold(self, one: Annotation) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ..frame import Frame
 from ..phrases import PhraseTrie
+from ..shape import without_blanks
 from ..tokens import fold
 from .schema import schema
 
@@ -85,10 +86,7 @@ class Row:
             named = {name: piece for name, piece in match.groupdict().items() if piece}
             place = next((name for name in named if name.startswith("span")), "")
             low, high = match.span(place) if place else match.span()
-            while high > low and text[high - 1].isspace():
-                high -= 1
-            while low < high and text[low].isspace():
-                low += 1
+            low, high = without_blanks(text, low, high)
             if low < high:
                 yield Found(low, high, self, next((name for name in named if not name.startswith("span")), ""))
 

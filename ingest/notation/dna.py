@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from ...kb.model import Value
-from .expression import Expression, Form
+from .expression import Expression, Form, end_closed
 from .protein import attributes_of as protein_of
-from .residues import ARROW, NUCLEOTIDE, SEQUENCE, any_of, base
+from .residues import ARROW, NUCLEOTIDE, SEQUENCE, any_of, base, words
 
 _FIGURE: Final = r"\d{1,9}"
 #: An offset into an intron: +1, -2, + 10kb, +?
@@ -73,12 +73,7 @@ _LETTERS: Final = re.compile(
     rf"(?P<arrow>{ARROW})?(?P<new>[ACGT])(?![A-Za-z0-9])"
 )
 #: T-to-A change at position 1799; A-to-G transition at nucleotide 3243; (T --> C) substitution at position 2209
-_CHANGE: Final = any_of(
-    ["transition", "transversion", "substitution", "change", "mutation", "replacement", "exchange", "conversion",
-     "variant", "polymorphism", "variation", "alteration", "point mutation", "base substitution", "base change",
-     "nucleotide substitution", "nucleotide change", "single base substitution", "transition mutation",
-     "missense mutation", "nonsense mutation", "single nucleotide polymorphism", "SNP"]
-)  # fmt: skip
+_CHANGE: Final = any_of(words()["change"]["nucleotide"])
 _AT: Final = (
     r"[\s](?:\(|(?:at|in|on|of)[\s](?:the[\s])?)?(?:c?DNA[\s])?"
     r"(?:(?:nucleotide|base|nt|np|bp|position|site|promoter|mtDNA|codon)s?[\s]?(?:pair[\s])?){1,3}"
@@ -187,14 +182,10 @@ def _shift(change: str) -> str:
 
 
 def _hgvs(match: re.Match[str]) -> Expression | None:
-    end, text = match.end(), match.string
-    for opener in reversed(match["open"]):
-        if text[end : end + 1] == {"(": ")", "[": "]"}[opener]:
-            end += 1
     change = normal(match["place"] + match["change"])
     if match["more"]:
         change += ";" + normal(match["more"].strip(" ;"))
-    return Expression(match.start(), end, "dna", _attributes(match["kind"].lower(), change))
+    return Expression(match.start(), end_closed(match), "dna", _attributes(match["kind"].lower(), change))
 
 
 def _place_first(match: re.Match[str]) -> Expression | None:

@@ -27,6 +27,15 @@ class Expression:
     other: Expression | None = None
 
 
+def end_closed(match: re.Match[str]) -> int:
+    """Where an expression ends with the brackets closed that it opened (group ``open``)."""
+    end = match.end()
+    for opener in reversed(match["open"]):
+        if match.string[end : end + 1] == {"(": ")", "[": "]"}[opener]:
+            end += 1
+    return end
+
+
 #: From a match to the expression in it; None where the match says nothing.
 Build = Callable[[re.Match[str]], Expression | None]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from ..frame import first_come
 from ..variants import gene_of, gene_symbols, has_known_changes, is_known
 from . import dna, protein, structural
 from .expression import Expression
@@ -160,16 +160,4 @@ def _of_nucleotides(surface: str, before: str, after: str) -> bool:
 
 def _settled(found: Iterable[Expression]) -> list[Expression]:
     """Of expressions that overlap the longest; of equally long ones that with a second reading, then the first form."""
-    kept: list[Expression] = []
-    starts: list[int] = []
-    for one in sorted(found, key=lambda item: (item.start - item.end, not _was_doubtful(item), item.start)):
-        at = bisect.bisect_left(starts, one.end)
-        if at and kept[at - 1].end > one.start:
-            continue
-        kept.insert(at, one)
-        starts.insert(at, one.start)
-    return kept
-
-
-def _was_doubtful(one: Expression) -> bool:
-    return not one.certain
+    return first_come(sorted(found, key=lambda one: (one.start - one.end, one.certain, one.start)))

@@ -7,8 +7,8 @@ from typing import Final
 
 from ...kb.model import Value
 from ..variants import gene_symbols, is_known
-from .expression import Expression, Form
-from .residues import ARROW, LETTER, NAMED, RESIDUE, SHORT, SHORT_ANY_CASE, STOP, STOP_WORD, any_of, letter
+from .expression import Expression, Form, end_closed
+from .residues import ARROW, LETTER, NAMED, RESIDUE, SHORT, SHORT_ANY_CASE, STOP, STOP_WORD, any_of, letter, words
 
 _EITHER: Final = f"(?:{SHORT_ANY_CASE}|{LETTER})"
 #: fs, fs*12, fsX28, fsTer5, fs114X
@@ -60,9 +60,8 @@ _SPACED: Final = re.compile(
 )
 _KIND: Final = (
     r"(?:(?:amino[\s-]acid|missense|nonsense|point|single|conservative|non-conservative)[\s-]){0,2}"
-    + any_of(["substitution", "change", "mutation", "replacement", "exchange", "transition", "conversion", "alteration",
-              "variant", "polymorphism", "variation", "transversion"])
-)  # fmt: skip
+    + any_of(words()["change"]["residue"])
+)
 #: at codon 600, at position 158, in residue 12, at amino acid position 404, of codon 12
 _AT: Final = (
     r"[\s,(]{1,2}(?:(?:at|in|on|of|affecting|for)[\s](?:the[\s])?)?(?:amino[\s-]acid(?:[\s](?:residue|position))?|codon|residue|"
@@ -174,18 +173,12 @@ def attributes_of(change: str) -> dict[str, Value]:
 
 
 def _hgvs(match: re.Match[str]) -> Expression | None:
-    end = match.end()
-    # A bracket that the expression opened is closed in it.
-    text = match.string
-    for opener in reversed(match["open"]):
-        if text[end : end + 1] == {"(": ")", "[": "]"}[opener]:
-            end += 1
     change = normal(match["change"])
     if match["more"] and match["open"]:
         change = ";".join(
             [change, *(normal(part.replace("p.", "")) for part in match["more"].split(";") if part.strip())]
         )
-    return Expression(match.start(), end, "protein", attributes_of(change))
+    return Expression(match.start(), end_closed(match), "protein", attributes_of(change))
 
 
 def _bare(match: re.Match[str]) -> Expression | None:

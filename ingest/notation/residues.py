@@ -35,6 +35,8 @@ _NUCLEOTIDES: Final = {name: letter for letter, names in words()["nucleotide"].i
 SHORT: Final = any_of([*_RESIDUES, *(short.upper() for short in _RESIDUES)])
 SHORT_ANY_CASE: Final = any_of([*_RESIDUES, *(short.upper() for short in _RESIDUES), *map(str.lower, _RESIDUES)])
 LETTER: Final = "[ACDEFGHIKLMNPQRSTVWY]"
+#: The three letters of the residues that proteins are made of (without selenocysteine), each with its one.
+ONE_LETTER: Final = {short: names[0] for short, names in _RESIDUES.items() if re.fullmatch(LETTER, names[0])}
 RESIDUE: Final = f"(?:{SHORT}|{LETTER})"
 #: A residue in prose: its name or its three letters.
 NAME: Final = any_of(

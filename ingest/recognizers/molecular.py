@@ -14,26 +14,21 @@ from ...kb.model import Value
 from ...kb.words import ONTOLOGY_FOLDER
 from ..frame import Frame, Span
 from ..notation.expressions import expressions_of
-from ..notation.residues import words
+from ..notation.residues import LETTER, ONE_LETTER, words
 from ..phrases import PhraseTrie
 from ..tokens import fold
 
-_THREE = {
-    "Ala": "A", "Arg": "R", "Asn": "N", "Asp": "D", "Cys": "C", "Gln": "Q", "Glu": "E", "Gly": "G", "His": "H",
-    "Ile": "I", "Leu": "L", "Lys": "K", "Met": "M", "Phe": "F", "Pro": "P", "Ser": "S", "Thr": "T", "Trp": "W",
-    "Tyr": "Y", "Val": "V", "Ter": "*",
-}  # fmt: skip
+_THREE = {**ONE_LETTER, "Ter": "*"}
 _RESIDUE = "(?:" + "|".join(_THREE) + ")"
 _THREE_LETTER = re.compile(_RESIDUE)
-_AMINO = "[ACDEFGHIKLMNPQRSTVWY]"
-_ANY = f"(?:{_RESIDUE}|{_AMINO})"
+_ANY = f"(?:{_RESIDUE}|{LETTER})"
 # Look-aheads first: they spare the engine most places of a text.
 _PROTEIN = re.compile(
     rf"""(?=[(\[A-Zip])(?<![A-Za-z0-9_])(?P<p>p\.\s?)?[(\[]?(?P<change>
         {_ANY}\d{{1,4}}_{_ANY}\d{{1,4}}(?:delins|del|ins|dup)(?:{_ANY})*\*?
       | {_ANY}\d{{1,4}}(?:{_ANY})?fs(?:\*|X|Ter)?\s?\d*
       | {_ANY}\d{{1,4}}(?:delins{_ANY}+|del|dup|ins{_ANY}+|ext\S*)
-      | {_ANY}\d{{1,4}}(?:{_ANY}(?:/(?={_AMINO}\b){_AMINO})?|\*|X|=|\?)
+      | {_ANY}\d{{1,4}}(?:{_ANY}(?:/(?={LETTER}\b){LETTER})?|\*|X|=|\?)
       | ins[A-Z]{{3,4}}\b
       )[)\]]?(?![A-Za-z0-9])""",
     re.VERBOSE,
@@ -56,7 +51,7 @@ _EXON = re.compile(
     re.VERBOSE,
 )
 _CODON = re.compile(r"(?<![A-Za-z])codons?\s?(?P<codon>\d{1,4})", re.IGNORECASE)
-_BARE_CODON = re.compile(rf"(?=[A-Z])(?<![A-Za-z0-9]){_AMINO}(?P<codon>\d{{3,4}}|1[23]|61)(?![A-Za-z0-9%.])")
+_BARE_CODON = re.compile(rf"(?=[A-Z])(?<![A-Za-z0-9]){LETTER}(?P<codon>\d{{3,4}}|1[23]|61)(?![A-Za-z0-9%.])")
 #: M1D is a stage, not the loss of a start.
 _CATEGORY = re.compile(r"[TNM][0-4][A-D]")
 _PERCENT = re.compile(
@@ -96,7 +91,7 @@ def effect_of(change: str) -> str:
         return "synonymous"
     if "fs" in change:
         return "frameshift"
-    if change.endswith(("*", "X")) and re.match(rf"{_AMINO}\d+[*X]$", change):
+    if change.endswith(("*", "X")) and re.match(rf"{LETTER}\d+[*X]$", change):
         return "nonsense" if change.endswith("*") else ""
     if "delins" in change:
         return "inframe_indel"
@@ -106,7 +101,7 @@ def effect_of(change: str) -> str:
         return "inframe_insertion"
     if "dup" in change:
         return "duplication"
-    return "missense" if re.match(rf"{_AMINO}\d+{_AMINO}$", change) else ""
+    return "missense" if re.match(rf"{LETTER}\d+{LETTER}$", change) else ""
 
 
 @lru_cache(maxsize=1)
