@@ -434,7 +434,6 @@ class SentenceContext:
             for pair in self._nearest(target, "temporality")
             if pair[1].kind.name in ("hypothetical", "condition", "historical")
         ]
-        # "On", "from", "adjuvant" say that a treatment is meant, not that it was given: any clearer cue goes first.
         # "Cycles of" says how much: a plan right before it plans so much.
         amounts = [found for _, found in clear if found.kind.name == "given_amount"]
         if any(
@@ -443,6 +442,7 @@ class SentenceContext:
             for _, found in clear
         ):
             clear = [pair for pair in clear if pair[1].kind.name != "given_amount"]
+        # "On", "from", "adjuvant" say that a treatment is meant, not that it was given: any clearer cue goes first.
         for _, found in sorted(clear, key=lambda pair: pair[0])[:1]:
             cues.append(self._cue(found))
             if found.kind.name == "historical":

@@ -343,7 +343,6 @@ def _say_dates(
         if mark.kind == "standing" and _HANDS_OVER.match(text, mark.start):
             left = [other for other in groups if other.end <= mark.start]
             if left and _distance(text, left[-1].end, mark.start) <= _REACH and left[-1].kinds <= _DRUGS:
-                left[-1].told.setdefault("standing", "stopped")
                 left[-1].told["standing"] = "stopped"
 
 
@@ -434,10 +433,8 @@ def _say_reasons(
     text, words = frame.text, course_words()
     standings = [mark for mark in marks if mark.kind == "standing" or mark.kind == "change"]
     for mark, group in owned:
-        ends = mark.kind == "standing" and (mark.value in ("stopped", "held") or _HANDS_OVER.match(text, mark.start))
-        if not ends and mark.kind != "change" or "reason" in group.told:
-            continue
-        if _HANDS_OVER.match(text, mark.start):
+        tells = mark.kind == "change" or mark.kind == "standing" and mark.value in ("stopped", "held")
+        if not tells or "reason" in group.told or _HANDS_OVER.match(text, mark.start):
             continue
         following = [other.start for other in standings if other.start > mark.start]
         high = min([span[1], mark.end + _REACH_OF_REASON, *following])

@@ -27,9 +27,8 @@ def answer(text: str, end: int) -> str:
     at = bisect.bisect_left(signs, end)
     if at == len(signs) or text[signs[at]] == "\n":
         return ""
-    box = next((text[sign] for sign in signs[at : at + _SIGNS_AHEAD] if text[sign] not in _NO_BOX), "\n")
-    boxed = box != "\n"
-    match = statement("boxes").match(text, end) if boxed else None
+    first = next((text[sign] for sign in signs[at : at + _SIGNS_AHEAD] if text[sign] not in _NO_BOX), "\n")
+    match = statement("boxes").match(text, end) if first != "\n" else None
     options = list(_options(match["options"])) if match else []
     meanings = ["no" if statement("option_no").match(word) else "yes" for word, _ in options]
     plain = any(statement("option_no").match(word) or statement("option_yes").match(word) for word, _ in options)

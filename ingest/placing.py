@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,8 @@ _NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopat
 _CANCER_OF = re.compile(
     r"[\s:,\-]{0,3}(?:(?:of|in|arising in|from)\s(?:the\s|her\s|his\s)?(?:left\s|right\s|L\s|R\s)?)?"
 )
+#: Between two places that are named together.
+_JOINED = re.compile(r"[\s,/&+]*(?:and|or)?[\s,/&+]*")
 _SPREAD_WORD = re.compile(r"\b(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
     r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also"
@@ -177,13 +180,8 @@ class Placement:
                     and _NODE_HOLDS.fullmatch(frame.text, site.end, word.start)
                 ]
             if before:
-                chosen = [before[-1]]
                 # "liver and bone metastases": the sites in front of the last one belong too.
-                for site in reversed(here[: here.index(before[-1])]):
-                    if re.fullmatch(r"[\s,/&+]*(?:and|or)?[\s,/&+]*", frame.text[site.end : chosen[0].start]):
-                        chosen.insert(0, site)
-                    else:
-                        break
+                chosen = _last_and_joined(frame.text, here[: here.index(before[-1]) + 1])
             position = word.end
             for site in (item for item in here if item.start >= word.end):
                 gap = _TO_SITE if position == word.end else _LIST_OF_SITES
@@ -205,12 +203,14 @@ class Placement:
                 ),
                 None,
             )
-            if word.source == DEPOSIT:
-                chosen = [site for site in chosen if site.end <= word.start and self._distant(site.concept)]
+            if word.source in (DEPOSIT, RETURN):
+                # Deposits lie at the place before them; what came back did so at the one behind.
+                behind = word.source == RETURN
+                chosen = [site for site in chosen if (site.start >= word.end) == behind and self._distant(site.concept)]
                 if not chosen:
                     continue
-            if not chosen and word.source != RETURN:
-                places = [*here, *(named for named in self._in_names(starting(diagnoses, low, word.start)))]
+            elif not chosen:
+                places = [*here, *self._in_names(starting(diagnoses, low, word.start))]
                 called = self._called_spread(
                     frame.text, word, _in_text_order([one for one in places if one.end <= word.start])
                 )
@@ -220,10 +220,6 @@ class Placement:
                     span.helpers.append((site.start, site.end, "place of the lesion"))
                     found.append(span)
                 if called:
-                    continue
-            if word.source == RETURN:
-                chosen = [site for site in chosen if site.start >= word.end and self._distant(site.concept)]
-                if not chosen:
                     continue
             if not chosen and tumor is not None and "spread_site" in tumor.attributes:
                 found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
@@ -260,11 +256,7 @@ class Placement:
             or not _IS_SPREAD.fullmatch(text, before[-1].end, word.start)
         ):
             return []
-        chosen = [before[-1]]
-        for site in reversed(before[:-1]):
-            if not re.fullmatch(r"[\s,/&+]*(?:and|or)?[\s,/&+]*", text[site.end : chosen[0].start]):
-                break
-            chosen.insert(0, site)
+        chosen = _last_and_joined(text, before)
         behind = text[chosen[-1].end : word.start]
         lesion = re.search(
             r"lesion|mass|nodul|deposit|uptake|foc|opacit|activity|implant|avid|hypodens", behind, re.IGNORECASE
@@ -312,13 +304,16 @@ class Placement:
                     break
         return found
 
-    def fluid_states(self, diagnoses: list[Span]) -> Iterator[Span]:
-        """The state that a solid tumor's cells in a fluid mean (``CSF cytology: malignant cells``)."""
+    def _solid(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
+        """Those that are cancers, but not of the blood: blood cancers are at home in nodes and fluids."""
         for span in diagnoses:
-            if not self.concepts.is_a(span.concept, "malignant_neoplasm"):
-                continue
-            if self.concepts.is_a(span.concept, "haematological_malignancy"):
-                continue
+            is_a = functools.partial(self.concepts.is_a, span.concept)
+            if is_a("malignant_neoplasm") and not is_a("haematological_malignancy"):
+                yield span
+
+    def fluid_states(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
+        """The state that a solid tumor's cells in a fluid mean (``CSF cytology: malignant cells``)."""
+        for span in self._solid(diagnoses):
             place = str(span.attributes.get("spread_site", span.attributes.get("site", "")))
             for fluid, state in self._fluids.items():
                 if place and self.concepts.is_a(place, fluid):
@@ -326,13 +321,9 @@ class Placement:
 
     def involved_nodes(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
         """The finding in the nodes that a solid tumor's cells mean (``EBUS-FNA 4R: positive for malignant cells``)."""
-        for span in diagnoses:
+        for span in self._solid(diagnoses):
             place = str(span.attributes.get("spread_site", ""))
-            if (
-                place in self.sites.nodes
-                and self.concepts.is_a(span.concept, "malignant_neoplasm")
-                and not self.concepts.is_a(span.concept, "haematological_malignancy")
-            ):
+            if place in self.sites.nodes:
                 yield replace(span, kind="node", concept=place, attributes={"result": "positive"}, helpers=[])
 
     def spread_states(self, states: Iterable[Span]) -> Iterator[Span]:
@@ -415,6 +406,16 @@ class Placement:
                     bound.add(id(grade))
                     break
         events[:] = [span for span in events if id(span) not in bound]
+
+
+def _last_and_joined(text: str, sites: Sequence[Span]) -> list[Span]:
+    """The last of the sites, with those before it that are coordinated with it (``liver, lung and bone``)."""
+    chosen = [sites[-1]]
+    for site in reversed(sites[:-1]):
+        if not _JOINED.fullmatch(text, site.end, chosen[0].start):
+            break
+        chosen.insert(0, site)
+    return chosen
 
 
 def _in_text_order(spans: list[Span]) -> list[Span]:
