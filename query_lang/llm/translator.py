@@ -1,0 +1,216 @@
+"""From a question to a checked query by way of a chat model: at most one repair, and a refusal rather than a guess."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Final
+
+from ...kb.concepts import ConceptTable
+from ...kb.errors import UsageError
+from ...kb.scales import Scales
+from ..errors import QueryError
+from ..nodes import Concept, Defined, Query
+from ..read_back import read_back
+from ..render import render
+from ..resolve import resolve_text
+from .candidates import Candidate, Candidates
+from .card import card, complaint, question_message, repair_message
+from .endpoint import ChatEndpoint, ChatReply, EndpointError, Message
+from .faithful import dropped, invented
+from .reply import Reply, Unusable, read_reply
+from .settings import Settings
+
+_SHORTEST_PATIENT_NUMBER: Final = 5
+_LONGEST_REASON: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReading:
+    """What a model made of a question, after every check.
+
+    ``query`` is resolved, ``says`` its read-back; both are empty when the question was not read, and ``reason`` tells
+    why in one sentence. ``failed`` is true when that is no judgement of the question: the endpoint gave no answer, or
+    none that could be used. ``unread`` and ``unclear`` are phrases of the question. ``assumed`` are names of the query
+    that no word of the question names outright. ``requests`` and ``tokens`` are what it cost.
+    """
+
+    query: Query | None = None
+    says: str = ""
+    unread: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    reason: str = ""
+    failed: bool = False
+    repaired: bool = False
+    requests: int = 0
+    tokens: int = 0
+
+    @property
+    def text(self) -> str:
+        """The query as text; empty when there is none."""
+        return "" if self.query is None else render(self.query)
+
+
+class ModelTranslator:
+    """Asks the endpoint of ``settings`` about questions under one ontology.
+
+    What goes out is the question, the card of the language, names of the ontology, and in a repair the model's own
+    answer with what was wrong with it. ``is_patient`` tells the ids of patients: a question that holds one is not sent.
+    """
+
+    def __init__(
+        self,
+        concepts: ConceptTable,
+        scales: Scales,
+        settings: Settings,
+        *,
+        is_patient: Callable[[str], bool] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Nothing is sent before :meth:`read`."""
+        self._concepts = concepts
+        self._scales = scales
+        self._settings = settings
+        self._is_patient = is_patient
+        self._sleep = sleep
+        self._candidates = Candidates(concepts)
+
+    def read(self, question: str) -> ModelReading:
+        """The model's reading of ``question``. UsageError, before anything is sent, if it must not be sent."""
+        self._check(question)
+        endpoint = ChatEndpoint(self._settings, self._sleep)
+        names = self._candidates.of(question, self._settings.limits.names)
+        messages: list[Message] = [
+            {"role": "system", "content": card()},
+            {"role": "user", "content": question_message(question, names)},
+        ]
+        wrong = ""
+        for repaired in (False, True):
+            try:
+                reply = endpoint.ask(messages)
+            except EndpointError as error:
+                return self._failure(str(error), endpoint, repaired)
+            if reply.declined:
+                return self._failure("the model declined to answer", endpoint, repaired)
+            try:
+                return self._reading(reply, question, endpoint, repaired)
+            except (Unusable, QueryError) as error:
+                wrong = _sentence(error)
+                messages += self._repair(reply, error)
+        return self._failure(f"the model gave no usable query, also when told why: {wrong}", endpoint, True)
+
+    # --- before ------------------------------------------------------------------------------------------------------
+
+    def _check(self, question: str) -> None:
+        longest = self._settings.limits.question_characters
+        if not question.strip():
+            raise UsageError("the question is empty")
+        if len(question) > longest:
+            raise UsageError(
+                f"the question has {len(question):,} characters, and at most {longest:,} are sent to an endpoint. "
+                "Hint: ask a question; a note does not belong there"
+            )
+        try:
+            question.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise UsageError(f"the question is not UTF-8 (character {error.start + 1})") from None
+        if self._is_patient is not None and any(map(self._is_patient, _possible_ids(question))):
+            raise UsageError(
+                "the question holds the id of a patient of this knowledge base, and was not sent. "
+                "Hint: ask for patients by what their notes say"
+            )
+
+    # --- after -------------------------------------------------------------------------------------------------------
+
+    def _reading(self, reply: ChatReply, question: str, endpoint: ChatEndpoint, repaired: bool) -> ModelReading:
+        if reply.cut_off:
+            raise Unusable(complaint("cut_off"))
+        held = read_reply(reply.text, question, self._settings.limits.query_characters)
+        query = self._query(held, question) if held.query else None
+        return ModelReading(
+            query=query,
+            says="" if query is None else read_back(query, self._concepts),
+            unread=held.unread,
+            unclear=held.unclear,
+            assumed=() if query is None else self._assumed(query, question),
+            reason=_reason(held),
+            repaired=repaired,
+            requests=endpoint.requests,
+            tokens=endpoint.tokens,
+        )
+
+    def _query(self, held: Reply, question: str) -> Query:
+        """The resolved query. QueryError or Unusable if it is none, or not one of this question."""
+        query = resolve_text(held.query, self._concepts, self._scales)
+        if query.definitions or any(isinstance(node, Defined) for node in _nodes(query)):
+            raise Unusable(complaint("defined"))
+        text = render(query)
+        # What the program understood is checked, and the model's own spelling: rendering may turn months into days.
+        if strange := invented(held.query, question):
+            raise Unusable(complaint("invented", strange))
+        if missing := dropped(f"{held.query} {text}", question, (*held.unread, *held.unclear)):
+            raise Unusable(complaint("dropped", missing))
+        return query
+
+    def _assumed(self, query: Query, question: str) -> tuple[str, ...]:
+        said = self._candidates.meant(question)
+        named = (node for node in _nodes(query) if isinstance(node, Concept))
+        return tuple(dict.fromkeys(node.name for node in named if node.id not in said))
+
+    def _repair(self, reply: ChatReply, error: Unusable | QueryError) -> list[Message]:
+        longest = 2 * self._settings.limits.query_characters
+        names: list[Candidate] = []
+        if isinstance(error, QueryError):
+            names = self._candidates.of(error.text, self._settings.limits.names // 2)
+        return [
+            {"role": "assistant", "content": reply.text[:longest] or "{}"},
+            {"role": "user", "content": repair_message(str(error), names)},
+        ]
+
+    def _failure(self, reason: str, endpoint: ChatEndpoint, repaired: bool) -> ModelReading:
+        return ModelReading(
+            reason=reason, failed=True, repaired=repaired, requests=endpoint.requests, tokens=endpoint.tokens
+        )
+
+
+def _reason(held: Reply) -> str:
+    if held.unclear:
+        return f"not clear: {_quoted(held.unclear)}"
+    if held.unread:
+        return f"not read: {_quoted(held.unread)}"
+    return ""
+
+
+def _quoted(phrases: tuple[str, ...]) -> str:
+    return ", ".join(f"'{phrase}'" for phrase in phrases)
+
+
+def _sentence(error: Unusable | QueryError) -> str:
+    """What was wrong, on one line that a terminal can show: it may quote what a model wrote."""
+    text = error.message if isinstance(error, QueryError) else str(error)
+    plain = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return plain if len(plain) <= _LONGEST_REASON else plain[: _LONGEST_REASON - 1] + "…"
+
+
+def _possible_ids(question: str) -> Iterator[str]:
+    """Words that may be patient ids: as they stand, and without what may stand around them.
+
+    A short number is none: it cannot be told from a dose, a percentage or a year.
+    """
+    for word in question.split():
+        for one in dict.fromkeys((word, word.strip(".,;:!?()[]{}\"'“”‘’"))):
+            if one and not (one.isdigit() and len(one) < _SHORTEST_PATIENT_NUMBER):
+                yield one
+
+
+def _nodes(root: Query) -> Iterator[Any]:
+    waiting: list[Any] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting += node
+        elif is_dataclass(node):
+            yield node
+            waiting += [getattr(node, one.name) for one in fields(node)]

@@ -1,0 +1,57 @@
+"""What the tests of the model translator share: the scripted endpoint, the shipped ontology, a translator of both."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.scales import Scales
+from cohortium.query_lang.llm.translator import ModelTranslator
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from playhouse import Stage, open_stage
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """A chat endpoint on this machine that plays what the test scripts."""
+    stage, server = open_stage()
+    yield stage
+    stage.over.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def concepts() -> ConceptTable:
+    """The shipped ontology."""
+    return ConceptTable.from_files()
+
+
+@pytest.fixture(scope="session")
+def scales() -> Scales:
+    """The shipped scales."""
+    return Scales.from_files()
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    """The pauses that were made, in seconds."""
+    return []
+
+
+@pytest.fixture
+def translator(
+    stage: Stage, concepts: ConceptTable, scales: Scales, slept: list[float]
+) -> Callable[..., ModelTranslator]:
+    """Makes a translator that asks the scripted endpoint, with other limits if given."""
+
+    def make(**limits: float) -> ModelTranslator:
+        return ModelTranslator(concepts, scales, stage.settings(**limits), sleep=slept.append)
+
+    return make
