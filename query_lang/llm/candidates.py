@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from collections.abc import Iterator
@@ -44,13 +45,18 @@ class Candidates:
     """Finds names for the words of questions in one ontology; made once, asked often."""
 
     def __init__(self, concepts: ConceptTable) -> None:
-        """Indexes the words of all names."""
+        """Nothing is indexed before a question has words that are no name by themselves."""
         self._concepts = concepts
-        named = [(row.id, name) for row in concepts.rows() for name in (row.name, *row.synonyms)]
-        self._names_of_word: dict[str, list[tuple[str, str]]] = {}
-        for (concept, name), form in zip(named, normal_forms([name for _, name in named]), strict=True):
+
+    @functools.cached_property
+    def _names_of_word(self) -> dict[str, list[tuple[str, str]]]:
+        """Word in its plain form -> the names that hold it, each with its concept."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        named = [(row.id, name) for row in self._concepts.rows() for name in (row.name, *row.synonyms)]
+        for one, form in zip(named, normal_forms([name for _, name in named]), strict=True):
             for word in set(without_plural(form).split()):
-                self._names_of_word.setdefault(word, []).append((concept, name))
+                found.setdefault(word, []).append(one)
+        return found
 
     def of(self, question: str, most: int) -> list[Candidate]:
         """At most ``most`` names: those that stand in the question first, then those that hold or resemble a word."""
@@ -108,6 +114,12 @@ class Candidates:
                 continue
             for concept in self._concepts.lookup(name)[:1]:
                 yield Candidate(name, self._concepts.kind(concept), word)
+
+
+@functools.lru_cache(maxsize=2)
+def candidates_of(concepts: ConceptTable) -> Candidates:
+    """The finder of an ontology, made once: question after question is asked of the same one."""
+    return Candidates(concepts)
 
 
 def _phrases(words: list[str]) -> Iterator[tuple[int, int, str]]:

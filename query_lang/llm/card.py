@@ -30,9 +30,10 @@ def card() -> str:
     return text.strip()
 
 
-def question_message(question: str, names: Sequence[Candidate]) -> str:
-    """The user message: the question and the names that its words may mean, as one JSON object."""
-    return _json({"question": question, "names": _names(names)})
+def question_message(question: str, names: Sequence[Candidate], criteria: Sequence[str] = ()) -> str:
+    """The user message: the question, the names that its words may mean, the criteria that have a name."""
+    held = {"question": question, "names": _names(names)}
+    return _json({**held, "criteria": list(criteria)} if criteria else held)
 
 
 def repair_message(error: str, names: Sequence[Candidate] = ()) -> str:

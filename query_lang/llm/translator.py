@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final
 
@@ -11,11 +11,12 @@ from ...kb.concepts import ConceptTable
 from ...kb.errors import UsageError
 from ...kb.scales import Scales
 from ..errors import QueryError
-from ..nodes import Concept, Defined, Query
+from ..nodes import Concept, Name, PatientExpression, Query
+from ..parse import parse
 from ..read_back import read_back
-from ..render import render
+from ..render import name_text, render
 from ..resolve import resolve_text
-from .candidates import Candidate, Candidates
+from .candidates import Candidate, candidates_of
 from .card import card, complaint, question_message, repair_message
 from .endpoint import ChatEndpoint, ChatReply, EndpointError, Message
 from .faithful import dropped, invented
@@ -66,16 +67,22 @@ class ModelTranslator:
         scales: Scales,
         settings: Settings,
         *,
+        definitions: Mapping[str, str] | None = None,
         is_patient: Callable[[str], bool] | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Nothing is sent before :meth:`read`."""
+        """Nothing is sent before :meth:`read`.
+
+        ``definitions`` are criteria that a query may use by name, each with its own text; a later one may use those
+        before it. Their names are sent, their texts are not.
+        """
         self._concepts = concepts
         self._scales = scales
         self._settings = settings
+        self._definitions = dict(definitions or {})
         self._is_patient = is_patient
         self._sleep = sleep
-        self._candidates = Candidates(concepts)
+        self._candidates = candidates_of(concepts)
 
     def read(self, question: str) -> ModelReading:
         """The model's reading of ``question``. UsageError, before anything is sent, if it must not be sent."""
@@ -84,7 +91,7 @@ class ModelTranslator:
         names = self._candidates.of(question, self._settings.limits.names)
         messages: list[Message] = [
             {"role": "system", "content": card()},
-            {"role": "user", "content": question_message(question, names)},
+            {"role": "user", "content": question_message(question, names, tuple(self._definitions))},
         ]
         wrong = ""
         for repaired in (False, True):
@@ -143,27 +150,37 @@ class ModelTranslator:
 
     def _query(self, held: Reply, question: str) -> Query:
         """The resolved query. QueryError or Unusable if it is none, or not one of this question."""
-        query = resolve_text(held.query, self._concepts, self._scales)
-        if query.definitions or any(isinstance(node, Defined) for node in _nodes(query)):
+        written = parse(held.query)
+        if written.definitions:
             raise Unusable(complaint("defined"))
-        text = render(query)
+        query = resolve_text(self._lets(written) + held.query, self._concepts, self._scales)
         # What the program understood is checked, and the model's own spelling: rendering may turn months into days.
         if strange := invented(held.query, question):
             raise Unusable(complaint("invented", strange))
-        if missing := dropped(f"{held.query} {text}", question, (*held.unread, *held.unclear)):
+        if missing := dropped(f"{held.query} {render(query)}", question, (*held.unread, *held.unclear)):
             raise Unusable(complaint("dropped", missing))
         return query
 
+    def _lets(self, query: Query) -> str:
+        """The definitions that ``query`` uses, directly or by another, as lines to stand before it."""
+        used = _names(query)
+        lines: list[str] = []
+        for name, body in reversed(self._definitions.items()):
+            if name.casefold() in used:
+                lines.append(f"let {name_text(name)} be {body};\n")
+                used |= _names(parse(body))
+        return "".join(reversed(lines))
+
     def _assumed(self, query: Query, question: str) -> tuple[str, ...]:
         said = self._candidates.meant(question)
-        named = (node for node in _nodes(query) if isinstance(node, Concept))
+        named = (node for node in _nodes(query.body) if isinstance(node, Concept))
         return tuple(dict.fromkeys(node.name for node in named if node.id not in said))
 
     def _repair(self, reply: ChatReply, error: Unusable | QueryError) -> list[Message]:
         longest = 2 * self._settings.limits.query_characters
         names: list[Candidate] = []
         if isinstance(error, QueryError):
-            names = self._candidates.of(error.text, self._settings.limits.names // 2)
+            names = self._candidates.of(error.excerpt, self._settings.limits.names // 2)
         return [
             {"role": "assistant", "content": reply.text[:longest] or "{}"},
             {"role": "user", "content": repair_message(str(error), names)},
@@ -205,7 +222,11 @@ def _possible_ids(question: str) -> Iterator[str]:
                 yield one
 
 
-def _nodes(root: Query) -> Iterator[Any]:
+def _names(query: Query) -> set[str]:
+    return {node.text.casefold() for node in _nodes(query.body) if isinstance(node, Name)}
+
+
+def _nodes(root: PatientExpression) -> Iterator[Any]:
     waiting: list[Any] = [root]
     while waiting:
         node = waiting.pop()

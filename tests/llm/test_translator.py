@@ -131,6 +131,40 @@ def test_names_that_the_question_does_not_say_are_told(stage: Stage, translator:
     assert translator().read("lung cancer and raised arterial tension").assumed == ("hypertension",)
 
 
+DEFINITIONS = {
+    "spread": "metastasis or M = M1",
+    "bad disease": "spread or stage >= IIIB",
+    "old news": "death before 1950",
+}
+
+
+@pytest.fixture
+def defining(stage: Stage, concepts: ConceptTable, scales: Scales) -> ModelTranslator:
+    """A translator with criteria that have names."""
+    return ModelTranslator(concepts, scales, stage.settings(), definitions=DEFINITIONS)
+
+
+def test_criteria_with_a_name_may_be_used_by_it(stage: Stage, defining: ModelTranslator) -> None:
+    """Their names are sent, their texts are not; the query holds those that it needs, with what they need."""
+    stage.play(query("diagnosis melanoma and 'bad disease'"))
+    reading = defining.read("melanoma with bad disease")
+    assert reading.query is not None
+    assert [definition.name for definition in reading.query.definitions] == ["spread", "bad disease"]
+    assert reading.assumed == ()
+    (seen,) = stage.seen
+    assert json.loads(seen.contents[1])["criteria"] == list(DEFINITIONS)
+    assert "1950" not in seen.body
+
+
+def test_a_wrong_name_among_definitions_is_told_as_any_other(stage: Stage, defining: ModelTranslator) -> None:
+    """The complaint shows the model's own words, and no definition."""
+    stage.play(query("diagnosis melanomma and 'bad disease'"), query("diagnosis melanoma and 'bad disease'"))
+    assert defining.read("melanoma with bad disease").repaired
+    complaint = stage.seen[1].contents[3]
+    assert "no diagnosis is called 'melanomma'" in complaint
+    assert "1950" not in complaint
+
+
 # --- the endpoint ---------------------------------------------------------------------------------------------------
 
 
