@@ -9,10 +9,12 @@ from typing import Any, Final
 
 from ...kb.words import normal_form
 
-#: What reasoning models write before they answer.
-_THOUGHT: Final = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+#: Where what reasoning models write before they answer comes to its end.
+_THOUGHT_ENDS: Final = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FIELDS: Final = ("query", "unread", "unclear")
 _MOST_PHRASES: Final = 30
+#: Brackets at which an object is looked for: a reply of brackets alone must not take long.
+_MOST_BRACKETS: Final = 100
 
 
 class Unusable(Exception):
@@ -33,7 +35,7 @@ def read_reply(text: str, question: str, longest_query: int) -> Reply:
 
     Phrases must be words of the question: so nothing that the model makes up is ever shown as if the user had said it.
     """
-    held = _object(_THOUGHT.sub(" ", text))
+    held = _object(_THOUGHT_ENDS.split(text)[-1])
     missing = [name for name in _FIELDS if name not in held]
     if missing:
         raise Unusable(f"the answer has no {' and no '.join(repr(name) for name in missing)}")
@@ -54,7 +56,9 @@ def _object(text: str) -> dict[str, Any]:
     decoder = json.JSONDecoder()
     found: list[dict[str, Any]] = []
     place = text.find("{")
-    while place >= 0:
+    for _ in range(_MOST_BRACKETS):
+        if place < 0:
+            break
         try:
             held, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError):
