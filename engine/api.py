@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ..kb.concepts import ConceptTable
 from ..kb.scales import Scales
@@ -15,6 +15,9 @@ from ..query_lang.keywords import KEYWORDS
 from ..query_lang.resolve import resolve, resolve_text
 from .cohort import Cohort
 from .journey import Timeline, timeline
+
+if TYPE_CHECKING:
+    from ..query_lang.lint.finding import Finding
 
 
 def open(path: str | os.PathLike[str]) -> OpenKb:
@@ -62,6 +65,16 @@ class OpenKb:
         if isinstance(query, nodes.Query):
             return Cohort(self._store, resolve(query, self.concepts, self.scales))
         return Cohort(self._store, resolve_text(query, self.concepts, self.scales), query)
+
+    def lint(self, query: str | nodes.Query) -> tuple[Finding, ...]:
+        """What is doubtful in a query, the gravest first, each with its place and what to do; see docs/lint.md.
+
+        QueryError if it cannot be read or resolved.
+        """
+        # Imported when asked for: answering a query does not need it.
+        from ..query_lang.lint.linter import lint
+
+        return lint(query, self.concepts, self.scales, self._store)
 
     def journey(self, patient_id: str) -> Timeline:
         """What is known of one patient, in order of time. UnknownPatient if there is none of this id."""

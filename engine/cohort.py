@@ -20,6 +20,7 @@ from ..query_lang.render import render
 from .fast import evaluate
 
 if TYPE_CHECKING:
+    from ..query_lang.lint.finding import Finding
     from .explain import Explanation
 
 #: Sub-expressions that :meth:`Cohort.parts` lists, at most.
@@ -196,6 +197,13 @@ class Cohort:
 
         journey = self._kb.journey(patient_id)
         return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What the linter finds doubtful in the query, the gravest first."""
+        from ..query_lang.lint.atoms import Atoms
+        from ..query_lang.lint.linter import lint_resolved
+
+        return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb)
 
     def parts(self) -> list[tuple[Cohort, int]]:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first

@@ -1,4 +1,4 @@
-"""The commands of answering: ``info``, ``query``, ``explain`` and ``repl``."""
+"""The commands of answering: ``info``, ``query``, ``explain``, ``lint`` and ``repl``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ import typer
 
 from ..kb.errors import UsageError
 from ..kb.terminal import Format, answer, print_csv
-from .tables import TABLE_ROWS, WorldName, certainty_rows, cohort_payload, print_cohort, print_info
+from .tables import (
+    TABLE_ROWS,
+    WorldName,
+    certainty_rows,
+    cohort_payload,
+    print_cohort,
+    print_findings,
+    print_info,
+    print_notes,
+)
 
 KbArgument = Annotated[Path, typer.Argument(metavar="KB", help="A knowledge base that 'ingest' made.")]
 QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query in quotes; - reads standard input.")]
@@ -44,6 +53,9 @@ def query(
     if limit is None and explain and output is Format.TABLE and out is None:
         limit = TABLE_ROWS
     payload = cohort_payload(cohort, world, limit, explain)
+    findings = cohort.findings()
+    if findings:
+        payload["findings"] = [finding.as_dict() for finding in findings]
     answer(
         payload,
         output=output,
@@ -51,6 +63,27 @@ def query(
         as_table=lambda: print_cohort(cohort, payload, limit),
         as_csv=lambda: print_csv(("patient_id", "certainty"), certainty_rows(cohort, payload["patients"])),
     )
+    if output is not Format.JSON and str(out) != "-":
+        print_notes(findings)
+
+
+def lint(
+    kb: KbArgument,
+    text: QueryArgument,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Tell what is doubtful in a query: what contradicts itself, adds nothing, or is never told of here."""
+    from .api import open as open_kb
+
+    cohort = open_kb(kb).find(query_text(text))
+    findings = cohort.findings()
+    payload = {
+        "query": cohort.text,
+        "resolved": cohort.resolved,
+        "findings": [finding.as_dict() for finding in findings],
+    }
+    answer(payload, output=output, out=out, as_table=lambda: print_findings(findings))
 
 
 def query_text(text: str) -> str:
@@ -91,5 +124,6 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("info", info),
     ("query", query),
     ("explain", explain),
+    ("lint", lint),
     ("repl", repl),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..kb.errors import CohortiumError, UsageError
 from ..kb.terminal import count_text, print_table
-from .tables import WorldName, certainty_rows, print_info, print_journey
+from .tables import WorldName, certainty_rows, print_findings, print_info, print_journey, print_notes
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -101,6 +101,7 @@ class Conversation:
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             ":explain": (self._explain, ":explain PATIENT   why the patient is in the last cohort, or how far not"),
             ":journey": (self._journey, ":journey PATIENT   everything known of a patient, in order of time"),
+            ":lint": (self._lint, ":lint QUERY         what is doubtful in a query, with places and hints"),
             ":world": (self._world, ":world NAME        list the patients of believed, certain or possible"),
             ":limit": (self._limit, ":limit N           list at most N patients"),
             ":info": (self._info, ":info              what the knowledge base holds"),
@@ -144,6 +145,7 @@ class Conversation:
         if len(patients) > self.limit:
             print(f"… and {len(patients) - self.limit} more (:limit N lists more)")
         print(f"{count_text(len(cohort), len(cohort.certain), len(cohort.possible))} patients")
+        print_notes(cohort.findings())
 
     def _explain(self, patient: str) -> None:
         if self.last is None:
@@ -156,6 +158,11 @@ class Conversation:
         if not patient:
             raise UsageError(":journey needs a patient id, for example :journey SAMPLE-01")
         print_journey(self.kb.journey(patient))
+
+    def _lint(self, text: str) -> None:
+        if not text and self.last is None:
+            raise UsageError(":lint needs a query, for example :lint death and not death")
+        print_findings(self.kb.lint(text) if text or self.last is None else self.last.findings())
 
     def _world(self, name: str) -> None:
         if name not in list(WorldName):

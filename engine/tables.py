@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import enum
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..kb.terminal import count_text, print_table, value_text
 
 if TYPE_CHECKING:
+    from ..query_lang.lint.finding import Finding
     from .cohort import Cohort
     from .evidence import ShownEvent
     from .journey import Timeline
 
 #: Patients that a table shows when no limit is given; json and csv give all of them.
 TABLE_ROWS: Final = 20
+#: Findings of the linter that are told under an answer.
+MOST_NOTES: Final = 5
 
 
 class WorldName(enum.StrEnum):
@@ -65,6 +70,19 @@ def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None) -> 
         print_table(("patient", "certainty"), certainty_rows(cohort, shown))
     if len(shown) < payload["count"]:
         print(f"… and {payload['count'] - len(shown)} more (--limit N lists more)")
+
+
+def print_findings(findings: Sequence[Finding]) -> None:
+    """Each finding of the linter with its place and hint, a blank line between two."""
+    print("\n\n".join(finding.as_text() for finding in findings) or "nothing doubtful was found")
+
+
+def print_notes(findings: Sequence[Finding]) -> None:
+    """The findings in a line each, on standard error: they are no part of the answer."""
+    for finding in findings[:MOST_NOTES]:
+        print(finding.as_line(), file=sys.stderr)
+    if len(findings) > MOST_NOTES:
+        print(f"… and {len(findings) - MOST_NOTES} more ('cohortium lint' tells all)", file=sys.stderr)
 
 
 def print_info(held: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from pyroaring import BitMap
 from .concepts import ConceptTable
 from .errors import MissingKb, UnknownNote, UnknownPatient
 from .held import MOST_EVENTS, HeldRows, number_mask, word_mask
+from .holdings import Holdings
 from .layout import DATABASE, SCHEMA_VERSION, Layout
 from .model import ALL_TUMORS, KINDS, NO_TUMOR, Journey, Mention, Note, Value, World
 from .ontology_tables import concepts_from
@@ -330,6 +331,11 @@ class KnowledgeBase:
         cursor.register("wanted", pa.table({"patient_id": pa.array(patient_ids, pa.string())}))
         for batch in cursor.sql(statements("copy")[name]).to_arrow_reader(_COPY_ROWS):
             yield pa.Table.from_batches([batch])
+
+    @functools.cached_property
+    def holdings(self) -> Holdings:
+        """Which kinds, attributes and dates there are at all."""
+        return Holdings(self._rows)
 
     # --- the whole --------------------------------------------------------------------------------------------------
 

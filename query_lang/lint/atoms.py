@@ -1,0 +1,160 @@
+"""How sets of events lie to each other: which can hold nothing, which lies in which, which two exclude each other."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from ...kb.concepts import ConceptTable
+from ...kb.model import EARLIEST_DAY, LATEST_DAY
+from ...kb.scales import Scales
+from ..nodes import Concept, ConceptExpression, Events, Ordered, OtherThan, Under, Union, Window
+from .values import Conditions
+
+#: The contexts that each context lies in, besides itself and "any".
+_WIDER_CONTEXT = {"current": "present", "historical": "present"}
+#: Contexts of which an event has at most one.
+_ONE_OF_THESE = frozenset({"present", "absent", "uncertain", "planned", "hypothetical", "family"})
+_ANY_TIME = Window()
+#: Of each relation, which side may not be chosen so from a set that the other side comes from.
+_LIMITS = {
+    "before": (("right", "first", "left"), ("left", "latest", "right")),
+    "after": (("left", "first", "right"), ("right", "latest", "left")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Why an event set holds nothing, and what to write instead."""
+
+    why: str
+    instead: str
+
+
+class Atoms:
+    """Judges event sets under an ontology and its scales. Each answer is sound: False or None when in doubt."""
+
+    def __init__(self, concepts: ConceptTable, scales: Scales) -> None:
+        self.concepts = concepts
+        self.conditions = Conditions(concepts, scales)
+        self.ids = functools.lru_cache(maxsize=1024)(self._ids)
+        self.implies = functools.lru_cache(maxsize=8192)(self._implies)
+        self.exclude = functools.lru_cache(maxsize=8192)(self._exclude)
+        self.never = functools.lru_cache(maxsize=2048)(self._never)
+
+    def _ids(self, concept: ConceptExpression) -> frozenset[str]:
+        """The ids that a resolved concept expression selects."""
+        match concept:
+            case Under(Concept() as term, exact):
+                return self.conditions.ids(term, exact)
+            case Union(parts):
+                return frozenset[str]().union(*(self.ids(part) for part in parts))
+            case OtherThan(base, excluded):
+                return self.ids(base) - self.ids(excluded)
+        raise TypeError("a name is not resolved")
+
+    # --- one event set ------------------------------------------------------------------------------------------------
+
+    def _never(self, events: Events) -> Never | None:
+        """Why no event can be in the set, in any world; None when some may be."""
+        if isinstance(events.concept, OtherThan) and not self.ids(events.concept):
+            return Never("what is taken away covers all that is asked for", "take away a narrower concept")
+        if events.condition is not None and not self.conditions.can_hold(events.condition):
+            return Never(
+                "no fact can meet all of its conditions at once",
+                "compare the conditions after 'with'; join alternatives with 'or'",
+            )
+        return None
+
+    def never_alone(self, events: Events) -> bool:
+        """Whether the set is empty when only one event is looked at, as inside *same event*."""
+        return events.pick.how == "nth" and events.pick.n > 1
+
+    # --- two event sets -----------------------------------------------------------------------------------------------
+
+    def _implies(self, one: Events, other: Events) -> bool:
+        """Whether, in every world and scope, a patient with an event in ``one`` has one in ``other``."""
+        if not self.selects_within(one, other):
+            return False
+        if other.pick.how == "any":
+            # Of an n-th, all may satisfy that could be it, though none of those is certain.
+            if one.pick.how == "nth":
+                return False
+        elif one.pick != other.pick or not self.selects_within(other, one):
+            return False
+        return self.conditions.implies(one.condition, other.condition)
+
+    def _exclude(self, one: Events, other: Events) -> bool:
+        """Whether nobody is believed to have an event in both: the same choice, under conditions that exclude."""
+        return (
+            one.pick.how != "any"
+            and one.pick == other.pick
+            and self.selects_within(one, other)
+            and self.selects_within(other, one)
+            and self.conditions.exclude(one.condition, other.condition)
+        )
+
+    def exclude_as_one_fact(self, one: Events, other: Events) -> bool:
+        """Whether the two look for one thing under conditions that no single fact meets."""
+        return (
+            one.pick.how == other.pick.how == "any"
+            and self.selects_within(one, other)
+            and self.selects_within(other, one)
+            and self.conditions.exclude(one.condition, other.condition)
+        )
+
+    def exclude_in_one_event(self, one: Events, other: Events) -> bool:
+        """Whether no event is believed to be in both sets."""
+        if one.kind is not None and other.kind is not None and one.kind != other.kind:
+            return True
+        concepts = [self.ids(events.concept) for events in (one, other) if events.concept is not None]
+        if len(concepts) == 2 and not concepts[0] & concepts[1]:
+            return True
+        if one.context != other.context and {one.context, other.context} <= _ONE_OF_THESE:
+            return True
+        first, second = one.window or _ANY_TIME, other.window or _ANY_TIME
+        if first.high < second.low or second.high < first.low:
+            return True
+        return self.conditions.exclude(one.condition, other.condition)
+
+    def selects_within(self, one: Events, other: Events) -> bool:
+        """Whether the events that ``one`` chooses from are among those that ``other`` chooses from."""
+        if other.kind is not None and one.kind != other.kind:
+            return False
+        if other.concept is not None and (one.concept is None or not self.ids(one.concept) <= self.ids(other.concept)):
+            return False
+        if other.context not in (one.context, _WIDER_CONTEXT.get(one.context), "any"):
+            return False
+        inner, outer = one.window or _ANY_TIME, other.window or _ANY_TIME
+        return outer.low <= inner.low and inner.high <= outer.high
+
+    # --- two event sets in time ---------------------------------------------------------------------------------------
+
+    def never_related(self, node: Ordered) -> Never | None:
+        """Why the windows of the two facts leave no days in the relation, in any world; None when they leave some."""
+        left, right = node.left.window or _ANY_TIME, node.right.window or _ANY_TIME
+        low, high = right.low - left.high, right.high - left.low
+        longest = LATEST_DAY - EARLIEST_DAY if node.maximum is None else node.maximum
+        admitted = {
+            "before": [(node.minimum, longest)],
+            "after": [(-longest, -node.minimum)],
+            "within": [(node.minimum, longest), (-longest, -node.minimum)],
+        }.get(node.relation)
+        if admitted is None or any(low <= upper and lower <= high for lower, upper in admitted):
+            return None
+        return Never(
+            "the dates that the two facts are bound to leave no days so far apart and in that order",
+            "check the dates, or turn the relation round",
+        )
+
+    def never_believed(self, node: Ordered) -> Never | None:
+        """Why nobody is believed to have the two facts in the relation: nothing is before the first of its own kind."""
+        sides = {"left": node.left, "right": node.right}
+        for chosen, how, other in _LIMITS.get(node.relation, ()):
+            one = sides[chosen]
+            if one.pick.how == how and self.selects_within(sides[other], one):
+                return Never(
+                    f"nothing of a set comes {'before' if how == 'first' else 'after'} the {how} of it",
+                    "leave the choice out, or choose from another set",
+                )
+        return None

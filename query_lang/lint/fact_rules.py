@@ -1,0 +1,197 @@
+"""Rules about single facts and their order in time: what can never match, and what can hardly be meant."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ...kb.scales import as_number
+from ..nodes import (
+    Between,
+    Compare,
+    Concept,
+    ConceptExpression,
+    Condition,
+    Events,
+    Ordered,
+    OtherThan,
+    Under,
+    Union,
+)
+from ..render import name_text, render_events
+from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
+from .conditions import conditions_below
+from .examined import Examined, event_spans, shown
+from .finding import Finding
+from .places import event_sets
+from .truth import needed
+
+#: The kinds of fact that nothing comes after.
+_LAST_KINDS = frozenset({"death"})
+
+
+def empty_facts(examined: Examined) -> Iterator[Finding]:
+    """A fact whose conditions exclude each other, or whose concept is taken away whole."""
+    for placed in examined.placed:
+        node = placed.site.node
+        for events, span in event_spans(placed, event_sets(node)):
+            never = examined.atoms.never(events)
+            if never is not None:
+                claim = "nobody" if events in needed(node) else ""
+                yield examined.finding(
+                    "never-matches", placed, span=span, claim=claim,
+                    part=render_events(events), why=never.why, instead=never.instead,
+                )  # fmt: skip
+
+
+def empty_orders(examined: Examined) -> Iterator[Finding]:
+    """A relation in time that the dates of its facts exclude, or that one event would have to have to itself."""
+    for placed in examined.placed:
+        node = placed.site.node
+        if not isinstance(node, Ordered):
+            continue
+        if placed.in_event:
+            yield examined.finding(
+                "impossible-order", placed, claim="nobody", part=shown(node),
+                why="inside 'same event' there is only one event, and a relation needs two",
+                instead="put the relation outside, or write 'same tumor'",
+            )  # fmt: skip
+            continue
+        never = examined.atoms.never_related(node)
+        claim = "nobody"
+        if never is None:
+            never, claim = examined.atoms.never_believed(node), "nobody believed"
+        if never is not None:
+            yield examined.finding(
+                "impossible-order", placed, claim=claim, part=shown(node), why=never.why, instead=never.instead
+            )
+
+
+def orders_after_death(examined: Examined) -> Iterator[Finding]:
+    """Something after the last that can be."""
+    for placed in examined.placed:
+        match placed.site.node:
+            case Ordered(left, "after", right) | Ordered(right, "before", left):
+                if right.kind in _LAST_KINDS and left.kind not in _LAST_KINDS:
+                    yield examined.finding("after-death", placed, part=shown(placed.site.node))
+
+
+def pointless_picks(examined: Examined) -> Iterator[Finding]:
+    """A choice among the events of one event."""
+    for placed in examined.placed:
+        if not placed.in_event:
+            continue
+        for events, span in event_spans(placed, event_sets(placed.site.node)):
+            how = events.pick.how
+            if how == "any":
+                continue
+            told = f"{events.pick.n}-th" if how == "nth" else how
+            if examined.atoms.never_alone(events):
+                yield examined.finding(
+                    "never-matches", placed, span=span,
+                    claim="nobody" if events in needed(placed.site.node) else "",
+                    part=render_events(events),
+                    why=f"inside 'same event' there is only one event, and never a {told}",
+                    instead="put the choice outside",
+                )  # fmt: skip
+            else:
+                yield examined.finding(
+                    "pointless-pick", placed, span=span, pick=told,
+                    instead=f"{told} {kind_spelling(events.kind) if events.kind else 'fact'} with … and …",
+                )  # fmt: skip
+
+
+def implausible_values(examined: Examined) -> Iterator[Finding]:
+    """A comparison with a number that no such value reaches."""
+    for placed in examined.placed:
+        for events, span in event_spans(placed, event_sets(placed.site.node)):
+            for condition in () if events.condition is None else conditions_below(events.condition):
+                limits = _limits(events, condition)
+                if limits is not None and _outside(condition, *limits):
+                    yield examined.finding(
+                        "implausible-value", placed, span=span,
+                        attribute=getattr(condition, "attribute", ""), comparison=_told(condition),
+                        low=f"{limits[0]:g}", high=f"{limits[1]:g}",
+                    )  # fmt: skip
+
+
+def wrong_concepts(examined: Examined) -> Iterator[Finding]:
+    """A concept, given by its id, of a sort that no event of the kind has."""
+    for placed in examined.placed:
+        for events, span in event_spans(placed, event_sets(placed.site.node)):
+            if events.kind is None or events.concept is None:
+                continue
+            for concept in named_concepts(events.concept):
+                if concept.id not in examined.concepts:
+                    continue
+                sort = examined.concepts.kind(concept.id)
+                if sort not in KIND_WORDS[events.kind].concepts:
+                    meant = MEANT_BY_CONCEPT[sort]
+                    instead = f"write {kind_spelling(meant[0])} {name_text(concept.name)}" if meant else "name another"
+                    yield examined.finding(
+                        "wrong-concept", placed, span=span, name=concept.name, concept_kind=sort,
+                        kind=kind_spelling(events.kind), instead=instead,
+                    )  # fmt: skip
+
+
+def named_concepts(concept: ConceptExpression) -> Iterator[Concept]:
+    """The concepts that an expression names, what is taken away left out."""
+    match concept:
+        case Under(Concept() as term):
+            yield term
+        case Union(parts):
+            for part in parts:
+                yield from named_concepts(part)
+        case OtherThan(base):
+            yield from named_concepts(base)
+
+
+@functools.cache
+def _plausible() -> Mapping[str, Mapping[str, list[float]]]:
+    return tomllib.loads((Path(__file__).parent / "plausible.toml").read_text(encoding="utf-8"))
+
+
+def _limits(events: Events, condition: Condition) -> tuple[float, float] | None:
+    """From where to where the values of the compared attribute lie; None if that is not known."""
+    if not isinstance(condition, Compare | Between):
+        return None
+    names = [] if events.concept is None else [concept.id for concept in named_concepts(events.concept)]
+    for name in (*(names if len(names) == 1 else ()), events.kind or "", "any"):
+        found = _plausible().get(name, {}).get(condition.attribute)
+        if found is not None:
+            return found[0], found[1]
+    return None
+
+
+def _outside(condition: Condition, low: float, high: float) -> bool:
+    match condition:
+        case Between(_, first, last):
+            least, most = as_number(first), as_number(last)
+            return (least is not None and least > high) or (most is not None and most < low)
+        case Compare(_, operator, value):
+            bound = as_number(value)
+            if bound is None:
+                return False
+            return {
+                "=": not low <= bound <= high,
+                "<": bound <= low,
+                "<=": bound < low,
+                ">": bound >= high,
+                ">=": bound > high,
+            }.get(operator, False)
+    return False
+
+
+def _told(condition: Condition) -> str:
+    match condition:
+        case Between(_, low, high):
+            return f"between {_number(low)} and {_number(high)}"
+        case Compare(_, operator, value):
+            return f"{operator} {_number(value)}"
+    return ""
+
+
+def _number(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"

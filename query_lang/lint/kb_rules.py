@@ -1,0 +1,245 @@
+"""Rules about one knowledge base: what none of its notes tells of, and what its answer cannot know."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pyroaring import BitMap
+
+from ...kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, World
+from ...kb.postings import ANY_CONCEPT
+from ...kb.store import KnowledgeBase
+from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union
+from ..render import name_text, render_events
+from ..vocabulary import KIND_WORDS, context_spelling, kind_spelling
+from .conditions import conditions_below
+from .examined import Examined, Placed, event_spans
+from .fact_rules import named_concepts
+from .finding import Finding
+from .places import Site, Span, event_sets
+
+#: Contexts that ask for what a note says of a fact, rather than for the fact.
+_TOLD_CONTEXTS: Final = frozenset({"absent", "uncertain", "planned", "hypothetical", "declined", "family"})
+
+
+def unknown_concepts(examined: Examined) -> Iterator[Finding]:
+    """Concepts and kinds of which no note tells, and those that are told only as denied, planned and the like."""
+    kb = _kb(examined)
+    for placed, events, span in _facts(examined):
+        if events.kind is not None and not kb.posting_any(events.kind, World.NONE):
+            held = ", ".join(kind_spelling(kind) for kind in kb.holdings.kinds if kind in KIND_WORDS)
+            yield examined.finding(
+                "kind-not-in-kb", placed, span=span, kind=kind_spelling(events.kind), kinds=held or "none"
+            )
+            continue
+        if events.concept is None:
+            continue
+        for concept in _written_apart(placed, events):
+            yield from _unknown_concept(examined, placed, span, events, concept)
+
+
+def exact_concepts_without_facts(examined: Examined) -> Iterator[Finding]:
+    """*exactly X* where only what lies below X has facts."""
+    kb = _kb(examined)
+    for placed, events, span in _facts(examined):
+        concept = events.concept
+        if not isinstance(concept, Under) or not concept.exact:
+            continue
+        identity = next(named_concepts(concept)).id
+        kinds = _kinds(examined, events, concept)
+        if identity not in examined.concepts or any(kb.holdings.has_event(kind, identity) for kind in kinds):
+            continue
+        below = _most_told(examined, kinds, sorted(examined.concepts.below(identity) - {identity}))
+        if below:
+            yield examined.finding(
+                "exactly-too-narrow", placed, span=span, name=examined.concepts.name(identity), instead=_or(below)
+            )
+
+
+def attributes_without_facts(examined: Examined) -> Iterator[Finding]:
+    """A comparison on an attribute that no fact of the kind has."""
+    kb = _kb(examined)
+    for placed, events, span in _facts(examined):
+        if events.kind is None or events.condition is None or not kb.posting_any(events.kind, World.NONE):
+            continue
+        names = dict.fromkeys(one.attribute for one in conditions_below(events.condition) if hasattr(one, "attribute"))
+        for name in names:
+            if not kb.holdings.has_attribute(events.kind, name):
+                has = [one for one in KIND_WORDS[events.kind].attributes if kb.holdings.has_attribute(events.kind, one)]
+                instead = f"what these facts have is {', '.join(has)}" if has else "ask for the fact without it"
+                yield examined.finding(
+                    "attribute-not-in-kb", placed, span=span,
+                    kind=kind_spelling(events.kind), attribute=name, instead=instead,
+                )  # fmt: skip
+
+
+def windows_outside(examined: Examined) -> Iterator[Finding]:
+    """A window after the newest note, or before anything that is told."""
+    held = _kb(examined).holdings
+    for placed, events, span in _facts(examined):
+        window = events.window
+        if window is None:
+            continue
+        if held.newest_note is not None and window.low > held.newest_note and events.context not in _TOLD_CONTEXTS:
+            why = f"the window begins after the newest note ({_date(held.newest_note)})"
+        elif held.first_day is not None and EARLIEST_DAY <= window.high < held.first_day:
+            why = f"the window ends before the first dated fact ({_date(held.first_day)})"
+        else:
+            continue
+        yield examined.finding("window-outside-kb", placed, span=span, why=why)
+
+
+def gaps_finer_than_dates(examined: Examined) -> Iterator[Finding]:
+    """A gap of a few days between facts of which most are dated to the month, the year or not at all."""
+    limits = _settings()["gap"]
+    for placed in examined.placed:
+        node = placed.site.node
+        if not isinstance(node, Ordered) or node.maximum is None or node.maximum > limits["days"]:
+            continue
+        for events in (node.left, node.right):
+            share = None if events.kind is None else _kb(examined).holdings.exact_days(events.kind)
+            if share is not None and share < limits["share"]:
+                days = f"{node.maximum} day{'' if node.maximum == 1 else 's'}"
+                yield examined.finding("gap-finer-than-dates", placed, days=days, share=f"{round(100 * (1 - share))}%")
+                break
+
+
+def closed_world(examined: Examined) -> Iterator[Finding]:
+    """*not* of something that most records never speak of, or of what a note merely says."""
+    kb, settings = _kb(examined), _settings()["closed_world"]
+    everybody = len(kb.patients)
+    for site in _denied(examined):
+        if not isinstance(site.node, Exists):
+            continue
+        events, placed = site.node.events, Placed(site)
+        if events.context in _TOLD_CONTEXTS:
+            yield examined.finding("not-of-uncertain", placed, context=context_spelling(events.context))
+        if events.kind is None or events.kind not in settings["kinds"]:
+            continue
+        ids = {concept.id for concept in named_concepts(events.concept)} if events.concept else {ANY_CONCEPT}
+        known = len(BitMap.union(BitMap(), *(kb.posting(events.kind, one, World.NONE) for one in ids)))
+        if everybody and known < settings["share"] * everybody:
+            thing = Events(events.kind, events.concept)
+            told = render_events(thing)
+            instead = f"to ask only those of whom it is told, add 'and any mention of {told}'"
+            yield examined.finding(
+                "closed-world", placed, what=f"'{told}'", known=known, all=everybody, instead=instead
+            )
+
+
+# --- what the rules share ---------------------------------------------------------------------------------------------
+
+
+def _kb(examined: Examined) -> KnowledgeBase:
+    assert examined.kb is not None  # these rules run on a knowledge base alone
+    return examined.kb
+
+
+@functools.cache
+def _settings() -> Mapping[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "kb_rules.toml").read_text(encoding="utf-8"))
+
+
+def _facts(examined: Examined) -> Iterator[tuple[Placed, Events, Span | None]]:
+    for placed in examined.placed:
+        for events, span in event_spans(placed, event_sets(placed.site.node)):
+            yield placed, events, span
+
+
+def _denied(examined: Examined) -> Iterator[Site]:
+    """What stands directly under *not* or *except*, brackets and alternatives looked through."""
+    for placed in examined.placed:
+        node, parts = placed.site.node, placed.site.parts
+        waiting = [parts[-1]] if isinstance(node, Not | Except) and parts else []
+        while waiting:
+            site = waiting.pop()
+            yield site
+            if not isinstance(site.node, Not | Except):
+                waiting.extend(reversed(site.parts))
+
+
+def _written_apart(placed: Placed, events: Events) -> Sequence[ConceptExpression]:
+    """The alternatives that somebody wrote; a set of concepts that was named as one stays one."""
+    concept = events.concept
+    if isinstance(concept, OtherThan):
+        concept = concept.base
+    if concept is None:
+        return ()
+    written = getattr(getattr(placed.site.written, "events", None), "concept", None)
+    written = written.base if isinstance(written, OtherThan) else written
+    if isinstance(concept, Union) and isinstance(written, Union):
+        return concept.parts
+    return (concept,)
+
+
+def _kinds(examined: Examined, events: Events, concept: ConceptExpression) -> tuple[str, ...]:
+    """The kinds of event that the concept is looked for in."""
+    if events.kind is not None:
+        return (events.kind,)
+    sorts = {examined.concepts.kind(one.id) for one in named_concepts(concept) if one.id in examined.concepts}
+    return tuple(kind for kind in KINDS if kind in KIND_WORDS and sorts & set(KIND_WORDS[kind].concepts))
+
+
+def _unknown_concept(
+    examined: Examined, placed: Placed, span: Span | None, events: Events, concept: ConceptExpression
+) -> Iterator[Finding]:
+    kb = _kb(examined)
+    kinds, names = _kinds(examined, events, concept), [one.id for one in named_concepts(concept)]
+    if not names or not kinds:
+        return
+    words = " or ".join(f"'{examined.concepts.name(one)}'" for one in names[:3]) + (" …" if len(names) > 3 else "")
+    what = f"{words} as {kind_spelling(events.kind)}" if events.kind else words
+    if not any(kb.posting(kind, one, World.NONE) for kind in kinds for one in names):
+        near = _near(examined, kinds, names[0]) if len(names) == 1 else []
+        instead = f"near it there is {_or(near)}" if near else _elsewhere(examined, kinds, names)
+        yield examined.finding("unknown-to-kb", placed, span=span, what=what, instead=instead)
+    elif events.context == "present" and not any(
+        kb.posting(kind, one, World.POSSIBLE) for kind in kinds for one in names
+    ):
+        told = Events(events.kind, concept)
+        instead = f"'no evidence of {render_events(told)}', 'planned …', 'family history of …' or 'any mention of …'"
+        yield examined.finding("only-otherwise", placed, span=span, what=what, instead=instead)
+
+
+def _near(examined: Examined, kinds: Sequence[str], identity: str) -> list[str]:
+    """Names of concepts near one that facts are of: its relatives up the ontology, those of most patients first."""
+    if identity not in examined.concepts:
+        return []
+    steps, at = _settings()["near"]["steps"], [identity]
+    for _ in range(steps):
+        at = list(dict.fromkeys(parent for one in at for parent in examined.concepts.parents(one)))
+        beside = [child for parent in at for child in examined.concepts.children(parent)]
+        # What lies above says little: nearly every record has a "solid tumor".
+        above = examined.concepts.above(identity)
+        found = _most_told(examined, kinds, [one for one in dict.fromkeys(beside) if one not in above])
+        if found:
+            return found
+    return _most_told(examined, kinds, sorted(examined.concepts.above(identity)))
+
+
+def _most_told(examined: Examined, kinds: Sequence[str], among: Sequence[str]) -> list[str]:
+    kb, most = _kb(examined), _settings()["near"]["most"]
+    told = [(sum(len(kb.posting(kind, one, World.POSSIBLE)) for kind in kinds), one) for one in among]
+    best = sorted((row for row in told if row[0]), key=lambda row: (-row[0], row[1]))[:most]
+    return [f"{name_text(examined.concepts.name(one))} ({count})" for count, one in best]
+
+
+def _elsewhere(examined: Examined, kinds: Sequence[str], names: Sequence[str]) -> str:
+    """Another kind of fact that tells of the same concepts."""
+    for kind in _kb(examined).holdings.kinds:
+        if kind not in kinds and any(_kb(examined).posting(kind, one, World.NONE) for one in names):
+            return f"it is told as {kind_spelling(kind)}: write {kind_spelling(kind)} …"
+    return "check the name, or ask for a wider concept"
+
+
+def _or(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _date(day: int) -> str:
+    return datetime.date.fromordinal(min(max(day, EARLIEST_DAY), LATEST_DAY)).isoformat()

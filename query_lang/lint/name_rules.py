@@ -1,0 +1,58 @@
+"""Rules about the names that a query gives itself: definitions that nobody uses, or that hide a concept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..nodes import Defined, PatientExpression, children
+from ..vocabulary import KIND_OF_SPELLING
+from .examined import Examined
+from .finding import Finding
+from .places import Span
+
+
+def unused_definitions(examined: Examined) -> Iterator[Finding]:
+    """A definition that neither the criterion nor a used definition uses."""
+    used = _used(examined.query.body)
+    for definition in reversed(examined.query.definitions):
+        if definition.name in used:
+            used |= _used(definition.body)
+    for definition in examined.query.definitions:
+        if definition.name not in used:
+            span = _name_span(examined.text, definition.name)
+            yield examined.finding("unused-definition", span=span, name=definition.name)
+
+
+def shadowing_definitions(examined: Examined) -> Iterator[Finding]:
+    """A definition with the name of a concept, a set of concepts, or a kind of fact."""
+    for definition in examined.query.definitions:
+        kind = _known_as(examined, definition.name)
+        if kind:
+            span = _name_span(examined.text, definition.name)
+            yield examined.finding("shadowing", span=span, name=definition.name, kind=kind)
+
+
+def _known_as(examined: Examined, name: str) -> str:
+    found = examined.concepts.lookup(name)
+    if found:
+        return examined.concepts.kind(found[0])
+    if examined.concepts.value_set(name) is not None:
+        return "set of concepts"
+    return "kind of fact" if name.casefold() in KIND_OF_SPELLING else ""
+
+
+def _used(node: PatientExpression) -> set[str]:
+    found, waiting = set(), [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Defined):
+            found.add(one.name)
+        waiting.extend(children(one))
+    return found
+
+
+def _name_span(text: str, name: str) -> Span | None:
+    """Where the definition stands in the text."""
+    match = re.search(rf"\blet\s+(['\"“‘]?{re.escape(name)}['\"”’]?)\s+(?:be\b|=)", text, re.IGNORECASE)
+    return None if match is None else match.span(1)

@@ -1,0 +1,133 @@
+"""Where each criterion stands in the text: a tree of sites that follows the resolved query node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from lark import Tree
+from lark.exceptions import LarkError
+
+from ..build import Builder
+from ..nodes import Events, Exists, PatientExpression, Query, children
+from ..parse import checked
+from ..syntax import grammar
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """One criterion of the resolved query: its characters in the text (None: unknown), and its parts, likewise.
+
+    ``written`` is the criterion before names were resolved, None where the two trees differ. ``bracketed``: it stands
+    in brackets of its own. ``events`` are the places of the event sets in it, by their position in the node.
+    """
+
+    node: PatientExpression
+    span: Span | None = None
+    parts: tuple[Site, ...] = ()
+    written: Any = None
+    bracketed: bool = False
+    events: tuple[Span | None, ...] = ()
+
+    def walk(self) -> Iterator[Site]:
+        """This site and all below it, in the order of the text."""
+        waiting = [self]
+        while waiting:
+            site = waiting.pop()
+            yield site
+            waiting.extend(reversed(site.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """The sites of a query: of each definition's body in order, then of the criterion."""
+
+    definitions: tuple[Site, ...]
+    body: Site
+
+
+@dataclass
+class _PlacedBuilder(Builder):
+    """Builds the query and remembers from which characters each node was built."""
+
+    spans: dict[int, Span] = field(default_factory=dict)
+    bracketed: set[int] = field(default_factory=set)
+    #: Ids are those of living objects only.
+    kept: list[Any] = field(default_factory=list)
+
+    def _call_userfunc(self, tree: Tree[Any], new_children: Any = None) -> Any:
+        result = super()._call_userfunc(tree, new_children)
+        start, end = getattr(tree.meta, "start_pos", None), getattr(tree.meta, "end_pos", None)
+        if start is not None and end is not None and hasattr(type(result), "__dataclass_fields__"):
+            for node in (result, result.events) if isinstance(result, Exists) else (result,):
+                self.kept.append(node)
+                # Rules that hand a node on, as brackets do, come later and are wider.
+                self.spans.setdefault(id(node), (start, end))
+            if tree.data == "group":
+                self.bracketed.add(id(result))
+        return result
+
+
+def sites_of(resolved: Query, text: str) -> Sites:
+    """The sites of ``resolved``, which ``text`` spells; without a text, or when it spells another query, no places."""
+    builder = _PlacedBuilder()
+    written: Any = None
+    if text:
+        try:
+            written = builder.transform(grammar().parse(checked(text)))
+        except (LarkError, ValueError):
+            written = None
+    follow = _Follower(builder)
+    bodies = [] if written is None else [one.body for one in written.definitions]
+    if len(bodies) != len(resolved.definitions):
+        bodies = [None] * len(resolved.definitions)
+    definitions = tuple(
+        follow.site(body, definition.body) for body, definition in zip(bodies, resolved.definitions, strict=True)
+    )
+    return Sites(definitions, follow.site(None if written is None else written.body, resolved.body))
+
+
+class _Follower:
+    def __init__(self, builder: _PlacedBuilder) -> None:
+        self._builder = builder
+
+    def site(self, written: Any, node: PatientExpression) -> Site:
+        if type(written) is not type(node):
+            written = None
+        below = children(node)
+        others: tuple[Any, ...] = () if written is None else children(written)
+        if len(others) != len(below):
+            others = (None,) * len(below)
+        parts = tuple(self.site(other, part) for other, part in zip(others, below, strict=True))
+        events = self._event_spans(written, node)
+        span = None if written is None else self._builder.spans.get(id(written))
+        if span is None:
+            span = _around([part.span for part in parts] + list(events))
+        return Site(node, span, parts, written, id(written) in self._builder.bracketed, events)
+
+    def _event_spans(self, written: Any, node: PatientExpression) -> tuple[Span | None, ...]:
+        own = event_sets(node)
+        others = () if written is None else event_sets(written)
+        if len(others) != len(own):
+            return (None,) * len(own)
+        return tuple(self._builder.spans.get(id(other)) for other in others)
+
+
+def event_sets(node: Any) -> tuple[Events, ...]:
+    """The event sets that stand in a leaf itself, in the order of its fields."""
+    found: list[Events] = []
+    for one in fields(node):
+        value = getattr(node, one.name)
+        if isinstance(value, Events):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [part for part in value if isinstance(part, Events)]
+    return tuple(found)
+
+
+def _around(spans: list[Span | None]) -> Span | None:
+    known = [span for span in spans if span is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
