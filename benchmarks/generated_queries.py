@@ -101,7 +101,46 @@ class _Maker:
     def _leaf(self, about: Sequence[Event]) -> nodes.PatientExpression:
         if self._chance(0.35) and (len(about) > 1 or self._chance(0.1)):
             return self._ordered(about)
+        if self._chance(0.25):
+            return self._of_events(about)
         return nodes.Exists(self._events(about))
+
+    def _of_events(self, about: Sequence[Event]) -> nodes.PatientExpression:
+        """One of the other criteria about how events lie to each other, or a list of patients."""
+        one = self._events(about)
+        plain = dataclasses.replace(one, pick=nodes.Pick())
+        match self._random.choice(["sequence", "clear", "times", "age", "lacking", "among"]):
+            case "sequence":
+                told = sorted(self._random.choices(about, k=3), key=lambda event: event.day.midpoint)
+                gaps = []
+                for earlier, later in itertools.pairwise(told):
+                    gap = max(1, later.day.midpoint - earlier.day.midpoint)
+                    least = 1 if self._chance(0.7) else self._random.randint(1, gap)
+                    most = None if self._chance(0.6) else gap + self._random.choice([0, 3, 60])
+                    gaps.append(nodes.Gap(least, most, self._stranger(0.3)))
+                return nodes.Sequence(tuple(self._events([event]) for event in told), tuple(gaps))
+            case "clear":
+                relation = self._random.choice(nodes.GAP_RELATIONS)
+                most = self._random.choice([None, 5, 90])
+                if relation == "within" and most is None:
+                    most = 30
+                return nodes.Clear(one, relation, self._events(self._somebody()), 1, most)
+            case "times":
+                by = "lines" if plain.kind == "medication" else self._random.choice(["days", "concepts"])
+                return nodes.Times(self._random.choice([1, 2, 2, 3]), plain, by)
+            case "age":
+                bounds = self._random.choice([(70, None), (0, 69), (69, 70), (69, 69)])
+                if self._chance(0.3):
+                    return nodes.AgeAt(None, max(EARLIEST_DAY, self._random.choice(about).day.midpoint), *bounds)
+                return nodes.AgeAt(one, None, *bounds)
+            case "lacking":
+                asked = dataclasses.replace(plain, context="present")
+                return nodes.Lacking(self._random.choice(nodes.ABSENCES), asked)
+        ids = {about[0].patient_id, self._somebody()[0].patient_id, "nobody"}
+        return nodes.Among(tuple(sorted(ids)))
+
+    def _stranger(self, share: float) -> nodes.Events | None:
+        return self._events(self._somebody()) if self._chance(share) else None
 
     def _parts(self, about: Sequence[Event], deepest: int, most: int = 3) -> tuple[nodes.PatientExpression, ...]:
         return tuple(
@@ -148,12 +187,18 @@ class _Maker:
         if self._chance(0.2):
             gap = self._random.randint(-400, 400)
         left, right = self._events([one]), self._events([other])
+        different = self._chance(0.1)
+        if self._chance(0.25):
+            relation = self._random.choice(["during", "overlapping", "beside"])
+            return nodes.Ordered(left, relation, right, different=different or relation == "beside")
         if gap == 0 or self._chance(0.3):
             least = 0 if gap == 0 or self._chance(0.5) else self._random.randint(1, abs(gap))
-            return nodes.Ordered(left, "within", right, least, max(least, abs(gap)) + self._random.choice([0, 3, 60]))
+            most = max(least, abs(gap)) + self._random.choice([0, 3, 60])
+            return nodes.Ordered(left, "within", right, least, most, different, self._stranger(0.2))
         least = self._random.choice([1, 1, abs(gap), self._random.randint(1, abs(gap))])
         most = None if self._chance(0.5) else max(least, abs(gap)) + self._random.choice([0, 3, 60])
-        return nodes.Ordered(left, "before" if gap > 0 else "after", right, least, most)
+        relation = "before" if gap > 0 else "after"
+        return nodes.Ordered(left, relation, right, least, most, different, self._stranger(0.2))
 
     # --- event sets -------------------------------------------------------------------------------------------------
 
@@ -169,10 +214,13 @@ class _Maker:
         return nodes.Events(
             kind,
             concept,
-            self._condition(event) if kind is not None and self._chance(0.55) else None,
+            self._condition(event) if kind is not None and KINDS[kind][1] and self._chance(0.55) else None,
             self._context(event),
             weighted(self._random, picks),
             self._window(event) if self._chance(0.3) else None,
+            self._random.choice(["pathology", "imaging", "clinical"]) if self._chance(0.06) else "",
+            self._chance(0.06),
+            2 if self._chance(0.06) else 1,
         )
 
     def _context(self, event: Event) -> str:
@@ -317,9 +365,17 @@ def _details(node: Any) -> Iterator[tuple[str, str]]:
         case nodes.Window(low, high):
             ends = {(True, True): "whole", (True, False): "until", (False, True): "since", (False, False): "both"}
             yield "window", ends[low == EARLIEST_DAY, high == LATEST_DAY]
+        case nodes.Times(_, _, by):
+            yield "times", by
+        case nodes.Lacking(how, _):
+            yield "lacking", how
         case nodes.Ordered(left, relation, right, minimum, maximum):
             least = "min" if minimum > (0 if relation == "within" else 1) else ""
             yield "relation", " ".join(filter(None, (relation, least, "" if maximum is None else "max")))
+            if node.different:
+                yield "relation", f"{relation} another"
+            if node.without is not None:
+                yield "relation", f"{relation} without"
             if left.pick.how != "any" or right.pick.how != "any":
                 yield "relation of a pick", relation
         case nodes.AtLeast(n, parts):
@@ -335,7 +391,11 @@ def wanted() -> frozenset[str]:
     expected |= {f"kind: {kind}" for kind in (*KINDS, "none")}
     expected |= {f"window: {shape}" for shape in ("both", "since", "until", "whole")}
     expected |= {"exactly: Under", "exactly: Is", "at least: one", "at least: some", "at least: all"}
-    for relation in nodes.RELATIONS:
+    expected |= {f"times: {by}" for by in nodes.COUNTED} | {f"lacking: {how}" for how in nodes.ABSENCES}
+    expected |= {f"relation: {relation} another" for relation in nodes.RELATIONS}
+    expected |= {f"relation: {relation} without" for relation in nodes.GAP_RELATIONS}
+    expected |= {f"relation: {relation}" for relation in nodes.RELATIONS if relation not in nodes.GAP_RELATIONS}
+    for relation in nodes.GAP_RELATIONS:
         bounds = ("max", "min max") if relation == "within" else ("", "min", "max", "min max")
         expected |= {f"relation: {relation} {bound}".rstrip() for bound in bounds} | {f"relation of a pick: {relation}"}
     for outer, inner in itertools.product(("SameTumor", "SameEvent"), repeat=2):

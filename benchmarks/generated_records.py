@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, TypeVar
 
@@ -19,9 +19,12 @@ from cohortium.kb.model import (
     NO_TUMOR,
     Context,
     DayInterval,
+    Decision,
     Event,
     Experiencer,
     Journey,
+    Mention,
+    Note,
     Polarity,
     Temporality,
     Value,
@@ -70,7 +73,12 @@ KINDS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[Value, ...]]
     "grade": (("",), {"grade": ("1", "2", "3", "high")}),
     "lab": (("",), {"value": (1.0, 2.0, 5.0)}),
     "performance": (("ecog", "kps"), {"value": (0.0, 1.0, 2.0, 80.0, "unknown")}),
+    "birth": (("",), {}),
 }
+
+#: Types of note and sections that mentions stand in; the classes of note that they make are told apart in a query.
+NOTE_TYPES: Final = ("Pathology report", "CT chest", "Oncology clinic note")
+SECTIONS: Final = ("", "imaging", "final_diagnosis")
 
 #: How often each kind is drawn.
 _OFTEN: Final = {"diagnosis": 3, "medication": 4, "biomarker": 3, "tnm": 2, "stage": 3, "grade": 1, "lab": 1}
@@ -149,14 +157,55 @@ def journey(random: Random, patient_id: str, shape: Shape) -> Journey:
         _event(random, patient_id, shape, tumors, visits, kind="diagnosis" if number < len(tumors) else None)
         for number in range(max(len(tumors), random.randint(*shape.events)))
     ]
-    return Journey(patient_id, events=tuple(drawn))
+    if random.random() < 0.8:
+        drawn.append(_birth(random, patient_id, shape))
+    notes = [_note(random, patient_id, number, random.choice(visits)) for number in range(random.randint(0, 4))]
+    return with_evidence(random, Journey(patient_id, tuple(notes), events=tuple(drawn)), shape.disputed)
+
+
+def _birth(random: Random, patient_id: str, shape: Shape) -> Event:
+    """Seventy years before the records, on one of the days of the year on which they lie; tied to no tumor."""
+    day = _day(random, shape.dates)
+    born = datetime.date.fromordinal(day)
+    born = born.replace(year=born.year - random.choice([69, 70]), day=min(born.day, 28))
+    low = born.toordinal()
+    wide = random.choice([0, 0, 1, 3] if shape.dates is Dates.NARROW else [0, 30, 365]) if shape.open_dates else 0
+    return Event(patient_id, "birth", "", DayInterval(low, low + wide), tumor=ALL_TUMORS)
+
+
+def _note(random: Random, patient_id: str, number: int, day: int) -> Note:
+    date = None if random.random() < 0.1 else datetime.date.fromordinal(day)
+    return Note(patient_id, f"n{number}", f"Note {number}.", date, random.choice(NOTE_TYPES))
+
+
+def with_evidence(random: Random, journey: Journey, disputed: float) -> Journey:
+    """The record with mentions for its events, in any of its notes, and decisions about some events."""
+    mentions: list[Mention] = []
+    events = []
+    for event in journey.events:
+        told = random.sample(journey.notes, random.randint(0, min(2, len(journey.notes))))
+        own = [
+            Mention(note.note_id, at, at + 1, "x", event.kind, "", event.concept, section=random.choice(SECTIONS))
+            for at, note in enumerate(told, len(mentions))
+        ]
+        mentions += own
+        evidence = tuple(mention.mention_id for mention in own)
+        events.append(replace(event, evidence=evidence, sources=random.choice([1, 1, 2, 3])))
+    decisions = []
+    for event in events:
+        if random.random() < disputed / 2:
+            named = (event.event_id,)
+            sides = (named, ()) if event.world >= World.BELIEVED else ((), named)
+            decisions.append(Decision(journey.patient_id, "made up", *sides, "made up"))
+    return replace(journey, mentions=tuple(mentions), events=tuple(events), decisions=tuple(decisions))
 
 
 def _event(
     random: Random, patient_id: str, shape: Shape, tumors: Sequence[str], visits: Sequence[int], kind: str | None
 ) -> Event:
     if kind is None:
-        kind = random.choices(list(KINDS), [_OFTEN.get(kind, 2) for kind in KINDS])[0]
+        told = [kind for kind in KINDS if kind != "birth"]
+        kind = random.choices(told, [_OFTEN.get(kind, 2) for kind in told])[0]
     concepts, attributes = KINDS[kind]
     context, world = _told(random, shape)
     day = random.choice(visits) if random.random() < 0.7 else _day(random, shape.dates)
@@ -169,7 +218,19 @@ def _event(
         context=context,
         world=world,
         tumor=_tumor(random, shape, tumors),
+        end=_end(random, shape, day),
     )
+
+
+def _end(random: Random, shape: Shape, day: int) -> DayInterval | None:
+    """Of some events: a day after it, or days."""
+    if random.random() < 0.6:
+        return None
+    if shape.dates is Dates.NARROW:
+        low = day + random.randint(3, 9)
+        return DayInterval(low, low + random.choice([0, 0, 2]) * bool(shape.open_dates))
+    low = day + random.randint(400, 700)
+    return DayInterval(low, low + random.choice([0, 0, 30, 365]) * bool(shape.open_dates))
 
 
 def _told(random: Random, shape: Shape) -> tuple[Context, World]:

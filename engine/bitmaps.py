@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from ..kb.model import KINDS, World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
-from .plan import Atom, Complement, Count, Either, Every, Minus, Order, Plan, Scope, is_plain
+from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, is_plain
 
 #: The world that bounds a negation.
 OPPOSITE = {World.CERTAIN: World.POSSIBLE, World.BELIEVED: World.BELIEVED, World.POSSIBLE: World.CERTAIN}
@@ -70,6 +71,8 @@ class BitmapEvaluator:
                 return candidates - self.members(right, OPPOSITE[world], candidates)
             case Count(n, parts):
                 return self._count(n, parts, world, candidates)
+            case Listed(patients):
+                return patient_numbers(self._kb, patients) & candidates
         bound = self.bound(number, world)
         if bound is not None:
             candidates = candidates & bound
@@ -125,8 +128,10 @@ class BitmapEvaluator:
         match self._plan.steps[number]:
             case Atom(events):
                 return self._atom_bound(events, world)
-            case Order(node):
-                return self._atom_bound(node.left, world) & self._atom_bound(node.right, world)
+            case Related(node):
+                return self._criterion_bound(node, world)
+            case Listed(patients):
+                return patient_numbers(self._kb, patients)
             case Scope(_, body):
                 return self.bound(body, world)
             case Every(parts):
@@ -141,10 +146,32 @@ class BitmapEvaluator:
                 return _united(found for found in bounds if found is not None)
         return None
 
+    def _criterion_bound(self, node: nodes.EventCriterion, world: World) -> BitMap | None:
+        needed: tuple[nodes.Events, ...]
+        match node:
+            case nodes.Ordered(left, _, right):
+                needed = (left, right)
+            case nodes.Sequence(steps):
+                needed = steps
+            case nodes.Clear(events) | nodes.Times(_, events):
+                needed = (events,)
+            case nodes.AgeAt(events):
+                needed = (nodes.Events("birth"), *(() if events is None else (events,)))
+            case nodes.Lacking():
+                return None
+        return BitMap.intersection(*[self._atom_bound(events, world) for events in needed])
+
     def _atom_bound(self, events: nodes.Events, world: World) -> BitMap:
         by_world = events.context in ("present", "current", "historical")
         concepts: Iterable[str] = ("",) if events.concept is None else named_ids(events.concept)
         return self._postings(events.kind, concepts, world if by_world else World.NONE)
+
+
+def patient_numbers(kb: KnowledgeBase, patients: Iterable[str]) -> BitMap:
+    """The dense numbers of those of the ids that the knowledge base has."""
+    known = kb.patients
+    places = ((patient, bisect.bisect_left(known, patient)) for patient in patients)
+    return BitMap(place for patient, place in places if place < len(known) and known[place] == patient)
 
 
 def _united(bitmaps: Iterable[BitMap]) -> BitMap:

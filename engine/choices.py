@@ -95,19 +95,19 @@ def _first(frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spo
 def _nth(n: int, frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spoilers: Array) -> Chosen:
     # Group by group: days are shared out among events by greedy walks that do not turn into columns.
     found = Chosen(np.zeros(len(frame.index), dtype=bool), low.copy(), high.copy(), np.zeros(frame.groups, dtype=bool))
-    for group, entries in _grouped(frame, maybe):
+    for group, entries in grouped(frame, maybe):
         if len(entries) < n:
             continue
         # In order, so that the days of all but one need not be ordered again.
         entries.sort(key=lambda entry: low[entry])
         days = {entry: (int(low[entry]), int(high[entry])) for entry in entries}
         # Once that day has passed, n days have passed in every completion.
-        last = _nth_of_fewest(n, [days[entry] for entry in entries if sure[entry]])
+        last = nth_of_fewest(n, [days[entry] for entry in entries if sure[entry]])
         found.must[group] = last is not None
         taken = {days[entry][0] for entry in entries if spoilers[entry] and days[entry][0] == days[entry][1]}
         for entry in entries:
             own_low, own_high = days[entry]
-            passed = _day_of_most(n - 1, [day for other, day in days.items() if other != entry])
+            passed = day_of_most(n - 1, [day for other, day in days.items() if other != entry])
             if passed is None:
                 continue
             own_low = max(own_low, passed + 1)
@@ -121,7 +121,7 @@ def _nth(n: int, frame: Frame, low: Array, high: Array, sure: Array, maybe: Arra
     return found
 
 
-def _nth_of_fewest(n: int, intervals: Iterable[tuple[int, int]]) -> int | None:
+def nth_of_fewest(n: int, intervals: Iterable[tuple[int, int]]) -> int | None:
     """The n-th of the fewest days of which one lies in each interval, as late as can be; None if there are fewer."""
     count, last = 0, EARLIEST_DAY - _DAYS
     for low, high in sorted(intervals, key=lambda interval: interval[1]):
@@ -132,7 +132,7 @@ def _nth_of_fewest(n: int, intervals: Iterable[tuple[int, int]]) -> int | None:
     return None
 
 
-def _day_of_most(n: int, intervals: list[tuple[int, int]]) -> int | None:
+def day_of_most(n: int, intervals: list[tuple[int, int]]) -> int | None:
     """The first day by which n of the intervals can have had a day each, no two the same; None if they cannot."""
     waiting = sorted(intervals)
     ends: list[int] = []
@@ -155,7 +155,7 @@ def _day_of_most(n: int, intervals: list[tuple[int, int]]) -> int | None:
     return day
 
 
-def _grouped(frame: Frame, mask: Array) -> Iterator[tuple[int, list[int]]]:
+def grouped(frame: Frame, mask: Array) -> Iterator[tuple[int, list[int]]]:
     """Each group that has entries in the mask, with those entries."""
     entries = np.flatnonzero(mask)
     entries = entries[np.argsort(frame.group[entries], kind="stable")]
@@ -216,10 +216,10 @@ class _Values:
         """Which of ``entries`` leave room for one of ``others`` that exceeds each of the spoilers of their group, and
         does not exceed them."""
         others, spoilers = others & self.ranked, spoilers & self.ranked
-        rivals = {group: {int(self.codes[at]) for at in members} for group, members in _grouped(self.frame, others)}
-        spoilt = {group: {int(self.codes[at]) for at in members} for group, members in _grouped(self.frame, spoilers)}
+        rivals = {group: {int(self.codes[at]) for at in members} for group, members in grouped(self.frame, others)}
+        spoilt = {group: {int(self.codes[at]) for at in members} for group, members in grouped(self.frame, spoilers)}
         found = entries.copy()
-        for group, members in _grouped(self.frame, entries & _any_of(self.frame, spoilers)[self.frame.group]):
+        for group, members in grouped(self.frame, entries & _any_of(self.frame, spoilers)[self.frame.group]):
             for at in members:
                 own = int(self.codes[at])
                 room = [code for code in rivals[group] if not self._exceeds(code, own)]
@@ -252,8 +252,8 @@ class _Values:
 
     def _unexceeded_one_by_one(self, entries: Array, others: Array) -> Array:
         found = np.zeros(len(self.codes), dtype=bool)
-        rivals = {group: {int(self.codes[at]) for at in members} for group, members in _grouped(self.frame, others)}
-        for group, members in _grouped(self.frame, entries):
+        rivals = {group: {int(self.codes[at]) for at in members} for group, members in grouped(self.frame, others)}
+        for group, members in grouped(self.frame, entries):
             for at in members:
                 found[at] = not any(self._exceeds(other, int(self.codes[at])) for other in rivals.get(group, ()))
         return found

@@ -15,7 +15,8 @@ from ..kb.scales import Scales
 from ..query_lang import nodes
 from ..query_lang.render import render_expression
 from .evidence import EvidenceReader, ShownEvent, world_word
-from .reference import Meaning, View
+from .reference import Meaning
+from .reference_views import View
 
 _WORLDS: Final = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
 #: Events of the same kind and concept that do not count, shown beside those that do.
@@ -111,12 +112,11 @@ class _Explainer:
         world = self._highest(node, view)
         text, certainty = render_expression(node), world_word(world)
         match node:
-            case nodes.Exists(events):
-                counting, others = self._events((events,), node, view, world)
-                return ExplainedCriterion(text, certainty, counting, others)
-            case nodes.Ordered(left, _, right):
-                counting, others = self._events((left, right), node, view, world)
-                return ExplainedCriterion(text, certainty, counting, others)
+            case nodes.AgeAt(events):
+                sets = (nodes.Events("birth"), *(() if events is None else (events,)))
+                return ExplainedCriterion(text, certainty, *self._events(sets, view, world))
+            case nodes.Exists() | nodes.Ordered() | nodes.Sequence() | nodes.Clear() | nodes.Times() | nodes.Lacking():
+                return ExplainedCriterion(text, certainty, *self._events(nodes.event_sets(node), view, world))
             case nodes.SameTumor(body):
                 tumors = {
                     self._tumor_text(tumor, view): view.of_tumor(tumor)
@@ -131,7 +131,9 @@ class _Explainer:
                     if seen.world >= world
                 }
                 return self._scoped(text, certainty, body, single, view)
-        return ExplainedCriterion(text, certainty, parts=tuple(self.criterion(part, view) for part in _parts(node)))
+        return ExplainedCriterion(
+            text, certainty, parts=tuple(self.criterion(part, view) for part in nodes.children(node))
+        )
 
     def _tumor_text(self, tumor: str, view: View) -> str:
         """What the tumor is, by its first diagnosis."""
@@ -158,7 +160,7 @@ class _Explainer:
         return ExplainedCriterion(text, certainty, parts=(self.criterion(body, best[2]),), scope=best[1])
 
     def _events(
-        self, sets: Iterable[nodes.Events], node: nodes.PatientExpression, view: View, world: World
+        self, sets: Iterable[nodes.Events], view: View, world: World
     ) -> tuple[tuple[ShownEvent, ...], tuple[ShownEvent, ...]]:
         """The events that count in the world (possible, if it holds in none), and nearby ones that do not."""
         asked = World.POSSIBLE if world is World.NONE else world
@@ -173,14 +175,3 @@ class _Explainer:
         shown = tuple(self.reader.shown(event) for _, event in sorted(counting.items()))
         left = [event for position, event in sorted(others.items()) if position not in counting]
         return shown, tuple(self.reader.shown(event) for event in left[:_MOST_OTHERS])
-
-
-def _parts(node: nodes.PatientExpression) -> tuple[nodes.PatientExpression, ...]:
-    match node:
-        case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
-            return parts
-        case nodes.Not(part):
-            return (part,)
-        case nodes.Except(left, right):
-            return (left, right)
-    return ()

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import BitMap
 
-from ..kb.model import ALL_TUMORS, NO_TUMOR, Value, World
+from ..kb.model import ALL_TUMORS, EARLIEST_DAY, LATEST_DAY, NO_TUMOR, Value, World
 from ..kb.store import KnowledgeBase
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -84,6 +84,10 @@ class Rows:
         self.low = table["low"].to_numpy().astype(np.int64)
         self.high = table["high"].to_numpy().astype(np.int64)
         self.middle = (self.low + self.high) // 2
+        self.ends = pc.is_valid(table["end_low"]).to_numpy()
+        #: Of a row that has an end: its first and last day.
+        self.end_low = pc.fill_null(table["end_low"], 0).to_numpy().astype(np.int64)
+        self.end_high = pc.fill_null(table["end_high"], 0).to_numpy().astype(np.int64)
         self.world = table["world"].to_numpy().astype(np.int8)
         self._tumor = table["tumor"]
         self._attributes: dict[str, Attribute] = {}
@@ -118,6 +122,27 @@ class Rows:
         codes[at[told]] = words.codes
         codes[at[counted]] = len(words.distinct) + positions
         return Attribute(codes, (*words.distinct, *values.tolist()))
+
+    # --- how events are known ---------------------------------------------------------------------------------------
+
+    def known_so(self, rows: Array, source: str, undisputed: bool, sources: int) -> Array:
+        """Which of the rows of the mask are told in such a note, by so many, and named by no decision."""
+        told = self._kb.told_table(pa.array(self.event[rows]))
+        kept = np.asarray(told["sources"].to_numpy() >= sources)
+        if source:
+            kept &= Words.of(told["source"]).among((source,))
+        if undisputed:
+            kept &= ~told["disputed"].to_numpy()
+        return rows & np.isin(self.event, told["event"].to_numpy()[kept])
+
+    @cached_property
+    def observations(self) -> tuple[Array, Words, Array, Array]:
+        """Of each note of the patients: the position of its patient, its class, the first and the last day it can be
+        of."""
+        table = self._kb.observation_table(BitMap(self.patients))
+        owner = np.searchsorted(self.patients, table["patient"].to_numpy())
+        low, high = (pc.fill_null(table["day"], day).to_numpy() for day in (EARLIEST_DAY, LATEST_DAY))
+        return owner, Words.of(table["source"]), low, high
 
     # --- tumors -----------------------------------------------------------------------------------------------------
 

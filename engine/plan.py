@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from ..kb.model import KINDS
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
 
@@ -21,10 +22,17 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """Patients with two events in a time relation."""
+class Related:
+    """Patients whose events lie to each other as a leaf of the tree asks."""
 
-    node: nodes.Ordered
+    node: nodes.EventCriterion
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The patients with these ids."""
+
+    patients: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,7 @@ class Count:
     parts: tuple[int, ...]
 
 
-Step = Atom | Order | Scope | Every | Either | Complement | Minus | Count
+Step = Atom | Related | Listed | Scope | Every | Either | Complement | Minus | Count
 Rule = Callable[[Step, "Plan"], Step]
 
 
@@ -85,7 +93,7 @@ class Plan:
         self._rules = tuple(rules)
         self._numbers: dict[Step, int] = {}
         self._depths: list[int] = []
-        #: Of each step: 0 bitmaps alone, 1 events, 2 pairs of events, 3 a scope.
+        #: Of each step: 0 bitmaps alone, 1 events, 2 events and others, 3 a scope.
         self.costs: list[int] = []
 
     def add(self, step: Step) -> int:
@@ -167,23 +175,36 @@ def atoms_below(plan: Plan, number: int) -> tuple[nodes.Events, ...]:
     for step in steps_below(plan, number):
         if isinstance(step, Atom):
             found[step.events] = None
-        elif isinstance(step, Order):
-            found[step.node.left] = found[step.node.right] = None
+        elif isinstance(step, Related):
+            found.update(dict.fromkeys(_looked_at(step.node)))
     return tuple(found)
+
+
+def _looked_at(node: nodes.EventCriterion) -> Iterator[nodes.Events]:
+    """The event sets of a criterion, and those that it looks at besides."""
+    yield from nodes.event_sets(node)
+    match node:
+        case nodes.AgeAt():
+            yield nodes.Events("birth")
+        case nodes.Times(_, events, "lines"):
+            yield replace(events, condition=nodes.Documented("line"))
+        case nodes.Lacking(_, events):
+            # What is denied can be any concept above the one that is lacking.
+            yield from (
+                nodes.Events(kind, context="any") for kind in (KINDS if events.kind is None else (events.kind,))
+            )
 
 
 def is_plain(events: nodes.Events) -> bool:
     """Whether kind, concept and the default context say all, so that posting lists answer."""
-    return (
-        events.condition is None and events.window is None and events.pick.how == "any" and events.context == "present"
-    )
+    return events == nodes.Events(events.kind, events.concept)
 
 
 def _own_cost(step: Step) -> int:
     match step:
         case Atom(events):
             return 0 if is_plain(events) else 1
-        case Order():
+        case Related():
             return 2
         case Scope():
             return 3
@@ -194,8 +215,8 @@ def _step(node: nodes.PatientExpression, parts: tuple[int, ...]) -> Step:
     match node:
         case nodes.Exists(events):
             return Atom(events)
-        case nodes.Ordered():
-            return Order(node)
+        case nodes.Among(patients):
+            return Listed(patients)
         case nodes.And():
             return Every(parts)
         case nodes.Or():
@@ -210,4 +231,6 @@ def _step(node: nodes.PatientExpression, parts: tuple[int, ...]) -> Step:
             return Scope("tumor", *parts)
         case nodes.SameEvent():
             return Scope("event", *parts)
+    if isinstance(node, nodes.EventCriterion):
+        return Related(node)
     raise QueryTreeError(f"{type(node).__name__} is no patient expression")

@@ -13,29 +13,28 @@ sets. The theory in three sentences:
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..kb.concepts import ConceptTable
-from ..kb.model import (
-    ALL_TUMORS,
-    BETTER_WHEN_HIGHER,
-    MAIN_ATTRIBUTE,
-    NO_TUMOR,
-    DayInterval,
-    Event,
-    Experiencer,
-    Journey,
-    Value,
-    World,
-)
+from ..kb.model import MAIN_ATTRIBUTE, DayInterval, Event, Journey, Value, World
 from ..kb.scales import Scales, as_number
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
-
-#: The world whose answer bounds the answer of a negation: *certainly not* is *not possibly*.
-OPPOSITE = {World.CERTAIN: World.POSSIBLE, World.BELIEVED: World.BELIEVED, World.POSSIBLE: World.CERTAIN}
+from .reference_picks import ByDay, ByValue, fewest_days, first_days
+from .reference_time import (
+    admits,
+    aged,
+    asked,
+    in_window,
+    is_known_so,
+    lasts_with,
+    lies_in,
+    observed,
+    relates,
+    separated,
+)
+from .reference_views import OPPOSITE, Seen, View
 
 
 def evaluate(
@@ -52,59 +51,6 @@ def evaluate(
 def matches(query: nodes.Query, journey: Journey, concepts: ConceptTable, scales: Scales, world: World) -> bool:
     """Whether the patient of ``journey`` is in the answer to ``query`` in ``world``."""
     return Meaning(concepts, scales, query.definitions).holds(query.body, View.of(journey), world)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """An event, the ``position``-th of its journey, as a view shows it.
-
-    ``world``: in which worlds the view shows it, whether or not the event is so there. ``narrowed``: the days on which
-    it can be a member of the set that is looked at, where these are known; they lie in the event's own interval.
-    """
-
-    event: Event
-    position: int
-    world: World = World.CERTAIN
-    narrowed: DayInterval | None = None
-
-    @property
-    def days(self) -> DayInterval:
-        """The days that the certain and the possible world reckon with."""
-        return self.event.day if self.narrowed is None else self.narrowed
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a criterion looks at: all events of a patient, those of one tumor, or one event.
-
-    ``tumors`` are those of the patient, whatever the view, each with the highest world that one of its events is in.
-    """
-
-    events: tuple[Seen, ...]
-    tumors: Mapping[str, World]
-
-    @classmethod
-    def of(cls, journey: Journey) -> View:
-        """Everything recorded of a patient."""
-        tumors: dict[str, World] = {}
-        for event in journey.events:
-            if event.tumor not in (ALL_TUMORS, NO_TUMOR):
-                tumors[event.tumor] = max(event.world, tumors.get(event.tumor, World.NONE))
-        return cls(tuple(Seen(event, position) for position, event in enumerate(journey.events)), tumors)
-
-    def of_tumor(self, tumor: str) -> View:
-        """What is seen of one tumor: its events and those of all tumors, and perhaps those of no known tumor."""
-        shown = []
-        for seen in self.events:
-            if seen.event.tumor in (tumor, ALL_TUMORS):
-                shown.append(seen)
-            elif seen.event.tumor == NO_TUMOR:
-                shown.append(replace(seen, world=min(seen.world, World.POSSIBLE)))
-        return replace(self, events=tuple(shown))
-
-    def of_event(self, seen: Seen) -> View:
-        """One event alone."""
-        return replace(self, events=(seen,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +91,18 @@ class Meaning:
                 return any(self.holds(body, view.of_event(seen), world) for seen in view.events if seen.world >= world)
             case nodes.Ordered():
                 return self._ordered(node, view, world)
+            case nodes.Sequence():
+                return self._sequence(node, view, world)
+            case nodes.Clear():
+                return self._clear(node, view, world)
+            case nodes.Times():
+                return self._times(node, view, world)
+            case nodes.AgeAt():
+                return self._age_at(node, view, world)
+            case nodes.Lacking():
+                return self._lacking(node, view, world)
+            case nodes.Among(patients):
+                return view.journey.patient_id in patients
             case nodes.Defined(name):
                 body, before = self._definition(name)
                 return replace(self, definitions=before).holds(body, view, world)
@@ -157,17 +115,146 @@ class Meaning:
                 return definition.body, self.definitions[:position]
         raise QueryTreeError(f"no definition before this place is called {name!r}")
 
+    # --- events and other events ------------------------------------------------------------------------------------
+
     def _ordered(self, node: nodes.Ordered, view: View, world: World) -> bool:
-        """A witness on each side, such that whichever events they are, the two differ and their days relate."""
+        """A witness on each side, such that whichever events they are, the two differ and are so related."""
+        between = self._strangers(node.without, view, world)
         return any(
-            all(
-                first.position != second.position and _relates(node, first, second, world)
-                for first in left
-                for second in right
-            )
+            all(self._related(node, first, second, between, world) for first in left for second in right)
             for left in self.witnesses(node.left, view, world)
             for right in self.witnesses(node.right, view, world)
         )
+
+    def _related(
+        self, node: nodes.Ordered, left: Seen, right: Seen, between: Sequence[tuple[Seen, ...]], world: World
+    ) -> bool:
+        if left.position == right.position or (node.different and not self._unrelated(left, right)):
+            return False
+        match node.relation:
+            case "beside":
+                return True
+            case "during" | "overlapping":
+                return lasts_with(node.relation, left, right, world)
+        return relates(node, left, right, world) and not separated(node.relation, left, right, between, world)
+
+    def _unrelated(self, left: Seen, right: Seen) -> bool:
+        """Whether neither concept is the other, or lies below it."""
+        one, other = left.event.concept, right.event.concept
+        below_one, below_other = (self._term_ids(nodes.Concept(id_, ""), False) for id_ in (one, other))
+        return bool(one and other) and one not in below_other and other not in below_one
+
+    def _strangers(self, events: nodes.Events | None, view: View, world: World) -> list[tuple[Seen, ...]]:
+        """The witnesses that could come between: where none may, those of the opposite world count."""
+        return [] if events is None else self.witnesses(events, view, OPPOSITE[world])
+
+    def _sequence(self, node: nodes.Sequence, view: View, world: World) -> bool:
+        """Witnesses of the steps, each of which follows one of the step before it, whichever events they are."""
+        reached = self.witnesses(node.steps[0], view, world)
+        for events, gap in zip(node.steps[1:], node.gaps, strict=True):
+            step = nodes.Ordered(events, "before", events, gap.minimum, gap.maximum, without=gap.without)
+            between = self._strangers(gap.without, view, world)
+            reached = [
+                later
+                for later in self.witnesses(events, view, world)
+                if any(
+                    all(self._related(step, first, second, between, world) for first in earlier for second in later)
+                    for earlier in reached
+                )
+            ]
+        return bool(reached)
+
+    def _clear(self, node: nodes.Clear, view: View, world: World) -> bool:
+        """A witness to none of whose events one of the absent stands in the relation: where a witness of the absent
+        has several events, to none of them all."""
+        relation = nodes.Ordered(node.events, node.relation, node.absent, node.minimum, node.maximum)
+        absent = self.witnesses(node.absent, view, OPPOSITE[world])
+        return any(
+            not any(
+                all(one.position != seen.position and relates(relation, seen, one, OPPOSITE[world]) for one in other)
+                for seen in witness
+                for other in absent
+            )
+            for witness in self.witnesses(node.events, view, world)
+        )
+
+    def _times(self, node: nodes.Times, view: View, world: World) -> bool:
+        members = [witness[0] for witness in self.witnesses(node.events, view, world)]
+        match node.by:
+            case "lines":
+                return len({as_number(seen.event.attributes.get("line", "")) for seen in members} - {None}) >= node.n
+            case "concepts":
+                found = {seen.event.concept for seen in members if seen.event.concept}
+                below = {one: self._term_ids(nodes.Concept(one, ""), False) - {one} for one in found}
+                return sum(not (below[one] & found) for one in found) >= node.n
+        if world is World.BELIEVED:
+            return len({seen.event.day.midpoint for seen in members}) >= node.n
+        days = [(seen.days.low, seen.days.high) for seen in members]
+        # Certain: the fewest days that the events can share; possible: the most on which they can lie.
+        return len(fewest_days(days) if world is World.CERTAIN else first_days(days, node.n)) >= node.n
+
+    def _age_at(self, node: nodes.AgeAt, view: View, world: World) -> bool:
+        births = [
+            birth.day for birth in view.journey.events if birth.kind == "birth" and admits("present", birth, world)
+        ]
+        if node.day is not None:
+            day = DayInterval(node.day, node.day)
+            return any(aged(node, birth, day, day.midpoint, world) for birth in births)
+        assert node.events is not None  # AgeAt has one of the two
+        return any(
+            all(aged(node, birth, seen.days, seen.event.day.midpoint, world) for seen in witness)
+            for birth in births
+            for witness in self.witnesses(node.events, view, world)
+        )
+
+    # --- absence ----------------------------------------------------------------------------------------------------
+
+    def _lacking(self, node: nodes.Lacking, view: View, world: World) -> bool:
+        """Without the event, and for the reason that is asked for: the three reasons exclude each other."""
+        opposite = OPPOSITE[world]
+        if self.witnesses(node.events, view, opposite):
+            return False
+        match node.how:
+            case "denied":
+                return self._denied(node.events, view, world)
+            case "silent":
+                return not self._denied(node.events, view, opposite) and observed(node.events, view, world)
+        return not self._denied(node.events, view, opposite) and not observed(node.events, view, opposite)
+
+    def _denied(self, events: nodes.Events, view: View, world: World) -> bool:
+        """A note says that there is none of the concept, or of one above it; or it tells another value."""
+        said = {
+            seen.event.concept
+            for seen in view.events
+            if seen.world >= world
+            and (events.kind is None or seen.event.kind == events.kind)
+            and admits("absent", seen.event, world)
+            and is_known_so(events, seen.event, view.journey)
+            and (events.window is None or lies_in(events.window, seen.event.day, world))
+        }
+        if events.kind is None:
+            # What is said of a whole kind of event denies nothing of another kind.
+            said.discard("")
+        if "" in said or (events.concept is not None and self._denies(said, events.concept)):
+            return True
+        return events.condition is not None and any(
+            all(seen.event.attributes.get(name, "") != "" for name in asked(events.condition))
+            and not self._satisfies(events.condition, seen.event)
+            for seen in self._members(events, view, world)
+        )
+
+    def _denies(self, said: set[str], concept: nodes.ConceptExpression) -> bool:
+        """Whether denials of these concepts deny all that the expression selects."""
+        match concept:
+            case nodes.Under(term):
+                id_ = term.id if isinstance(term, nodes.Concept) else ""
+                above = self.concepts.above(id_) if id_ in self.concepts else frozenset[str]()
+                return bool(said & {id_, *above})
+            case nodes.Union(parts):
+                return all(self._denies(said, part) for part in parts)
+            case nodes.OtherThan(base, _):
+                return self._denies(said, base)
+        raise QueryTreeError(f"{type(concept).__name__} is no concept expression")
 
     # --- event sets -------------------------------------------------------------------------------------------------
 
@@ -200,25 +287,26 @@ class Meaning:
         """What kind, concept, context and window leave, before pick and condition."""
         concepts = None if node.concept is None else self.concept_ids(node.concept)
         return [
-            _narrowed(seen, node.window, world)
+            in_window(seen, node.window, world)
             for seen in view.events
             if seen.world >= world
             and (node.kind is None or seen.event.kind == node.kind)
             and (concepts is None or seen.event.concept in concepts)
-            and _admits(node.context, seen.event, world)
-            and (node.window is None or _lies_in(node.window, seen.event, world))
+            and admits(node.context, seen.event, world)
+            and is_known_so(node, seen.event, view.journey)
+            and (node.window is None or lies_in(node.window, seen.event.day, world))
         ]
 
-    def _chooser(self, node: nodes.Events) -> _ByDay | _ByValue:
+    def _chooser(self, node: nodes.Events) -> ByDay | ByValue:
         match node.pick.how:
             case "first":
-                return _ByDay(1)
+                return ByDay(1)
             case "latest":
-                return _ByDay(1, backwards=True)
+                return ByDay(1, backwards=True)
             case "nth":
-                return _ByDay(node.pick.n)
+                return ByDay(node.pick.n)
         assert node.kind is not None  # Events requires a kind for worst and best
-        return _ByValue(self.scales, MAIN_ATTRIBUTE[node.kind], ">" if node.pick.how == "worst" else "<")
+        return ByValue(self.scales, MAIN_ATTRIBUTE[node.kind], ">" if node.pick.how == "worst" else "<")
 
     # --- concepts and conditions: the same in every world -----------------------------------------------------------
 
@@ -281,203 +369,3 @@ class Meaning:
             canonical = self.scales.canonical(attribute, value if isinstance(value, str) else f"{value:g}")
             return canonical is not None and canonical == self.scales.canonical(attribute, term.text)
         return self.scales.compare(attribute, value, "=", term.text)
-
-
-# --- one event in a world ---------------------------------------------------------------------------------------------
-
-
-def _admits(context: str, event: Event, world: World) -> bool:
-    """Whether the atom's context admits the event. What is asked for by its context is as recorded, in every world."""
-    recorded = event.context
-    own = recorded.experiencer is Experiencer.PATIENT
-    match context:
-        case "present":
-            return event.world >= world
-        case "current" | "historical":
-            return event.world >= world and recorded.temporality == context
-        case "absent" | "uncertain" | "planned" | "hypothetical":
-            return own and recorded.assertion == context
-        case "declined":
-            return own and recorded.reason == "declined"
-        case "family":
-            return recorded.experiencer is Experiencer.FAMILY and recorded.assertion in ("present", "historical")
-        case "any":
-            return True
-    raise QueryTreeError(f"context {context!r} has no meaning")
-
-
-def _lies_in(window: nodes.Window, event: Event, world: World) -> bool:
-    """Certain: the whole interval lies inside; believed: its midpoint; possible: some day of it."""
-    match world:
-        case World.CERTAIN:
-            return window.low <= event.day.low and event.day.high <= window.high
-        case World.POSSIBLE:
-            return event.day.low <= window.high and window.low <= event.day.high
-    return window.low <= event.day.midpoint <= window.high
-
-
-def _narrowed(seen: Seen, window: nodes.Window | None, world: World) -> Seen:
-    """As it lies in the window. Believed looks at midpoints alone."""
-    if window is None or world is World.BELIEVED:
-        return seen
-    return replace(seen, narrowed=DayInterval(max(seen.days.low, window.low), min(seen.days.high, window.high)))
-
-
-def _relates(node: nodes.Ordered, left: Seen, right: Seen, world: World) -> bool:
-    """Certain: for every pair of days in the two intervals; believed: for the midpoints; possible: for some pair."""
-    first, second = left.days, right.days
-    if world is World.BELIEVED:
-        low = high = right.event.day.midpoint - left.event.day.midpoint
-    else:
-        # Every gap from the smallest to the largest occurs for some pair of days.
-        low, high = second.low - first.high, second.high - first.low
-    longest = max(abs(low), abs(high)) if node.maximum is None else node.maximum
-    match node.relation:
-        case "before":
-            admitted = [(node.minimum, longest)]
-        case "after":
-            admitted = [(-longest, -node.minimum)]
-        case _:
-            admitted = [(node.minimum, longest), (-longest, -node.minimum)] if node.minimum else [(-longest, longest)]
-    if world is World.POSSIBLE:
-        return any(low <= upper and lower <= high for lower, upper in admitted)
-    return any(lower <= low and high <= upper for lower, upper in admitted)
-
-
-# --- picks ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _ByDay:
-    """The events on the ``n``-th of the days on which there is one; ``backwards``: counted from the last day."""
-
-    n: int
-    backwards: bool = False
-
-    def choose(self, members: Sequence[Seen]) -> list[Seen]:
-        """Believed: by midpoints."""
-        days = sorted({seen.event.day.midpoint for seen in members}, reverse=self.backwards)
-        if len(days) < self.n:
-            return []
-        return [seen for seen in members if seen.event.day.midpoint == days[self.n - 1]]
-
-    def candidates(self, sure: Sequence[Seen], maybe: Sequence[Seen], spoilers: Sequence[Seen] = ()) -> list[Seen]:
-        """Those of ``maybe`` before whose day n - 1 days can lie, narrowed to the days on which that can be.
-
-        ``sure`` are there in every completion; with ``spoilers``, which are, too, none of those is chosen beside it.
-        """
-        fewest = _fewest_days(map(self._days, sure))
-        found = []
-        for seen in maybe:
-            low, high = self._days(seen)
-            before = _first_days((self._days(one) for one in maybe if one.position != seen.position), self.n - 1)
-            if len(before) < self.n - 1:
-                continue
-            if before:
-                low = max(low, before[-1] + 1)
-            if len(fewest) >= self.n:
-                # The n-th of the fewest days: after it, n days have passed in every completion.
-                high = min(high, fewest[self.n - 1])
-            spoilt = [self._days(one) for one in spoilers]
-            if self.n == 1:
-                # The spoiler must come later.
-                high = min([high, *(last - 1 for _, last in spoilt)])
-            taken = {first for first, last in spoilt if first == last}
-            while low in taken:
-                low += 1
-            while high in taken:
-                high -= 1
-            if low <= high:
-                days = DayInterval(-high, -low) if self.backwards else DayInterval(low, high)
-                found.append(replace(seen, narrowed=days))
-        return found
-
-    def must_choose(self, sure: Sequence[Seen]) -> bool:
-        """Whether there are n days in every completion."""
-        return len(_fewest_days(map(self._days, sure))) >= self.n
-
-    def _days(self, seen: Seen) -> tuple[int, int]:
-        days = seen.days
-        return (-days.high, -days.low) if self.backwards else (days.low, days.high)
-
-
-def _fewest_days(intervals: Iterable[tuple[int, int]]) -> list[int]:
-    """The fewest days of which one lies in each interval, each as late as can be, in order."""
-    days: list[int] = []
-    for low, high in sorted(intervals, key=lambda interval: interval[1]):
-        if not days or low > days[-1]:
-            days.append(high)
-    return days
-
-
-def _first_days(intervals: Iterable[tuple[int, int]], number: int) -> list[int]:
-    """The earliest different days, up to ``number`` of them, when each interval gives at most one."""
-    coming = sorted(intervals, reverse=True)
-    at_hand: list[int] = []
-    days: list[int] = []
-    while len(days) < number and (coming or at_hand):
-        day = days[-1] + 1 if days else coming[-1][0]
-        if not at_hand:
-            day = max(day, coming[-1][0])
-        while coming and coming[-1][0] <= day:
-            heapq.heappush(at_hand, coming.pop()[1])
-        # Of the intervals that hold the day, the one that ends first; the others may give a later day.
-        while at_hand and at_hand[0] < day:
-            heapq.heappop(at_hand)
-        if at_hand:
-            heapq.heappop(at_hand)
-            days.append(day)
-    return days
-
-
-@dataclass(frozen=True, slots=True)
-class _ByValue:
-    """The events whose value of ``attribute`` no other exceeds; an event whose value has no rank takes no part.
-
-    On a scale that is better the higher it is, the lower value exceeds. Values of the two sorts are not compared.
-    """
-
-    scales: Scales
-    attribute: str
-    exceeds: str
-
-    def choose(self, members: Sequence[Seen]) -> list[Seen]:
-        """Believed: those that no other exceeds."""
-        return [seen for seen in members if self._ranked(seen) and not self._exceeded(seen, members)]
-
-    def candidates(self, sure: Sequence[Seen], maybe: Sequence[Seen], spoilers: Sequence[Seen] = ()) -> list[Seen]:
-        """Those of ``maybe`` that none of ``sure``, which are there in every completion, exceeds.
-
-        With ``spoilers``, which are, too: something that does not exceed it can exceed each of those.
-        """
-        spoilers = [seen for seen in spoilers if self._ranked(seen)]
-        return [
-            seen
-            for seen in maybe
-            if self._ranked(seen)
-            and not self._exceeded(seen, sure)
-            and all(
-                any(self._exceeds(other, spoiler) and not self._exceeds(other, seen) for other in maybe)
-                for spoiler in spoilers
-            )
-        ]
-
-    def must_choose(self, sure: Sequence[Seen]) -> bool:
-        """Whether an event with a rank is there in every completion."""
-        return any(self._ranked(seen) for seen in sure)
-
-    def _value(self, seen: Seen) -> Value:
-        return seen.event.attributes.get(self.attribute, "")
-
-    def _ranked(self, seen: Seen) -> bool:
-        return self.scales.compare(self.attribute, self._value(seen), "=", self._value(seen))
-
-    def _exceeded(self, seen: Seen, others: Sequence[Seen]) -> bool:
-        return any(self._exceeds(other, seen) for other in others)
-
-    def _exceeds(self, one: Seen, other: Seen) -> bool:
-        turned = one.event.concept in BETTER_WHEN_HIGHER
-        if turned != (other.event.concept in BETTER_WHEN_HIGHER):
-            return False
-        first, second = (other, one) if turned else (one, other)
-        return self.scales.compare(self.attribute, self._value(first), self.exceeds, self._value(second))

@@ -1,9 +1,8 @@
-"""Steps of a plan over frames of events: windows, conditions, picks, order in time and scope, in numpy columns."""
+"""Steps of a plan over frames of events: what posting lists cannot decide, for all candidates at once."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -13,12 +12,12 @@ from pyroaring import BitMap
 from ..kb.model import MAIN_ATTRIBUTE, World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
-from ..query_lang.nodes import QueryTreeError
-from .bitmaps import OPPOSITE, concept_ids
-from .choices import chosen, days_in_window, may_be_chosen
-from .conditions import attributes_of, satisfied
+from .bitmaps import OPPOSITE, concept_ids, patient_numbers
+from .conditions import attributes_of
 from .frames import Array, Frame, Rows
-from .plan import Atom, Complement, Count, Either, Every, Minus, Order, Plan, Scope, atoms_below, steps_below
+from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, atoms_below, steps_below
+from .related import RelatedEvents
+from .witnesses import EventSets, groups_of
 
 #: Patients whose events are held in memory at a time.
 _AT_A_TIME: Final = 250_000
@@ -91,19 +90,9 @@ class TimelineEvaluator:
                 return sum(self._holds_of_nothing(part, world) for part in parts) >= n
             case Scope("tumor", body):
                 return self._holds_of_nothing(body, world)
+            case Related(nodes.Lacking()) | Related(nodes.AgeAt(None)) | Listed():
+                return True
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class _Witnesses:
-    """The entries of a frame that witness an event set, with the first and the last day on which each can (for others,
-    any days), and whether those of a group are one witness together (each completion has one of them: a pick in the
-    certain world) rather than each for itself."""
-
-    mask: Array
-    low: Array
-    high: Array
-    as_one: bool = False
 
 
 class _Frames:
@@ -112,17 +101,19 @@ class _Frames:
     def __init__(self, plan: Plan, kb: KnowledgeBase, rows: Rows) -> None:
         self._plan = plan
         self._kb = kb
-        self._rows = rows
-        self._selected: dict[nodes.Events, Array] = {}
-        self._satisfied: dict[nodes.Condition | None, Array] = {}
+        self._sets = EventSets(kb, rows)
+        self._related = RelatedEvents(self._sets)
 
     def holds(self, number: int, frame: Frame, world: World) -> Array:
         """For each group of the frame, whether the step holds of it."""
         match self._plan.steps[number]:
             case Atom(events):
-                return _groups_of(frame, self._witnesses(events, frame, world).mask)
-            case Order(node):
-                return self._ordered(node, frame, world)
+                return groups_of(frame, self._sets.witnesses(events, frame, world).mask)
+            case Related(node):
+                return self._related.holds(node, frame, world)
+            case Listed(patients):
+                numbers = patient_numbers(self._kb, patients).to_array()
+                return np.isin(frame.rows.patients[frame.patient], np.asarray(numbers, dtype=np.int64))
             case Every(parts):
                 return np.logical_and.reduce([self.holds(part, frame, world) for part in parts])
             case Either(parts):
@@ -144,151 +135,6 @@ class _Frames:
                 inner, parent = frame.by_event(world)
                 return _any_inner(frame, parent, self.holds(body, inner, world))
         raise AssertionError("every step is one of these")
-
-    # --- event sets -------------------------------------------------------------------------------------------------
-
-    def _witnesses(self, node: nodes.Events, frame: Frame, world: World) -> _Witnesses:
-        satisfied = self._satisfied_by(node.condition)[frame.index]
-        if world is World.BELIEVED:
-            middle = self._rows.middle[frame.index]
-            members = self._members(node, frame, world)
-            if node.pick.how == "any":
-                return _Witnesses(members & satisfied, middle, middle)
-            picked = chosen(node, frame, members, self._kb.scales)
-            return _Witnesses(picked & ~_groups_of(frame, picked & ~satisfied)[frame.group], middle, middle)
-        if node.pick.how == "any":
-            return _Witnesses(self._members(node, frame, world) & satisfied, *days_in_window(node.window, frame))
-        sure = self._members(node, frame, World.CERTAIN)
-        maybe = self._members(node, frame, World.POSSIBLE)
-        if world is World.POSSIBLE:
-            may = may_be_chosen(node, frame, sure, maybe, self._kb.scales, sure & ~satisfied)
-            return _Witnesses(may.candidates & satisfied, may.low, may.high)
-        may = may_be_chosen(node, frame, sure, maybe, self._kb.scales)
-        good = may.must & ~_groups_of(frame, may.candidates & ~satisfied)
-        return _Witnesses(may.candidates & good[frame.group], may.low, may.high, as_one=True)
-
-    def _satisfied_by(self, condition: nodes.Condition | None) -> Array:
-        found = self._satisfied.get(condition)
-        if found is None:
-            found = satisfied(condition, self._rows, self._kb.concepts, self._kb.scales)
-            self._satisfied[condition] = found
-        return found
-
-    def _members(self, node: nodes.Events, frame: Frame, world: World) -> Array:
-        """The entries that kind, concept, context and window leave in ``world``."""
-        rows = self._rows
-        mask = self._selection(node)
-        if node.context in ("present", "current", "historical"):
-            mask = mask & (rows.world >= world)
-        if node.window is not None:
-            low, high = rows.low, rows.high
-            match world:
-                case World.CERTAIN:
-                    mask = mask & (node.window.low <= low) & (high <= node.window.high)
-                case World.BELIEVED:
-                    mask = mask & (node.window.low <= rows.middle) & (rows.middle <= node.window.high)
-                case _:
-                    mask = mask & (low <= node.window.high) & (node.window.low <= high)
-        return mask[frame.index] & (frame.shown >= world)
-
-    def _selection(self, node: nodes.Events) -> Array:
-        """The rows of the kind, concept and context, in whatever world."""
-        key = replace(node, condition=None, pick=nodes.Pick(), window=None)
-        mask = self._selected.get(key)
-        if mask is None:
-            rows = self._rows
-            mask = self._in_context(node.context)
-            if node.kind is not None:
-                mask = mask & rows.kind.among((node.kind,))
-            if node.concept is not None:
-                mask = mask & rows.concept.among(concept_ids(node.concept, self._kb.concepts))
-            self._selected[key] = mask
-        return mask
-
-    def _in_context(self, context: str) -> Array:
-        rows = self._rows
-        planned = rows.temporality.among(("planned",))
-        hypothetical = rows.temporality.among(("hypothetical",))
-        told = ~planned & ~hypothetical
-        own = rows.experiencer.among(("patient",))
-        match context:
-            case "present" | "any":
-                return np.ones(len(rows), dtype=bool)
-            case "current" | "historical":
-                return rows.temporality.among((context,))
-            case "absent" | "uncertain":
-                return own & told & rows.polarity.among((context,))
-            case "planned":
-                return own & planned
-            case "hypothetical":
-                return own & hypothetical
-            case "declined":
-                return own & rows.reason.among(("declined",))
-            case "family":
-                return rows.experiencer.among(("family",)) & told & rows.polarity.among(("present",))
-        raise QueryTreeError(f"context {context!r} has no meaning")
-
-    # --- order in time ----------------------------------------------------------------------------------------------
-
-    def _ordered(self, node: nodes.Ordered, frame: Frame, world: World) -> Array:
-        lefts, rights = self._witnesses(node.left, frame, world), self._witnesses(node.right, frame, world)
-        left, right = lefts.mask, rights.mask
-        first, second = _pairs(frame, left, right)
-        low, high = rights.low[second] - lefts.high[first], rights.high[second] - lefts.low[first]
-        good = _related(node, low, high, world) & (frame.index[first] != frame.index[second])
-        if lefts.as_one:
-            # Of each right witness: it must do with every one of the left.
-            good_of = np.bincount(second[good], minlength=len(frame.index))
-            mask = right & (good_of == _sizes(frame, left)[frame.group]) & _groups_of(frame, left)[frame.group]
-            if rights.as_one:
-                return _groups_of(frame, right) & ~_groups_of(frame, right & ~mask)
-            return _groups_of(frame, mask)
-        if rights.as_one:
-            good_of = np.bincount(first[good], minlength=len(frame.index))
-            mask = left & (good_of == _sizes(frame, right)[frame.group]) & _groups_of(frame, right)[frame.group]
-            return _groups_of(frame, mask)
-        found = np.zeros(frame.groups, dtype=bool)
-        found[frame.group[first[good]]] = True
-        return found
-
-
-def _related(node: nodes.Ordered, low: Array, high: Array, world: World) -> Array:
-    """For each pair of events that are ``low`` to ``high`` days apart, whether their days relate in ``world``."""
-    longest = np.iinfo(np.int64).max if node.maximum is None else node.maximum
-    ranges = []
-    if node.relation in ("before", "within"):
-        ranges.append((node.minimum, longest))
-    if node.relation in ("after", "within"):
-        ranges.append((-longest, -node.minimum))
-    if node.relation == "within" and node.minimum == 0:
-        ranges = [(-longest, longest)]
-    if world is World.POSSIBLE:
-        related = [(low <= upper) & (lower <= high) for lower, upper in ranges]
-    else:
-        related = [(lower <= low) & (high <= upper) for lower, upper in ranges]
-    return np.logical_or.reduce(related)
-
-
-def _pairs(frame: Frame, left: Array, right: Array) -> tuple[Array, Array]:
-    """Every entry of ``left`` with every entry of ``right`` of the same group."""
-    first, second = np.flatnonzero(left), np.flatnonzero(right)
-    second = second[np.argsort(frame.group[second], kind="stable")]
-    groups = frame.group[second]
-    start = np.searchsorted(groups, frame.group[first], side="left")
-    count = np.searchsorted(groups, frame.group[first], side="right") - start
-    step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(first, count), second[np.repeat(start, count) + step]
-
-
-def _groups_of(frame: Frame, mask: Array) -> Array:
-    """For each group, whether it has an entry in the mask."""
-    found = np.zeros(frame.groups, dtype=bool)
-    found[frame.group[mask]] = True
-    return found
-
-
-def _sizes(frame: Frame, mask: Array) -> Array:
-    return np.bincount(frame.group[mask], minlength=frame.groups)
 
 
 def _any_inner(frame: Frame, parent: Array, holds: Array) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ..kb.concepts import ConceptTable, shipped_concepts
 from ..kb.model import (
@@ -16,6 +16,7 @@ from ..kb.model import (
     Note,
     Relation,
 )
+from ..kb.note_classes import note_class
 from .abbreviations import Abbreviations, share_places
 from .context import CueTable, cue_table
 from .courses import with_courses
@@ -41,11 +42,6 @@ from .statements import statement
 SHARED: Final = "shared"
 _EVENT_KINDS = frozenset(KINDS)
 _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
-
-
-@lru_cache(maxsize=1)
-def _tables() -> dict[str, Any]:
-    return {name: cue_file(name) for name in ("documents", "implied")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,7 @@ class NoteReader:
         self._metastasis = MetastasisRecognizer()
         self._trials = TrialRecognizer()
         self._binder = parts.binder(concepts)
-        implied = _tables()["implied"]
+        implied = cue_file("implied")
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
         self._never_turned = frozenset(implied["pattern_of_growth"]["words"])
         self._placement = parts.placement(concepts, implied)
@@ -111,7 +107,7 @@ class NoteReader:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:
         expressions of change become mentions of their own, beside those of their genes."""
         frame = Frame(note, self._sections, self._case.restore(note.text))
-        document_class = document_class_of(note)
+        document_class = note_class(note.type, note.title)
         if document_class == "clinical" and len(statement("case_of_several").findall(frame.text)) > 1:
             document_class = SHARED
         spans = resolve_overlaps(recognise(frame, self._recognizers))
@@ -234,15 +230,6 @@ def _is_heading(frame: Frame, span: Span) -> bool:
     """``FH:`` at the head of a section is a heading, not the gene of that name."""
     section = frame.shape.section_at(span.start)
     return span.kind == "gene" and section.effect == "family" and section.start <= span.start < section.heading_end
-
-
-def document_class_of(note: Note) -> str:
-    """The kind of document, from its type and title (``cues/documents.toml``)."""
-    words = f"{note.type} {note.title} ".lower()
-    for entry in _tables()["documents"]["class"]:
-        if any(word in words for word in entry["words"]):
-            return str(entry["name"])
-    return "clinical"
 
 
 def _relations(mentions: Iterable[Mention]) -> Iterable[Relation]:

@@ -16,6 +16,7 @@ from typing import Final
 
 #: The kinds of event, in the order in which people read a record.
 KINDS: Final = (
+    "birth",
     "diagnosis",
     "stage",
     "tnm",

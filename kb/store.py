@@ -21,6 +21,7 @@ from .held import MOST_EVENTS, HeldRows, number_mask, word_mask
 from .holdings import Holdings
 from .layout import DATABASE, SCHEMA_VERSION, Layout
 from .model import ALL_TUMORS, KINDS, NO_TUMOR, Journey, Mention, Note, Value, World
+from .note_classes import evidence_classes, note_class
 from .ontology_tables import concepts_from
 from .postings import ANY_CONCEPT
 from .rows import (
@@ -60,6 +61,22 @@ _ATTRIBUTES_OF_NAME: Final = f"{_SELECT_ATTRIBUTES} WHERE name = $1 ORDER BY eve
 _TUMORS: Final = """
     SELECT patient, tumor, max(world) AS world FROM event
     WHERE tumor NOT IN ($1, $2) AND world > $3 GROUP BY patient, tumor ORDER BY patient, tumor
+"""
+_SELECT_TOLD: Final = """
+    SELECT event.event AS event, event.sources AS sources, note.type AS type, note.title AS title,
+        mention.section AS section,
+        EXISTS (
+            FROM decision WHERE decision.patient = event.patient
+            AND (list_contains(decision.believed, event.event_id) OR list_contains(decision.rejected, event.event_id))
+        ) AS disputed
+    FROM event
+    SEMI JOIN wanted_events ON event.event = wanted_events.event
+    LEFT JOIN evidence ON evidence.event = event.event
+    LEFT JOIN mention ON mention.patient = event.patient AND mention.mention_id = evidence.mention_id
+    LEFT JOIN note ON note.patient = event.patient AND note.note_id = mention.note_id AND note.status = 'current'
+"""
+_SELECT_OBSERVATIONS: Final = """
+    SELECT patient, date, type, title FROM note SEMI JOIN wanted_patients USING (patient) WHERE status = 'current'
 """
 _COPY_ROWS: Final = 50_000
 
@@ -228,6 +245,51 @@ class KnowledgeBase:
             wanted["wanted_names"] = pa.table({"name": pa.array(list(names), pa.string())})
             clauses.append("name IN (SELECT name FROM wanted_names)")
         return self._selected(_SELECT_ATTRIBUTES, clauses, "event, position", wanted)
+
+    def told_table(self, events: pa.Array | pa.ChunkedArray) -> pa.Table:
+        """How these event numbers are known: a row for each event and class of note (or section) that it is told in.
+
+        Columns: event, source (a class of ``note_classes.toml``; empty where no mention is held), sources (how many
+        independent notes), disputed (whether a decision names the event); ordered by event.
+        """
+        wanted = {"wanted_events": pa.table({"event": _event_numbers(events)})}
+        rows = self._selected(_SELECT_TOLD, [], "event", wanted).to_pylist()
+        told = {
+            (row["event"], source, row["sources"], row["disputed"])
+            for row in rows
+            for source in ([""] if row["type"] is None else evidence_classes(row["type"], row["title"], row["section"]))
+        }
+        columns = list(zip(*sorted(told), strict=True)) if told else [(), (), (), ()]
+        return pa.table(
+            {
+                "event": pa.array(columns[0], pa.int64()),
+                "source": pa.array(columns[1], pa.string()),
+                "sources": pa.array(columns[2], pa.int64()),
+                "disputed": pa.array(columns[3], pa.bool_()),
+            }
+        )
+
+    def observation_table(self, patients: BitMap | Iterable[int]) -> pa.Table:
+        """The current notes of these dense patient numbers, as what can tell of an event.
+
+        Columns: patient, source (the note's class) and day (ordinal; null where the note has no date).
+        """
+        wanted = {"wanted_patients": pa.table({"patient": pa.array(_integers(patients), pa.int32())})}
+        table = self._selected(_SELECT_OBSERVATIONS, [], "patient", wanted)
+        classes = {
+            pair: note_class(*pair)
+            for pair in dict.fromkeys(zip(table["type"].to_pylist(), table["title"].to_pylist(), strict=True))
+        }
+        source = [classes[pair] for pair in zip(table["type"].to_pylist(), table["title"].to_pylist(), strict=True)]
+        return pa.table(
+            {
+                "patient": table["patient"],
+                "source": pa.array(source, pa.string()),
+                "day": pa.array(
+                    [None if date is None else date.toordinal() for date in table["date"].to_pylist()], pa.int64()
+                ),
+            }
+        )
 
     @functools.cached_property
     def tumor_table(self) -> pa.Table:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import difflib
 import itertools
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,12 +14,17 @@ from typing import Any, Final
 from lark import Token, Transformer_NonRecursive
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
+from ..kb.note_classes import SPOKEN
 from .comparisons import OPERATORS, Comparison, Number
 from .nodes import (
+    GAP_RELATIONS,
+    AgeAt,
     AllOf,
+    Among,
     And,
     AnyOf,
     AtLeast,
+    Clear,
     Compare,
     ConceptExpression,
     Condition,
@@ -26,7 +33,9 @@ from .nodes import (
     Events,
     Except,
     Exists,
+    Gap,
     Is,
+    Lacking,
     Name,
     Not,
     NotThat,
@@ -38,15 +47,20 @@ from .nodes import (
     Query,
     SameEvent,
     SameTumor,
+    Sequence,
+    Times,
     Under,
     Union,
     Window,
 )
 from .vocabulary import (
     CONTEXT_OF_SPELLING,
+    COUNT_WORDS,
+    COUNTED_BY,
     DAYS_IN,
     KIND_OF_SPELLING,
     KIND_WORDS,
+    LINE_OF_SPELLING,
     PICK_OF_SPELLING,
     STAGING_BASES,
 )
@@ -83,15 +97,40 @@ class _Any:
     concept: ConceptExpression
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """In which class of notes, and in how many independent ones, a fact must be told."""
+
+    source: str
+    sources: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """*at least*, *at most* or *exactly* so many days, lines or concepts."""
+
+    bound: str
+    n: int
+    by: str
+
+
 @dataclass
 class Builder(Transformer_NonRecursive):
     """Builds one query; afterwards ``places`` gives the character offset of each name's first occurrence."""
 
     places: dict[str, int] = field(default_factory=dict)
+    #: Definitions that the query may use without writing them.
+    known: tuple[Definition, ...] = ()
     _definitions: dict[str, str] = field(default_factory=dict)
+    _bodies: dict[str, PatientExpression] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__init__(visit_tokens=False)
+        for one in self.known:
+            self.definition([Name(one.name), one.body])
+
+    def library(self, parts: list[Any]) -> tuple[Definition, ...]:
+        return tuple(parts)
 
     # --- patients ---------------------------------------------------------------------------------------------------
 
@@ -103,6 +142,7 @@ class Builder(Transformer_NonRecursive):
         # An exact match wins over one that differs in case.
         self._definitions[name.text] = name.text
         self._definitions.setdefault(name.text.casefold(), name.text)
+        self._bodies[name.text] = body
         return Definition(name.text, body)
 
     def expression(self, parts: list[Any]) -> PatientExpression:
@@ -135,12 +175,122 @@ class Builder(Transformer_NonRecursive):
     def timed(self, parts: list[Any]) -> PatientExpression:
         if len(parts) == 1:
             return parts[0]
-        left, (relation, minimum, maximum), right = parts
-        pairs = list(itertools.product(_facts(left, relation), _facts(right, relation)))
-        if len(pairs) > _MOST_PAIRS:
-            raise Mistake(f"'{relation}' would compare {len(pairs)} pairs of facts; at most {_MOST_PAIRS} are read")
-        orders = tuple(Ordered(first, relation, second, minimum, maximum) for first, second in pairs)
+        return self._ordered(parts, None)
+
+    def apart(self, parts: list[Any]) -> PatientExpression:
+        return self._ordered(parts[:-1], self._one_fact(parts[-1], "with no"))
+
+    def _ordered(self, parts: list[Any], without: Events | None) -> PatientExpression:
+        left, (relation, minimum, maximum), *another, right = parts
+        different = bool(another) or relation == "beside"
+        pairs = self._combinations(relation, left, right)
+        orders = tuple(Ordered(one, relation, other, minimum, maximum, different, without) for one, other in pairs)
         return orders[0] if len(orders) == 1 else Or(orders)
+
+    def clear(self, parts: list[Any]) -> PatientExpression:
+        left, absent, (relation, minimum, maximum) = parts
+        if relation not in GAP_RELATIONS:
+            raise Mistake("'with no' needs a time", "for example: with no metastasis within 90 days after it")
+        stranger = self._one_fact(absent, "with no")
+        found = tuple(Clear(one, relation, stranger, minimum, maximum) for one in self._facts(left, "with no"))
+        return found[0] if len(found) == 1 else Or(found)
+
+    def step(self, parts: list[Any]) -> tuple[PatientExpression, Gap]:
+        (minimum, maximum), fact, *without = parts
+        return fact, Gap(minimum, maximum, self._one_fact(without[0], "with no") if without else None)
+
+    def sequence(self, parts: list[Any]) -> PatientExpression:
+        first, *later = parts
+        gaps = tuple(gap for _, gap in later)
+        chains = self._combinations("then", first, *[fact for fact, _ in later])
+        if len(later) == 1:
+            (gap,) = gaps
+            found: list[PatientExpression] = [
+                Ordered(one, "before", other, gap.minimum, gap.maximum, without=gap.without) for one, other in chains
+            ]
+        else:
+            found = [Sequence(tuple(chain), gaps) for chain in chains]
+        return found[0] if len(found) == 1 else Or(tuple(found))
+
+    def then_any(self, parts: list[Any]) -> tuple[int, int | None]:
+        return 1, None
+
+    def then_within(self, parts: list[Any]) -> tuple[int, int | None]:
+        return 1, _days(parts[0], parts[1])
+
+    def then_at_least(self, parts: list[Any]) -> tuple[int, int | None]:
+        return _days(parts[0], parts[1]), None
+
+    def then_between(self, parts: list[Any]) -> tuple[int, int | None]:
+        return _days(parts[0], parts[2]), _days(parts[1], parts[2])
+
+    def _combinations(self, word: str, *sides: PatientExpression) -> list[tuple[Events, ...]]:
+        """One fact of each side, in every way."""
+        facts = [self._facts(side, word) for side in sides]
+        if math.prod(map(len, facts)) > _MOST_PAIRS:
+            count = math.prod(map(len, facts))
+            raise Mistake(f"'{word}' would compare {count} sets of facts; at most {_MOST_PAIRS} are read")
+        return list(itertools.product(*facts))
+
+    def _facts(self, node: PatientExpression, word: str) -> list[Events]:
+        """The events that a side of a relation means: one fact, alternatives joined by ``or``, or a name for those."""
+        match node:
+            case Exists(events):
+                return [events]
+            case Or(parts):
+                return [events for part in parts for events in self._facts(part, word)]
+            case Defined(name) if name in self._bodies:
+                return self._facts(self._bodies[name], word)
+        raise Mistake(
+            f"'{word}' relates two single facts, and on one side stands something else",
+            "relate the facts one by one: '(A before C) and (B before C)'",
+        )
+
+    def _one_fact(self, node: PatientExpression, word: str) -> Events:
+        facts = self._facts(node, word)
+        if len(facts) > 1:
+            raise Mistake(f"'{word}' is of one fact", "name several concepts in one fact: medication (A or B)")
+        return facts[0]
+
+    # --- ages, absence, patients -------------------------------------------------------------------------------------
+
+    def age_test(self, parts: list[Any]) -> tuple[int, int | None]:
+        operator, years = OPERATORS.get(parts[0], str(parts[0])), _years(parts[1])
+        match operator:
+            case ">=":
+                return years, None
+            case ">":
+                return years + 1, None
+            case "<=":
+                return 0, years
+            case "<" if years > 0:
+                return 0, years - 1
+        raise Mistake(f"an age cannot be asked as '{operator} {years}'", "for example: age >= 18 at diagnosis")
+
+    def age_equal(self, parts: list[Any]) -> tuple[int, int | None]:
+        return _years(parts[0]), _years(parts[0])
+
+    def age_between(self, parts: list[Any]) -> tuple[int, int | None]:
+        return _years(parts[0]), _years(parts[1])
+
+    def age_at(self, parts: list[Any]) -> PatientExpression:
+        (low, high), fact = parts
+        found = tuple(AgeAt(events, None, low, high) for events in self._facts(fact, "age … at"))
+        return found[0] if len(found) == 1 else Or(found)
+
+    def age_on(self, parts: list[Any]) -> AgeAt:
+        low, high = parts[0]
+        first, last = (_day(parts[1], last=one) for one in (False, True))
+        if first != last:
+            raise Mistake("an age is asked on a day", f"for example: on {parts[1]}{'-01' * (2 - parts[1].count('-'))}")
+        return AgeAt(None, first, low, high)
+
+    def lacking(self, parts: list[Any]) -> Lacking:
+        how = str(parts[0]).split()[0].lower()
+        return Lacking(how, self._one_fact(parts[1], f"{how} absence of"))
+
+    def among(self, parts: list[Any]) -> Among:
+        return Among(tuple(dict.fromkeys(part.text for part in parts)))
 
     def at_least(self, parts: list[Any]) -> AtLeast:
         return AtLeast(_whole(parts[0]), tuple(parts[1:]))
@@ -179,6 +329,15 @@ class Builder(Transformer_NonRecursive):
     def gap_same_day(self, parts: list[Any]) -> tuple[str, int, int | None]:
         return "within", 0, 0
 
+    def during(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return "during", 1, None
+
+    def overlapping(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return "overlapping", 1, None
+
+    def beside(self, parts: list[Any]) -> tuple[str, int, int | None]:
+        return "beside", 1, None
+
     # --- one fact -----------------------------------------------------------------------------------------------------
 
     def modifier(self, parts: list[Any]) -> Token:
@@ -196,18 +355,49 @@ class Builder(Transformer_NonRecursive):
             known = self._definitions.get(text) or self._definitions.get(text.casefold())
             if known is not None:
                 return Defined(known)
-        context, pick = _modifiers(modifiers)
+        context, pick, line = _modifiers([token for token in modifiers if token.type != "UNDISPUTED"])
         if pick.how in ("worst", "best") and core.axis in ("n", "m"):
             raise Mistake(f"{pick.how} {core.axis.upper()} cannot be asked: {pick.how} orders TNM events by their T")
-        conditions = list(core.conditions)
+        conditions = [*core.conditions, *([] if line is None else [Compare("line", "=", float(line))])]
         window: Window | None = None
+        source, sources, counts = "", 1, []
         for part in tails:
-            if isinstance(part, Window):
-                window = part if window is None else Window(max(window.low, part.low), min(window.high, part.high))
-            else:
-                conditions.append(part)
+            match part:
+                case Window(low, high):
+                    window = part if window is None else Window(max(window.low, low), min(window.high, high))
+                case _Told(one, many):
+                    if source and one and source != one:
+                        raise Mistake(f"one fact is told according to {source} and according to {one}")
+                    source, sources = one or source, max(sources, many)
+                case _Count():
+                    counts.append(part)
+                case _:
+                    conditions.append(part)
         condition = None if not conditions else conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
-        return Exists(Events(core.kind, core.concept, condition, context, pick, window))
+        undisputed = any(token.type == "UNDISPUTED" for token in modifiers)
+        events = Events(core.kind, core.concept, condition, context, pick, window, source, undisputed, sources)
+        counted = [_counted(count, events) for count in counts]
+        return Exists(events) if not counted else counted[0] if len(counted) == 1 else And(tuple(counted))
+
+    def according_to(self, parts: list[Any]) -> _Told:
+        text = parts[0].text
+        known = SPOKEN.get(_SPACES.sub(" ", text.lower()))
+        if known is None:
+            near = difflib.get_close_matches(text.lower()[:80], list(SPOKEN), 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"they are {', '.join(dict.fromkeys(SPOKEN.values()))}"
+            raise Mistake(f"'{text[:60]}' is no class of notes", hint)
+        return _Told(known, 1)
+
+    def from_sources(self, parts: list[Any]) -> _Told:
+        return _Told("", _whole(parts[0]))
+
+    def counting(self, parts: list[Any]) -> _Count:
+        begin, bound = _SPACES.sub(" ", parts[0].lower()).split(" ", 1)
+        by = COUNTED_BY.get((begin, _SPACES.sub(" ", parts[2].lower())))
+        if by is None:
+            ways = ", ".join(f"'{first} {bound} {parts[1]} {last}'" for first, last in COUNT_WORDS.values())
+            raise Mistake(f"'{begin} {bound} {parts[1]} {parts[2]}' counts nothing", f"write one of {ways}")
+        return _Count(bound, _whole(parts[1]), by)
 
     def core_kind(self, parts: list[Any]) -> _Core:
         return _Core(_kind(parts))
@@ -396,18 +586,33 @@ def _kind(parts: list[Any]) -> str:
     return KIND_OF_SPELLING[_SPACES.sub(" ", token.lower())]
 
 
-def _modifiers(tokens: list[Token]) -> tuple[str, Pick]:
-    contexts = [CONTEXT_OF_SPELLING[_SPACES.sub(" ", token.lower())] for token in tokens if token.type == "CONTEXT"]
-    picks = [token for token in tokens if token.type != "CONTEXT"]
-    if len(contexts) > 1 or len(picks) > 1:
-        two = tokens[0], tokens[1]
-        raise Mistake(f"'{two[0]}' and '{two[1]}' cannot both stand before one fact")
-    if not picks:
-        return (contexts[0] if contexts else "present"), Pick()
-    token = picks[0]
-    ordinal = token.type == "ORDINAL"
-    pick = Pick("nth", int(_short_enough(token[:-2]))) if ordinal else Pick(PICK_OF_SPELLING[token.lower()])
-    return (contexts[0] if contexts else "present"), pick
+def _modifiers(tokens: list[Token]) -> tuple[str, Pick, int | None]:
+    """The context, the pick and the line of therapy that stand before a fact."""
+    kinds = [("PICK" if token.type == "ORDINAL" else token.type) for token in tokens]
+    for at, kind in enumerate(kinds):
+        if kind in kinds[:at]:
+            first = tokens[kinds.index(kind)]
+            raise Mistake(f"'{first}' and '{tokens[at]}' cannot both stand before one fact")
+    found = dict(zip(kinds, tokens, strict=True))
+    context = CONTEXT_OF_SPELLING[_SPACES.sub(" ", found["CONTEXT"].lower())] if "CONTEXT" in found else "present"
+    pick, line = Pick(), None
+    if token := found.get("PICK"):
+        ordinal = token.type == "ORDINAL"
+        pick = Pick("nth", int(_short_enough(token[:-2]))) if ordinal else Pick(PICK_OF_SPELLING[token.lower()])
+    if token := found.get("LINE"):
+        word = re.split(r"[\s-]", token.lower())[0]
+        line = LINE_OF_SPELLING.get(word) or int(_short_enough(word[:-2]))
+    return context, pick, line
+
+
+def _counted(count: _Count, events: Events) -> PatientExpression:
+    """At most n is not n + 1; exactly n is both."""
+    if count.bound == "at least":
+        return Times(count.n, events, count.by)
+    most = Not(Times(count.n + 1, events, count.by))
+    if count.bound == "at most" or count.n == 0:
+        return most
+    return And((Times(count.n, events, count.by), most))
 
 
 def _short(kind: str, comparison: Comparison) -> Condition:
@@ -418,18 +623,6 @@ def _short(kind: str, comparison: Comparison) -> Condition:
         known = ", ".join(KIND_WORDS[kind].attributes)
         raise Mistake(f"what is compared? {kind} has several attributes", f"write 'with …', and one of: {known}")
     return comparison.of(attribute)
-
-
-def _facts(node: PatientExpression, relation: str) -> list[Events]:
-    """The events that a side of a time relation means: one fact, or alternatives joined by ``or``."""
-    if isinstance(node, Exists):
-        return [node.events]
-    if isinstance(node, Or) and all(isinstance(part, Exists) for part in node.parts):
-        return [part.events for part in node.parts if isinstance(part, Exists)]
-    raise Mistake(
-        f"'{relation}' relates two single facts, and on one side stands something else",
-        "relate the facts one by one: '(A before C) and (B before C)'",
-    )
 
 
 def _plain_names(concept: ConceptExpression) -> tuple[Name, ...]:
@@ -452,6 +645,12 @@ def _whole(token: Token) -> int:
     if not (token.isascii() and token.isdigit()):
         raise Mistake(f"'at least {token[:_LONGEST_NUMBER]} of' needs a whole number")
     return int(_short_enough(token))
+
+
+def _years(token: Token) -> int:
+    if not (token.isascii() and token.isdigit() and len(token) <= 3):
+        raise Mistake(f"'{token[:_LONGEST_NUMBER]}' is not an age in whole years")
+    return int(token)
 
 
 def _days(token: Token, unit: Token) -> int:

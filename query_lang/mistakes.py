@@ -72,7 +72,7 @@ def _places() -> Mapping[tuple[Any, str], Mistake]:
     for mistake in mistakes():
         for example in mistake.examples:
             try:
-                grammar().parse(example)
+                grammar().parse(example, start="start")
             except UnexpectedInput as error:
                 found.setdefault((_state(error), _kind(error)), mistake)
                 if mistake.whatever:

@@ -8,7 +8,8 @@ The reference engine gives each node its meaning; ``docs/language.md`` tells it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, MAIN_ATTRIBUTE
@@ -28,7 +29,13 @@ CONTEXTS: Final = (
 )
 PICKS: Final = ("any", "first", "latest", "nth", "worst", "best")
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=")
-RELATIONS: Final = ("before", "after", "within")
+RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "beside")
+#: The relations that a gap in days belongs to.
+GAP_RELATIONS: Final = ("before", "after", "within")
+#: What :class:`Times` counts.
+COUNTED: Final = ("days", "lines", "concepts")
+#: The kinds of absence: a note says no; a note that would say so is silent; there is no such note.
+ABSENCES: Final = ("denied", "silent", "unobservable")
 
 
 class QueryTreeError(ValueError):
@@ -206,6 +213,10 @@ class Events:
 
     Order of reading: kind, concept and context select; ``window`` narrows; ``pick`` chooses among those per patient
     (per tumor or event inside a scope); ``condition`` then decides.
+
+    Three more things select with the kind, and ask how an event is known, not what it is: ``source`` names a class of
+    notes (``note_classes.toml``) or a section of that class, in one of which it must be told; ``undisputed`` leaves out
+    what a decision weighed; ``sources`` is the least number of independent notes.
     """
 
     kind: str | None = None
@@ -214,8 +225,12 @@ class Events:
     context: str = "present"
     pick: Pick = Pick()
     window: Window | None = None
+    source: str = ""
+    undisputed: bool = False
+    sources: int = 1
 
     def __post_init__(self) -> None:
+        _require(self.sources >= 1, "the least number of independent notes is 1")
         _require(self.kind is None or self.kind in KINDS, f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
         _require(self.kind is not None or self.concept is not None, "an atom names a kind or a concept")
         _require(self.context in CONTEXTS, f"context {self.context!r} is not one of {', '.join(CONTEXTS)}")
@@ -301,10 +316,15 @@ class SameEvent:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Patients with an event in ``left`` and one in ``right`` in a time relation; never the same event for both.
+    """Patients with an event in ``left`` and one in ``right`` in a relation; never the same event for both.
 
     ``before``: right's day minus left's day is at least ``minimum`` (≥ 1) and at most ``maximum`` days;
     ``after``: the mirror image; ``within``: the days differ by ``minimum`` (≥ 0) to ``maximum``, either order.
+    ``during``: left's day lies between the day and the end of right; ``overlapping``: the two last on a common day;
+    an event without a recorded end lasts for its day, and possibly for ever. ``beside``: in whatever order.
+
+    With ``different``, neither event's concept is, or lies below, the other's. With ``without``, no event of that set
+    lies strictly between the two days.
     """
 
     left: Events
@@ -312,12 +332,131 @@ class Ordered:
     right: Events
     minimum: int = 1
     maximum: int | None = None
+    different: bool = False
+    without: Events | None = None
 
     def __post_init__(self) -> None:
         _require(self.relation in RELATIONS, f"{self.relation!r} is not one of {', '.join(RELATIONS)}")
-        _require(self.minimum >= (0 if self.relation == "within" else 1), "the shortest gap is too small")
-        _require(self.maximum is None or self.maximum >= self.minimum, "the longest gap is shorter than the shortest")
+        if self.relation in GAP_RELATIONS:
+            _require_gap(self.minimum, self.maximum, 0 if self.relation == "within" else 1)
+        else:
+            _require((self.minimum, self.maximum) == (1, None), f"{self.relation!r} has no number of days")
+            _require(self.without is None, f"{self.relation!r} leaves no time between the two facts")
         _require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
+        _require(self.relation != "beside" or self.different, "two facts in no relation are joined by 'and'")
+
+
+def _require_gap(minimum: int, maximum: int | None, least: int) -> None:
+    _require(minimum >= least, "the shortest gap is too small")
+    _require(maximum is None or maximum >= minimum, "the longest gap is shorter than the shortest")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """From one step of a sequence to the next: ``minimum`` (≥ 1) to ``maximum`` days, and no event of ``without``
+    strictly between."""
+
+    minimum: int = 1
+    maximum: int | None = None
+    without: Events | None = None
+
+    def __post_init__(self) -> None:
+        _require_gap(self.minimum, self.maximum, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Patients with an event of each step, each after the one before it by its gap: *A then B then C*."""
+
+    steps: tuple[Events, ...]
+    gaps: tuple[Gap, ...]
+
+    def __post_init__(self) -> None:
+        _require(len(self.steps) >= 3, "a sequence has three steps or more; of two facts, one is before the other")
+        _require(len(self.gaps) == len(self.steps) - 1, "a sequence has a gap between each two steps")
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Patients with an event in ``events`` to which no other event in ``absent`` stands in the time relation.
+
+    *after*: no event ``minimum`` to ``maximum`` days after it; *before*, *within* likewise, as in :class:`Ordered`.
+    """
+
+    events: Events
+    relation: str
+    absent: Events
+    minimum: int = 1
+    maximum: int | None = None
+
+    def __post_init__(self) -> None:
+        _require(self.relation in GAP_RELATIONS, f"{self.relation!r} is not one of {', '.join(GAP_RELATIONS)}")
+        _require_gap(self.minimum, self.maximum, 0 if self.relation == "within" else 1)
+        _require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Patients with events in ``events`` on at least ``n`` different days, in as many lines of therapy, or of as many
+    concepts (of two concepts one of which lies below the other, the narrower counts)."""
+
+    n: int
+    events: Events
+    by: str = "days"
+
+    def __post_init__(self) -> None:
+        _require(self.by in COUNTED, f"{self.by!r} is not one of {', '.join(COUNTED)}")
+        _require(self.n >= 1, "a count is 1 or more")
+        _require(self.events.pick == Pick(), f"{self.events.pick.how} chooses one event, and there is nothing to count")
+
+
+@dataclass(frozen=True, slots=True)
+class AgeAt:
+    """Patients whose age in completed years, at an event in ``events`` or on ``day``, is ``low`` to ``high``.
+
+    Reckoned from the patient's birth, an event that a scope does not hide.
+    """
+
+    events: Events | None = None
+    day: int | None = None
+    low: int = 0
+    high: int | None = None
+
+    def __post_init__(self) -> None:
+        _require((self.events is None) != (self.day is None), "an age is asked at an event, or on a day")
+        _require(self.low >= 0, "an age is 0 or more")
+        _require(self.high is None or self.high >= self.low, "the highest age is lower than the lowest")
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Patients without an event in ``events``, by what their notes say instead (one of :data:`ABSENCES`).
+
+    ``denied``: a note says that there is none, or tells another value; ``silent``: a note that would say so lies in the
+    window and says neither; ``unobservable``: there is no such note. The three part the patients without the event.
+    """
+
+    how: str
+    events: Events
+
+    def __post_init__(self) -> None:
+        _require(self.how in ABSENCES, f"{self.how!r} is not one of {', '.join(ABSENCES)}")
+        _require(
+            self.events.pick == Pick(), f"{self.how} absence is of any such fact, not of the {self.events.pick.how}"
+        )
+        _require(
+            self.events.context == "present", f"{self.how} absence is of a fact, not of what is {self.events.context}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The patients with these ids, as far as the knowledge base has them."""
+
+    patients: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _require(bool(self.patients), "a list of patients has at least one id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +474,11 @@ class Definition:
     body: PatientExpression
 
 
-PatientExpression = Exists | And | Or | Not | Except | AtLeast | SameTumor | SameEvent | Ordered | Defined
+#: Criteria about how events of one or several sets lie to each other: leaves of the tree, decided by the events.
+EventCriterion = Ordered | Sequence | Clear | Times | AgeAt | Lacking
+PatientExpression = (
+    Exists | And | Or | Not | Except | AtLeast | SameTumor | SameEvent | EventCriterion | Defined | Among
+)
 
 
 def children(node: PatientExpression) -> tuple[PatientExpression, ...]:
@@ -348,6 +491,44 @@ def children(node: PatientExpression) -> tuple[PatientExpression, ...]:
         case Except(left, right):
             return (left, right)
     return ()
+
+
+def event_sets(node: PatientExpression) -> tuple[Events, ...]:
+    """The event sets that stand in a leaf of the tree itself, in order; none for other nodes."""
+    match node:
+        case Exists(events) | Times(_, events) | Lacking(_, events):
+            return (events,)
+        case Ordered(left, _, right):
+            return (left, right) if node.without is None else (left, right, node.without)
+        case Sequence(steps, gaps):
+            return (*steps, *[gap.without for gap in gaps if gap.without is not None])
+        case Clear(events, _, absent):
+            return (events, absent)
+        case AgeAt(events):
+            return () if events is None else (events,)
+    return ()
+
+
+def with_event_sets(node: PatientExpression, change: Callable[[Events], Events]) -> PatientExpression:
+    """A leaf with each of its event sets (in the order of :func:`event_sets`) changed; other nodes as they are."""
+    match node:
+        case Exists(events) | Times(_, events) | Lacking(_, events):
+            return replace(node, events=change(events))
+        case Ordered(left, _, right):
+            left, right = change(left), change(right)
+            return replace(node, left=left, right=right, without=None if node.without is None else change(node.without))
+        case Sequence(steps, gaps):
+            changed = tuple([change(step) for step in steps])
+            return Sequence(
+                changed,
+                tuple([gap if gap.without is None else replace(gap, without=change(gap.without)) for gap in gaps]),
+            )
+        case Clear(events, _, absent):
+            events = change(events)
+            return replace(node, events=events, absent=change(absent))
+        case AgeAt(events) if events is not None:
+            return replace(node, events=change(events))
+    return node
 
 
 @dataclass(frozen=True, slots=True)

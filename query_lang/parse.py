@@ -12,7 +12,8 @@ from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken, VisitEr
 from .build import Builder, Mistake
 from .errors import QueryError
 from .mistakes import message_for
-from .nodes import Query, QueryTreeError
+from .nodes import Among, Defined, Definition, Query, QueryTreeError, children
+from .parameters import Filled, Parameters, fill
 from .syntax import grammar
 
 LONGEST_QUERY: Final = 100_000
@@ -41,51 +42,98 @@ class Parsed:
     places: Mapping[str, int]
 
 
-def parse(text: str) -> Query:
-    """The query that ``text`` spells, over :class:`~.nodes.Name` terms. QueryError if it spells none."""
-    return parse_with_places(text).query
+def parse(text: str, parameters: Parameters | None = None, definitions: tuple[Definition, ...] = ()) -> Query:
+    """The query that ``text`` spells, over :class:`~.nodes.Name` terms. QueryError if it spells none.
+
+    ``parameters`` are the values of ``$names`` in it; ``definitions`` may be used in it without being written, and
+    those that are become definitions of the query.
+    """
+    return parse_with_places(text, parameters, definitions).query
 
 
-def parse_with_places(text: str) -> Parsed:
+def parse_with_places(
+    text: str, parameters: Parameters | None = None, definitions: tuple[Definition, ...] = ()
+) -> Parsed:
     """As :func:`parse`, with the places of the names, for the errors of later steps."""
-    plain = checked(text)
+    query, places = _built(text, "start", parameters, definitions)
+    needed = used_definitions(query, definitions)
+    if needed:
+        written = {definition.name for definition in query.definitions}
+        kept = tuple(one for one in definitions if one.name in needed and one.name not in written)
+        query = Query(query.body, (*kept, *query.definitions))
+    return Parsed(query, text, places)
+
+
+def parse_definitions(text: str, parameters: Parameters | None = None) -> tuple[Definition, ...]:
+    """The definitions (``let … be …;``) of a file of them. QueryError if it holds anything else, or a name twice."""
+    found, _ = _built(text, "library", parameters, ())
     try:
-        tree = grammar().parse(plain)
+        return Query(Among(("nobody",)), found).definitions
+    except QueryTreeError as error:
+        raise QueryError(str(error), text=text) from None
+
+
+def used_definitions(query: Query, definitions: tuple[Definition, ...]) -> frozenset[str]:
+    """The names of those of ``definitions`` that the query uses, directly or through others."""
+    bodies = {definition.name: definition.body for definition in definitions}
+    used: set[str] = set()
+    waiting: list[Any] = [query.body, *(definition.body for definition in query.definitions)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Defined):
+            if node.name in bodies and node.name not in used:
+                used.add(node.name)
+                waiting.append(bodies[node.name])
+        else:
+            waiting.extend(children(node))
+    return frozenset(used)
+
+
+def _built(
+    text: str, start: str, parameters: Parameters | None, definitions: tuple[Definition, ...]
+) -> tuple[Any, dict[str, int]]:
+    plain, quoted = checked(text)
+    filled = fill(plain, text, quoted, parameters)
+    try:
+        tree = grammar().parse(filled.text, start=start)
     except UnexpectedInput as error:
-        raise explained(error, text) from None
+        raise explained(error, text, filled) from None
     except LarkError as error:
         raise QueryError(f"the query cannot be read: {error}", text=text) from None
-    builder = Builder()
+    builder = Builder(known=definitions)
     try:
-        query = builder.transform(tree)
-        _check_levels(query)
+        built = builder.transform(tree)
+        _check_levels(built)
     except VisitError as error:
         cause: Exception = error.orig_exc
         if not isinstance(cause, Mistake | QueryTreeError):
             raise
         offset = getattr(getattr(error.obj, "meta", None), "start_pos", None)
+        offset = None if offset is None else filled.place(offset)
         raise QueryError(str(cause), text=text, offset=offset, hint=getattr(cause, "hint", "")) from None
     except Mistake as error:
         raise QueryError(str(error), text=text, hint=error.hint) from None
-    return Parsed(query, text, builder.places)
+    return built, {name: filled.place(offset) for name, offset in builder.places.items()}
 
 
-def explained(error: UnexpectedInput, text: str) -> QueryError:
+def explained(error: UnexpectedInput, text: str, filled: Filled) -> QueryError:
     """The message for a syntax error."""
     message, hint = message_for(error)
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    offset = len(text.rstrip()) if at_end else error.pos_in_stream
+    offset = len(text.rstrip()) if at_end else filled.place(error.pos_in_stream or 0)
     return QueryError(message, text=text, offset=offset, hint=hint)
 
 
-def checked(text: str) -> str:
-    """``text`` with comments blanked (same length), once length, quotes, brackets and depth are in order."""
+def checked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """``text`` with comments blanked (same length), once length, quotes, brackets and depth are in order; with the
+    spans of quoted names."""
     if len(text) > LONGEST_QUERY:
         raise QueryError(
             f"the query has {len(text):,} characters; at most {LONGEST_QUERY:,} are read",
             hint="name a set of concepts, or split the query with 'let … be …;'",
         )
     plain: list[str] = []
+    quoted: list[tuple[int, int]] = []
     brackets: list[tuple[str, int, int]] = []
     nots = 0
     empty = True
@@ -94,6 +142,8 @@ def checked(text: str) -> str:
         if kind == "comment":
             plain.append(" " * len(body))
             continue
+        if kind == "quoted":
+            quoted.append((at, at + len(body)))
         # Zero-width blanks come along when text is copied from a page.
         plain.append(body if kind == "quoted" else body.translate(_BLANKS))
         if kind == "quote":
@@ -120,7 +170,7 @@ def checked(text: str) -> str:
         raise QueryError(
             "the query is empty", text=text, hint="write a criterion, for example: diagnosis 'lung cancer'"
         )
-    return "".join(plain)
+    return "".join(plain), quoted
 
 
 def _too_deep(text: str, offset: int | None) -> QueryError:
@@ -132,7 +182,7 @@ def _too_deep(text: str, offset: int | None) -> QueryError:
     )
 
 
-def _check_levels(query: Query) -> None:
+def _check_levels(query: Query | tuple[Definition, ...]) -> None:
     """Each bracket can hold several levels of the tree; their sum has the same limit, so that recursion is safe."""
     waiting: list[tuple[Any, int]] = [(query, -2)]
     while waiting:

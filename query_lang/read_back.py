@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ..kb.concepts import ConceptTable
 from .nodes import (
+    AgeAt,
+    Among,
     And,
     AtLeast,
+    Clear,
     Defined,
     Definition,
     Events,
     Except,
     Exists,
+    Lacking,
     Not,
     Or,
     Ordered,
@@ -23,10 +28,13 @@ from .nodes import (
     PatientExpression,
     Pick,
     Query,
+    QueryTreeError,
     SameEvent,
     SameTumor,
+    Sequence,
+    Times,
 )
-from .read_back_facts import FactTeller, gap, one_line, with_article
+from .read_back_facts import FactTeller, age, gap, later, one_line, relation, with_article
 from .read_back_layout import WORDS, Told
 
 #: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
@@ -103,9 +111,46 @@ class _Teller:
                 return self.criterion(body, _IS, negated=negated)
             case SameEvent(body):
                 return self.criterion(body, _IS).after(words[f"{no}same_event"])
-            case Ordered(left, _, right):
-                two = self._each((Exists(left), Exists(right)), _HAS)
-                return Told("", f"{no}ordered", two, {"gap": gap(node)})
+            case Ordered(left, _, right, without=None):
+                return self._facts(f"{no}ordered", (left, right), relation(node))
+            case Ordered(left, _, right, without=without):
+                return self._facts(f"{no}apart", (left, right, *([] if without is None else [without])), relation(node))
+            case Clear(events, _, absent):
+                return self._facts(f"{no}clear", (events, absent), gap(node))
+            case Sequence():
+                return Told("", f"{no}sequence", tuple(self._steps(node)))
+            case Times(n, events, by):
+                fact = self.facts.fact(events)
+                return self._as(words, no, fact, WORDS["counts"][by].format(fact=fact.words, n=n))
+            case AgeAt(None, day):
+                on = datetime.date.fromordinal(day or 1).isoformat()
+                return self._as(words, no, Told(""), WORDS["ages"]["on"].format(age=age(node), day=on))
+            case AgeAt(events) if events is not None:
+                fact = self.facts.fact(events)
+                at = WORDS["ages"]["at"].format(age=age(node), a_fact=with_article(fact.words))
+                return self._as(words, no, fact, at)
+            case Lacking(how, events):
+                fact = self.facts.fact(events)
+                return self._as(words, no, fact, WORDS["absences"][how].format(a_fact=with_article(fact.words)))
+            case Among(patients):
+                ids = ", ".join(one_line(patient) for patient in patients)
+                return self._as(words, no, Told(""), WORDS["patients"]["listed"].format(ids=ids))
+        raise QueryTreeError(f"{type(node).__name__} is no patient expression")
+
+    def _as(self, words: Mapping[str, str], no: str, fact: Told, noun: str) -> Told:
+        """What is said of a fact, in the frame; what follows the fact follows it."""
+        return dataclasses.replace(fact, words=words[f"{no}fact"].format(fact=noun, a_fact=with_article(noun)))
+
+    def _facts(self, group: str, facts: tuple[Events, ...], relation: str) -> Told:
+        return Told("", group, self._each(tuple([Exists(events) for events in facts]), _HAS), {"gap": relation})
+
+    def _steps(self, node: Sequence) -> Iterator[Told]:
+        yield self.criterion(Exists(node.steps[0]), _HAS)
+        for events, between in zip(node.steps[1:], node.gaps, strict=True):
+            if between.without is None:
+                yield self.criterion(Exists(events), _HAS).after(f"then{later(between)}")
+            else:
+                yield self._facts("step_apart", (events, between.without), later(between))
 
     def _each(self, parts: tuple[PatientExpression, ...], frame: str) -> tuple[Told, ...]:
         return tuple([self.criterion(part, frame) for part in parts])
@@ -127,6 +172,12 @@ def _rules(query: Query) -> list[str]:
                 apply.add("tumor")
             case OtherThan():
                 apply.add("other_than")
+            case Ordered(relation="during" | "overlapping"):
+                apply.add("lasting")
+            case AgeAt():
+                apply.add("age")
+            case Lacking():
+                apply.add("absence")
             case Events(context=context, pick=pick):
                 apply |= {"present"} if context == "present" else set()
                 apply |= {"pick"} if pick != Pick() else set()

@@ -13,15 +13,19 @@ from ..kb.model import EARLIEST_DAY, LATEST_DAY
 from .conditions import BY_ID
 from .findings import findings
 from .nodes import (
+    GAP_RELATIONS,
+    AgeAt,
     AllOf,
     AnyOf,
     Between,
+    Clear,
     Compare,
     Concept,
     ConceptExpression,
     Condition,
     Documented,
     Events,
+    Gap,
     Is,
     Name,
     NotThat,
@@ -69,6 +73,12 @@ class FactTeller:
         told = WORDS["contexts"][events.context].format(fact=told, a_fact=with_article(told))
         if events.window is not None:
             told = f"{told} {_window(events.window)}"
+        if events.source:
+            told = WORDS["told"]["source"].format(fact=told, source=events.source)
+        if events.sources > 1:
+            told = WORDS["told"]["sources"].format(fact=told, n=events.sources)
+        if events.undisputed:
+            told = WORDS["told"]["undisputed"].format(fact=told)
         if events.pick.how != "any":
             told = WORDS["picks"][events.pick.how].format(fact=told, n=events.pick.n)
         if events.condition is None:
@@ -225,20 +235,50 @@ def _window(window: Window) -> str:
     return str(WORDS["windows"][kind].format(low=low, high=high))
 
 
-def gap(node: Ordered) -> str:
-    """How the first fact lies to the second: ``at least 30 days before``."""
+def relation(node: Ordered) -> str:
+    """How the first fact lies to the second: ``at least 30 days before and of another concept than``."""
+    if node.relation not in GAP_RELATIONS:
+        told = str(_GAPS[node.relation])
+    else:
+        told = gap(node)
+    return _GAPS["different"].format(gap=told) if node.different and node.relation != "beside" else told
+
+
+def later(node: Gap) -> str:
+    """How a step of a sequence lies to the one before: ``, at most 30 days later,``; empty where it is just later."""
+    if (node.minimum, node.maximum) == (1, None):
+        return ""
+    return f", {_gap_words(node.minimum, node.maximum, str(_GAPS['then']), either_way=False)},"
+
+
+def gap(node: Ordered | Clear) -> str:
+    """How far the first fact lies from the second, and on which side: ``at least 30 days before``."""
     low, high = node.minimum, node.maximum
     if (low, high) == (0, 0):
         return str(_GAPS["same_day"])
     either_way = node.relation == "within"
+    return _gap_words(low, high, _GAPS["either_way"] if either_way else node.relation, either_way=either_way)
+
+
+def _gap_words(low: int, high: int | None, relation: str, *, either_way: bool) -> str:
     if high is None:
         kind = "at_least"
     elif low == high:
         kind = "exactly"
     else:
         kind = "within" if either_way and low == 0 else "between"
-    relation = _GAPS["either_way"] if either_way else node.relation
     return str(_GAPS[kind].format(low=_days(low), high="" if high is None else _days(high), relation=relation))
+
+
+def age(node: AgeAt) -> str:
+    """``65 years or more``."""
+    if node.high is None:
+        kind = "at_least"
+    elif node.low == node.high:
+        kind = "exactly"
+    else:
+        kind = "at_most" if node.low == 0 else "between"
+    return str(WORDS["ages"][kind].format(low=node.low, high=node.high))
 
 
 def _days(n: int) -> str:

@@ -10,11 +10,15 @@ from ..kb.model import EARLIEST_DAY, LATEST_DAY
 from .build import TNM_SET, category
 from .keywords import RESERVED
 from .nodes import (
+    GAP_RELATIONS,
+    AgeAt,
     AllOf,
+    Among,
     And,
     AnyOf,
     AtLeast,
     Between,
+    Clear,
     Compare,
     ConceptExpression,
     Condition,
@@ -23,7 +27,9 @@ from .nodes import (
     Events,
     Except,
     Exists,
+    Gap,
     Is,
+    Lacking,
     Name,
     Not,
     NotThat,
@@ -34,12 +40,22 @@ from .nodes import (
     Query,
     SameEvent,
     SameTumor,
+    Sequence,
     Term,
+    Times,
     Under,
     Union,
     Window,
 )
-from .vocabulary import ATTRIBUTES, KIND_WORDS, SCALE_ATTRIBUTES, STAGING_BASES, context_spelling, kind_spelling
+from .vocabulary import (
+    ATTRIBUTES,
+    COUNT_WORDS,
+    KIND_WORDS,
+    SCALE_ATTRIBUTES,
+    STAGING_BASES,
+    context_spelling,
+    kind_spelling,
+)
 
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z](?:(?!--)[A-Za-z0-9+/.:_-])*")
 _PLAIN_NUMBER: Final = re.compile(r"[0-9]{1,9}")
@@ -94,7 +110,27 @@ def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
         case Not(part):
             binds, text = _NOT, f"not {_expression(part, _NOT, known)}"
         case Ordered(left, _, right):
-            binds, text = _TIMED, f"{_events(left, known)} {_gap(node)} {_events(right, known)}"
+            another = " another" if node.different and node.relation != "beside" else ""
+            text = f"{_events(left, known)} {_gap(node)}{another} {_events(right, known)}{_apart(node.without, known)}"
+            binds = _TIMED
+        case Sequence(steps, gaps):
+            later = [
+                f"{_then(gap)} {_events(step, known)}{_apart(gap.without, known)}"
+                for step, gap in zip(steps[1:], gaps, strict=True)
+            ]
+            binds, text = _TIMED, " ".join([_events(steps[0], known), *later])
+        case Clear(events, _, absent):
+            binds, text = _TIMED, f"{_events(events, known)} with no {_events(absent, known)} {_gap(node)} it"
+        case Times(n, events, by):
+            begin, end = COUNT_WORDS[by]
+            return f"{_events(events, known)} {begin} at least {n} {end}"
+        case AgeAt(events, day):
+            when = f"at {_events(events, known)}" if events is not None else f"on {_date(day)}"
+            return f"age {_age(node)} {when}"
+        case Lacking(how, events):
+            return f"{how} absence of {_events(events, known)}"
+        case Among(patients):
+            return f"patient in ({', '.join([_quoted(patient) for patient in patients])})"
         case AtLeast(n, parts):
             listed = ", ".join([_listed(part, known) for part in parts])
             return f"at least {n} of ({listed})"
@@ -111,8 +147,30 @@ def _listed(node: PatientExpression, known: set[str]) -> str:
     return f"({text})" if " with " in text else text
 
 
-def _gap(node: Ordered) -> str:
+def _apart(without: Events | None, known: set[str]) -> str:
+    return "" if without is None else f" with no {_events(without, known)} between them"
+
+
+def _then(gap: Gap) -> str:
+    if gap.maximum is None:
+        return "then" if gap.minimum == 1 else f"then at least {gap.minimum} days later"
+    if gap.minimum == 1:
+        return f"then within {gap.maximum} days"
+    return f"then between {gap.minimum} and {gap.maximum} days later"
+
+
+def _age(node: AgeAt) -> str:
+    if node.high is None:
+        return f">= {node.low}"
+    if node.low == node.high:
+        return f"= {node.low}"
+    return f"<= {node.high}" if node.low == 0 else f"between {node.low} and {node.high}"
+
+
+def _gap(node: Ordered | Clear) -> str:
     low, high = node.minimum, node.maximum
+    if node.relation not in GAP_RELATIONS:
+        return {"beside": "and another"}.get(node.relation, node.relation)
     if node.relation == "within":
         return f"within {high} days of" if low == 0 else f"between {low} and {high} days of"
     if high is None:
@@ -128,7 +186,7 @@ def _starts_with_any(events: Events, known: set[str]) -> bool:
 
 
 def _events(events: Events, known: set[str]) -> str:
-    words: list[str] = []
+    words: list[str] = ["undisputed"] * events.undisputed
     if events.context != "present":
         words.append(context_spelling(events.context))
     if events.pick != Pick():
@@ -142,6 +200,10 @@ def _events(events: Events, known: set[str]) -> str:
         words += _selection(events, known)
     if events.window is not None:
         words.append(_window(events.window))
+    if events.source:
+        words.append(f"according to {events.source}")
+    if events.sources > 1:
+        words.append(f"from at least {events.sources} independent notes")
     if condition is not None:
         grouped = isinstance(condition, AllOf | AnyOf)
         words.append(f"with ({_condition(condition)})" if grouped else f"with {_condition(condition)}")
@@ -253,12 +315,16 @@ def _measure(condition: Compare | Between | Is) -> str:
 
 
 def _window(window: Window) -> str:
-    low, high = (datetime.date.fromordinal(day).isoformat() for day in (window.low, window.high))
+    low, high = _date(window.low), _date(window.high)
     if window.high == LATEST_DAY and window.low > EARLIEST_DAY:
         return f"since {low}"
     if window.low == EARLIEST_DAY and window.high < LATEST_DAY:
         return f"until {high}"
     return f"between {low} and {high}"
+
+
+def _date(day: int | None) -> str:
+    return datetime.date.fromordinal(day or EARLIEST_DAY).isoformat()
 
 
 # --- concepts and names ---------------------------------------------------------------------------------------------

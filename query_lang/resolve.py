@@ -30,7 +30,6 @@ from .nodes import (
     Not,
     NotThat,
     Or,
-    Ordered,
     OtherThan,
     PatientExpression,
     Query,
@@ -38,7 +37,9 @@ from .nodes import (
     SameTumor,
     Under,
     Union,
+    with_event_sets,
 )
+from .parameters import Parameters
 from .parse import Parsed, parse_with_places
 from .render import name_text
 from .vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
@@ -48,9 +49,18 @@ _MOST_ERRORS: Final = 5
 _PERFORMANCE: Final = {"ecog": "ECOG", "who": "ECOG", "zubrod": "ECOG", "kps": "KPS", "karnofsky": "KPS"}
 
 
-def resolve_text(text: str, concepts: ConceptTable, scales: Scales) -> Query:
-    """The resolved query that ``text`` spells. QueryError, with all that is wrong, if it spells none."""
-    parsed = parse_with_places(text)
+def resolve_text(
+    text: str,
+    concepts: ConceptTable,
+    scales: Scales,
+    parameters: Parameters | None = None,
+    definitions: tuple[Definition, ...] = (),
+) -> Query:
+    """The resolved query that ``text`` spells. QueryError, with all that is wrong, if it spells none.
+
+    ``parameters`` and ``definitions`` as for :func:`~.parse.parse`; definitions may be resolved already.
+    """
+    parsed = parse_with_places(text, parameters, definitions)
     return resolve(parsed.query, concepts, scales, parsed)
 
 
@@ -105,8 +115,6 @@ class _Resolver:
 
     def _patients(self, node: PatientExpression) -> PatientExpression:
         match node:
-            case Exists(events):
-                return Exists(self._events(events))
             case And(parts):
                 return And(self._each(parts, " and "))
             case Or(parts):
@@ -121,13 +129,12 @@ class _Resolver:
                 return SameTumor(self._patients(body))
             case SameEvent(body):
                 return SameEvent(self._patients(body))
-            case Ordered(left, relation, right, minimum, maximum):
-                return Ordered(self._events(left), relation, self._events(right), minimum, maximum)
             case Defined(name):
                 if name not in self._defined:
                     hint = f"defined before are {', '.join(self._defined)}" if self._defined else ""
                     self._report(f"'{shown(name)}' is not defined", name, hint)
                 return node
+        return with_event_sets(node, self._events)
 
     def _each(self, parts: Sequence[PatientExpression], word: str) -> tuple[PatientExpression, ...]:
         found = []

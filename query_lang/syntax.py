@@ -17,4 +17,4 @@ def grammar() -> Lark:
     inner = [name for name in ATTRIBUTES if name not in CRITERION_ATTRIBUTES]
     text = text.replace("(?:CONDITION_ATTRIBUTES)", f"(?:{'|'.join(inner)})")
     text = text.replace("(?:ALL_ATTRIBUTES)", f"(?:{'|'.join(ATTRIBUTES)})")
-    return Lark(text, parser="lalr", propagate_positions=True)
+    return Lark(text, parser="lalr", propagate_positions=True, start=["start", "library"])

@@ -64,6 +64,18 @@ PICK_OF_SPELLING: Final[Mapping[str, str]] = _DATA["picks"]
 STAGING_BASES: Final[Mapping[str, tuple[str, ...]]] = {
     basis: tuple(prefixes) for basis, prefixes in _DATA["bases"].items()
 }
+LINE_OF_SPELLING: Final[Mapping[str, int]] = _DATA["lines"]
+#: Of what a count is -> the word that it begins with, and the word that it ends with, as rendered.
+COUNT_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    by: (begin, endings[0]) for begin, kinds in _DATA["counted"].items() for by, endings in kinds.items()
+}
+#: The words that a count begins and ends with (lower case) -> of what it is.
+COUNTED_BY: Final[Mapping[tuple[str, str], str]] = {
+    (begin, ending): by
+    for begin, kinds in _DATA["counted"].items()
+    for by, endings in kinds.items()
+    for ending in endings
+}
 DAYS_IN: Final[Mapping[str, float]] = _DATA["days_in"]
 FAMILY_OF_VALUE: Final[Mapping[str, str]] = _DATA["family_of_value"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Callable
 
-from generated_records import CONCEPTS, KINDS
+from generated_records import CONCEPTS, KINDS, NOTE_TYPES, with_evidence
 from hypothesis import strategies as st
 
 from cohortium.kb.model import (
@@ -17,6 +18,7 @@ from cohortium.kb.model import (
     Event,
     Experiencer,
     Journey,
+    Note,
     Polarity,
     Temporality,
     World,
@@ -29,9 +31,14 @@ LAST_DAY = 30
 NAMED = {kind: tuple(one for one in concepts if one in CONCEPTS) for kind, (concepts, _) in KINDS.items()}
 
 
-def days(draw: Callable, widest: int, unknown: bool) -> DayInterval:
+#: Births lie so that a birthday comes while events happen; some events end in the middle of them.
+BIRTH = datetime.date(1950, 1, 1).toordinal()
+END = DayInterval(DAY + LAST_DAY // 2, DAY + LAST_DAY // 2)
+
+
+def days(draw: Callable, widest: int, unknown: bool, first: int = DAY) -> DayInterval:
     """A day, an interval of up to ``widest`` more days, or no date at all."""
-    low = DAY + draw(st.integers(0, LAST_DAY))
+    low = first + draw(st.integers(0, LAST_DAY))
     width = draw(st.sampled_from([0, 0, *range(widest + 1), *([None] if unknown else [])]))
     return DayInterval() if width is None else DayInterval(low, low + width)
 
@@ -40,6 +47,8 @@ def days(draw: Callable, widest: int, unknown: bool) -> DayInterval:
 def events(draw: Callable, patient_id: str, *, widest: int = 20, unknown: bool = True) -> Event:
     """One event: any context, any world that its context allows, any tumor."""
     kind = draw(st.sampled_from(sorted(KINDS)))
+    if kind == "birth":
+        return Event(patient_id, kind, "", days(draw, min(widest, 40), unknown=False, first=BIRTH), tumor="*")
     concepts, attributes = KINDS[kind]
     context = draw(
         st.one_of(
@@ -67,15 +76,22 @@ def events(draw: Callable, patient_id: str, *, widest: int = 20, unknown: bool =
         context=context,
         world=draw(st.sampled_from(worlds)),
         tumor=draw(st.sampled_from(["t1", "t1", "t2", "*", ""])),
+        end=draw(st.sampled_from([None, None, *([] if widest else [None]), END])),
+        sources=draw(st.sampled_from([1, 1, 2])),
     )
 
 
 @st.composite
 def journeys(draw: Callable, patient_id: str, *, most: int = 7, widest: int = 20, unknown: bool = True) -> Journey:
-    """One patient with up to ``most`` events."""
-    return Journey(
-        patient_id, events=tuple(draw(st.lists(events(patient_id, widest=widest, unknown=unknown), max_size=most)))
+    """One patient with up to ``most`` events, some notes that tell of them, and decisions about some."""
+    told = draw(st.lists(events(patient_id, widest=widest, unknown=unknown), max_size=most))
+    dates = st.integers(0, LAST_DAY).map(lambda day: datetime.date.fromordinal(DAY + day))
+    notes = draw(
+        st.lists(st.tuples(dates if not unknown else st.none() | dates, st.sampled_from(NOTE_TYPES)), max_size=2)
     )
+    kept = tuple(Note(patient_id, f"n{at}", "…", date, type_) for at, (date, type_) in enumerate(notes))
+    random = draw(st.randoms(use_true_random=False))
+    return with_evidence(random, Journey(patient_id, kept, events=tuple(told)), draw(st.sampled_from([0.0, 0.5])))
 
 
 def records(patients: int = 4, **limits: int) -> st.SearchStrategy[list[Journey]]:
@@ -109,6 +125,7 @@ VALUES = {
     "stage": ("II", "IIIC", "III"),
     "value": ("1", "2", "80"),
 }
+GAPS = st.integers(1, 5).flatmap(lambda low: st.tuples(st.just(low), st.sampled_from([None, low, low + 3, low + 15])))
 
 
 @st.composite
@@ -157,27 +174,73 @@ def event_sets(draw: Callable, *, monotone: bool = False, plain: bool = False) -
     return q.Events(
         kind,
         concept,
-        draw(st.one_of(st.none(), conditions(kind, monotone))),
+        draw(st.one_of(st.none(), conditions(kind, monotone))) if KINDS[kind][1] else None,
         draw(st.sampled_from(["present"] * 8 + list(q.CONTEXTS))),
         draw(st.sampled_from(picks)),
         draw(st.one_of(st.none(), st.none(), WINDOWS)),
+        draw(st.sampled_from([*[""] * 8, "pathology", "imaging"])),
+        draw(st.sampled_from([False] * 7 + [True])),
+        draw(st.sampled_from([1] * 7 + [2])),
     )
 
 
 @st.composite
 def orders(draw: Callable, *, monotone: bool = False) -> q.Ordered:
-    """Two event sets in a time relation."""
+    """Two event sets in a relation."""
     left, right = draw(event_sets(monotone=monotone)), draw(event_sets(monotone=monotone))
     relation = draw(st.sampled_from(q.RELATIONS))
+    different = relation == "beside" or draw(st.integers(0, 5)) == 0
+    if relation not in q.GAP_RELATIONS:
+        return q.Ordered(left, relation, right, different=different)
     minimum = draw(st.sampled_from([0, 1, 5] if relation == "within" else [1, 1, 5]))
     longest = st.sampled_from([minimum, minimum + 3, minimum + 15])
-    return q.Ordered(left, relation, right, minimum, draw(longest if relation == "within" else st.none() | longest))
+    maximum = draw(longest if relation == "within" else st.none() | longest)
+    without = draw(event_sets()) if not monotone and draw(st.integers(0, 2)) == 0 else None
+    return q.Ordered(left, relation, right, minimum, maximum, different, without)
+
+
+@st.composite
+def sequences(draw: Callable, *, monotone: bool = False) -> q.Sequence:
+    """Three or four steps."""
+    steps = tuple(draw(event_sets(monotone=monotone)) for _ in range(draw(st.sampled_from([3, 3, 4]))))
+    gaps = []
+    for _ in steps[1:]:
+        without = draw(event_sets()) if not monotone and draw(st.integers(0, 3)) == 0 else None
+        gaps.append(q.Gap(*draw(st.just((1, None)) | GAPS), without))
+    return q.Sequence(steps, tuple(gaps))
+
+
+@st.composite
+def leaves_of_events(draw: Callable, *, monotone: bool = False) -> q.PatientExpression:
+    """The other criteria about how events lie to each other, and lists of patients."""
+    one = draw(event_sets(monotone=monotone))
+    plain = dataclasses.replace(one, pick=q.Pick(), context="present")
+    match draw(st.sampled_from(["sequence", "times", "age", "age on", "among", "clear", "lacking"])):
+        case "times":
+            by = "lines" if one.kind == "medication" and draw(st.booleans()) else draw(st.sampled_from(q.COUNTED))
+            if not (by == "lines" and one.kind != "medication"):
+                return q.Times(draw(st.integers(1, 3)), dataclasses.replace(one, pick=q.Pick()), by)
+        case "age":
+            return q.AgeAt(one, None, *draw(st.sampled_from([(70, None), (0, 69), (69, 70)])))
+        case "age on":
+            return q.AgeAt(None, DAY + draw(st.integers(0, LAST_DAY)), *draw(st.sampled_from([(70, None), (0, 69)])))
+        case "among":
+            return q.Among(tuple(draw(st.lists(st.sampled_from(["P0", "P1", "P", "nobody"]), min_size=1, max_size=3))))
+        case "clear" if not monotone:
+            relation = draw(st.sampled_from(q.GAP_RELATIONS))
+            low, high = draw(GAPS)
+            return q.Clear(one, relation, draw(event_sets()), low, low + 9 if relation == "within" else high)
+        case "lacking" if not monotone:
+            return q.Lacking(draw(st.sampled_from(q.ABSENCES)), plain)
+    return draw(sequences(monotone=monotone))
 
 
 def criteria(*, monotone: bool = False, plain: bool = False) -> st.SearchStrategy[q.PatientExpression]:
     """Patient expressions of every node type. ``plain``: those that posting lists answer."""
     exists = st.builds(q.Exists, event_sets(monotone=monotone, plain=plain))
-    leaves = exists if plain else st.one_of(exists, exists, orders(monotone=monotone))
+    leaves = (
+        exists if plain else st.one_of(exists, exists, orders(monotone=monotone), leaves_of_events(monotone=monotone))
+    )
 
     def larger(inner: st.SearchStrategy[q.PatientExpression]) -> st.SearchStrategy[q.PatientExpression]:
         several = st.lists(inner, min_size=2, max_size=3).map(tuple)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ Terms = Mapping[str, Sequence[nodes.Term]]
 #: where the attribute is one of ``SCALES``.
 Attributes = Mapping[str, Mapping[str, Sequence[str | float | nodes.Term]]]
 
+SOURCES = st.sampled_from(["", "pathology", "imaging", "molecular"])
 SCALES = frozenset({"t", "n", "m", "stage", "grade"})
 
 
@@ -59,7 +61,11 @@ def expressions(
     max_leaves: int = 10,
 ) -> st.SearchStrategy[nodes.PatientExpression]:
     """Patient expressions over ``atoms`` and the names of definitions."""
-    leaves: st.SearchStrategy[nodes.PatientExpression] = atoms.map(nodes.Exists) | ordered(atoms, days[1] - days[0])
+    leaves: st.SearchStrategy[nodes.PatientExpression] = (
+        atoms.map(nodes.Exists)
+        | ordered(atoms, days[1] - days[0], monotone=monotone)
+        | event_criteria(atoms, days, monotone=monotone)
+    )
     if defined:
         leaves |= st.sampled_from(list(defined)).map(nodes.Defined)
 
@@ -80,19 +86,76 @@ def expressions(
     return st.recursive(leaves, extend, max_leaves=max_leaves)
 
 
-def ordered(atoms: st.SearchStrategy[nodes.Events], longest: int = 2_000) -> st.SearchStrategy[nodes.Ordered]:
-    """Two facts in a time relation, gaps up to ``longest`` days."""
+def ordered(
+    atoms: st.SearchStrategy[nodes.Events], longest: int = 2_000, *, monotone: bool = False
+) -> st.SearchStrategy[nodes.Ordered]:
+    """Two facts in a relation, gaps up to ``longest`` days."""
 
     @st.composite
     def one(draw: st.DrawFn) -> nodes.Ordered:
         relation = draw(st.sampled_from(nodes.RELATIONS))
-        minimum = draw(st.integers(0 if relation == "within" else 1, longest) | st.just(1))
-        maximum = draw(st.integers(minimum, longest + minimum))
-        if relation != "within" and draw(st.booleans()):
-            return nodes.Ordered(draw(atoms), relation, draw(atoms), minimum)
-        return nodes.Ordered(draw(atoms), relation, draw(atoms), minimum, maximum)
+        left, right = draw(atoms), draw(atoms)
+        different = relation == "beside" or draw(st.integers(0, 4)) == 0
+        if relation not in nodes.GAP_RELATIONS:
+            return nodes.Ordered(left, relation, right, different=different)
+        minimum, maximum = draw(gaps(longest, least=0 if relation == "within" else 1))
+        if relation == "within" and maximum is None:
+            maximum = minimum + draw(st.integers(0, longest))
+        without = None if monotone else draw(st.none() | st.none() | atoms)
+        return nodes.Ordered(left, relation, right, minimum, maximum, different, without)
 
     return one()
+
+
+def gaps(longest: int, least: int = 1) -> st.SearchStrategy[tuple[int, int | None]]:
+    """The shortest and the longest gap in days, or None for none."""
+    minimum = st.just(least) | st.just(1) | st.integers(least, longest)
+    return minimum.flatmap(lambda low: st.tuples(st.just(low), st.none() | st.integers(low, low + longest)))
+
+
+def event_criteria(
+    atoms: st.SearchStrategy[nodes.Events], days: tuple[int, int], *, monotone: bool = False
+) -> st.SearchStrategy[nodes.PatientExpression]:
+    """Sequences, counts, ages, and (unless monotone) facts without others and kinds of absence; lists of patients."""
+    longest = days[1] - days[0]
+
+    @st.composite
+    def sequence(draw: st.DrawFn) -> nodes.Sequence:
+        steps = tuple(draw(st.lists(atoms, min_size=3, max_size=4)))
+        without = st.none() if monotone else st.none() | st.none() | atoms
+        return nodes.Sequence(steps, tuple(nodes.Gap(*draw(gaps(longest)), draw(without)) for _ in steps[1:]))
+
+    @st.composite
+    def clear(draw: st.DrawFn) -> nodes.Clear:
+        relation = draw(st.sampled_from(nodes.GAP_RELATIONS))
+        minimum, maximum = draw(gaps(longest, least=0 if relation == "within" else 1))
+        if relation == "within" and maximum is None:
+            maximum = minimum
+        return nodes.Clear(draw(atoms), relation, draw(atoms), minimum, maximum)
+
+    @st.composite
+    def age(draw: st.DrawFn) -> nodes.AgeAt:
+        low = draw(st.integers(0, 110))
+        high = draw(st.none() | st.integers(low, 120))
+        if draw(st.booleans()):
+            return nodes.AgeAt(draw(atoms), None, low, high)
+        return nodes.AgeAt(None, draw(st.integers(*days)), low, high)
+
+    def plain(events: nodes.Events) -> nodes.Events:
+        return dataclasses.replace(events, pick=nodes.Pick(), context="present")
+
+    def counted(events: nodes.Events) -> nodes.Events:
+        return dataclasses.replace(events, pick=nodes.Pick())
+
+    def times(events: nodes.Events) -> st.SearchStrategy[nodes.Times]:
+        ways = nodes.COUNTED if events.kind in ("medication", "regimen") else ("days", "concepts")
+        return st.builds(nodes.Times, st.integers(1, 5), st.just(events), st.sampled_from(ways))
+
+    ids = st.lists(st.text("PQ 0123456789-'", min_size=1, max_size=5), min_size=1, max_size=3, unique=True)
+    found = [sequence(), atoms.map(counted).flatmap(times), age(), ids.map(lambda some: nodes.Among(tuple(some)))]
+    if not monotone:
+        found += [clear(), st.builds(nodes.Lacking, st.sampled_from(nodes.ABSENCES), atoms.map(plain))]
+    return st.one_of(found)
 
 
 def events(
@@ -119,7 +182,8 @@ def events(
         condition = draw(st.none() | conditions(known, monotone=monotone)) if known else None
         pick = nodes.Pick() if monotone else draw(picks(kind))
         window = draw(st.none() | windows(*days))
-        return nodes.Events(kind, concept, condition, draw(st.sampled_from(list(contexts))), pick, window)
+        known = draw(st.just(("", False, 1)) | st.tuples(SOURCES, st.booleans(), st.sampled_from([1, 1, 2, 3])))
+        return nodes.Events(kind, concept, condition, draw(st.sampled_from(list(contexts))), pick, window, *known)
 
     return one()
 

@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cohortium.engine import reference
+from cohortium.engine.reference_views import View
 from cohortium.kb.model import DayInterval, Event, Journey, World
 from cohortium.query_lang import nodes as q
 
@@ -57,7 +58,7 @@ def test_completions_are_counted_and_leave_nothing_open(journey: Journey) -> Non
     assume(number_of_completions(journey) <= MOST_COMPLETIONS)
     every = list(completions(journey))
     assert len(every) == number_of_completions(journey)
-    choices = {tuple((event.day, event.world, event.tumor) for event in one.events) for one in every}
+    choices = {tuple((event.day, event.end, event.world, event.tumor) for event in one.events) for one in every}
     assert len(choices) == len(every)
     assert believed_completion(journey) in every
     for one in every:
@@ -82,7 +83,12 @@ def test_an_unattached_fact_gets_each_tumor_or_none() -> None:
 def test_a_record_that_leaves_nothing_open_has_one_answer(journey: Journey, query: q.Query) -> None:
     """With known days, settled facts and known tumors the three worlds agree, whatever the query: nothing is lost."""
     settled = tuple(
-        replace(event, world=World.CERTAIN if event.world else World.NONE, tumor=event.tumor or "t1")
+        replace(
+            event,
+            world=World.CERTAIN if event.world else World.NONE,
+            tumor=event.tumor or "t1",
+            end=event.end or event.day,
+        )
         for event in journey.events
     )
     record = replace(journey, events=settled)
@@ -110,7 +116,7 @@ def test_the_measure_tells_an_unsound_bound(monkeypatch: pytest.MonkeyPatch) -> 
     """Were possible answered as believed is, the script would say so, and name the pair."""
     sound = world_bounds._holds
 
-    def unsound(asked: q.Query, view: reference.View, world: World = World.BELIEVED) -> bool:
+    def unsound(asked: q.Query, view: View, world: World = World.BELIEVED) -> bool:
         return sound(asked, view, World.BELIEVED if world is World.POSSIBLE else world)
 
     monkeypatch.setattr(world_bounds, "_holds", unsound)
@@ -123,7 +129,7 @@ def test_the_measure_tells_an_unsound_bound(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_bounds_of_one_atom_are_exact() -> None:
     """Of a single criterion about events, certain and possible are the very answers in all and in some completion."""
     seen = 0
-    for group in range(25):
+    for group in range(50):
         tally = world_bounds.Tally()
         for position, one in enumerate(world_bounds.counted_out(3, group)):
             for number in range(world_bounds.QUERIES):

@@ -42,7 +42,7 @@ def test_a_mistake_inside_a_name_is_recognised(text: str, mistake: Mistake) -> N
         ("at least 3 of (death, metastasis)", "'at least 3 of' has 2 criteria", 1),
         ("death at least 0 days before metastasis", "the shortest gap is too small", 1),
         ("let x be death; let x be metastasis; x", "two definitions bear the same name", 1),
-        ("let x be stage IV; x before death", "'before' relates two single facts", 20),
+        ("let x be stage IV and death; x before death", "'before' relates two single facts", 30),
         ("medication cisplatin = 3", "what is compared? medication has several attributes", 1),
         ("worst lung cancer", "worst and best need a kind with an order", 1),
         ("diagnosis ''", "a name is empty", 11),

@@ -9,6 +9,7 @@ from pyroaring import BitMap
 
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Journey, World
+from cohortium.kb.note_classes import evidence_classes, note_class
 from cohortium.kb.scales import Scales
 
 TEXT = ("kind", "concept", "polarity", "temporality", "experiencer", "reason", "tumor")
@@ -17,13 +18,15 @@ SCHEMA = pa.schema(
         ("event", pa.int64()),
         ("patient", pa.int32()),
         *((name, pa.string()) for name in ("kind", "concept")),
-        *((name, pa.int32()) for name in ("low", "high")),
+        *((name, pa.int32()) for name in ("low", "high", "end_low", "end_high")),
         *((name, pa.string()) for name in ("polarity", "temporality", "experiencer", "reason")),
         ("world", pa.int8()),
         ("tumor", pa.string()),
     ]
 )
 ATTRIBUTES = pa.schema([("event", pa.int64()), ("name", pa.string()), ("text", pa.string()), ("number", pa.float64())])
+TOLD = pa.schema([("event", pa.int64()), ("source", pa.string()), ("sources", pa.int64()), ("disputed", pa.bool_())])
+OBSERVATIONS = pa.schema([("patient", pa.int32()), ("source", pa.string()), ("day", pa.int64())])
 TUMORS = pa.schema([("patient", pa.int32()), ("tumor", pa.string()), ("world", pa.int8())])
 
 
@@ -35,7 +38,9 @@ class MemoryKb:
         self.journeys = sorted(journeys, key=lambda journey: journey.patient_id)
         self.patients = tuple(journey.patient_id for journey in self.journeys)
         self.reads = 0
-        numbered = [(patient, event) for patient, journey in enumerate(self.journeys) for event in journey.events]
+        self._numbered = numbered = [
+            (patient, event) for patient, journey in enumerate(self.journeys) for event in journey.events
+        ]
         self._rows = [
             {
                 "event": number,
@@ -44,6 +49,8 @@ class MemoryKb:
                 "concept": event.concept,
                 "low": event.day.low,
                 "high": event.day.high,
+                "end_low": None if event.end is None else event.end.low,
+                "end_high": None if event.end is None else event.end.high,
                 "polarity": str(event.context.polarity),
                 "temporality": str(event.context.temporality),
                 "experiencer": str(event.context.experiencer),
@@ -97,6 +104,42 @@ class MemoryKb:
             ],
             schema=SCHEMA,
         )
+
+    def told_table(self, events: pa.Array) -> pa.Table:
+        """How these events are known."""
+        wanted = set(events.to_pylist())
+        found: list[dict[str, object]] = []
+        for number, (patient, event) in enumerate(self._numbered):
+            if number not in wanted:
+                continue
+            journey = self.journeys[patient]
+            notes = {note.note_id: note for note in journey.notes}
+            told = [mention for mention in journey.mentions if mention.mention_id in event.evidence]
+            classes = {
+                source
+                for mention in told
+                if (note := notes.get(mention.note_id)) is not None
+                for source in evidence_classes(note.type, note.title, mention.section)
+            }
+            disputed = any(event.event_id in (*one.believed, *one.rejected) for one in journey.decisions)
+            found += [
+                {"event": number, "source": source, "sources": event.sources, "disputed": disputed}
+                for source in classes or {""}
+            ]
+        return pa.Table.from_pylist(found, schema=TOLD)
+
+    def observation_table(self, patients: BitMap) -> pa.Table:
+        """The notes of these patients."""
+        rows = [
+            {
+                "patient": patient,
+                "source": note_class(note.type, note.title),
+                "day": None if note.date is None else note.date.toordinal(),
+            }
+            for patient in patients
+            for note in self.journeys[patient].notes
+        ]
+        return pa.Table.from_pylist(rows, schema=OBSERVATIONS)
 
     @property
     def tumor_table(self) -> pa.Table:

@@ -1,0 +1,362 @@
+"""Criteria about how events lie to each other, over frames: order, sequences, counts, ages, absence."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from ..kb.model import LATEST_DAY, World
+from ..kb.note_classes import TELLS
+from ..kb.scales import as_number
+from ..query_lang import nodes
+from .bitmaps import OPPOSITE, concept_ids
+from .choices import day_of_most, grouped, nth_of_fewest
+from .conditions import attributes_of
+from .frames import Array, Frame
+from .witnesses import EventSets, Witnesses, groups_of, lies_in
+
+#: For entries of two sets, pair by pair: whether the one stands in the relation to the other.
+Linked = Callable[[Array, Array], Array]
+_FAR: Final = np.iinfo(np.int64).max
+#: The ordinal of 1 January 1970.
+_EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
+
+
+class RelatedEvents:
+    """Truth of these criteria for each group of a frame: as :mod:`.reference` says."""
+
+    def __init__(self, sets: EventSets) -> None:
+        """``sets`` are those of the plan that the criteria stand in."""
+        self._sets = sets
+        self._rows = sets.rows
+        self._concepts = sets.kb.concepts
+
+    def holds(self, node: nodes.EventCriterion, frame: Frame, world: World) -> Array:
+        """For each group of the frame, whether the criterion holds of it."""
+        match node:
+            case nodes.Ordered(left, _, right):
+                lefts, rights = (self._sets.witnesses(events, frame, world) for events in (left, right))
+                linked = self._linked(node, frame, lefts, rights, world)
+                return groups_of(frame, _reached(frame, lefts, rights, linked))
+            case nodes.Sequence():
+                return self._sequence(node, frame, world)
+            case nodes.Clear():
+                return self._clear(node, frame, world)
+            case nodes.Times():
+                return self._times(node, frame, world)
+            case nodes.AgeAt():
+                return self._age_at(node, frame, world)
+            case nodes.Lacking():
+                return self._lacking(node, frame, world)
+
+    # --- events in relation -----------------------------------------------------------------------------------------
+
+    def _linked(self, node: nodes.Ordered, frame: Frame, lefts: Witnesses, rights: Witnesses, world: World) -> Linked:
+        between = None if node.without is None else self._sets.witnesses(node.without, frame, OPPOSITE[world])
+
+        def linked(first: Array, second: Array) -> Array:
+            good = frame.index[first] != frame.index[second]
+            if node.different:
+                good &= self._unrelated(frame.index[first], frame.index[second])
+            if node.relation in ("during", "overlapping"):
+                return good & self._last_together(node.relation, frame, lefts, rights, first, second, world)
+            if node.relation in nodes.GAP_RELATIONS:
+                low = rights.low[second] - lefts.high[first]
+                high = rights.high[second] - lefts.low[first]
+                good &= _related(node, low, high, world)
+            if between is not None:
+                ways = {"before": [False], "after": [True]}.get(node.relation, [False, True])
+                for turned in ways:
+                    one, other = ((rights, second), (lefts, first)) if turned else ((lefts, first), (rights, second))
+                    good &= ~_separated(frame, one, other, between, world)
+            return good
+
+        return linked
+
+    def _unrelated(self, first: Array, second: Array) -> Array:
+        """Whether neither concept of two rows is the other, or lies below it."""
+        words = self._rows.concept
+        pairs = words.codes[first].astype(np.int64) * max(1, len(words.distinct)) + words.codes[second]
+        distinct, places = np.unique(pairs, return_inverse=True)
+        verdicts = np.zeros(len(distinct), dtype=bool)
+        for at, pair in enumerate(distinct.tolist()):
+            one, other = (words.distinct[code] for code in divmod(pair, max(1, len(words.distinct))))
+            verdicts[at] = bool(one and other) and one not in self._below(other) and other not in self._below(one)
+        return verdicts[places]
+
+    def _below(self, concept: str) -> frozenset[str]:
+        return concept_ids(nodes.Under(nodes.Concept(concept, "")), self._concepts)
+
+    def _last_together(
+        self,
+        relation: str,
+        frame: Frame,
+        lefts: Witnesses,
+        rights: Witnesses,
+        first: Array,
+        second: Array,
+        world: World,
+    ) -> Array:
+        left_until, right_until = (self._until(frame, side, world) for side in (lefts, rights))
+        # The day by which each begins: certain, the last that it can; possible, the first.
+        left_by, right_by = ((side.low if world is World.POSSIBLE else side.high) for side in (lefts, rights))
+        found = left_by[first] <= right_until[second]
+        if relation == "overlapping":
+            return found & (right_by[second] <= left_until[first])
+        if world is World.POSSIBLE:
+            return found & (rights.low[second] <= lefts.high[first])
+        return found & (rights.high[second] <= lefts.low[first])
+
+    def _until(self, frame: Frame, side: Witnesses, world: World) -> Array:
+        """The day until which each entry lasts: at least (certain), as believed, at most (possible)."""
+        ends, low, high = (of[frame.index] for of in (self._rows.ends, self._rows.end_low, self._rows.end_high))
+        match world:
+            case World.CERTAIN:
+                return np.where(ends, low, side.low)
+            case World.POSSIBLE:
+                return np.where(ends, high, LATEST_DAY)
+        return np.where(ends, (low + high) // 2, side.low)
+
+    def _sequence(self, node: nodes.Sequence, frame: Frame, world: World) -> Array:
+        reached = self._sets.witnesses(node.steps[0], frame, world)
+        for events, gap in zip(node.steps[1:], node.gaps, strict=True):
+            later = self._sets.witnesses(events, frame, world)
+            step = nodes.Ordered(events, "before", events, gap.minimum, gap.maximum, without=gap.without)
+            linked = self._linked(step, frame, reached, later, world)
+            reached = replace(later, mask=_reached(frame, reached, later, linked))
+        return groups_of(frame, reached.mask)
+
+    def _clear(self, node: nodes.Clear, frame: Frame, world: World) -> Array:
+        found = self._sets.witnesses(node.events, frame, world)
+        absent = self._sets.witnesses(node.absent, frame, OPPOSITE[world])
+        relation = nodes.Ordered(node.events, node.relation, node.absent, node.minimum, node.maximum)
+        first, second = _pairs(frame, found.mask, absent.mask)
+        low, high = absent.low[second] - found.high[first], absent.high[second] - found.low[first]
+        good = _related(relation, low, high, OPPOSITE[world]) & (frame.index[first] != frame.index[second])
+        blocking = np.bincount(first[good], minlength=len(frame.index))
+        blocked = blocking == _sizes(frame, absent.mask)[frame.group] if absent.as_one else blocking > 0
+        blocked &= blocking > 0
+        free = found.mask & ~blocked
+        if found.as_one:
+            free = free & ~groups_of(frame, found.mask & blocked)[frame.group]
+        return groups_of(frame, free)
+
+    # --- counts and ages --------------------------------------------------------------------------------------------
+
+    def _times(self, node: nodes.Times, frame: Frame, world: World) -> Array:
+        found = self._sets.witnesses(node.events, frame, world)
+        if node.by == "lines":
+            column = self._rows.attribute("line")
+            numbers = [as_number(value) for value in column.distinct]
+            known = np.array([*(number is not None for number in numbers), False], dtype=bool)
+            values = np.array([*(number or 0.0 for number in numbers), 0.0])
+            mask = found.mask & known[column.codes[frame.index]]
+            return _distinct(frame, mask, values[column.codes[frame.index]]) >= node.n
+        if node.by == "days" and world is World.BELIEVED:
+            return _distinct(frame, found.mask, found.low) >= node.n
+        holds = np.zeros(frame.groups, dtype=bool)
+        for group, entries in grouped(frame, found.mask):
+            if len(entries) >= node.n:
+                holds[group] = self._counts(node, frame, found, entries, world)
+        return holds
+
+    def _counts(self, node: nodes.Times, frame: Frame, found: Witnesses, entries: list[int], world: World) -> bool:
+        if node.by == "concepts":
+            words = self._rows.concept
+            concepts = {words.distinct[code] for code in words.codes[frame.index[entries]].tolist()} - {""}
+            return sum(not ((self._below(one) - {one}) & concepts) for one in concepts) >= node.n
+        days = [(int(found.low[entry]), int(found.high[entry])) for entry in entries]
+        return (nth_of_fewest if world is World.CERTAIN else day_of_most)(node.n, days) is not None
+
+    def _age_at(self, node: nodes.AgeAt, frame: Frame, world: World) -> Array:
+        rows = self._rows
+        births = np.flatnonzero(self._sets.members(nodes.Events("birth"), Frame.of_patients(rows), world))
+        high = _FAR if node.high is None else node.high
+        if node.day is not None:
+            day = np.full(len(births), node.day)
+            right = _of_age(node.low, high, rows.low[births], rows.high[births], day, day, world)
+            holds = np.zeros(len(rows.patients), dtype=bool)
+            holds[rows.owner[births[right]]] = True
+            return holds[frame.patient]
+        assert node.events is not None  # AgeAt has one of the two
+        found = self._sets.witnesses(node.events, frame, world)
+        entries = np.flatnonzero(found.mask)
+        owners = rows.owner[births]
+        births = births[np.argsort(owners, kind="stable")]
+        owners = rows.owner[births]
+        patients = frame.patient[frame.group[entries]]
+        start = np.searchsorted(owners, patients, side="left")
+        count = np.searchsorted(owners, patients, side="right") - start
+        entry = np.repeat(entries, count)
+        step = np.arange(len(entry)) - np.repeat(np.cumsum(count) - count, count)
+        birth = births[np.repeat(start, count) + step]
+        right = _of_age(node.low, high, rows.low[birth], rows.high[birth], found.low[entry], found.high[entry], world)
+        holds = np.zeros(frame.groups, dtype=bool)
+        if not found.as_one:
+            holds[frame.group[entry[right]]] = True
+            return holds
+        # One birth must do for every entry of the group.
+        keys = frame.group[entry[right]] * max(1, len(rows)) + birth[right]
+        pairs, often = np.unique(keys, return_counts=True)
+        groups = pairs // max(1, len(rows))
+        holds[groups[often == _sizes(frame, found.mask)[groups]]] = True
+        return holds
+
+    # --- absence ----------------------------------------------------------------------------------------------------
+
+    def _lacking(self, node: nodes.Lacking, frame: Frame, world: World) -> Array:
+        opposite = OPPOSITE[world]
+        without = ~groups_of(frame, self._sets.witnesses(node.events, frame, opposite).mask)
+        match node.how:
+            case "denied":
+                return without & self._denied(node.events, frame, world)
+            case "silent":
+                observed = self._observed(node.events, frame, world)
+                return without & ~self._denied(node.events, frame, opposite) & observed
+        observed = self._observed(node.events, frame, opposite)
+        return without & ~self._denied(node.events, frame, opposite) & ~observed
+
+    def _denied(self, events: nodes.Events, frame: Frame, world: World) -> Array:
+        said = self._sets.denials(events, frame, world)
+        denied = np.zeros(frame.groups, dtype=bool)
+        if events.kind is not None:
+            denied |= groups_of(frame, said & self._rows.concept.among(("",))[frame.index])
+        if events.concept is not None:
+            denied |= self._denies(events.concept, frame, said)
+        if events.condition is not None:
+            other = self._sets.members(events, frame, world)
+            other &= ~self._sets.satisfied_by(events.condition)[frame.index]
+            for name in set(attributes_of(events.condition)):
+                other &= (self._rows.attribute(name).codes >= 0)[frame.index]
+            denied |= groups_of(frame, other)
+        return denied
+
+    def _denies(self, concept: nodes.ConceptExpression, frame: Frame, said: Array) -> Array:
+        match concept:
+            case nodes.Union(parts):
+                return np.logical_and.reduce([self._denies(part, frame, said) for part in parts])
+            case nodes.OtherThan(base, _):
+                return self._denies(base, frame, said)
+        id_ = concept.term.id if isinstance(concept.term, nodes.Concept) else ""
+        above = self._concepts.above(id_) if id_ in self._concepts else frozenset()
+        return groups_of(frame, said & self._rows.concept.among(frozenset((id_, *above)))[frame.index])
+
+    def _observed(self, events: nodes.Events, frame: Frame, world: World) -> Array:
+        owner, source, low, high = self._rows.observations
+        window = nodes.Window() if events.window is None else events.window
+        tells = lies_in(window, low, high, world)
+        if events.kind is not None:
+            tells = tells & source.among(TELLS[events.kind])
+        if events.source:
+            tells = tells & source.among((events.source,))
+        observed = np.zeros(len(self._rows.patients), dtype=bool)
+        observed[owner[tells]] = True
+        return observed[frame.patient]
+
+
+# --- pairs of entries -------------------------------------------------------------------------------------------------
+
+
+def _reached(frame: Frame, lefts: Witnesses, rights: Witnesses, linked: Linked) -> Array:
+    """The entries of ``rights`` to which one of ``lefts`` is linked; witnesses that are one are so all together."""
+    first, second = _pairs(frame, lefts.mask, rights.mask)
+    good = linked(first, second)
+    if rights.as_one and not lefts.as_one:
+        # One on the left must do with every one on the right.
+        good_of = np.bincount(first[good], minlength=len(frame.index))
+        whole = lefts.mask & (good_of == _sizes(frame, rights.mask)[frame.group]) & (good_of > 0)
+        return rights.mask & groups_of(frame, whole)[frame.group]
+    good_of = np.bincount(second[good], minlength=len(frame.index))
+    wanted = _sizes(frame, lefts.mask)[frame.group] if lefts.as_one else np.ones(len(frame.index), dtype=np.int64)
+    reached = rights.mask & (good_of >= wanted) & (good_of > 0)
+    if rights.as_one:
+        return reached & ~groups_of(frame, rights.mask & ~reached)[frame.group]
+    return reached
+
+
+def _related(node: nodes.Ordered, low: Array, high: Array, world: World) -> Array:
+    """For each pair of events that are ``low`` to ``high`` days apart, whether their days relate in ``world``."""
+    longest = _FAR if node.maximum is None else node.maximum
+    ranges = []
+    if node.relation in ("before", "within"):
+        ranges.append((node.minimum, longest))
+    if node.relation in ("after", "within"):
+        ranges.append((-longest, -node.minimum))
+    if node.relation == "within" and node.minimum == 0:
+        ranges = [(-longest, longest)]
+    if world is World.POSSIBLE:
+        related = [(low <= upper) & (lower <= high) for lower, upper in ranges]
+    else:
+        related = [(lower <= low) & (high <= upper) for lower, upper in ranges]
+    return np.logical_or.reduce(related)
+
+
+def _separated(
+    frame: Frame, one: tuple[Witnesses, Array], other: tuple[Witnesses, Array], between: Witnesses, world: World
+) -> Array:
+    """For each pair, whether an entry of ``between`` lies strictly between the one and the other."""
+    (firsts, first), (lasts, last) = one, other
+    third = np.flatnonzero(between.mask)
+    third = third[np.argsort(frame.group[third], kind="stable")]
+    start = np.searchsorted(frame.group[third], frame.group[first], side="left")
+    count = np.searchsorted(frame.group[third], frame.group[first], side="right") - start
+    pair = np.repeat(np.arange(len(first)), count)
+    step = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
+    entry = third[np.repeat(start, count) + step]
+    if world is World.CERTAIN:
+        earliest = np.maximum(between.low[entry], firsts.low[first[pair]] + 1)
+        lies = earliest <= np.minimum(between.high[entry], lasts.high[last[pair]] - 1)
+    else:
+        lies = (firsts.high[first[pair]] < between.low[entry]) & (between.high[entry] < lasts.low[last[pair]])
+    lies &= (frame.index[entry] != frame.index[first[pair]]) & (frame.index[entry] != frame.index[last[pair]])
+    often = np.bincount(pair[lies], minlength=len(first))
+    return (often == count) & (often > 0) if between.as_one else often > 0
+
+
+def _pairs(frame: Frame, left: Array, right: Array) -> tuple[Array, Array]:
+    """Every entry of ``left`` with every entry of ``right`` of the same group."""
+    first, second = np.flatnonzero(left), np.flatnonzero(right)
+    second = second[np.argsort(frame.group[second], kind="stable")]
+    groups = frame.group[second]
+    start = np.searchsorted(groups, frame.group[first], side="left")
+    count = np.searchsorted(groups, frame.group[first], side="right") - start
+    step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return np.repeat(first, count), second[np.repeat(start, count) + step]
+
+
+def _sizes(frame: Frame, mask: Array) -> Array:
+    return np.bincount(frame.group[mask], minlength=frame.groups)
+
+
+def _distinct(frame: Frame, mask: Array, values: Array) -> Array:
+    """For each group, how many different values its entries in the mask have."""
+    _, codes = np.unique(values[mask], return_inverse=True)
+    keys = np.unique(frame.group[mask] * (codes.max(initial=0) + 1) + codes)
+    return np.bincount(keys // (codes.max(initial=0) + 1), minlength=frame.groups)
+
+
+def _of_age(
+    low: int, high: int, birth_low: Array, birth_high: Array, day_low: Array, day_high: Array, world: World
+) -> Array:
+    """Whether the age in completed years lies in the range: for all birthdays and days, the midpoints, or some."""
+    if world is World.BELIEVED:
+        middle = (birth_low + birth_high) // 2
+        birth_low = birth_high = middle
+        day_low = day_high = (day_low + day_high) // 2
+    youngest = (_calendar(day_low) - _calendar(birth_high)) // 10_000
+    oldest = (_calendar(day_high) - _calendar(birth_low)) // 10_000
+    if world is World.POSSIBLE:
+        return np.asarray((low <= oldest) & (youngest <= high))
+    return np.asarray((low <= youngest) & (oldest <= high))
+
+
+def _calendar(ordinal: Array) -> Array:
+    """Days as one number a day, year, month and day side by side: 20190304."""
+    date = (ordinal - _EPOCH).astype("datetime64[D]")
+    month = date.astype("datetime64[M]")
+    months = month.astype(np.int64)
+    return np.asarray((months // 12 + 1970) * 10_000 + (months % 12 + 1) * 100 + (date - month).astype(np.int64) + 1)
