@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...kb.concepts import ConceptTable
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
 from ...kb.scales import Scales
-from ..nodes import Concept, ConceptExpression, Events, Ordered, OtherThan, Under, Union, Window
+from ..nodes import (
+    AgeAt,
+    Among,
+    Clear,
+    Concept,
+    ConceptExpression,
+    Events,
+    Exists,
+    Lacking,
+    Ordered,
+    OtherThan,
+    PatientExpression,
+    Sequence,
+    Times,
+    Under,
+    Union,
+    Window,
+)
 from .values import Conditions
 
 #: The contexts that each context lies in, besides itself and "any".
@@ -29,6 +48,20 @@ class Never:
 
     why: str
     instead: str
+
+
+def needed_sets(node: PatientExpression) -> tuple[Events, ...]:
+    """The event sets in a leaf none of which may be empty if anybody is to match."""
+    match node:
+        case Exists(events) | Times(_, events) | Clear(events):
+            return (events,)
+        case Ordered(left, _, right):
+            return (left, right)
+        case Sequence(steps):
+            return steps
+        case AgeAt(Events() as events):
+            return (events,)
+    return ()
 
 
 class Atoms:
@@ -65,10 +98,6 @@ class Atoms:
                 "compare the conditions after 'with'; join alternatives with 'or'",
             )
         return None
-
-    def never_alone(self, events: Events) -> bool:
-        """Whether the set is empty when only one event is looked at, as inside *same event*."""
-        return events.pick.how == "nth" and events.pick.n > 1
 
     # --- two event sets -----------------------------------------------------------------------------------------------
 
@@ -125,10 +154,59 @@ class Atoms:
             return False
         if other.context not in (one.context, _WIDER_CONTEXT.get(one.context), "any"):
             return False
+        if other.source not in ("", one.source) or other.sources > one.sources or other.undisputed > one.undisputed:
+            return False
         inner, outer = one.window or _ANY_TIME, other.window or _ANY_TIME
         return outer.low <= inner.low and inner.high <= outer.high
 
+    # --- leaves of several event sets ---------------------------------------------------------------------------------
+
+    def leaf_implies(self, one: PatientExpression, other: PatientExpression) -> bool:
+        """Whether, in every world and scope, whoever matches the leaf ``one`` matches the leaf ``other``."""
+        match one, other:
+            case _, Exists(events):
+                return any(self.implies(needed, events) for needed in needed_sets(one))
+            case Times(n, events, by), Times(least, others, how):
+                return n >= least and by == how and self.implies(events, others)
+            case Among(some), Among(patients):
+                return set(some) <= set(patients)
+        return False
+
+    def leaf_exclude(self, one: PatientExpression, other: PatientExpression) -> bool:
+        """Whether nobody is believed to match both leaves."""
+        match one, other:
+            case Exists(events), Exists(others):
+                return self.exclude(events, others)
+            case Lacking(_, absent), Exists(events):
+                return self.implies(events, absent)
+            case Lacking(how, absent), Lacking(reason, events):
+                return how != reason and absent == events
+            case Among(some), Among(patients):
+                return not set(some) & set(patients)
+        return False
+
+    def alone(self, node: PatientExpression) -> Never | None:
+        """Why nobody matches the leaf when only one event is looked at, as inside *same event*."""
+        why = "inside 'same event' there is only one event, and "
+        match node:
+            case Ordered() | Sequence():
+                return Never(f"{why}a relation needs two", "put the relation outside, or write 'same tumor'")
+            case Times(n) if n > 1:
+                return Never(f"{why}never {n} to count", "put the count outside, or write 'same tumor'")
+        for events in needed_sets(node):
+            if events.pick.how == "nth" and events.pick.n > 1:
+                return Never(f"{why}never a {events.pick.n}-th", "put the choice outside")
+        return None
+
     # --- two event sets in time ---------------------------------------------------------------------------------------
+
+    def orders(self, node: PatientExpression) -> Iterator[Ordered]:
+        """The relations of two facts that the leaf asks for."""
+        if isinstance(node, Ordered):
+            yield node
+        elif isinstance(node, Sequence):
+            for (earlier, later), gap in zip(itertools.pairwise(node.steps), node.gaps, strict=True):
+                yield Ordered(earlier, "before", later, gap.minimum, gap.maximum)
 
     def never_related(self, node: Ordered) -> Never | None:
         """Why the windows of the two facts leave no days in the relation, in any world; None when they leave some."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..nodes import AllOf, AnyOf, Condition, NotThat, PatientExpression
-from .places import event_sets
+from ..nodes import AllOf, AnyOf, Condition, NotThat, PatientExpression, event_sets
 
 
 def conditions_in(node: PatientExpression) -> Iterator[Condition]:

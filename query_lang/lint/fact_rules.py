@@ -6,30 +6,51 @@ import functools
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from ...kb.scales import as_number
 from ..nodes import (
+    AgeAt,
+    Among,
+    And,
+    AtLeast,
     Between,
+    Clear,
     Compare,
     Concept,
     ConceptExpression,
     Condition,
+    Defined,
     Events,
+    Except,
+    Exists,
+    Lacking,
+    Not,
+    Or,
     Ordered,
     OtherThan,
+    SameEvent,
+    SameTumor,
+    Sequence,
+    Times,
     Under,
     Union,
+    event_sets,
 )
 from ..render import name_text, render_events
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
+from .atoms import needed_sets
 from .conditions import conditions_below
 from .examined import Examined, event_spans, shown
 from .finding import Finding
-from .places import event_sets
-from .truth import needed
 
+#: The nodes that the rules know.
+KNOWN: Final = (
+    Exists, And, Or, Not, Except, AtLeast, SameTumor, SameEvent, Ordered, Sequence, Clear, Times, AgeAt, Lacking, Among,
+    Defined,
+)  # fmt: skip
 #: The kinds of fact that nothing comes after.
-_LAST_KINDS = frozenset({"death"})
+_LAST_KINDS: Final = frozenset({"death"})
 
 
 def empty_facts(examined: Examined) -> Iterator[Finding]:
@@ -39,7 +60,7 @@ def empty_facts(examined: Examined) -> Iterator[Finding]:
         for events, span in event_spans(placed, event_sets(node)):
             never = examined.atoms.never(events)
             if never is not None:
-                claim = "nobody" if events in needed(node) else ""
+                claim = "nobody" if events in needed_sets(node) else ""
                 yield examined.finding(
                     "never-matches", placed, span=span, claim=claim,
                     part=render_events(events), why=never.why, instead=never.instead,
@@ -48,25 +69,21 @@ def empty_facts(examined: Examined) -> Iterator[Finding]:
 
 def empty_orders(examined: Examined) -> Iterator[Finding]:
     """A relation in time that the dates of its facts exclude, or that one event would have to have to itself."""
+    atoms = examined.atoms
     for placed in examined.placed:
         node = placed.site.node
-        if not isinstance(node, Ordered):
-            continue
         if placed.in_event:
-            yield examined.finding(
-                "impossible-order", placed, claim="nobody", part=shown(node),
-                why="inside 'same event' there is only one event, and a relation needs two",
-                instead="put the relation outside, or write 'same tumor'",
-            )  # fmt: skip
-            continue
-        never = examined.atoms.never_related(node)
-        claim = "nobody"
-        if never is None:
-            never, claim = examined.atoms.never_believed(node), "nobody believed"
-        if never is not None:
-            yield examined.finding(
-                "impossible-order", placed, claim=claim, part=shown(node), why=never.why, instead=never.instead
-            )
+            found = [(atoms.alone(node), "nobody")]
+        else:
+            orders = tuple(atoms.orders(node))
+            found = [(atoms.never_related(order), "nobody") for order in orders]
+            found += [(atoms.never_believed(order), "nobody believed") for order in orders]
+        for never, claim in found:
+            if never is not None:
+                yield examined.finding(
+                    "impossible-order", placed, claim=claim, part=shown(node), why=never.why, instead=never.instead
+                )
+                break
 
 
 def orders_after_death(examined: Examined) -> Iterator[Finding]:
@@ -87,19 +104,10 @@ def pointless_picks(examined: Examined) -> Iterator[Finding]:
             how = events.pick.how
             if how == "any":
                 continue
-            told = f"{events.pick.n}-th" if how == "nth" else how
-            if examined.atoms.never_alone(events):
+            if how != "nth" or events.pick.n == 1:
                 yield examined.finding(
-                    "never-matches", placed, span=span,
-                    claim="nobody" if events in needed(placed.site.node) else "",
-                    part=render_events(events),
-                    why=f"inside 'same event' there is only one event, and never a {told}",
-                    instead="put the choice outside",
-                )  # fmt: skip
-            else:
-                yield examined.finding(
-                    "pointless-pick", placed, span=span, pick=told,
-                    instead=f"{told} {kind_spelling(events.kind) if events.kind else 'fact'} with … and …",
+                    "pointless-pick", placed, span=span, pick=how,
+                    instead=f"{how} {kind_spelling(events.kind) if events.kind else 'fact'} with … and …",
                 )  # fmt: skip
 
 
@@ -115,6 +123,25 @@ def implausible_values(examined: Examined) -> Iterator[Finding]:
                         attribute=getattr(condition, "attribute", ""), comparison=_told(condition),
                         low=f"{limits[0]:g}", high=f"{limits[1]:g}",
                     )  # fmt: skip
+
+
+def implausible_ages(examined: Examined) -> Iterator[Finding]:
+    """An age that nobody reaches."""
+    low, high = _plausible()["age"]["years"]
+    for placed in examined.placed:
+        node = placed.site.node
+        if isinstance(node, AgeAt) and node.low > high:
+            yield examined.finding(
+                "implausible-value", placed, attribute="age", comparison=f">= {node.low}",
+                low=f"{low:g}", high=f"{high:g}",
+            )  # fmt: skip
+
+
+def what_is_not_checked(examined: Examined) -> Iterator[Finding]:
+    """A node that the rules do not know: said rather than passed over."""
+    for placed in examined.placed:
+        if type(placed.site.node) not in KNOWN:
+            yield examined.finding("not-checked", placed, what=f"'{shown(placed.site.node)}'")
 
 
 def wrong_concepts(examined: Examined) -> Iterator[Finding]:

@@ -14,14 +14,14 @@ from pyroaring import BitMap
 from ...kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, World
 from ...kb.postings import ANY_CONCEPT
 from ...kb.store import KnowledgeBase
-from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union
+from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union, event_sets
 from ..render import name_text, render_events
 from ..vocabulary import KIND_WORDS, context_spelling, kind_spelling
 from .conditions import conditions_below
 from .examined import Examined, Placed, event_spans
 from .fact_rules import named_concepts
 from .finding import Finding
-from .places import Site, Span, event_sets
+from .places import Site, Span
 
 #: Contexts that ask for what a note says of a fact, rather than for the fact.
 _TOLD_CONTEXTS: Final = frozenset({"absent", "uncertain", "planned", "hypothetical", "declined", "family"})

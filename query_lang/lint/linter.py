@@ -8,16 +8,19 @@ from typing import Final
 from ...kb.concepts import ConceptTable
 from ...kb.scales import Scales
 from ...kb.store import KnowledgeBase
-from ..nodes import Query
+from ..nodes import Definition, Query
+from ..parameters import Parameters
 from ..resolve import resolve, resolve_text
 from .atoms import Atoms
 from .examined import Examined
 from .fact_rules import (
     empty_facts,
     empty_orders,
+    implausible_ages,
     implausible_values,
     orders_after_death,
     pointless_picks,
+    what_is_not_checked,
     wrong_concepts,
 )
 from .finding import SEVERITIES, Finding
@@ -37,7 +40,7 @@ from .logic_rules import (
     repeated_parts,
     what_adds_nothing,
 )
-from .name_rules import shadowing_definitions, unused_definitions
+from .name_rules import shadowing_definitions, unused_definitions, unused_parameters
 from .places import sites_of
 
 Rule = Callable[[Examined], Iterator[Finding]]
@@ -53,11 +56,14 @@ RULES: Final[tuple[Rule, ...]] = (
     double_negations,
     mixed_joints,
     unused_definitions,
+    unused_parameters,
     shadowing_definitions,
     orders_after_death,
     pointless_picks,
     implausible_values,
+    implausible_ages,
     wrong_concepts,
+    what_is_not_checked,
 )
 #: Rules that ask the knowledge base.
 KB_RULES: Final[tuple[Rule, ...]] = (
@@ -73,21 +79,35 @@ MOST_FINDINGS: Final = 50
 
 
 def lint(
-    query: str | Query, concepts: ConceptTable, scales: Scales, kb: KnowledgeBase | None = None
+    query: str | Query,
+    concepts: ConceptTable,
+    scales: Scales,
+    kb: KnowledgeBase | None = None,
+    parameters: Parameters | None = None,
+    definitions: tuple[Definition, ...] = (),
 ) -> tuple[Finding, ...]:
     """What is doubtful in a query, the gravest first and then in the order of the text; at most fifty findings.
 
     A text is resolved first: QueryError if it spells no query. A tree, which must be resolved, has no places. With
-    ``kb``, what that knowledge base holds is looked at, too.
+    ``kb``, what that knowledge base holds is looked at, too. ``parameters`` and ``definitions`` are those of the text.
     """
-    text = query if isinstance(query, str) else ""
-    resolved = resolve_text(query, concepts, scales) if isinstance(query, str) else resolve(query, concepts, scales)
-    return lint_resolved(resolved, text, Atoms(concepts, scales), kb)
+    atoms = Atoms(concepts, scales)
+    if not isinstance(query, str):
+        return lint_resolved(resolve(query, concepts, scales), "", atoms, kb)
+    resolved = resolve_text(query, concepts, scales, parameters, definitions)
+    return lint_resolved(resolved, query, atoms, kb, parameters, definitions)
 
 
-def lint_resolved(query: Query, text: str, atoms: Atoms, kb: KnowledgeBase | None = None) -> tuple[Finding, ...]:
+def lint_resolved(
+    query: Query,
+    text: str,
+    atoms: Atoms,
+    kb: KnowledgeBase | None = None,
+    parameters: Parameters | None = None,
+    definitions: tuple[Definition, ...] = (),
+) -> tuple[Finding, ...]:
     """As :func:`lint`, of a resolved query that ``text`` spells (empty: unknown)."""
-    examined = Examined(query, text, sites_of(query, text), atoms, kb)
+    examined = Examined(query, text, sites_of(query, text, parameters, definitions), atoms, kb)
     found: dict[tuple[str, str, int | None], Finding] = {}
     for rule in RULES if kb is None else (*RULES, *KB_RULES):
         for finding in rule(examined):

@@ -71,11 +71,10 @@ def facts_apart(examined: Examined) -> Iterator[Finding]:
     for placed in examined.placed:
         if not isinstance(placed.site.node, And) or placed.in_event:
             continue
-        facts = [site for site in placed.site.parts[:_MOST_PARTS] if isinstance(site.node, Exists)]
-        for first, second in itertools.combinations(facts, 2):
-            one, other = first.node.events, second.node.events  # type: ignore[union-attr]
+        facts = [(part, part.events) for part in placed.site.node.parts[:_MOST_PARTS] if isinstance(part, Exists)]
+        for (first, one), (second, other) in itertools.combinations(facts, 2):
             if examined.atoms.exclude_as_one_fact(one, other):
-                yield examined.finding("two-facts", placed, one=shown(first.node), other=shown(second.node))
+                yield examined.finding("two-facts", placed, one=shown(first), other=shown(second))
 
 
 def repeated_parts(examined: Examined) -> Iterator[Finding]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..errors import QueryError
 from ..nodes import Defined, PatientExpression, children
+from ..parameters import PARAMETER
+from ..parse import checked
 from ..vocabulary import KIND_OF_SPELLING
 from .examined import Examined
 from .finding import Finding
@@ -22,6 +25,17 @@ def unused_definitions(examined: Examined) -> Iterator[Finding]:
         if definition.name not in used:
             span = _name_span(examined.text, definition.name)
             yield examined.finding("unused-definition", span=span, name=definition.name)
+
+
+def unused_parameters(examined: Examined) -> Iterator[Finding]:
+    """A parameter that is given a value in the text (``let $name be …``), and stands nowhere else in it."""
+    try:
+        plain, _ = checked(examined.text)
+    except QueryError:
+        return
+    for match in re.finditer(r"\blet\s+(\$(\w+))\s+be\b", plain, re.IGNORECASE):
+        if sum(one["name"] == match[2] for one in PARAMETER.finditer(plain)) == 1:
+            yield examined.finding("unused-parameter", span=match.span(1), name=match[2])
 
 
 def shadowing_definitions(examined: Examined) -> Iterator[Finding]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from lark import Tree
 from lark.exceptions import LarkError
 
 from ..build import Builder
-from ..nodes import Events, Exists, PatientExpression, Query, children
+from ..errors import QueryError
+from ..nodes import Definition, Exists, PatientExpression, Query, children, event_sets
+from ..parameters import Filled, Parameters, fill
 from ..parse import checked
 from ..syntax import grammar
 
@@ -71,28 +73,41 @@ class _PlacedBuilder(Builder):
         return result
 
 
-def sites_of(resolved: Query, text: str) -> Sites:
-    """The sites of ``resolved``, which ``text`` spells; without a text, or when it spells another query, no places."""
-    builder = _PlacedBuilder()
+def sites_of(
+    resolved: Query,
+    text: str,
+    parameters: Parameters | None = None,
+    definitions: tuple[Definition, ...] = (),
+) -> Sites:
+    """The sites of ``resolved``, which ``text`` spells; without a text, or when it spells another query, no places.
+
+    ``parameters`` and ``definitions`` are those with which the text was resolved.
+    """
+    builder = _PlacedBuilder(known=definitions)
     written: Any = None
+    filled = Filled("")
     if text:
         try:
-            written = builder.transform(grammar().parse(checked(text)))
-        except (LarkError, ValueError):
+            plain, quoted = checked(text)
+            filled = fill(plain, text, quoted, parameters)
+            written = builder.transform(grammar().parse(filled.text, start="start"))
+        except (LarkError, ValueError, QueryError):
             written = None
-    follow = _Follower(builder)
+    follow = _Follower(builder, filled)
     bodies = [] if written is None else [one.body for one in written.definitions]
-    if len(bodies) != len(resolved.definitions):
-        bodies = [None] * len(resolved.definitions)
-    definitions = tuple(
+    # Definitions that came from elsewhere stand before those of the text.
+    foreign = len(resolved.definitions) - len(bodies)
+    bodies = [None] * foreign + bodies if foreign >= 0 else [None] * len(resolved.definitions)
+    sites = tuple(
         follow.site(body, definition.body) for body, definition in zip(bodies, resolved.definitions, strict=True)
     )
-    return Sites(definitions, follow.site(None if written is None else written.body, resolved.body))
+    return Sites(sites, follow.site(None if written is None else written.body, resolved.body))
 
 
 class _Follower:
-    def __init__(self, builder: _PlacedBuilder) -> None:
+    def __init__(self, builder: _PlacedBuilder, filled: Filled) -> None:
         self._builder = builder
+        self._filled = filled
 
     def site(self, written: Any, node: PatientExpression) -> Site:
         if type(written) is not type(node):
@@ -103,7 +118,7 @@ class _Follower:
             others = (None,) * len(below)
         parts = tuple(self.site(other, part) for other, part in zip(others, below, strict=True))
         events = self._event_spans(written, node)
-        span = None if written is None else self._builder.spans.get(id(written))
+        span = None if written is None else self._span(written)
         if span is None:
             span = _around([part.span for part in parts] + list(events))
         return Site(node, span, parts, written, id(written) in self._builder.bracketed, events)
@@ -113,19 +128,12 @@ class _Follower:
         others = () if written is None else event_sets(written)
         if len(others) != len(own):
             return (None,) * len(own)
-        return tuple(self._builder.spans.get(id(other)) for other in others)
+        return tuple(self._span(other) for other in others)
 
-
-def event_sets(node: Any) -> tuple[Events, ...]:
-    """The event sets that stand in a leaf itself, in the order of its fields."""
-    found: list[Events] = []
-    for one in fields(node):
-        value = getattr(node, one.name)
-        if isinstance(value, Events):
-            found.append(value)
-        elif isinstance(value, tuple):
-            found += [part for part in value if isinstance(part, Events)]
-    return tuple(found)
+    def _span(self, built: Any) -> Span | None:
+        """The characters that a node was built from, in the text as written."""
+        span = self._builder.spans.get(id(built))
+        return None if span is None else (self._filled.place(span[0]), self._filled.place(span[1]))
 
 
 def _around(spans: list[Span | None]) -> Span | None:

@@ -16,18 +16,16 @@ from ..nodes import (
     And,
     AtLeast,
     Defined,
-    Events,
     Except,
     Exists,
     Not,
     Or,
-    Ordered,
     PatientExpression,
     SameEvent,
     SameTumor,
     children,
 )
-from .atoms import Atoms
+from .atoms import Atoms, needed_sets
 
 #: A table has at most so many leaves, and is filled from at most so many nodes.
 MOST_LEAVES: Final = 10
@@ -111,8 +109,8 @@ class Logic:
 
     def implies(self, one: PatientExpression, other: PatientExpression) -> bool:
         """Whether the leaf ``other`` holds wherever ``one`` does, as far as is known."""
-        if isinstance(one, Exists) and isinstance(other, Exists):
-            return self.atoms.implies(one.events, other.events)
+        if self.atoms.leaf_implies(one, other):
+            return True
         if isinstance(one, SameTumor | SameEvent) and isinstance(other, Exists) and other.events.pick.how == "any":
             # What is so of one tumor's events is so of all events.
             parts = one.body.parts if isinstance(one.body, And) else (one.body,)
@@ -126,11 +124,11 @@ class Logic:
 
     def exclude(self, one: PatientExpression, other: PatientExpression) -> bool:
         """Whether the two leaves never hold together, as far as is known."""
+        if self.atoms.leaf_exclude(one, other):
+            return True
         if not isinstance(one, Exists) or not isinstance(other, Exists):
             return False
-        if self.one_event and self.atoms.exclude_in_one_event(one.events, other.events):
-            return True
-        return self.atoms.exclude(one.events, other.events)
+        return self.one_event and self.atoms.exclude_in_one_event(one.events, other.events)
 
     def _never(self, node: PatientExpression) -> bool:
         """Whether nobody is believed to match the leaf."""
@@ -138,28 +136,19 @@ class Logic:
             logic = self.in_event if isinstance(node, SameEvent) else self
             table = logic.table((node.body,))
             return table is not None and table.column(node.body) == 0
-        if any(self.atoms.never(events) is not None for events in needed(node)):
+        if any(self.atoms.never(events) is not None for events in needed_sets(node)):
             return True
         if self.one_event:
-            return isinstance(node, Ordered) or any(self.atoms.never_alone(events) for events in needed(node))
-        if isinstance(node, Ordered):
-            return self.atoms.never_related(node) is not None or self.atoms.never_believed(node) is not None
-        return False
+            return self.atoms.alone(node) is not None
+        return any(
+            self.atoms.never_related(order) is not None or self.atoms.never_believed(order) is not None
+            for order in self.atoms.orders(node)
+        )
 
     @functools.cached_property
     def in_event(self) -> Logic:
         """The logic of criteria that look at one event alone."""
         return self if self.one_event else Logic(self.atoms, self.bodies, one_event=True)
-
-
-def needed(node: PatientExpression) -> tuple[Events, ...]:
-    """The event sets in a leaf of which none may be empty if anybody is to match."""
-    match node:
-        case Exists(events):
-            return (events,)
-        case Ordered(left, _, right):
-            return (left, right)
-    return ()
 
 
 @functools.cache

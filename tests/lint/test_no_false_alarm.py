@@ -8,7 +8,7 @@ from random import Random
 import generated_queries
 import kb_strategies as small
 import pytest
-from generated_records import CONCEPTS, SCALES, records
+from generated_records import CONCEPTS, KINDS, SCALES, records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,7 +70,9 @@ def doubtful(draw: st.DrawFn) -> q.Query:
         if how != "worst" or atom.kind in ("stage", "tnm", "grade", "performance", "biomarker", "lab"):
             leaves += [q.Exists(replaced(one, pick=picked)) for one in near[:3]]
     earliest = replaced(near[0], pick=q.Pick("first"), condition=None)
-    leaves += [draw(small.orders()), q.Ordered(near[0], "before", earliest)]
+    leaves += [draw(small.orders()), draw(small.leaves_of_events()), q.Ordered(near[0], "before", earliest)]
+    counted = replaced(near[0], pick=q.Pick(), context="present")
+    leaves += [q.Times(2, counted), q.Lacking("denied", counted), q.Lacking("silent", counted), q.Exists(counted)]
     one = st.sampled_from(leaves)
     body = draw(st.recursive(one, joined, max_leaves=6))
     return q.Query(body)
@@ -99,7 +101,7 @@ def varied(draw: st.DrawFn, events: q.Events) -> q.Events:
     match draw(st.sampled_from(["concept", "condition", "context", "window", "none", "denied"])):
         case "concept" if small.NAMED[events.kind]:
             return replaced(events, concept=draw(small.concept_expressions(events.kind, True)))
-        case "condition":
+        case "condition" if KINDS[events.kind][1]:
             return replaced(events, condition=draw(small.conditions(events.kind, False)))
         case "denied" if events.condition is not None:
             return replaced(events, condition=q.NotThat(events.condition))
