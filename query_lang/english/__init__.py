@@ -1,0 +1,1 @@
+"""The English front end: a clinician's sentence to a query, offline and by rule, or a refusal that says why."""

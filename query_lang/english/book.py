@@ -1,0 +1,98 @@
+"""The data of the front end, read once: words, molecular words, the phrase book, the definitions."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from .wording import phrase_key, tokens_of, word_key
+
+_FOLDER: Final = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a phrase of the data is: a type of chunk, its value, and further data."""
+
+    type: str
+    value: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+@functools.cache
+def data(name: str) -> dict[str, Any]:
+    """One of the files of this folder."""
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _forms(text: str) -> Iterator[str]:
+    for form in text.replace("\n", " ").split("|"):
+        if form.strip():
+            yield form.strip()
+
+
+@functools.cache
+def entries() -> Mapping[str, Entry]:
+    """Key of each phrase -> what it is. The first of: phrase book, molecular words, joining words, vague, skipped."""
+    found: dict[str, Entry] = {}
+
+    def add(forms: str, entry: Entry) -> None:
+        for form in _forms(forms):
+            found.setdefault(phrase_key(form), entry)
+
+    for one in data("phrases")["phrase"]:
+        add(one["forms"], Entry("phrase", one["sort"], one))
+    molecular = data("molecular")
+    for value, forms in molecular["nouns"].items():
+        add(forms, Entry("noun", value))
+    for value, forms in molecular["adjectives"].items():
+        add(forms, Entry("adjective", value))
+    staging = data("staging")
+    for section in ("axis", "comparison", "comparison_after", "basis", "performance", "condition"):
+        for value, forms in staging[section].items():
+            add(forms, Entry(section, value))
+    words = data("words")
+    for value, forms in words["join"].items():
+        add(forms, Entry("join", value))
+    for forms in words["implied_sex"]:
+        add(forms, Entry("sex", forms, {"tumors": words["implied_sex"][forms]}))
+    for unit, forms in words["units"].items():
+        add(forms, Entry("unit", unit))
+    add(words["no_question"]["phrases"], Entry("no_question", ""))
+    for forms, hint in words["vague"].items():
+        add(forms, Entry("vague", hint))
+    add(words["skip"], Entry("skip", ""))
+    return found
+
+
+@functools.cache
+def longest() -> int:
+    """The most tokens that a phrase of the data has."""
+    return max(len(key.split()) for key in entries())
+
+
+@functools.cache
+def own_words() -> frozenset[str]:
+    """Every word of the data's phrases, in the form of keys: known words, never corrected."""
+    return frozenset(word for key in entries() for word in key.split())
+
+
+@functools.cache
+def respellings() -> Mapping[str, tuple[str, ...]]:
+    """A word's key -> what it may stand for inside a name."""
+    return {word_key(word): tuple(forms) for word, forms in data("words")["respell"].items()}
+
+
+@functools.cache
+def definitions() -> Mapping[str, str]:
+    """Name of a definition -> its criterion, each using only those before it."""
+    return {name: " ".join(text.split()) for name, text in data("definitions").items()}
+
+
+def word_count(text: str) -> int:
+    """How many tokens a text has."""
+    return len(tokens_of(text))

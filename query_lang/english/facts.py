@@ -1,0 +1,270 @@
+"""Markers with results, metastases to sites, numbers: what is said of one thing, as criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ...kb.concepts import ConceptTable
+from ..render import name_text
+from . import book
+from .chunks import Chunk, Criterion, Item, Unclear
+from .molecules import concept
+
+_SIGNAL: Final = frozenset({"skip"})
+#: Markers of which "high" has a fixed meaning are in the phrase book; of all others it is too vague.
+_LEVELS: Final = frozenset({"high", "low", "intermediate", "normal_level", "rising", "falling"})
+
+
+def markers(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """The items with markers and their results, and numbers of markers, as criteria."""
+    found: list[Item] = []
+    at = 0
+    while at < len(items):
+        read = _marker(items, at, concepts)
+        if read is None:
+            found.append(items[at])
+            at += 1
+        else:
+            criterion, at = read
+            found.append(criterion)
+    return found
+
+
+def _chunk(items: Sequence[Item], at: int) -> Chunk | None:
+    item = items[at] if 0 <= at < len(items) else None
+    return item if isinstance(item, Chunk) else None
+
+
+def _skipped(items: Sequence[Item], at: int) -> int:
+    while (chunk := _chunk(items, at)) is not None and (
+        chunk.type in _SIGNAL or chunk.is_join("hyphen", "colon", "scored")
+    ):
+        at += 1
+    return at
+
+
+def _marker(items: Sequence[Item], at: int, concepts: ConceptTable) -> tuple[Criterion, int] | None:
+    chunk = _chunk(items, at)
+    if chunk is None:
+        return None
+    if chunk.type == "value" and not chunk.others:
+        following = _skipped(items, at + 1)
+        marker = _chunk(items, following)
+        while marker is not None and marker.is_join("with") and marker.text.lower() in ("for", "of"):
+            following = _skipped(items, following + 1)
+            marker = _chunk(items, following)
+        if marker is not None and marker.type == "biomarker" and _result_after(items, following) is None:
+            return _criterion(marker, chunk, items[at].start, marker.end, concepts), following + 1
+        return None
+    if chunk.type != "biomarker":
+        return None
+    result = _result_after(items, at)
+    if result is not None:
+        value, end = result
+        return _criterion(chunk, value, chunk.start, value.end, concepts), end
+    return _number(items, at, chunk, concepts)
+
+
+def _result_after(items: Sequence[Item], at: int) -> tuple[Chunk, int] | None:
+    following = _skipped(items, at + 1)
+    value = _chunk(items, following)
+    if value is not None and value.type == "value":
+        return value, following + 1
+    return None
+
+
+def _criterion(marker: Chunk, value: Chunk, start: int, end: int, concepts: ConceptTable) -> Criterion:
+    if len(value.ids) != 1 or len(marker.ids) != 1:
+        raise Unclear(f"what '{marker.text} {value.text}' means", (marker.text, value.text))
+    if value.ids[0] in _LEVELS:
+        raise Unclear(
+            f"how much '{value.text}' is of {marker.text}: give a number ('{marker.text} >= …')", (value.text,)
+        )
+    query = f"biomarker {concept(marker.ids[0])} = {name_text(concepts.name(value.ids[0]))}"
+    return Criterion("finding", query, start=start, end=end, kind="biomarker", ids=marker.ids)
+
+
+def _number(items: Sequence[Item], at: int, marker: Chunk, concepts: ConceptTable) -> tuple[Criterion, int] | None:
+    """``PD-L1 >= 50%``, ``PSA over 10 ng/mL``."""
+    following = _skipped(items, at + 1)
+    sign = _chunk(items, following)
+    if sign is None or sign.type != "comparison" or sign.value in ("between", "through"):
+        if sign is not None and sign.type == "number":
+            after = _chunk(items, following + 1)
+            if after is not None and after.type == "comparison_after":
+                return _numbered(marker, after.value, sign, items, following + 2)
+        return None
+    following = _skipped(items, following + 1)
+    number = _chunk(items, following)
+    if number is None or number.type != "number":
+        raise Unclear(f"which value of {marker.text}", (sign.text,))
+    return _numbered(marker, sign.value, number, items, following + 1)
+
+
+def _numbered(
+    marker: Chunk, operator: str, number: Chunk, items: Sequence[Item], end: int
+) -> tuple[Criterion, int] | None:
+    percent = number.text.endswith("%")
+    attribute = "percent" if percent else "value"
+    unit = _chunk(items, end)
+    if unit is not None and unit.type == "unread":
+        raise Unclear(f"units cannot be asked for yet: '{unit.text}'", (unit.text,))
+    amount = number.text.rstrip("%")
+    query = f"biomarker {concept(marker.ids[0])} with {attribute} {operator} {amount}"
+    return Criterion("finding", query, start=marker.start, end=number.end, kind="biomarker", ids=marker.ids), end
+
+
+def metastases(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """``brain mets``, ``metastases to liver or bone``: sites beside a word of spread, as criteria."""
+    found: list[Item] = []
+    at = 0
+    while at < len(items):
+        read = _sites_then_spread(items, at) or _spread_then_sites(items, at)
+        if read is None:
+            found.append(items[at])
+            at += 1
+            continue
+        sites, joins, end = read
+        found += _spread(sites, joins, items[at].start, items[end - 1].end)
+        at = end
+    return found
+
+
+def _spread(sites: list[Chunk], joins: list[Chunk], start: int, end: int) -> list[Item]:
+    items: list[Item] = []
+    for number, site in enumerate(sites):
+        if number:
+            items.append(joins[number - 1])
+        query = f"metastasis to {concept(site.ids[0])}"
+        items.append(Criterion("finding", query, start=start, end=end, kind="metastasis", ids=site.ids))
+    return items
+
+
+def _is_spread(chunk: Chunk | None) -> bool:
+    return chunk is not None and chunk.type == "phrase" and chunk.value == "extent" and "met" in chunk.text.lower() and (
+        "non" not in chunk.text.lower() and " or " not in chunk.text.lower() and "/" not in chunk.text
+    )  # fmt: skip
+
+
+def _sites(items: Sequence[Item], at: int) -> tuple[list[Chunk], list[Chunk], int]:
+    sites: list[Chunk] = []
+    joins: list[Chunk] = []
+    while True:
+        at = _skipped(items, at)
+        chunk = _chunk(items, at)
+        if chunk is None or chunk.type != "site":
+            break
+        sites.append(chunk)
+        at += 1
+        joint = _chunk(items, at)
+        following = _skipped(items, at + 1)
+        if joint is not None and joint.is_join("comma") and (more := _chunk(items, following)) is not None and more.is_join("and", "or"):
+            joint, following = more, _skipped(items, following + 1)
+        chunk = _chunk(items, following)
+        if joint is None or not joint.is_join("and", "or", "and_or", "slash", "comma") or chunk is None or chunk.type != "site":
+            break
+        joins.append(joint)
+        at = following
+    return sites, joins, at
+
+
+def _sites_then_spread(items: Sequence[Item], at: int) -> tuple[list[Chunk], list[Chunk], int] | None:
+    chunk = _chunk(items, at)
+    if chunk is None or chunk.type != "site":
+        return None
+    sites, joins, end = _sites(items, at)
+    end = _skipped(items, end)
+    word = _chunk(items, end)
+    if _is_spread(word) and word is not None and word.text.lower().rstrip("s") in ("met", "metastase", "metastasi"):
+        return sites, joins, end + 1
+    return None
+
+
+def _spread_then_sites(items: Sequence[Item], at: int) -> tuple[list[Chunk], list[Chunk], int] | None:
+    if not _is_spread(_chunk(items, at)):
+        return None
+    following = _skipped(items, at + 1)
+    preposition = _chunk(items, following)
+    if preposition is None or not preposition.is_join("with") or preposition.text.lower() not in ("to", "in", "of", "at"):
+        return None
+    following = _skipped(items, following + 1)
+    marker = _chunk(items, following)
+    if marker is not None and marker.is_join("any_of"):
+        following = _skipped(items, following + 1)
+    sites, joins, end = _sites(items, following)
+    return (sites, joins, end) if sites else None
+
+
+def phrases(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """The items with entries of the phrase book as criteria."""
+    found: list[Item] = []
+    for item in items:
+        if not (isinstance(item, Chunk) and item.type == "phrase"):
+            found.append(item)
+            continue
+        data = item.data
+        query = " ".join(str(data.get("query", "")).split())
+        only = data.get("only", ())
+        ids: tuple[str, ...] = ()
+        if item.value == "treatment" and "concept" in data:
+            ids = concepts.lookup(str(data["concept"]).strip("'"), ("drug", "procedure", "radiation"))[:1]
+        found.append(
+            Criterion(
+                item.value, query, item.text, str(data.get("kind", "")), ids, bool(data.get("outside")),
+                str(data.get("beside", "")), str(data.get("concept" if item.value == "disease" else "disease", "")),
+                tuple(only) if isinstance(only, list) else (), item.start, item.end,
+            )  # fmt: skip
+        )
+    return found
+
+
+def settle(items: Sequence[Item]) -> list[Item]:
+    """Adjectives and nouns that are used up; words on staging that settled nothing carry nothing when they may."""
+    found: list[Item] = []
+    for item in items:
+        if isinstance(item, Chunk) and item.type == "condition" and item.value == "where":
+            item = Chunk("skip", item.text, item.start, item.end)
+        found.append(item)
+    return found
+
+
+def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """Words for a sex, beside a disease that only that sex has, carry nothing; elsewhere they cannot be answered."""
+    tumors = [one for item in items if isinstance(item, Chunk) and item.type == "tumor" for one in item.ids]
+    said = " ".join(item.disease or item.query for item in items if isinstance(item, Criterion))
+    found: list[Item] = []
+    for item in items:
+        if isinstance(item, Chunk) and item.type == "sex":
+            implied = item.data["tumors"]
+            assert isinstance(implied, list)
+            fits = any(concepts.is_a(one, sex) for one in tumors for sex in implied) or any(
+                concepts.name(sex) in said for sex in implied if sex in concepts
+            )
+            if not fits:
+                raise Unclear(f"'{item.text}': a patient's sex is not held", (item.text,))
+            item = Chunk("skip", item.text, item.start, item.end)
+        found.append(item)
+    return found
+
+
+def positives(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """``positive for`` before what was read as a finding adds nothing to it."""
+    found: list[Item] = []
+    for at, item in enumerate(items):
+        if isinstance(item, Chunk) and item.type == "value" and "positive" in item.ids:
+            following = _skipped(items, at + 1)
+            while (chunk := _chunk(items, following)) is not None and (
+                chunk.type == "skip" or chunk.is_join("with", "any_of")
+            ):
+                following += 1
+            after = items[following] if following < len(items) else None
+            if following > at + 1 and isinstance(after, Criterion) and after.sort == "finding":
+                item = Chunk("skip", item.text, item.start, item.end)
+        found.append(item)
+    return found
+
+
+def words_of(section: str) -> dict[str, object]:
+    """A table of the words file."""
+    return dict(book.data("words")[section])

@@ -1,0 +1,253 @@
+"""Tokens to chunks: of all ways to read a question as known phrases and names, the one that leaves least over."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ...kb.concepts import ConceptTable
+from ..findings import is_protein_change, protein_change
+from . import book
+from .chunks import Chunk, text_of
+from .genes import gene_list
+from .wording import Token, key_of, word_key
+
+_MOST_TOKENS: Final = 18
+_LONGEST_NAME: Final = 9
+_MOST_RESPELLINGS: Final = 12
+#: Signs over which no name reaches.
+_BARRIERS: Final = frozenset(",;:()\"=<>") | {"<=", ">=", "!=", "::"}
+_SIGNS: Final = {
+    ",": "comma", ";": "semicolon", ":": "colon", "=": "colon", "/": "slash", "(": "open", ")": "close",
+    "-": "hyphen", "::": "pair",
+}  # fmt: skip
+_CATEGORY: Final = re.compile(
+    r"(?P<prefix>yp|yc|rp|[cpr])?(?P<axis>[tnm])(?P<value>is|x|[0-4](?:mi|[a-d])?)", re.IGNORECASE
+)
+_TNM: Final = re.compile(
+    r"(?P<prefix>yp|yc|rp|[cpr])?(?P<t>t(?:is|[0-4](?:mi|[a-d])?))(?P<n>n[0-3](?:mi|[a-c])?)(?P<m>m[01][a-d]?)?",
+    re.IGNORECASE,
+)
+_GROUP: Final = re.compile(r"(?:0|i{1,3}|iv)[a-d]?\d?|[0-4][a-d]?", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?%?")
+_DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
+_CODON: Final = re.compile(r"[A-Z]\d{1,4}")
+_EXON: Final = re.compile(r"(?:exon|ex|e)(\d{1,2})", re.IGNORECASE)
+_EXON_GLUED: Final = re.compile(r"(?:exon|ex|e)(\d{1,2})(del|ins|skip|skipping)?|(del)(19)|(19)(del)", re.IGNORECASE)
+#: Chunk types of concepts, the one that wins first where a name is of several kinds and nothing else decides.
+_KINDS: Final = (
+    "tumor", "drug", "regimen", "biomarker", "gene", "radiation", "procedure", "state", "condition", "performance",
+    "site", "value",
+)  # fmt: skip
+_COST: Final = {"unread": 40.0, "skip": 1.0, "join": 1.0, "condition": 1.0}
+_TINY: Final = 0.001
+
+
+def chunks_of(text: str, tokens: Sequence[Token], concepts: ConceptTable) -> list[Chunk]:
+    """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``."""
+    count = len(tokens)
+    best: list[tuple[float, int, Chunk | None]] = [(float("inf"), count, None)] * count + [(0.0, count, None)]
+    for start in range(count - 1, -1, -1):
+        for end in range(start + 1, min(count, start + _MOST_TOKENS) + 1):
+            span = tuple(tokens[start:end])
+            chunk = _chunk(span, text, concepts)
+            if chunk is None:
+                continue
+            # Long chunks first: of two readings with as many chunks, the one that begins with more.
+            cost = _COST.get(chunk.type, 2.0) + best[end][0] - _TINY * (end - start)
+            if cost < best[start][0]:
+                best[start] = (cost, end, chunk)
+    found: list[Chunk] = []
+    at = 0
+    while at < count:
+        _, at, chunk = best[at]
+        assert chunk is not None  # a single token always is a chunk
+        found.append(chunk)
+    return found
+
+
+def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk | None:
+    first, last = span[0], span[-1]
+    shown = text_of(span, text)
+    place = (shown, first.start, last.end)
+    if len(span) == 1 and first.text in _SIGNS:
+        return Chunk("join", *place, _SIGNS[first.text])
+    if not (first.is_word or first.text in ("<", ">", "<=", ">=", "&")) or last.text in (",", ";", "-", "/"):
+        return None if len(span) > 1 else Chunk("comparison", *place, first.text) if first.text in (
+            "<", ">", "<=", ">="
+        ) else Chunk("skip" if first.text in "\"'.*" else "unread", *place)  # fmt: skip
+    entry = book.entries().get(key_of(span)) if len(span) <= book.longest() + 4 else None
+    if entry is not None and not (len(span) == 1 and _is_gene_symbol(first, text, concepts)):
+        return Chunk(entry.type, *place, entry.value, data=entry.data)
+    found = _pattern(span, place) or gene_list(span, place, concepts)
+    if found is not None:
+        return found
+    if len(span) <= _LONGEST_NAME and not any(token.text in _BARRIERS for token in span) and not _is_loose(first) and not _is_loose(last):
+        found = _name(span, text, place, concepts)
+        if found is not None:
+            return found
+    return Chunk("unread", *place) if len(span) == 1 else None
+
+
+def _is_gene_symbol(token: Token, text: str, concepts: ConceptTable) -> bool:
+    """``MET`` in a text that is not all capitals is the gene, whatever ``met`` is."""
+    return token.text.isupper() and len(token.text) >= 3 and not text.isupper() and bool(
+        concepts.lookup(token.text, ("gene",))
+    )  # fmt: skip
+
+
+def _is_loose(token: Token) -> bool:
+    """Whether no name begins or ends with it: a skipped or joining word."""
+    entry = book.entries().get(word_key(token.text))
+    return entry is not None and entry.type in ("skip", "join", "comparison")
+
+
+# --- patterns ---------------------------------------------------------------------------------------------------------
+
+
+def _pattern(span: tuple[Token, ...], place: tuple[str, int, int]) -> Chunk | None:
+    if len(span) == 1:
+        return _single(span[0], place)
+    if len(span) >= 3 and len(span) % 2 and all(sign.text == "/" for sign in span[1::2]):
+        head = _single(span[0], place)
+        letters = [token.text.upper() for token in span[2::2]]
+        if head is not None and head.type == "protein" and all(re.fullmatch("[A-Z]", one) for one in letters):
+            return replace(head, data={"letters": "".join(letters)})
+        return None
+    if len(span) >= 2 and span[0].low in ("exon", "exons", "ex"):
+        return _exons(span, place)
+    if len(span) == 2 and span[0].low in ("codon", "codons") and span[1].text.isdigit():
+        return Chunk("codon", *place, span[1].text)
+    if len(span) == 2 and span[0].low in ("stage",) and _GROUP.fullmatch(span[1].text):
+        return Chunk("group", *place, span[1].text.upper())
+    if len(span) == 3 and span[0].low == "stage" and span[1].text == "-" and _GROUP.fullmatch(span[2].text):
+        return Chunk("group", *place, span[2].text.upper())
+    return None
+
+
+def _single(token: Token, place: tuple[str, int, int]) -> Chunk | None:
+    word = token.text
+    category = _CATEGORY.fullmatch(word)
+    if category is not None:
+        axis, value = category["axis"].lower(), category["value"].lower()
+        return Chunk("category", *place, f"{axis.upper()}{value}", data={"prefix": (category["prefix"] or "").lower()})
+    whole = _TNM.fullmatch(word)
+    if whole is not None:
+        parts = {axis: axis.upper() + whole[axis][1:].lower() for axis in ("t", "n", "m") if whole[axis]}
+        return Chunk("tnm", *place, data={"prefix": (whole["prefix"] or "").lower(), **parts})
+    if _DATE.fullmatch(word):
+        return Chunk("date", *place, word)
+    if _NUMBER.fullmatch(word):
+        return Chunk("number", *place, word)
+    if re.fullmatch(r"i{1,3}[a-d]?\d?|iv[a-d]?", word, re.IGNORECASE) and (len(word) > 1 or word == "I"):
+        return Chunk("group", *place, word.upper(), data={"bare": True})
+    glued = _EXON_GLUED.fullmatch(word)
+    if glued is not None and not word.isdigit():
+        number = glued[1] or glued[4] or glued[5]
+        what = {"del": "deletion", "ins": "insertion", "ski": "skipping"}.get(
+            (glued[2] or glued[3] or glued[6] or "")[:3].lower(), ""
+        )
+        return Chunk("exon", *place, number, data={"exons": (int(number),), "noun": what})
+    bare = word[2:].strip("()") if word.lower().startswith("p.") else word
+    upper = bare.upper() if re.fullmatch(r"[a-z]\d{1,4}[a-z]", bare) else bare
+    if len(bare) >= 4 and is_protein_change(upper):
+        return Chunk("protein", *place, protein_change(upper))
+    if re.fullmatch(r"[VGKELRTDSYAQ]\d{2,4}", bare.upper()) and not re.fullmatch(r"[EKDLTS]\d\d?", bare.upper()):
+        return Chunk("residue", *place, bare.upper())
+    return None
+
+
+def _exons(span: tuple[Token, ...], place: tuple[str, int, int]) -> Chunk | None:
+    """``exons 9, 11, 13, 14 and 17``; ``exon 2/3/4``; ``exons 2-4``."""
+    numbers: list[int] = []
+    ranged = False
+    for at, token in enumerate(span[1:]):
+        if token.text.isdigit() and len(token.text) <= 2:
+            low = numbers[-1] if ranged and numbers else int(token.text)
+            numbers += range(low + 1, int(token.text)) if ranged else ()
+            numbers.append(int(token.text))
+            ranged = False
+        elif token.text in ("-", "to", "through") and numbers:
+            ranged = True
+        elif token.text not in (",", "/") and token.low not in ("and", "or", "exon", "exons", "&") or at == 0:
+            return None
+    if not span[-1].text.isdigit() or not numbers:
+        return None
+    return Chunk("exon", *place, str(numbers[0]), data={"exons": tuple(dict.fromkeys(numbers)), "noun": ""})
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def _name(
+    span: tuple[Token, ...], text: str, place: tuple[str, int, int], concepts: ConceptTable
+) -> Chunk | None:
+    shown = place[0]
+    if len(shown) < 2 or shown.isdigit() or any(token.low == "or" for token in span):
+        # Alternatives are a list, also where the ontology has a name for them.
+        return None
+    code = re.fullmatch(r"(?:rxnorm\s)?(?:rxcui|cui|rxnorm)(?:\scode)?(?:\s?#)?\s(\d+)", shown, re.IGNORECASE)
+    if code is not None:
+        return _of(concepts.lookup(f"RxCUI {code[1]}"), place, concepts)
+    for name in _spellings(span, text):
+        found = tuple(one for one in concepts.lookup(name) if one not in book.data("words")["said_by_findings"]["diseases"])
+        if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
+            return _of(found, place, concepts)
+    return None
+
+
+def _spellings(span: tuple[Token, ...], text: str) -> Iterator[str]:
+    """The words as they stand, then with what short forms stand for, then with the site elsewhere in the name."""
+    plain = text_of(span, text)
+    yield plain
+    respell = book.respellings()
+    choices: list[tuple[str, ...]] = []
+    changed = len(span) > 1
+    for token in span:
+        forms = respell.get(word_key(token.text), ())
+        choices.append((token.low if forms else token.text, *forms))
+    if len(span) == 1:
+        # A short form alone stands for nothing: "CA patients".
+        return
+    if any(len(choice) > 1 for choice in choices):
+        for words in itertools.islice(itertools.product(*choices), 1, _MOST_RESPELLINGS):
+            yield " ".join(words)
+    if changed:
+        yield from _site_elsewhere(choices)
+
+
+def _site_elsewhere(choices: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """``sarcomatoid lung carcinoma`` as ``sarcomatoid carcinoma of lung`` and ``lung sarcomatoid carcinoma``."""
+    sites = book.data("words")["sites"]
+    for at, forms in enumerate(choices):
+        names = next((sites[form.lower()] for form in forms if form.lower() in sites), None)
+        if names is None:
+            continue
+        left = [choice for choice in choices[:at] if choice[0].lower() not in ("of", "the", "in", "-")]
+        right = [choice for choice in choices[at + 1 :] if choice[0].lower() not in ("of", "the", "in", "-")]
+        rest = [*left, *right]
+        if not 1 <= len(rest) <= 4:
+            return
+        for words in itertools.islice(itertools.product(*rest), _MOST_RESPELLINGS):
+            joined = " ".join(words)
+            for name in names:
+                yield f"{name} {joined}"
+                yield f"{joined} of {name}"
+                yield f"{' '.join(words[:-1])} {name} {words[-1]}"
+
+
+def _of(ids: Sequence[str], place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:
+    """The chunk of a name: of its best kind, the other readings beside it."""
+    if not ids:
+        return None
+    by_kind: dict[str, tuple[str, ...]] = {}
+    for one in ids:
+        kind = concepts.get(one).kind
+        by_kind[kind] = (*by_kind.get(kind, ()), one)
+    kind = next((kind for kind in _KINDS if kind in by_kind), "")
+    if not kind:
+        return None
+    return Chunk(kind, *place, ids=by_kind[kind], others={other: by_kind[other] for other in by_kind if other != kind})

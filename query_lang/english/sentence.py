@@ -1,0 +1,584 @@
+"""Criteria and joining words to one criterion: lists, negation, exceptions, time, and what is said of one tumor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from ...kb.concepts import ConceptTable
+from .choice import Chooser
+from .chunks import Chunk, Criterion, Item, Unclear
+from .molecules import both, concept, either, merged
+
+_LINKS: Final = frozenset({"comma", "and", "or", "and_or", "slash", "nor", "semicolon", "open", "close", "either"})
+_SAME: Final = {"extent": "finding", "in_situ": "in_situ"}
+_TUMOR_SORTS: Final = frozenset({"disease", "extent", "finding", "treatment"})
+_HAEMATOLOGICAL: Final = "haematological_malignancy"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A list that was read: one criterion of a sort, asked for or denied."""
+
+    sort: str
+    query: str
+    negated: bool = False
+    outside: bool = False
+    disease: str = ""
+    beside: str = ""
+    members: tuple[Criterion, ...] = ()
+
+
+@dataclass
+class Parser:
+    """Reads the items of a question from left to right into groups."""
+
+    items: Sequence[Item]
+    concepts: ConceptTable
+    chooser: Chooser
+    at: int = 0
+    groups: list[Group] = field(default_factory=list)
+    _or_open: bool = False
+    #: Where the criteria begin that were used: none may be lost.
+    _used: set[int] = field(default_factory=set)
+    _any_of: bool = False
+
+    # --- walking --------------------------------------------------------------------------------------------------------
+
+    def _item(self, at: int) -> Item | None:
+        return self.items[at] if 0 <= at < len(self.items) else None
+
+    def _criterion(self, at: int) -> Criterion | None:
+        item = self._item(at)
+        return item if isinstance(item, Criterion) else None
+
+    def _joins(self, at: int, *values: str) -> bool:
+        item = self._item(at)
+        return isinstance(item, Chunk) and item.is_join(*values)
+
+    def read(self) -> list[Group]:
+        """The groups of the whole question."""
+        while self.at < len(self.items):
+            item = self.items[self.at]
+            if isinstance(item, Criterion):
+                self._list(negated=False, head="any_of" if self._any_of else "")
+                self._any_of = False
+                continue
+            if item.is_join("not", "exclude", "neither"):
+                self._negated(item)
+                continue
+            if item.is_join("any_of"):
+                self._any_of = self._criterion_ahead()
+            elif item.is_join("except"):
+                self._exception()
+                continue
+            elif item.is_join("or", "and_or", "slash"):
+                self._or_open = bool(self.groups) and self._criterion_ahead()
+                if self._or_open:
+                    self._alternative(item)
+                    continue
+            elif item.is_join("semicolon") and not self._headed(self.at):
+                self._any_of = False
+            elif item.is_join("before", "after", "within", "since", "until", "another", "nor"):
+                raise Unclear(f"what '{item.text}' relates to", (item.text,))
+            self.at += 1
+        lost = [item for item in self.items if isinstance(item, Criterion) and item.start not in self._used]
+        if lost:
+            raise Unclear("what belongs together in the question", tuple(one.text for one in lost if one.text))
+        return self.groups
+
+    def _use(self, *criteria: Criterion) -> None:
+        for one in criteria:
+            self._used.add(one.start)
+            self._use(*one.before, *one.after)
+
+    def _headed(self, at: int) -> bool:
+        """Whether the mark stands right after the head of a list: ``One of: (a) …``."""
+        while at > 0 and self._joins(at - 1, "colon", "semicolon", "comma"):
+            at -= 1
+        return self._joins(at - 1, "any_of")
+
+    def _criterion_ahead(self) -> bool:
+        return any(isinstance(item, Criterion) for item in self.items[self.at :])
+
+    def _alternative(self, item: Chunk) -> None:
+        """``A or B`` of two different sorts: clear only when nothing else is said."""
+        rest = [one for one in self.items[self.at :] if isinstance(one, Criterion)]
+        if len(self.groups) == 1 and len(rest) == 1 and not any(
+            isinstance(one, Chunk) and one.is_join("not", "exclude", "except", "neither") for one in self.items
+        ):
+            self.at = len(self.items)
+            self._use(rest[0])
+            query = either([self.groups[0].query, rest[0].query])
+            self.groups = [Group("patient", query, members=(*self.groups[0].members, rest[0]))]
+            return
+        raise Unclear("what the 'or' joins: write the alternatives next to each other, after 'one of:'", (item.text,))
+
+    # --- lists ----------------------------------------------------------------------------------------------------------
+
+    def _element(self, at: int) -> tuple[Criterion, int] | None:
+        """A criterion with what modifies it, and the place after it."""
+        before: list[Criterion] = []
+        while (criterion := self._criterion(at)) is not None and criterion.sort in ("extent", "finding"):
+            following = self._criterion(at + 1)
+            if following is None or following.sort not in ("disease", "extent", "finding"):
+                break
+            before.append(criterion)
+            at += 1
+        criterion = self._criterion(at)
+        if criterion is None:
+            return None
+        if before and criterion.sort != "disease":
+            # Findings one after another without a joining word, no disease behind them.
+            at -= len(before)
+            criterion, before = before[0], []
+        end = at + 1
+        after: list[Criterion] = []
+        if criterion.sort == "disease":
+            while True:
+                inner = end
+                while self._joins(inner, "comma", "open", "hyphen", "colon"):
+                    inner += 1
+                extent = self._criterion(inner)
+                if extent is None or extent.sort != "extent" or self._then_disease(inner):
+                    break
+                after.append(extent)
+                end = inner + 1
+                while self._joins(end, "close"):
+                    end += 1
+        return replace(criterion, before=tuple(before), after=tuple(after)), end
+
+    def _then_disease(self, at: int) -> bool:
+        following = self._criterion(at + 1)
+        return following is not None and following.sort == "disease"
+
+    def _class(self, criterion: Criterion) -> str:
+        return _SAME.get(criterion.sort, criterion.sort)
+
+    def _list(self, *, negated: bool, head: str, wide: bool = False) -> None:
+        start = self.at
+        element = self._element(self.at)
+        assert element is not None
+        members, links = [element[0]], []
+        at = element[1]
+        while True:
+            link, following = self._link(at, head)
+            element = self._next(members[0], following) if link else None
+            if element is None or not self._belongs(members[0], element[0], link, head, wide):
+                break
+            if self._relation_follows(following):
+                break
+            members.append(element[0])
+            links.append(link)
+            at = element[1]
+        members, links, at = self._cut(members, links, at, head, start)
+        self.at = at
+        self._use(*members)
+        trailing_either = self._joins(at, "any_of") or self._joins(at, "comma") and self._joins(at + 1, "any_of")
+        said = self.items[at + (0 if self._joins(at, "any_of") else 1)] if trailing_either else None
+        alone = isinstance(said, Chunk) and said.text.lower() in ("either one", "one or the other", "or both")
+        if trailing_either and (alone or not self._criterion_near(at + 1)):
+            head = "any_of"
+        group = self._grouped(members, links, head, negated, start)
+        self.groups += group
+
+    def _next(self, first: Criterion, at: int) -> tuple[Criterion, int] | None:
+        """The next member of a list; in a list of findings, what stands before a disease is a finding of the list."""
+        criterion = self._criterion(at)
+        if first.sort == "finding" and criterion is not None and criterion.sort == "finding":
+            return criterion, at + 1
+        return self._element(at)
+
+    def _criterion_near(self, at: int) -> bool:
+        while self._joins(at, "any_of", "with", "colon", "comma"):
+            at += 1
+        return self._criterion(at) is not None
+
+    def _relation_follows(self, at: int) -> bool:
+        return False
+
+    def _link(self, at: int, head: str) -> tuple[str, int]:
+        """The joining word from here, as one of comma, and, or, semicolon; and the place after it."""
+        found = ""
+        while (item := self._item(at)) is not None and isinstance(item, Chunk):
+            if item.is_join("or", "and_or", "slash", "nor"):
+                found = "or"
+            elif item.is_join("and"):
+                if head in ("not", "exclude", "exclusion") and found == "comma" and head != "exclusion":
+                    return "", at
+                found = "and" if found != "or" else found
+            elif item.is_join("comma", "open"):
+                found = found or "comma"
+            elif item.is_join("semicolon") and head in ("any_of", "exclusion"):
+                found = found or "semicolon"
+            elif item.is_join("close", "hyphen"):
+                pass
+            elif item.is_join("any_of", "treat", "both") and found:
+                if head in ("not", "exclude"):
+                    return "", at
+            elif item.is_join("with", "colon") and found and head not in ("not", "exclude"):
+                # "lung cancer or with breast cancer"
+                pass
+            else:
+                break
+            at += 1
+        return found, at
+
+    def _belongs(self, first: Criterion, other: Criterion, link: str, head: str, wide: bool) -> bool:
+        if wide:
+            return other.sort in ("disease", "finding", "extent", "treatment", "patient") and not other.kind in (
+                "ecog", "kps",
+            )  # fmt: skip
+        if link == "semicolon":
+            return self._class(first) == self._class(other) and self._class(first) in ("finding", "treatment") and (
+                head == "any_of"
+            )  # fmt: skip
+        if first.sort == "patient" and "ecog" in (first.kind, other.kind):
+            return False
+        return self._class(first) == self._class(other)
+
+    def _cut(
+        self, members: list[Criterion], links: list[str], at: int, head: str, start: int
+    ) -> tuple[list[Criterion], list[str], int]:
+        """Of a denied list, what the denial reaches: over commas only where an ``or`` closes the list."""
+        if head != "not":
+            return members, links, at
+        last_or = max((number for number, link in enumerate(links) if link == "or"), default=-1)
+        stop = last_or + 1
+        for number in range(last_or + 1, len(links)):
+            if links[number] == "and" and self._class(members[number]) == self._class(members[number + 1]):
+                raise Unclear(
+                    "whether both are denied, or only having both: write 'no A or B', or 'no A and no B'", ("and",)
+                )
+            break
+        if stop + 1 == len(members):
+            return members, links, at
+        kept = members[: stop + 1]
+        return kept, links[:stop], self._place_after(kept[-1])
+
+    def _place_after(self, member: Criterion) -> int:
+        end = max([member.end, *(one.end for one in member.after)])
+        return next((at for at, item in enumerate(self.items) if item.start >= end), len(self.items))
+
+    # --- what lists mean --------------------------------------------------------------------------------------------------
+
+    def _grouped(
+        self, members: list[Criterion], links: list[str], head: str, negated: bool, start: int
+    ) -> list[Group]:
+        if len(members) == 1:
+            return self._single(members[0], negated)
+        kinds = {link for link in links if link not in ("comma", "semicolon")}
+        sort = self._class(members[0])
+        if head in ("any_of", "exclude", "exclusion") or negated:
+            return self._any(members, negated)
+        if kinds == {"and", "or"}:
+            return self._mixed(members, links)
+        if kinds == {"or"}:
+            return self._any(members, negated)
+        if sort == "disease":
+            if kinds == {"and"} and self.chooser.choose("either of the diseases", "both diseases") == 1:
+                return [Group("patient", both([one.query for one in members]), members=tuple(members))]
+            return self._any(members, negated)
+        return [group for member in members for group in self._single(member, negated)]
+
+    def _mixed(self, members: list[Criterion], links: list[str]) -> list[Group]:
+        """``A and B or C`` has two readings."""
+        if any(one.sort == "disease" for one in members):
+            raise Unclear("what 'and' and 'or' join: use brackets, or 'one of:'", ("and", "or"))
+        queries = [one.query for one in members]
+        joins = list(links)
+        for at in range(len(joins) - 1, -1, -1):
+            if joins[at] in ("comma", "semicolon"):
+                joins[at] = joins[at + 1] if at + 1 < len(joins) else joins[at - 1]
+        if self.chooser.choose("'or' parts the whole", "'or' joins its neighbours only") == 0:
+            query = either([both(part) for part in _split(queries, joins, "or")])
+        else:
+            query = both([either(part) for part in _split(queries, joins, "and")])
+        return [Group(self._class(members[0]), query, members=tuple(members))]
+
+    def _single(self, member: Criterion, negated: bool) -> list[Group]:
+        groups = []
+        modifiers = [*member.before, *member.after]
+        if negated and modifiers:
+            body = both([one.query for one in (*modifiers, member)])
+            return [Group("disease", f"same tumor {_bracketed(body)}", True, members=(member,))]
+        groups += [Group(one.sort, one.query, members=(one,)) for one in modifiers]
+        groups.append(
+            Group(
+                member.sort, member.query, negated, member.outside, member.disease, member.beside,
+                (replace(member, before=(), after=()),),
+            )  # fmt: skip
+        )
+        return groups
+
+    def _any(self, members: list[Criterion], negated: bool) -> list[Group]:
+        shared: list[Group] = []
+        if not negated and members[0].sort == "disease":
+            members, shared = self._spread(members)
+        outside = any(one.outside for one in members)
+        queries = []
+        members = merged(members, self.concepts)
+        for one in members:
+            modified = [modifier.query for modifier in (*one.before, *one.after)]
+            queries.append(both([one.query, *modified]) if modified else one.query)
+        query = either(queries)
+        sorts = {self._class(one) for one in members}
+        sort = sorts.pop() if len(sorts) == 1 else "disease"
+        plain = all(not one.before and not one.after and one.ids and one.kind == "diagnosis" for one in members)
+        if plain and sort == "disease" and not outside:
+            query = diagnosis(self._listed(tuple(dict.fromkeys(i for one in members for i in one.ids))))
+        disease = "" if not outside else either([one.disease or one.query for one in members])
+        return [*shared, Group(sort, query, negated, outside, disease, members=tuple(members))]
+
+    def _listed(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        from . import book
+
+        for one in book.data("words")["listed"].values():
+            if set(one["members"]) <= set(ids):
+                ids = (*[i for i in ids if i not in one["members"]], *one["means"])
+        return ids
+
+    def _spread(self, members: list[Criterion]) -> tuple[list[Criterion], list[Group]]:
+        """Modifiers of the first or last member that hold of the whole list."""
+        shared: list[Group] = []
+        first, others = members[0], members[1:]
+        kept = []
+        for modifier in first.before:
+            if modifier.only and not self._within(members, modifier.only):
+                kept.append(modifier)
+            elif modifier.only:
+                shared.append(Group(modifier.sort, modifier.query, members=(modifier,)))
+            elif self._own(others, modifier) or self._haematological(others, modifier):
+                kept.append(modifier)
+            elif modifier.sort == "extent" and self.chooser.choose(
+                f"'{modifier.text}' is said of all", f"'{modifier.text}' is said of the first only"
+            ):
+                kept.append(modifier)
+            else:
+                shared.append(Group(modifier.sort, modifier.query, members=(modifier,)))
+        members = [replace(first, before=tuple(kept)), *others]
+        last = members[-1]
+        if last.after and not any(one.after or one.before for one in members[:-1]) and not self._haematological(
+            [last], last.after[0]
+        ) and self.chooser.choose(
+            f"'{last.after[0].text}' is said of all", f"'{last.after[0].text}' is said of the last only"
+        ) == 0:
+            shared += [Group(one.sort, one.query, members=(one,)) for one in last.after]
+            members = [*members[:-1], replace(last, after=())]
+        return members, shared
+
+    def _within(self, members: Sequence[Criterion], only: tuple[str, ...]) -> bool:
+        return all(
+            one.ids and all(any(self.concepts.is_a(i, disease) for disease in only) for i in one.ids) for one in members
+        )
+
+    def _own(self, others: Sequence[Criterion], modifier: Criterion) -> bool:
+        return any(one.sort == modifier.sort for other in others for one in (*other.before, *other.after))
+
+    def _haematological(self, others: Sequence[Criterion], modifier: Criterion) -> bool:
+        """Whether an extent cannot be said of the others: blood cancers are not locally advanced or metastatic."""
+        return modifier.sort == "extent" and all(
+            one.ids and all(self.concepts.is_a(i, _HAEMATOLOGICAL) for i in one.ids) for one in others
+        )
+
+    # --- denial and exception -----------------------------------------------------------------------------------------------
+
+    def _negated(self, item: Chunk) -> None:
+        head = "exclude" if item.value in ("exclude", "neither") else "not"
+        if item.text.lower().startswith("exclusion"):
+            head = "exclusion"
+        self.at += 1
+        while self._joins(self.at, "with", "colon", "any_of", "treat", "open", "comma", "both", "not", "neither", "and"):
+            self.at += 1
+        criterion = self._criterion(self.at)
+        if criterion is None:
+            if head != "not" or not self._criterion_ahead():
+                raise Unclear(f"what '{item.text}' denies", (item.text,))
+            raise Unclear(f"what '{item.text}' denies", (item.text,))
+        if criterion.sort == "in_situ" or self._takes_away(criterion, item):
+            self._exception()
+            return
+        if item.text.lower() in ("not", "are not", "is not", "not a") and not self.groups:
+            self._only_one(item)
+        self._list(negated=True, head=head, wide=True)
+
+    def _only_one(self, item: Chunk) -> None:
+        """A bare ``not`` before a list may deny its first member or all."""
+        at, count = self.at, 0
+        while (element := self._element(at)) is not None:
+            count += 1
+            link, at = self._link(element[1], "not")
+            if link != "or":
+                break
+        if count > 1:
+            raise Unclear("what 'not' denies: write 'none of' or 'neither … nor'", (item.text,))
+
+    def _takes_away(self, criterion: Criterion, item: Chunk) -> bool:
+        """``any systemic therapy, excluding EGFR inhibitors``: concepts are taken away, not patients."""
+        if not self.groups or self.groups[-1].negated:
+            return False
+        last = self.groups[-1].members
+        if not last or item.value == "neither" and criterion.kind != "variant":
+            return False
+        base = last[-1]
+        if base.kind == "variant" and criterion.kind == "variant":
+            return set(criterion.ids) <= set(base.ids) and "same event" in base.query
+        if item.value == "not" and not item.text.lower() in ("not", "not a"):
+            return False
+        if base.sort == criterion.sort == "treatment" and item.value == "exclude":
+            return bool(base.ids) and bool(criterion.ids)
+        if base.sort == criterion.sort == "disease" and item.value == "exclude" and len(self.groups) == 1:
+            return bool(base.ids) and all(
+                any(self.concepts.related(one, other) for other in base.ids) for one in criterion.ids
+            )
+        return False
+
+    def _exception(self) -> None:
+        """What is taken away from the list before: concepts of it, or changes of its genes."""
+        while self._joins(self.at):
+            self.at += 1
+        if not self.groups or self.groups[-1].negated or not self.groups[-1].members:
+            raise Unclear("from what the exception is made")
+        excluded: list[Criterion] = []
+        while (criterion := self._criterion(self.at)) is not None:
+            excluded.append(criterion)
+            self._use(criterion)
+            link, following = self._link(self.at + 1, "any_of")
+            while self._joins(following, "not", "except", "nor", "exclude", "with"):
+                following += 1
+            other = self._criterion(following)
+            if not link or other is None or other.sort != criterion.sort:
+                self.at += 1
+                break
+            self.at = following
+        if not excluded:
+            raise Unclear("what the exception is")
+        group = self.groups[-1]
+        at = len(self.groups) - 1
+        if excluded[0].sort == "in_situ":
+            at = max((n for n, one in enumerate(self.groups) if one.sort == "disease" and not one.negated), default=-1)
+            if at < 0:
+                raise Unclear("which disease is meant not to be in situ")
+            group = self.groups[at]
+        elif group.sort != excluded[0].sort:
+            at = max((n for n, one in enumerate(self.groups) if one.sort == excluded[0].sort and not one.negated), default=-1)
+            if at < 0:
+                raise Unclear("from what the exception is made", (excluded[0].text,))
+            group = self.groups[at]
+        self.groups[at] = self._without(group, excluded)
+
+    def _without(self, group: Group, excluded: list[Criterion]) -> Group:
+        base = group.members[-1]
+        if base.kind == "variant":
+            if not group.query.startswith("same event (") or any(not one.query for one in excluded):
+                raise Unclear("which change is taken away", (excluded[0].text,))
+            inner = group.query.removeprefix("same event (").removesuffix(")")
+            away = "".join(f" and not {_by_protein(one.query)}" for one in excluded)
+            return replace(group, query=f"same event ({inner}{away})")
+        ids = tuple(dict.fromkeys(one for member in group.members for one in member.ids))
+        if excluded[0].sort == "in_situ":
+            if not ids:
+                raise Unclear("which disease is meant not to be in situ")
+            return replace(group, query=diagnosis(ids, "'in situ neoplasm'", any_=True))
+        away_ids = tuple(dict.fromkeys(one for member in excluded for one in member.ids))
+        if not ids or not away_ids or len(group.members) > 1:
+            raise Unclear("what the exception takes away", (excluded[0].text,))
+        kind = {"treatment": base.kind or "medication", "disease": "diagnosis"}.get(group.sort)
+        if kind is None:
+            raise Unclear("what the exception takes away", (excluded[0].text,))
+        return replace(group, query=other_than(kind, ids, away_ids, self.concepts))
+
+
+def _by_protein(query: str) -> str:
+    """What is taken away is taken away by its name on the protein."""
+    import re
+
+    bare = re.sub(r" or cdna (?:= '[^']*'|in \([^)]*\))", "", query)
+    return f"({bare})" if not bare.startswith(("(", "variant", "same event")) else bare
+
+
+def other_than(kind: str, ids: tuple[str, ...], away: tuple[str, ...], concepts: ConceptTable) -> str:
+    """Any of the concepts other than some; a class named alone that has those in it is not known to be another."""
+    from . import book
+
+    named = book.data("words")["classes_with"]
+    vague: list[str] = []
+    for one in away:
+        if one in named:
+            vague.append(f"exactly '{named[one]}'")
+            continue
+        above = set().union(*(concepts.above(below) for below in concepts.below(one)))
+        inside = set().union(*(concepts.below(base) for base in ids))
+        vague += [f"exactly {concept(other)}" for other in sorted((above & inside) - concepts.below(one) - set(away))]
+    base = concept(ids[0]) if len(ids) == 1 else f"({' or '.join(map(concept, ids))})"
+    taken = [*map(concept, away), *vague]
+    return f"{kind} any {base} other than {taken[0] if len(taken) == 1 else '(' + ' or '.join(taken) + ')'}"
+
+
+def diagnosis(ids: tuple[str, ...], away: str = "", *, any_: bool = False) -> str:
+    """A diagnosis of any of the concepts."""
+    terms = [concept(one) for one in ids]
+    text = terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
+    return f"diagnosis any {text} other than {away}" if any_ else f"diagnosis {text}"
+
+
+def _split(queries: list[str], joins: list[str], word: str) -> list[list[str]]:
+    parts = [[queries[0]]]
+    for query, join in zip(queries[1:], joins, strict=True):
+        if join == word:
+            parts.append([query])
+        else:
+            parts[-1].append(query)
+    return parts
+
+
+def _bracketed(query: str) -> str:
+    return query if query.startswith("(") else f"({query})"
+
+
+def whole(groups: Sequence[Group]) -> str:
+    """The criterion of all groups: what is said of a tumor is said of the same one, the rest of the patient."""
+    wanted = [group for group in groups if not group.negated]
+    _check_contradictions(groups)
+    diseases = [group for group in wanted if group.sort == "disease"]
+    other_diseases = [group for group in wanted if group.sort == "patient" and "diagnosis" in group.query]
+    inside = [group.query for group in wanted if group.sort in ("extent", "finding", "treatment") and not group.outside]
+    inside += [f"not {_bracketed(group.query)}" for group in groups if group.negated and group.sort in ("finding", "extent") and group.members and all(one.kind in ("variant", "biomarker") for one in group.members)]
+    denied = [
+        f"not {_bracketed(group.query)}"
+        for group in groups
+        if group.negated and not (group.sort in ("finding", "extent") and group.members and all(one.kind in ("variant", "biomarker") for one in group.members))
+    ]
+    patient = [group.query for group in wanted if group.sort == "patient"]
+    patient += [group.query for group in wanted if group.outside and group.sort != "disease"]
+    besides = [group.beside for group in wanted if group.beside]
+    parts: list[str] = []
+    own = [group for group in diseases if group.outside]
+    named = [group.query for group in diseases if not group.outside]
+    named += [group.disease for group in own if inside and group.disease]
+    named += [group.disease for group in wanted if group.sort == "treatment" and group.disease]
+    named += [group.disease for group in diseases if not group.outside and group.disease]
+    if named and inside:
+        parts.append(f"same tumor {_bracketed(both([*named, *inside]))}")
+    else:
+        parts += [*named, *(inside if not besides or named else [*dict.fromkeys(besides), *inside])]
+    parts += [group.query for group in own]
+    if other_diseases and inside and not named:
+        parts = list(dict.fromkeys(parts))
+    query = both([*parts, *patient, *denied])
+    return query
+
+
+def _check_contradictions(groups: Sequence[Group]) -> None:
+    wanted = {group.query for group in groups if not group.negated}
+    denied = {group.query for group in groups if group.negated}
+    if wanted & denied:
+        raise Unclear("the question asks for a thing and denies it")
+    spread = {"('distant spread' or stage = IV)", "('distant spread')", "stage = IV"}
+    without = {"'no distant spread'", "('no distant spread')"}
+    metastatic = bool(wanted & spread) or any("'metastatic castration-resistant" in one for one in wanted)
+    if metastatic and (wanted & without or denied & spread):
+        raise Unclear("the question asks for metastatic disease and denies it")
+    if "death" in wanted and ("not death" in wanted or "death" in denied):
+        raise Unclear("the question asks for patients who are alive and have died")

@@ -1,0 +1,96 @@
+"""Spelling: an unknown word that is one slip away from a known one is read as that one, and the answer says so."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from rapidfuzz import process
+from rapidfuzz.distance import DamerauLevenshtein
+
+from ...kb.concepts import ConceptTable
+from . import book
+from .wording import tokens_of, word_key
+
+_SHORTEST = 5
+#: So many times as often must the likeliest of two words that are as near stand in names.
+_CLEARLY = 4
+
+
+def corrected(text: str, concepts: ConceptTable) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The text with misspelled words replaced, and each change. A word that anything knows is never changed."""
+    known = _known(concepts)
+    changes: list[tuple[str, str]] = []
+    pieces: list[str] = []
+    at = 0
+    for token in tokens_of(text):
+        word = token.text
+        if not word.isalpha() or len(word) < _SHORTEST or word_key(word) in known or _is_symbol(word):
+            continue
+        if concepts.lookup(word):
+            continue
+        right = _nearest(word.lower(), known, concepts)
+        if right is not None:
+            pieces += [text[at : token.start], right]
+            at = token.end
+            changes.append((word, right))
+    return "".join([*pieces, text[at:]]), tuple(changes)
+
+
+def _is_symbol(word: str) -> bool:
+    """Names of genes and drugs in development are not words to correct."""
+    return any(letter.isupper() for letter in word[1:]) and not word.isupper()
+
+
+def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str | None:
+    """The one known word that is nearest: one slip for short words, two for long ones; None if two are as near."""
+    most = 1 if len(word) < 8 else 2
+    choices = _by_length(tuple(known.values()))
+    candidates = [one for length in range(len(word) - most, len(word) + most + 1) for one in choices.get(length, ())]
+    found = process.extract(
+        word, candidates, scorer=DamerauLevenshtein.distance, score_cutoff=most, limit=8
+    )
+    if not found:
+        return None
+    best = found[0][1]
+    often = _frequencies(concepts)
+    nearest = sorted({str(one) for one, distance, _ in found if distance == best}, key=lambda one: -often.get(one, 0))
+    if len(nearest) > 1 and often.get(nearest[0], 0) < _CLEARLY * max(1, often.get(nearest[1], 0)):
+        return None
+    return nearest[0]
+
+
+@functools.cache
+def _by_length(words: tuple[str, ...]) -> Mapping[int, tuple[str, ...]]:
+    found: dict[int, list[str]] = {}
+    for word in words:
+        found.setdefault(len(word), []).append(word)
+    return {length: tuple(held) for length, held in found.items()}
+
+
+@functools.lru_cache(maxsize=8)
+def _frequencies(concepts: ConceptTable) -> Mapping[str, int]:
+    """How many names of the ontology a word stands in."""
+    found: dict[str, int] = {}
+    for row in concepts.rows():
+        for name in concepts.names(row.id):
+            for token in tokens_of(name):
+                found[token.low] = found.get(token.low, 0) + 1
+    return found
+
+
+@functools.lru_cache(maxsize=8)
+def _known(concepts: ConceptTable) -> Mapping[str, str]:
+    """Key -> spelling of every word of the ontology's names and of the front end's own phrases."""
+    found: dict[str, str] = {}
+    for row in concepts.rows():
+        for name in concepts.names(row.id):
+            for token in tokens_of(name):
+                if token.text.isalpha() and len(token.text) >= 3:
+                    found.setdefault(word_key(token.text), token.low)
+    for word in book.own_words():
+        if word.isalpha():
+            found.setdefault(word, word)
+    for word in book.respellings():
+        found.setdefault(word, word)
+    return found

@@ -1,0 +1,446 @@
+"""Stage, T, N, M, grade-free performance: ``T2b to T3c``, ``pN1 or higher``, ``ECOG 0-2`` as criteria."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...kb.concepts import ConceptTable
+from . import book
+from .chunks import Chunk, Criterion, Item, Unclear
+from .molecules import both, either
+
+_TRANSPARENT: Final = frozenset({"skip"})
+_FLIPPED: Final = {">": "<=", "<": ">="}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One statement on an axis: ``t >= T2c``, ``n between N1 and N3b``."""
+
+    axis: str
+    operator: str
+    low: str
+    high: str = ""
+    prefix: str = ""
+    conditional: bool = False
+
+    @property
+    def upward(self) -> bool:
+        """Whether it only bounds from below."""
+        return self.operator in (">=", ">")
+
+    def condition(self) -> str:
+        """The statement as a condition on one event."""
+        if self.operator == "between":
+            bare = sorted({value[:2] for value in (self.low, self.high) if len(value) > 2 and value[2:].islower()})
+            within = f"{self.axis} between {self.low} and {self.high}"
+            return f"({self.axis} exactly in ({', '.join(bare)}) or {within})" if bare else within
+        if self.operator == "in":
+            return f"{self.axis} in ({self.low})"
+        return f"{self.axis} {self.operator} {self.low}"
+
+
+def staging(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """The items with statements on stage and performance as criteria."""
+    reader = _Reader(items)
+    found: list[Item] = []
+    bounds: list[tuple[Bound, int, int, str]] = []
+    at = 0
+    while at < len(items):
+        performance = reader.performance(at)
+        if performance is not None:
+            criterion, at = performance
+            found.append(criterion)
+            continue
+        bound = reader.bound(at, [one[0] for one in bounds])
+        if bound is not None:
+            made, basis, end = bound
+            first, last = items[at], items[end - 1]
+            place = (first.start, last.end)
+            for one in made:
+                bounds.append((one, *place, basis))
+            found.append(Criterion("bound", str(len(bounds)), start=place[0], end=place[1], plural=len(made) > 1))
+            at = end
+            continue
+        found.append(items[at])
+        at += 1
+    return _joined(found, bounds, concepts) if bounds else found
+
+
+class _Reader:
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.items = items
+
+    def _peek(self, at: int) -> Chunk | None:
+        item = self.items[at] if 0 <= at < len(self.items) else None
+        return item if isinstance(item, Chunk) else None
+
+    def _after(self, at: int) -> int:
+        while (chunk := self._peek(at)) is not None and (
+            chunk.type in _TRANSPARENT or chunk.is_join("colon", "hyphen", "with")
+        ):
+            at += 1
+        return at
+
+    # --- performance ----------------------------------------------------------------------------------------------------
+
+    def performance(self, at: int) -> tuple[Criterion, int] | None:
+        chunk = self._peek(at)
+        if chunk is None or chunk.type != "performance":
+            return None
+        scale = chunk.value or ("kps" if "kps" in chunk.ids else "ecog")
+        start = at
+        at = self._after(at + 1)
+        again = self._peek(at)
+        if again is not None and again.is_join("open"):
+            inner = self._peek(at + 1)
+            closing = self._peek(at + 2)
+            if inner is not None and inner.type == "performance" and closing is not None and closing.is_join("close"):
+                at = self._after(at + 3)
+        read = self._numbers(at)
+        if read is None:
+            raise Unclear(f"which value of {chunk.text}: write ECOG 0-2", (chunk.text,))
+        operator, low, high, end = read
+        query = _performance(scale, operator, low, high)
+        return Criterion("patient", query, start=chunk.start, end=self.items[end - 1].end, kind=scale, text=chunk.text), end
+
+    def _numbers(self, at: int) -> tuple[str, float, float, int] | None:
+        """Operator, lower and upper value, and the place after them."""
+        at = self._after(at)
+        chunk = self._peek(at)
+        operator = "="
+        if chunk is not None and chunk.type == "comparison":
+            operator = chunk.value
+            at = self._after(at + 1)
+            chunk = self._peek(at)
+        values: list[float] = []
+        end = at
+        while chunk is not None and chunk.type == "number" and not chunk.text.endswith("%"):
+            values.append(float(chunk.text))
+            end = at + 1
+            joint = self._peek(end)
+            following = self._peek(self._after(end + 1))
+            more = joint is not None and (
+                joint.is_join("hyphen", "comma", "or", "slash", "and", "with") or joint.type == "comparison"
+            )
+            if not more or following is None:
+                break
+            if joint is not None and (joint.is_join("hyphen") or joint.text in ("to", "through") or operator == "between"):
+                if following.type == "number":
+                    return "between", values[-1], float(following.text), self._after(end + 1) + 1
+                break
+            if joint is not None and joint.is_join("comma") and following.is_join("or", "and"):
+                inner = self._after(self._after(end + 1) + 1)
+                following, at = self._peek(inner), inner
+                if following is None or following.type != "number":
+                    break
+                chunk = following
+                continue
+            if following.type != "number" or joint is None or joint.type == "comparison":
+                break
+            at = self._after(end + 1)
+            chunk = following
+        if not values:
+            return None
+        if operator == "between":
+            return None
+        after = self._peek(self._after(end))
+        if after is not None and after.type == "comparison_after" and operator == "=":
+            return after.value, values[0], values[0], self._after(end) + 1
+        if len(values) > 1:
+            if sorted(values) != [min(values) + step for step in range(len(values))]:
+                raise Unclear("which values are meant: write a range (0-2)")
+            return "between", min(values), max(values), end
+        return operator, values[0], values[0], end
+
+    # --- stage and TNM ----------------------------------------------------------------------------------------------------
+
+    def bound(self, at: int, before: Sequence[Bound]) -> tuple[list[Bound], str, int] | None:
+        """Statements that begin at a place, their basis, and the place after them."""
+        basis = ""
+        conditional = False
+        start = at
+        while (chunk := self._peek(at)) is not None:
+            if chunk.type == "basis":
+                basis = chunk.value
+            elif chunk.type == "condition":
+                conditional = True
+            elif not (chunk.type == "skip" or chunk.is_join("comma", "semicolon")) or at == start:
+                break
+            at += 1
+        if conditional and not before:
+            conditional = False
+        chunk = self._peek(at)
+        if chunk is None:
+            return None
+        read = self._statement(at, before)
+        if read is None:
+            return None
+        bounds, end = read
+        stage = self._peek(end)
+        if stage is not None and stage.type == "axis" and bounds[0].axis != "stage" and self._value_after(end) is None:
+            end += 1
+        while True:
+            chunk = self._peek(end)
+            following = self._peek(self._comma(end))
+            if not basis and following is not None and following.type == "basis" and chunk is not None:
+                basis = following.value
+                end = self._comma(end) + 1
+            else:
+                break
+        if conditional:
+            bounds = [Bound(b.axis, b.operator, b.low, b.high, b.prefix, True) for b in bounds]
+        return bounds, basis, end
+
+    def _value_after(self, at: int) -> Chunk | None:
+        """A value that a word for an axis introduces."""
+        chunk = self._peek(self._after(at + 1))
+        known = chunk is not None and chunk.type in ("category", "group", "comparison", "number")
+        return chunk if known else None
+
+    def _comma(self, at: int) -> int:
+        while (chunk := self._peek(at)) is not None and (
+            chunk.type == "skip" or chunk.is_join("comma", "open", "with", "hyphen")
+        ):
+            at += 1
+        return at
+
+    def _statement(self, at: int, before: Sequence[Bound]) -> tuple[list[Bound], int] | None:
+        chunk = self._peek(at)
+        assert chunk is not None
+        axis = ""
+        if chunk.type == "tnm":
+            prefix = str(chunk.data["prefix"])
+            made = [Bound(one, "=", str(chunk.data[one]), prefix=prefix) for one in ("t", "n", "m") if one in chunk.data]
+            return made, at + 1
+        if chunk.type == "axis":
+            axis = chunk.value
+            at = self._after(at + 1)
+            repeated = self._peek(at)
+            if repeated is not None and repeated.type == "axis" and repeated.value in (axis, "stage"):
+                at = self._after(at + 1)
+        elif chunk.type not in ("category", "group", "comparison"):
+            return None
+        operator = "="
+        chunk = self._peek(at)
+        if axis == "stage" and chunk is not None and chunk.type == "tnm":
+            return self._statement(at, before)
+        if chunk is not None and chunk.type == "comparison":
+            operator = chunk.value
+            at = self._after(at + 1)
+            chunk = self._peek(at)
+            if chunk is not None and chunk.type == "axis" and not axis:
+                axis = chunk.value
+                at = self._after(at + 1)
+                chunk = self._peek(at)
+        if chunk is None:
+            return None
+        value = self._value(chunk, axis)
+        if value is None:
+            if axis and chunk.type == "number":
+                raise Unclear(f"there is no {axis} '{chunk.text}'", (chunk.text,))
+            return None
+        if not axis and chunk.type == "group" and chunk.data.get("bare") and operator == "=" and not any(
+            one.axis == "stage" for one in before
+        ):
+            return None
+        axis = axis if axis and chunk.type != "category" else chunk.value[0].lower() if chunk.type == "category" else axis or "stage"
+        prefix = str(chunk.data.get("prefix", ""))
+        end = at + 1
+        joint, inner = self._peek(end), self._after(end)
+        if joint is not None:
+            following = self._peek(self._after(end + 1))
+            ranged = joint.is_join("hyphen") or joint.text.lower() in ("to", "through", "thru") or (
+                operator == "between" and joint.is_join("and")
+            )
+            high = self._value(following, axis) if ranged and following is not None else None
+            if high is not None:
+                return [Bound(axis, "between", value, high, prefix)], self._after(end + 1) + 1
+        if operator == "between":
+            raise Unclear("between which two values", (chunk.text,))
+        after = self._peek(inner)
+        if after is None or after.type != "comparison_after":
+            inner = self._comma(end)
+            after = self._peek(inner)
+            if after is not None and not (after.type == "comparison_after" and operator == "="):
+                after = None
+        if after is not None and after.type == "comparison_after" and operator == "=":
+            return [Bound(axis, after.value, value, prefix=prefix)], inner + 1
+        values = [value]
+        while operator == "=" and (joint := self._peek(end)) is not None and joint.is_join("or", "slash", "comma"):
+            following = self._peek(self._after(end + 1))
+            other = self._value(following, axis) if following is not None else None
+            if other is None or joint.is_join("comma") or following is not None and following.type != chunk.type:
+                break
+            values.append(other)
+            end = self._after(end + 1) + 1
+        if len(values) > 1:
+            return [Bound(axis, "in", ", ".join(values), prefix=prefix)], end
+        return [Bound(axis, operator, value, prefix=prefix)], end
+
+    def _value(self, chunk: Chunk, axis: str) -> str | None:
+        if chunk.type == "category" and axis in ("", "stage", chunk.value[0].lower()):
+            return chunk.value
+        if chunk.type == "group" and axis in ("", "stage"):
+            return _roman(chunk.value)
+        if chunk.type == "number" and axis in ("t", "n", "m") and re.fullmatch(r"[0-4]", chunk.text):
+            return f"{axis.upper()}{chunk.text}"
+        if chunk.type == "number" and axis == "stage" and re.fullmatch(r"[0-4]", chunk.text):
+            return _roman(chunk.text)
+        if chunk.type == "unread" and axis in ("t", "n", "m") and re.fullmatch(r"[0-4][a-d]", chunk.text, re.IGNORECASE):
+            return f"{axis.upper()}{chunk.text.lower()}"
+        return None
+
+
+def _roman(text: str) -> str:
+    digit = re.fullmatch(r"([1-4])([A-Da-d]?)", text)
+    if digit is None:
+        return text.upper()
+    return ["I", "II", "III", "IV"][int(digit[1]) - 1] + digit[2].upper()
+
+
+def _performance(scale: str, operator: str, low: float, high: float) -> str:
+    name = "KPS" if scale == "kps" else "ECOG"
+    if scale == "ecog" and not 0 <= low <= high <= 5 or scale == "kps" and not 10 <= low <= high <= 100:
+        raise Unclear(f"there is no {name} of {low:g}", (f"{low:g}",))
+    if operator == "between" and low == 0:
+        operator, low = "<=", high
+    elif operator == "between":
+        return f"latest {name} between {low:g} and {high:g}"
+    if operator == "<" and scale == "ecog":
+        operator, low = "<=", low - 1
+    if scale == "ecog" and operator in ("<=",) or (operator == "=" and low == 0 and scale == "ecog"):
+        other = book.data("staging")["karnofsky"].get(str(int(low)))
+        if other is not None:
+            return f"(latest ECOG <= {low:g} or not performance ECOG with value documented and latest KPS >= {other})"
+    return f"latest {name} {operator} {low:g}"
+
+
+# --- from statements to criteria ------------------------------------------------------------------------------------------
+
+
+def _joined(
+    items: list[Item], bounds: list[tuple[Bound, int, int, str]], concepts: ConceptTable
+) -> list[Item]:
+    """One criterion for what is said of T, N and M together, one for each statement on the stage."""
+    tnm = [one for one, _, _, _ in bounds if one.axis in ("t", "n", "m")]
+    bases = {basis for one, _, _, basis in bounds if basis and one.axis in ("t", "n", "m")}
+    diseases = [item for item in items if isinstance(item, Chunk) and item.type == "tumor"]
+    disease_ids = tuple(one for item in diseases for one in item.ids)
+    found: list[Item] = []
+    written = False
+    number = 0
+    for item in items:
+        if not (isinstance(item, Criterion) and item.sort == "bound"):
+            found.append(item)
+            continue
+        last = int(item.query)
+        mine = bounds[number:last]
+        number = last
+        for bound, start, end, _ in mine:
+            if bound.axis == "stage":
+                found.append(Criterion("finding", _stage(bound, disease_ids, concepts), start=start, end=end))
+            elif not written:
+                found.append(Criterion("finding", _tnm(tnm, bases, disease_ids, concepts), start=start, end=end))
+                written = True
+            else:
+                found.append(Chunk("skip", "", start, end))
+    return found
+
+
+def _stage(bound: Bound, diseases: tuple[str, ...], concepts: ConceptTable) -> str:
+    plain = f"stage {bound.condition().removeprefix('stage ')}" if bound.operator != "in" else f"stage in ({bound.low})"
+    if bound.operator == "in":
+        plain = f"stage ({' or '.join(bound.low.split(', '))})"
+    if bound.operator == "between":
+        plain = f"stage between {bound.low} and {bound.high}"
+    if bound.operator not in (">=", ">"):
+        return plain
+    for disease, groups in book.data("staging")["groups"].items():
+        if diseases and all(concepts.is_a(one, disease) for one in diseases):
+            order = ["I", "II", "IIA", "IIB", "IIC", "III", "IIIA", "IIIB", "IIIC", "IV", "IVA", "IVB", "IVC"]
+            lowest = order.index(bound.low) if bound.low in order else -1
+            if lowest < 0 or bound.low in ("IIIA", "IIIB", "IIIC") or bound.operator == ">":
+                return plain
+            more = [query for group, query in groups.items() if order.index(group) >= lowest]
+            return either([plain, *more])
+    return plain
+
+
+def _tnm(bounds: list[Bound], bases: set[str], diseases: tuple[str, ...], concepts: ConceptTable) -> str:
+    if len(bases) > 1:
+        raise Unclear("whether clinical or pathological staging is meant", tuple(bases))
+    basis = bases.pop() if bases else ""
+    prefixes = {bound.prefix for bound in bounds if bound.prefix}
+    if prefixes == {"p"} and not basis:
+        basis, prefixes = "pathological", set()
+    ruled = [bound for bound in bounds if bound.conditional]
+    if ruled:
+        return _conditional(bounds, basis)
+    if len(bounds) == 1 and (bounds[0].upward or prefixes or basis or bounds[0].axis == "m"):
+        bound = bounds[0]
+        if prefixes:
+            return f"tnm with {bound.condition()}, prefix = {prefixes.pop()}"
+        plain = f"{basis} {bound.axis.upper()} {_after_axis(bound)}".strip()
+        if bound.axis == "n" and basis == "pathological" and bound.operator == ">=" and bound.low in ("N1",):
+            return f"({plain} or lymph node with positive >= 1, basis = surgical)"
+        if bound.axis == "m" and bound.low == "M0":
+            return "('no distant spread')"
+        if bound.axis == "m":
+            return "('distant spread')"
+        return plain
+    inside = [bound.condition() for bound in bounds if bound.axis != "m"]
+    metastatic = [bound for bound in bounds if bound.axis == "m"]
+    if prefixes:
+        if len(prefixes) > 1:
+            raise Unclear("which basis of staging is meant", tuple(prefixes))
+        inside.append(f"prefix = {prefixes.pop()}")
+        return both([f"tnm with {', '.join(inside)}", *[f"tnm with {bound.condition()}" for bound in metastatic]])
+    if basis:
+        raise Unclear("which of T and N the basis of staging belongs to", (basis,))
+    if metastatic and metastatic[0].low == "M0" and inside:
+        inside.append("not m = M1")
+    parts = [_any_basis(inside)] if inside else []
+    parts += [_no_spread(bounds, bound, diseases, concepts) for bound in metastatic]
+    return both(parts)
+
+
+def _after_axis(bound: Bound) -> str:
+    if bound.operator == "between":
+        return f"between {bound.low} and {bound.high}"
+    if bound.operator == "in":
+        return f"in ({bound.low})"
+    return f"{bound.operator} {bound.low}"
+
+
+def _any_basis(inside: list[str]) -> str:
+    """Of one staging: of a pathological one, or of a clinical one that no upfront surgery has replaced."""
+    conditions = ", ".join(inside)
+    return (
+        f"(same event (tnm with {conditions} and tnm with prefix in (p, yp))"
+        f" or same event (tnm with {conditions} and not tnm with prefix in (p, yp)) and not 'staged by upfront surgery')"
+    )
+
+
+def _no_spread(bounds: list[Bound], bound: Bound, diseases: tuple[str, ...], concepts: ConceptTable) -> str:
+    if bound.low != "M0":
+        return "('distant spread')"
+    whole = "".join(one.low for one in sorted(bounds, key=lambda one: "tnm".index(one.axis)) if one.operator == "=")
+    for disease, groups in book.data("staging")["group_of"].items():
+        if whole in groups and diseases and all(concepts.is_a(one, disease) for one in diseases):
+            return f"('no distant spread' or stage = {groups[whole]})"
+    return "'no distant spread'"
+
+
+def _conditional(bounds: list[Bound], basis: str) -> str:
+    """``… if N0, then T3 or higher``: the rule holds of the same staging."""
+    first = next(at for at, bound in enumerate(bounds) if bound.conditional)
+    if first + 1 >= len(bounds) or basis:
+        raise Unclear("what must hold in that case", ("if",))
+    rule = f"(not {bounds[first].condition()} or {bounds[first + 1].condition()})"
+    return _any_basis([*(bound.condition() for bound in bounds[:first]), rule, *(
+        bound.condition() for bound in bounds[first + 2 :]
+    )])  # fmt: skip

@@ -1,0 +1,214 @@
+"""A clinician's sentence to a query: read by steps, checked, told back; or a refusal that says why."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...kb.concepts import ConceptTable
+from ...kb.scales import Scales
+from ..errors import QueryError
+from ..nodes import Query
+from ..read_back import read_back
+from ..render import render
+from ..resolve import resolve_text
+from . import book
+from .choice import Chooser
+from .chunks import Chunk, Criterion, Item, Unclear
+from .facts import markers, metastases, phrases, positives, settle, sexes
+from .lexer import chunks_of
+from .molecules import molecular
+from .names import Step, another, rest, treatments, tumors
+from .sentence import Parser, whole
+from .spelling import corrected
+from .staging import staging
+from .wording import one_form, tokens_of
+
+_LONGEST_QUESTION: Final = 4_000
+_MOST_READINGS: Final = 4
+_DEFINED: Final = re.compile(r"'((?:[^']|'')*)'")
+
+#: How chunks become criteria, in this order.
+STEPS: Final[tuple[Step, ...]] = (molecular, staging, markers, positives, metastases, tumors, treatments)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to understand a question: the query, as tree and text, and what it asks in plain English."""
+
+    query: Query
+    text: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What became of a question.
+
+    ``readings``: none if it was declined, one if it is clear, two or more if it is ambiguous. ``unread``: words that
+    carry meaning and were not used. ``corrected``: words as written -> as read. ``reason``: why it was declined.
+    """
+
+    question: str
+    readings: tuple[Reading, ...] = ()
+    unread: tuple[str, ...] = ()
+    corrected: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+    confidence: float = 0.0
+
+    @property
+    def query(self) -> Query | None:
+        """The query, if there is one reading."""
+        return self.readings[0].query if len(self.readings) == 1 else None
+
+    @property
+    def text(self) -> str:
+        """The query's text; empty if there is not one reading."""
+        return self.readings[0].text if len(self.readings) == 1 else ""
+
+    @property
+    def abstained(self) -> bool:
+        """Whether no single query was found."""
+        return len(self.readings) != 1
+
+    @property
+    def understood(self) -> str:
+        """What the query asks, in plain English, after the words that were corrected; else why there is none."""
+        spelled = [f"'{wrong}' is read as '{right}'" for wrong, right in self.corrected]
+        told = [f"({'; '.join(spelled)}.)"] if spelled else []
+        if self.readings:
+            told += [reading.says for reading in self.readings[:1]] if len(self.readings) == 1 else []
+        return "\n\n".join(told)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON: understood, unread, readings (two or more when ambiguous), abstained, confidence, reason."""
+        several = len(self.readings) > 1
+        return {
+            "understood": self.understood,
+            "unread": list(self.unread),
+            "readings": [{"query": one.text, "says": one.says} for one in self.readings] if several else [],
+            "abstained": self.abstained,
+            "confidence": self.confidence,
+            "reason": self.reason,
+        }
+
+
+def translate(text: str, concepts: ConceptTable, scales: Scales) -> Translation:
+    """What ``text`` asks. Never raises for what a user writes: a question that cannot be read is declined."""
+    if not text.strip():
+        return Translation(text, reason="the question is empty")
+    if len(text) > _LONGEST_QUESTION:
+        return Translation(text, reason=f"the question has {len(text):,} characters; at most {_LONGEST_QUESTION:,} are read")
+    plain = one_form(text)
+    plain, changes = corrected(plain, concepts)
+    try:
+        readings = _readings(plain, concepts, scales)
+    except Unclear as unclear:
+        return Translation(text, (), unclear.words, changes, str(unclear))
+    return Translation(text, readings, (), changes, _reason(readings), _confidence(readings, changes))
+
+
+def _reason(readings: Sequence[Reading]) -> str:
+    return "" if len(readings) == 1 else "the question can be read in several ways"
+
+
+def _confidence(readings: Sequence[Reading], changes: Sequence[tuple[str, str]]) -> float:
+    """1 for a question read as written; less for each corrected word; shared among readings."""
+    return round(max(0.5, 0.95 ** len(changes)) / max(1, len(readings)), 3)
+
+
+def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Reading, ...]:
+    chunks = chunks_of(text, tokens_of(text), concepts)
+    items = _items(chunks, concepts)
+    waiting: list[tuple[int, ...]] = [()]
+    found: dict[str, Reading] = {}
+    while waiting:
+        chooser = Chooser(waiting.pop(0))
+        query = whole(Parser(items, concepts, chooser).read())
+        waiting += chooser.others()
+        reading = _reading(query, concepts, scales)
+        found.setdefault(reading.text, reading)
+        if len(found) > _MOST_READINGS:
+            raise Unclear("the question can be read in too many ways; use brackets, or ask in parts")
+    return tuple(found.values())
+
+
+def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
+    """Chunks to criteria and joining words; Unclear if a word that means something is left over."""
+    _check_question(chunks)
+    items: list[Item] = phrases(list(chunks), concepts)
+    for step in STEPS:
+        items = step(items, concepts)
+    items = sexes(items, concepts)
+    items = rest(items, concepts)
+    items = settle(items)
+    _check_read(items)
+    items = another([item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts)
+    criteria = [item for item in items if isinstance(item, Criterion) and item.sort != "said"]
+    if not criteria:
+        raise Unclear("no disease, finding or treatment is named")
+    only = criteria[0]
+    if len(criteria) == 1 and len(only.text) == 2 and only.text.isupper() and only.text.isalpha():
+        raise Unclear(f"'{only.text}' alone can mean several things; write it out", (only.text,))
+    return [item for item in items if not (isinstance(item, Criterion) and item.sort == "said")]
+
+
+def _check_question(chunks: Sequence[Chunk]) -> None:
+    for chunk in chunks:
+        if chunk.type == "no_question":
+            raise Unclear(f"'{chunk.text}': this does not ask for a cohort of patients", (chunk.text,))
+    vague = [chunk for chunk in chunks if chunk.type == "vague"]
+    if vague:
+        raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))
+
+
+def _check_read(items: Sequence[Item]) -> None:
+    unread = [item for item in items if isinstance(item, Chunk) and item.type not in ("skip", "join")]
+    if not unread:
+        return
+    unknown = [item.text for item in unread if item.type in ("unread", "condition", "number", "date", "unit")]
+    if unknown:
+        raise Unclear("these words were not understood: " + ", ".join(unknown), tuple(item.text for item in unread))
+    first = unread[0]
+    hints = {
+        "gene": "a gene says no more than its name: say mutation, fusion, amplification or deletion",
+        "biomarker": "a marker needs its result: positive, negative, or a number",
+        "value": "a result needs its marker",
+        "noun": "which gene it is in",
+        "adjective": "what it is said of",
+        "protein": "which gene the change is in",
+        "exon": "which gene the exon is of",
+        "site": "what is said of the site: metastases, radiation, a tumor",
+    }
+    raise Unclear(f"'{first.text}': {hints.get(first.type, 'what is asked of it')}", tuple(item.text for item in unread))
+
+
+def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
+    try:
+        resolved = resolve_text(with_definitions(query), concepts, scales)
+    except QueryError as error:
+        raise Unclear(f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}") from error
+    return Reading(resolved, render(resolved), read_back(resolved, concepts))
+
+
+def with_definitions(query: str) -> str:
+    """The query with a ``let`` line for each definition that it uses, directly or through others."""
+    known = book.definitions()
+    needed: set[str] = set()
+    waiting = [query]
+    while waiting:
+        for name in _DEFINED.findall(waiting.pop()):
+            if name in known and name not in needed:
+                needed.add(name)
+                waiting.append(known[name])
+    return "\n".join([*(f"let '{name}' be {text};" for name, text in known.items() if name in needed), query])
+
+
+@functools.cache
+def warm(concepts: ConceptTable) -> None:
+    """Build what the first question would have to wait for."""
+    book.entries()
+    concepts.lookup("lung cancer")
