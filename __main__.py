@@ -25,7 +25,6 @@ INTERRUPTED = 130
 
 #: Commands that are planned, with the part of the project that brings each.
 LATER = {
-    "ask": "questions in plain English",
     "verify": "proofs and their independent verifier",
     "why-not": "explanations of why a patient is left out",
     "sql": "read-only SQL over the knowledge base",

@@ -19,6 +19,9 @@ from .journey import Timeline, timeline
 if TYPE_CHECKING:
     from ..query_lang.lint.finding import Finding
 
+if TYPE_CHECKING:
+    from .asking import Answer
+
 
 def open(path: str | os.PathLike[str]) -> OpenKb:
     """Open the current state of a knowledge base, read-only.
@@ -88,9 +91,16 @@ class OpenKb:
         """The words and phrases of the query language, for completion."""
         return KEYWORDS.keys()
 
-    def ask(self, question: str) -> Cohort:
-        """Not yet: a question in plain English."""
-        raise NotYet("ask() is not yet there; it comes with questions in plain English. Hint: find() takes a query")
+    def ask(self, question: str) -> Answer:
+        """The answer to a question in plain English, with what was understood of it; see docs/english.md.
+
+        Never a guess: a question that is not wholly read is declined, one with several readings gives them all.
+        """
+        # Imported when asked for: answering a query does not need it.
+        from ..query_lang.english.translate import translate
+        from .asking import Answer
+
+        return Answer(self._store, translate(question, self.concepts, self.scales))
 
     def sql(self, statement: str) -> object:
         """Not yet: read-only SQL over the knowledge base."""

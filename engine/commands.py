@@ -1,4 +1,4 @@
-"""The commands of answering: ``info``, ``query``, ``explain``, ``lint`` and ``repl``."""
+"""The commands of answering: ``info``, ``query``, ``ask``, ``explain``, ``lint`` and ``repl``."""
 
 from __future__ import annotations
 
@@ -86,6 +86,23 @@ def lint(
     answer(payload, output=output, out=out, as_table=lambda: print_findings(findings))
 
 
+def ask(
+    kb: KbArgument,
+    question: Annotated[str, typer.Argument(metavar="ENGLISH", help="A question in quotes; - reads standard input.")],
+    world: Annotated[WorldName, typer.Option(help="Which answer the patients are listed of.")] = WorldName.BELIEVED,
+    output: NoRowsOption = Format.TABLE,
+    limit: Annotated[int | None, typer.Option(min=0, help="List at most so many patients (a table: 20).")] = None,
+    out: OutOption = None,
+) -> None:
+    """Find the patients that a question in plain English asks for; what cannot be read is declined, never guessed."""
+    from .api import open as open_kb
+    from .asking import print_answer
+
+    found = open_kb(kb).ask(query_text(question))
+    payload = found.to_dict(world, limit)
+    answer(payload, output=output, out=out, as_table=lambda: print_answer(found, payload, limit))
+
+
 def query_text(text: str) -> str:
     """The query itself; ``-`` reads it from standard input."""
     if text == "-":
@@ -123,6 +140,7 @@ def repl(kb: KbArgument) -> None:
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("info", info),
     ("query", query),
+    ("ask", ask),
     ("explain", explain),
     ("lint", lint),
     ("repl", repl),

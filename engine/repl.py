@@ -119,6 +119,8 @@ class Conversation:
                 self._help("")
             elif line.startswith(":"):
                 self._command(line)
+            elif line.startswith("?"):
+                self._question(line[1:].strip())
             elif line and not line.startswith("#"):
                 self._query(line)
         except CohortiumError as error:
@@ -146,6 +148,14 @@ class Conversation:
             print(f"… and {len(patients) - self.limit} more (:limit N lists more)")
         print(f"{count_text(len(cohort), len(cohort.certain), len(cohort.possible))} patients")
         print_notes(cohort.findings())
+
+    def _question(self, text: str) -> None:
+        from .asking import print_answer
+
+        found = self.kb.ask(text)
+        if found.cohort is not None:
+            self.last = found.cohort
+        print_answer(found, found.to_dict(self.world, self.limit), self.limit)
 
     def _explain(self, patient: str) -> None:
         if self.last is None:
@@ -179,6 +189,7 @@ class Conversation:
 
     def _help(self, rest: str) -> None:
         print("A line is a query, for example: diagnosis of breast cancer and HER2 positive")
+        print("A line that begins with ? is a question in plain English: ? patients with HER2-positive breast cancer")
         print("\n".join(text for _, text in self.commands.values()))
         print("Counts read 412 (398–437): believed, and from certain to possible. Tab completes.")
 

@@ -10,7 +10,7 @@ import typer
 
 from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
-from ..kb.terminal import Format, NotYet, answer, check_output, counted, print_csv, print_table
+from ..kb.terminal import Format, answer, check_output, counted, print_csv, print_table
 from .consistency.command import consistency
 from .fact_level.command import facts
 from .notation.command import variants
@@ -45,20 +45,34 @@ def acr(
         bool, typer.Option("--errors", help="List the patients that each query was wrong about.")
     ] = False,
     html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Also write the scores as a page.")] = None,
-    natural: Annotated[bool, typer.Option("--natural", help="Not yet: ask in plain English.")] = False,
+    natural: Annotated[
+        bool,
+        typer.Option(
+            "--natural", help="Ask in plain English: the bank's own words, or those of --queries. Needs --kb."
+        ),
+    ] = False,
+    queries: Annotated[
+        Path | None,
+        typer.Option("--queries", help='With --natural: questions to ask, JSON: [{"id", "of": bank id, "text"}].'),
+    ] = None,
     output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
 ) -> None:
     """Score the query bank on labelled patients: precision, recall, F1, by size and complexity."""
-    if natural:
-        raise NotYet("not yet: '--natural' comes with questions in plain English. Hint: leave it out")
+    if queries is not None and not natural:
+        raise UsageError("--queries are questions in plain English. Hint: add --natural")
+    if natural and (kb is None or facts is not None):
+        raise UsageError("--natural asks a knowledge base. Hint: --kb KB, without --facts")
     if kb is None and facts is None:
         raise UsageError("eval acr needs a knowledge base or an abstraction. Hint: --kb KB, or --facts FACTS.jsonl")
     # Before the run, which may keep a knowledge base.
     check_output(output, out, rows=True)
     check_output(output, html, rows=True)
     try:
-        scores = _scores(facts, kb, labels, alpha, beta, seed, errors)
+        if natural:
+            scores = _natural(kb, labels, queries, alpha, beta, seed)
+        else:
+            scores = _scores(facts, kb, labels, alpha, beta, seed, errors)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if html is not None:
@@ -85,6 +99,33 @@ def _scores(
     return run_acr(kb, labels, alpha=alpha, beta=beta, seed=seed).as_dict(errors=errors)
 
 
+def _natural(
+    kb: Path | None, labels: Path, queries: Path | None, alpha: int | None, beta: int | None, seed: int
+) -> dict[str, Any]:
+    from .natural.questions import load_questions
+    from .natural.scores import run_natural
+
+    assert kb is not None  # it was checked
+    questions = None if queries is None else load_questions(queries)
+    return run_natural(kb, labels, questions, alpha=alpha, beta=beta, seed=seed)
+
+
+def print_natural(told: dict[str, Any]) -> None:
+    """How many translations are right, wrong, declined; then each that is not right."""
+    parts = [
+        f"{name.replace('_', ' ')} {part['count']} ({part['share']:.1%})"
+        for name, part in told.items()
+        if isinstance(part, dict)
+    ]
+    print(f"translations of {counted(told['questions'], 'question')}: {', '.join(parts)}")
+    missed = [row for row in told["rows"] if row["verdict"] != "right"]
+    if missed:
+        print_table(
+            ("question", "of", "verdict", "text", "why"),
+            [(row["id"], row["of"], row["verdict"], row["text"], row["reason"] or row["query"]) for row in missed],
+        )
+
+
 def print_scores(scores: dict[str, Any]) -> None:
     """The scores by size and complexity, what was not answered, and, where listed, the patients it was wrong about."""
     columns = ("", "queries", "precision", "recall", "F1", "fp", "fn")
@@ -108,6 +149,14 @@ def print_scores(scores: dict[str, Any]) -> None:
         f"{counted(patients['labelled'], 'labelled patient')}, {patients['missing_from_kb']} of them not in the"
         f" knowledge base; {patients['unlabelled']} without labels left out"
     )
+    if "natural" in scores:
+        answered = scores["answered"]
+        print(
+            f"on what was answered: F1 {_number(answered['f1'])}, {answered['wrong']} wrongly found patients;"
+            f" coverage {_number(scores['coverage'])}"
+        )
+        print_natural(scores["natural"])
+        return
     for one in scores["unresolved"]:
         if "id" in one:
             print(f"query {one['id']} was not answered: {one['reason']}")

@@ -46,7 +46,9 @@ def same_meaning(
     return Verdict(True, "records")
 
 
-def all_differ(queries: Sequence[Query], concepts: ConceptTable, scales: Scales, *, each: int, seed: int) -> list[tuple[int, int]]:
+def all_differ(
+    queries: Sequence[Query], concepts: ConceptTable, scales: Scales, *, each: int, seed: int
+) -> list[tuple[int, int]]:
     """The pairs of queries that records grown from all of them do not tell apart."""
     journeys = records(queries, concepts, scales, each=each, seed=seed)
     answers = [

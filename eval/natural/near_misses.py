@@ -1,7 +1,7 @@
 """Made-up patients who satisfy a query, or just fail to: what tells two queries apart that are not the same.
 
-A record is grown from the query's tree: events that satisfy its atoms, a branch drawn of each *or*, what *not* denies now
-and then, and then a few things changed: an event dropped, a concept widened or narrowed, a value at the edge of a
+A record is grown from the query's tree: events that satisfy its atoms, a branch drawn of each *or*, now and then what
+*not* denies; then a few things are changed: an event dropped, a concept widened or narrowed, a value at the edge of a
 bound, another tumor, an uncertain context, another day. The same seed gives the same records.
 """
 
@@ -89,7 +89,7 @@ class NearMisses:
         """So many records, of patients named by the prefix and a number."""
         return [self._journey(f"{prefix}{number:05d}") for number in range(count)]
 
-    # --- what occurs in the query ---------------------------------------------------------------------------------------
+    # --- what occurs in the query -----------------------------------------------------------------------------
 
     def _collect(self, node: Any) -> None:
         """The values that the query's conditions name, by kind and attribute: others of them make near misses."""
@@ -126,8 +126,9 @@ class NearMisses:
     def _edges(self, kind: str, attribute: str, bound: Any) -> None:
         number = as_number(bound)
         if isinstance(bound, float) or number is not None and self.scales.scale(attribute) is None:
-            for value in (number, (number or 0) - 1, (number or 0) + 1):
-                self._add(kind, attribute, float(value or 0))
+            middle = float(number or 0)
+            for edge in (middle, middle - 1, middle + 1):
+                self._add(kind, attribute, edge)
             return
         values = self.scales.values(attribute)
         text = str(bound)
@@ -137,7 +138,7 @@ class NearMisses:
                 self._add(kind, attribute, value)
         self._add(kind, attribute, text)
 
-    # --- growing ----------------------------------------------------------------------------------------------------------
+    # --- growing ----------------------------------------------------------------------------------------------
 
     def _journey(self, patient: str) -> Journey:
         drafts: list[_Draft] = []
@@ -174,7 +175,9 @@ class NearMisses:
                     drafts.append(draft)
             case Ordered(left, relation, right, minimum, maximum):
                 first, second = self._draft(left, tumor), self._draft(right, tumor)
-                gap = self.random.choice([0, 1, minimum, maximum or minimum + 30, (maximum or 30) + 1, 400, minimum - 1])
+                gap = self.random.choice(
+                    [0, 1, minimum, maximum or minimum + 30, (maximum or 30) + 1, 400, minimum - 1]
+                )
                 second.day = first.day + (gap if relation == "before" else -gap if relation == "after" else gap)
                 drafts += [first, second]
 
@@ -287,7 +290,7 @@ class NearMisses:
     def _day(self) -> int:
         return _FIRST + self.random.randrange(_DAYS)
 
-    # --- changing -----------------------------------------------------------------------------------------------------------
+    # --- changing ---------------------------------------------------------------------------------------------
 
     def _change(self, drafts: list[_Draft]) -> None:
         random = self.random
@@ -295,7 +298,12 @@ class NearMisses:
             if not drafts:
                 return
             draft = random.choice(drafts)
-            match random.randrange(9):
+            match random.randrange(11):
+                case 9 | 10:
+                    # Told again on another day with another value: what is latest, first or ever differs.
+                    again = _Draft(draft.kind, draft.concept, dict(draft.attributes), self._day(), draft.tumor)
+                    self._other_value(again)
+                    drafts.append(again)
                 case 0:
                     drafts.remove(draft)
                 case 1 | 2 if draft.concept in self.concepts:
@@ -343,9 +351,7 @@ _CONTEXTS: Final[dict[str, tuple[Context, World]]] = {
 }
 
 
-def records(
-    queries: Sequence[Query], concepts: ConceptTable, scales: Scales, *, each: int, seed: int
-) -> list[Journey]:
+def records(queries: Sequence[Query], concepts: ConceptTable, scales: Scales, *, each: int, seed: int) -> list[Journey]:
     """Records grown from each of the queries, by the seed."""
     found: list[Journey] = []
     for number, query in enumerate(queries):

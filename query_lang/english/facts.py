@@ -9,7 +9,7 @@ from ...kb.concepts import ConceptTable
 from ..render import name_text
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear
-from .molecules import concept
+from .terms import concept
 
 _SIGNAL: Final = frozenset({"skip"})
 #: Markers of which "high" has a fixed meaning are in the phrase book; of all others it is too vague.
@@ -142,9 +142,10 @@ def _spread(sites: list[Chunk], joins: list[Chunk], start: int, end: int) -> lis
 
 
 def _is_spread(chunk: Chunk | None) -> bool:
-    return chunk is not None and chunk.type == "phrase" and chunk.value == "extent" and "met" in chunk.text.lower() and (
-        "non" not in chunk.text.lower() and " or " not in chunk.text.lower() and "/" not in chunk.text
-    )  # fmt: skip
+    if chunk is None or chunk.type != "phrase" or chunk.value != "extent":
+        return False
+    text = chunk.text.lower()
+    return "met" in text and "non" not in text and " or " not in text and "/" not in text
 
 
 def _sites(items: Sequence[Item], at: int) -> tuple[list[Chunk], list[Chunk], int]:
@@ -159,10 +160,20 @@ def _sites(items: Sequence[Item], at: int) -> tuple[list[Chunk], list[Chunk], in
         at += 1
         joint = _chunk(items, at)
         following = _skipped(items, at + 1)
-        if joint is not None and joint.is_join("comma") and (more := _chunk(items, following)) is not None and more.is_join("and", "or"):
+        if (
+            joint is not None
+            and joint.is_join("comma")
+            and (more := _chunk(items, following)) is not None
+            and more.is_join("and", "or")
+        ):
             joint, following = more, _skipped(items, following + 1)
         chunk = _chunk(items, following)
-        if joint is None or not joint.is_join("and", "or", "and_or", "slash", "comma") or chunk is None or chunk.type != "site":
+        if (
+            joint is None
+            or not joint.is_join("and", "or", "and_or", "slash", "comma")
+            or chunk is None
+            or chunk.type != "site"
+        ):
             break
         joins.append(joint)
         at = following
@@ -186,7 +197,11 @@ def _spread_then_sites(items: Sequence[Item], at: int) -> tuple[list[Chunk], lis
         return None
     following = _skipped(items, at + 1)
     preposition = _chunk(items, following)
-    if preposition is None or not preposition.is_join("with") or preposition.text.lower() not in ("to", "in", "of", "at"):
+    if (
+        preposition is None
+        or not preposition.is_join("with")
+        or preposition.text.lower() not in ("to", "in", "of", "at")
+    ):
         return None
     following = _skipped(items, following + 1)
     marker = _chunk(items, following)
@@ -211,10 +226,18 @@ def phrases(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             ids = concepts.lookup(str(data["concept"]).strip("'"), ("drug", "procedure", "radiation"))[:1]
         found.append(
             Criterion(
-                item.value, query, item.text, str(data.get("kind", "")), ids, bool(data.get("outside")),
-                str(data.get("beside", "")), str(data.get("concept" if item.value == "disease" else "disease", "")),
-                tuple(only) if isinstance(only, list) else (), item.start, item.end,
-            )  # fmt: skip
+                item.value,
+                query,
+                item.text,
+                str(data.get("kind", "")),
+                ids,
+                bool(data.get("outside")),
+                str(data.get("beside", "")),
+                str(data.get("concept" if item.value == "disease" else "disease", "")),
+                tuple(only) if isinstance(only, list) else (),
+                item.start,
+                item.end,
+            )
         )
     return found
 

@@ -64,7 +64,11 @@ def _suffixes(words: list[str], place: tuple[str, int, int], concepts: ConceptTa
         suffix = rest[at + 1] if at + 1 < len(rest) else ""
         if sign == "," and suffix in ("and", "or") and at + 2 < len(rest):
             at, suffix = at + 1, rest[at + 2]
-        if sign not in ("/", ",", "-", "and", "or") or not _SUFFIX.fullmatch(suffix) or suffix.isdigit() != last.isdigit():
+        if (
+            sign not in ("/", ",", "-", "and", "or")
+            or not _SUFFIX.fullmatch(suffix)
+            or suffix.isdigit() != last.isdigit()
+        ):
             return None
         members = [suffix]
         if sign == "-":

@@ -19,7 +19,7 @@ _MOST_TOKENS: Final = 18
 _LONGEST_NAME: Final = 9
 _MOST_RESPELLINGS: Final = 12
 #: Signs over which no name reaches.
-_BARRIERS: Final = frozenset(",;:()\"=<>") | {"<=", ">=", "!=", "::"}
+_BARRIERS: Final = frozenset(',;:()"=<>') | {"<=", ">=", "!=", "::"}
 _SIGNS: Final = {
     ",": "comma", ";": "semicolon", ":": "colon", "=": "colon", "/": "slash", "(": "open", ")": "close",
     "-": "hyphen", "::": "pair",
@@ -49,7 +49,8 @@ _TINY: Final = 0.001
 def chunks_of(text: str, tokens: Sequence[Token], concepts: ConceptTable) -> list[Chunk]:
     """The chunks of a question; tokens that nothing explains are chunks of the type ``unread``."""
     count = len(tokens)
-    best: list[tuple[float, int, Chunk | None]] = [(float("inf"), count, None)] * count + [(0.0, count, None)]
+    best: list[tuple[float, int, Chunk | None]] = [(float("inf"), count, None) for _ in range(count)]
+    best.append((0.0, count, None))
     for start in range(count - 1, -1, -1):
         for end in range(start + 1, min(count, start + _MOST_TOKENS) + 1):
             span = tuple(tokens[start:end])
@@ -85,7 +86,12 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk 
     found = _pattern(span, place) or gene_list(span, place, concepts)
     if found is not None:
         return found
-    if len(span) <= _LONGEST_NAME and not any(token.text in _BARRIERS for token in span) and not _is_loose(first) and not _is_loose(last):
+    if (
+        len(span) <= _LONGEST_NAME
+        and not any(token.text in _BARRIERS for token in span)
+        and not _is_loose(first)
+        and not _is_loose(last)
+    ):
         found = _name(span, text, place, concepts)
         if found is not None:
             return found
@@ -105,7 +111,7 @@ def _is_loose(token: Token) -> bool:
     return entry is not None and entry.type in ("skip", "join", "comparison")
 
 
-# --- patterns ---------------------------------------------------------------------------------------------------------
+# --- patterns ------------------------------------------------------------------------------------------------
 
 
 def _pattern(span: tuple[Token, ...], place: tuple[str, int, int]) -> Chunk | None:
@@ -179,12 +185,10 @@ def _exons(span: tuple[Token, ...], place: tuple[str, int, int]) -> Chunk | None
     return Chunk("exon", *place, str(numbers[0]), data={"exons": tuple(dict.fromkeys(numbers)), "noun": ""})
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
+# --- names ---------------------------------------------------------------------------------------------------
 
 
-def _name(
-    span: tuple[Token, ...], text: str, place: tuple[str, int, int], concepts: ConceptTable
-) -> Chunk | None:
+def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:
     shown = place[0]
     if len(shown) < 2 or shown.isdigit() or any(token.low == "or" for token in span):
         # Alternatives are a list, also where the ontology has a name for them.
@@ -193,7 +197,9 @@ def _name(
     if code is not None:
         return _of(concepts.lookup(f"RxCUI {code[1]}"), place, concepts)
     for name in _spellings(span, text):
-        found = tuple(one for one in concepts.lookup(name) if one not in book.data("words")["said_by_findings"]["diseases"])
+        found = tuple(
+            one for one in concepts.lookup(name) if one not in book.data("words")["said_by_findings"]["diseases"]
+        )
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _of(found, place, concepts)
     return None

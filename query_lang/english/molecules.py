@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from ...kb.concepts import ConceptTable
-from ...kb.words import ONTOLOGY_FOLDER
 from . import book
+from .alterations import GenePhrase, query_of
 from .chunks import Chunk, Criterion, Item, Unclear, with_kind
-from .genes import gene_ids, partial_families, with_families
+from .genes import gene_ids
 
 #: Joining words that part the members of one list.
 _LIST: Final = ("comma", "and", "or", "and_or", "slash", "nor")
 _PREPOSITIONS: Final = frozenset({"in", "of", "to", "between", "involving", "for", "with", "within", "on", "at"})
 _PARTS: Final = frozenset({"gene", "noun", "adjective", "exon", "protein", "residue", "codon"})
 _TRANSPARENT: Final = frozenset({"skip"})
-
-
-@dataclass
-class _Phrase:
-    """What one noun phrase says of its genes."""
-
-    genes: list[str] = field(default_factory=list)
-    nouns: list[str] = field(default_factory=list)
-    adjectives: list[str] = field(default_factory=list)
-    exons: list[int] = field(default_factory=list)
-    proteins: list[str] = field(default_factory=list)
-    residues: list[str] = field(default_factory=list)
-    codons: list[str] = field(default_factory=list)
-    others: list[_Phrase] = field(default_factory=list)
-    pair: bool = False
-    all_wanted: bool = False
-    noun_joins: set[str] = field(default_factory=set)
-
-    def joins(self, other: _Phrase) -> bool:
-        """Whether it says of its genes what the other says of its own."""
-        if any((self.exons, self.proteins, self.residues, self.codons, self.pair, self.all_wanted, other.pair)):
-            return False
-        if any((other.exons, other.proteins, other.residues, other.codons, other.all_wanted)):
-            return False
-        return set(self.nouns) == set(other.nouns) and set(self.adjectives) == set(other.adjectives)
 
 
 def molecular(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
@@ -56,27 +31,25 @@ def molecular(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             found.append(items[at])
             at += 1
             continue
-        query = _query(phrase, concepts)
+        query = query_of(phrase, concepts)
         first, last = items[at], items[reader.at - 1]
         ids = named = tuple(dict.fromkeys(phrase.genes))
-        found.append(
-            Criterion("finding", query, kind="variant", ids=ids, start=first.start, end=last.end, said=phrase)
-        )
+        found.append(Criterion("finding", query, kind="variant", ids=ids, start=first.start, end=last.end, said=phrase))
         at = reader.at
     return found
 
 
 def merged(members: Sequence[Criterion], concepts: ConceptTable) -> list[Criterion]:
-    """Alternatives that say the same of different genes as one: ``CDK4 amp or CDK6 amp`` may be reported of the pair."""
+    """Alternatives that say the same of different genes as one: ``CDK4 amp or CDK6 amp`` may be said of the pair."""
     found: list[Criterion] = []
     for member in members:
         phrase = member.said
         for at, other in enumerate(found):
             before = other.said
-            if isinstance(phrase, _Phrase) and isinstance(before, _Phrase) and phrase.joins(before):
+            if isinstance(phrase, GenePhrase) and isinstance(before, GenePhrase) and phrase.joins(before):
                 both_genes = replace(before, genes=[*before.genes, *phrase.genes])
                 ids = tuple(dict.fromkeys(both_genes.genes))
-                found[at] = replace(other, query=_query(both_genes, concepts), ids=ids, said=both_genes)
+                found[at] = replace(other, query=query_of(both_genes, concepts), ids=ids, said=both_genes)
                 break
         else:
             found.append(member)
@@ -85,9 +58,7 @@ def merged(members: Sequence[Criterion], concepts: ConceptTable) -> list[Criteri
 
 def _excepted(items: Sequence[Item], at: int) -> bool:
     """Whether an exception is being made here: then a change without a gene is of the gene named before."""
-    return any(
-        isinstance(item, Chunk) and item.is_join("not", "except", "exclude", "neither") for item in items[:at]
-    )
+    return any(isinstance(item, Chunk) and item.is_join("not", "except", "exclude", "neither") for item in items[:at])
 
 
 def _starts(item: Item) -> bool:
@@ -116,8 +87,8 @@ class _Reader:
             chunk = with_kind(chunk, "gene")
         return chunk if chunk is not None and chunk.type == "gene" else None
 
-    def phrase(self) -> _Phrase | None:
-        phrase = _Phrase()
+    def phrase(self) -> GenePhrase | None:
+        phrase = GenePhrase()
         start = self.at
         if (header := self._header()) is not None:
             self.at = header
@@ -151,9 +122,9 @@ class _Reader:
         at = self._after(self.at + 2, "skip", "join")
         return at if (following := self._peek(at)) is not None and following.type in _PARTS else None
 
-    # --- parts --------------------------------------------------------------------------------------------------------
+    # --- parts ------------------------------------------------------------------------------------------------
 
-    def _front(self, phrase: _Phrase) -> None:
+    def _front(self, phrase: GenePhrase) -> None:
         """Adjectives, exons, changes and nouns before the genes."""
         at = self.at
         while True:
@@ -176,7 +147,7 @@ class _Reader:
             at += 1
         self.at = at
 
-    def _list_goes_on(self, phrase: _Phrase, at: int) -> bool:
+    def _list_goes_on(self, phrase: GenePhrase, at: int) -> bool:
         """Whether after a joining word another noun, change or adjective of the same genes follows."""
         chunk = self._peek(self._after(at + 1, "skip", "join"))
         before = self._peek(at - 1)
@@ -202,7 +173,7 @@ class _Reader:
         chunk = self._peek(self._after(at))
         return chunk is not None and chunk.type in _PARTS and chunk.type != "gene"
 
-    def _genes(self, phrase: _Phrase) -> bool:
+    def _genes(self, phrase: GenePhrase) -> bool:
         """A list of genes from here; False, and nothing taken, if none begins here."""
         at = self._after(self.at)
         chunk = self._gene(at)
@@ -258,7 +229,7 @@ class _Reader:
             following += 1
         return following if self._gene(following) is not None else None
 
-    def _of_genes(self, phrase: _Phrase) -> None:
+    def _of_genes(self, phrase: GenePhrase) -> None:
         """``in``, ``of``, ``between`` and a list of genes, after the nouns."""
         start = at = self.at
         between = any_of = False
@@ -286,18 +257,18 @@ class _Reader:
             self.at += 1
         self._not_shared(phrase)
 
-    def _not_shared(self, phrase: _Phrase) -> None:
+    def _not_shared(self, phrase: GenePhrase) -> None:
         """A gene list after its noun is not followed by a noun of its own: ``mutations in ATM, MET amplification``."""
         chunk = self._peek(self._after(self.at))
         if chunk is None or chunk.type != "noun" or chunk.value in phrase.nouns:
             return
         if len(set(phrase.genes)) > 1 and not phrase.exons:
             raise Unclear(
-                f"'{chunk.text}' may belong to the gene before it or to the whole list; name the change before each gene",
+                f"'{chunk.text}' may belong to the gene before it or to all of them; name the change before each",
                 (chunk.text,),
             )
 
-    def _back(self, phrase: _Phrase) -> None:
+    def _back(self, phrase: GenePhrase) -> None:
         """What stands after the genes."""
         at = self.at
         had_genes = bool(phrase.genes)
@@ -306,7 +277,9 @@ class _Reader:
             chunk = self._peek(at)
             if chunk is None:
                 break
-            if chunk.type == "noun" and (not noun_before or chunk.value in ("mutation",) or chunk.value in phrase.nouns):
+            if chunk.type == "noun" and (
+                not noun_before or chunk.value in ("mutation",) or chunk.value in phrase.nouns
+            ):
                 self._noun(phrase, chunk)
             elif chunk.type in ("exon", "protein", "residue", "codon"):
                 self._take(phrase, chunk)
@@ -333,26 +306,28 @@ class _Reader:
                 at = only
                 self.at = at
                 continue
-            elif chunk.is_join("with") and chunk.text.lower() in ("in", "of") and self._changes_at(at + 1):
-                pass
-            elif chunk.is_join("semicolon", "comma") and self._said_later(phrase, at):
-                pass
-            elif chunk.is_join("open", "any_of") and (self._bracket(phrase, at) or self._changes_at(at + 1)):
-                pass
-            elif chunk.is_join("close") and self._opened(at):
-                pass
-            elif chunk.is_join("with") and chunk.text.lower() in ("in", "of") and self._exon_at(at + 1):
+            elif self._only_joins(phrase, chunk, at):
                 pass
             else:
                 break
             at += 1
             self.at = at
 
+    def _only_joins(self, phrase: GenePhrase, chunk: Chunk, at: int) -> bool:
+        """Whether a sign or word here only joins the phrase to more of it."""
+        if chunk.is_join("with") and chunk.text.lower() in ("in", "of"):
+            return self._changes_at(at + 1) or self._exon_at(at + 1)
+        if chunk.is_join("semicolon", "comma"):
+            return self._said_later(phrase, at)
+        if chunk.is_join("open", "any_of"):
+            return self._bracket(phrase, at) or self._changes_at(at + 1)
+        return chunk.is_join("close") and self._opened(at)
+
     def _exon_at(self, at: int) -> bool:
         chunk = self._peek(self._after(at))
         return chunk is not None and chunk.type == "exon"
 
-    def _adjective_belongs(self, phrase: _Phrase, at: int) -> bool:
+    def _adjective_belongs(self, phrase: GenePhrase, at: int) -> bool:
         """An adjective after the gene belongs to it unless a gene of its own follows."""
         following = self._peek(self._after(at + 1, "skip"))
         if following is not None and following.type == "gene":
@@ -365,14 +340,16 @@ class _Reader:
     def _positive(self, chunk: Chunk) -> bool:
         return bool({"positive", "detected", "present_result", "mutated"} & set(chunk.ids))
 
-    def _tested(self, phrase: _Phrase) -> str | None:
+    def _tested(self, phrase: GenePhrase) -> str | None:
         table = book.data("molecular")["positive"]
         nouns = {table.get(gene) for gene in phrase.genes}
         return nouns.pop() if len(nouns) == 1 else None
 
-    def _back_goes_on(self, phrase: _Phrase, at: int) -> bool:
+    def _back_goes_on(self, phrase: GenePhrase, at: int) -> bool:
         following = self._after(at + 1, "skip")
-        while (one := self._peek(following)) is not None and (one.is_join("hyphen", "colon", "open") or one.type == "skip"):
+        while (one := self._peek(following)) is not None and (
+            one.is_join("hyphen", "colon", "open") or one.type == "skip"
+        ):
             following += 1
         chunk = self._peek(following)
         if chunk is None:
@@ -400,7 +377,7 @@ class _Reader:
         chunk = self._peek(self._after(at, "skip"))
         return chunk is not None and chunk.type == "noun"
 
-    def _back_list_goes_on(self, phrase: _Phrase, at: int) -> bool:
+    def _back_list_goes_on(self, phrase: GenePhrase, at: int) -> bool:
         following = self._after(at + 1, "skip")
         while (one := self._peek(following)) is not None and (one.is_join("or", "and", "and_or") or one.type == "skip"):
             following += 1
@@ -417,7 +394,7 @@ class _Reader:
             return after is None or after.type not in ("gene", "noun")
         return chunk.type == "exon" and (before.type == "exon" or not phrase.exons)
 
-    def _not_somatic(self, phrase: _Phrase, at: int) -> int | None:
+    def _not_somatic(self, phrase: GenePhrase, at: int) -> int | None:
         """``germline mutation in BRCA, but not a somatic one``: the place after it."""
         if "germline" not in phrase.adjectives:
             return None
@@ -438,7 +415,7 @@ class _Reader:
             at += 1
         return chunk is not None and chunk.type in ("protein", "residue") and self._gene(at + 1) is None
 
-    def _said_later(self, phrase: _Phrase, at: int) -> bool:
+    def _said_later(self, phrase: GenePhrase, at: int) -> bool:
         """``gene: TSC1 and TSC2; mutation: oncogenic``: what was not said yet stands in the next part."""
         if phrase.nouns or phrase.proteins or phrase.exons or phrase.adjectives:
             return False
@@ -452,7 +429,7 @@ class _Reader:
             following += 1
         return one is None or one.is_join("semicolon", "comma", "and", "close")
 
-    def _bracket(self, phrase: _Phrase, at: int) -> bool:
+    def _bracket(self, phrase: GenePhrase, at: int) -> bool:
         """Whether a bracket holds only what belongs to the phrase: ``(germline or somatic)``."""
         inner = at + 1
         while (chunk := self._peek(inner)) is not None and not chunk.is_join("close"):
@@ -469,7 +446,7 @@ class _Reader:
                 depth += item.is_join("open") - item.is_join("close")
         return depth > 0
 
-    def _take(self, phrase: _Phrase, chunk: Chunk) -> None:
+    def _take(self, phrase: GenePhrase, chunk: Chunk) -> None:
         if chunk.type == "exon":
             exons: Any = chunk.data["exons"]
             phrase.exons += exons
@@ -483,260 +460,17 @@ class _Reader:
         else:
             phrase.codons.append(chunk.value)
 
-    def _letters(self, phrase: _Phrase, chunk: Chunk) -> None:
+    def _letters(self, phrase: GenePhrase, chunk: Chunk) -> None:
         """``V600E/D/K/R``: the letters after the slashes are told by the lexer."""
         for letter in str(chunk.data.get("letters", "")):
             phrase.proteins.append(chunk.value[:-1] + letter)
 
-    def _noun(self, phrase: _Phrase, chunk: Chunk) -> None:
+    def _noun(self, phrase: GenePhrase, chunk: Chunk) -> None:
         phrase.nouns.append(chunk.value)
 
-    def _usual(self, phrase: _Phrase) -> Iterator[str]:
+    def _usual(self, phrase: GenePhrase) -> Iterator[str]:
         """The gene of a change that is written without one, where there is no doubt of it."""
         table = book.data("molecular")["usual_gene"]
         genes = {table.get(protein) for protein in phrase.proteins}
         if len(genes) == 1 and None not in genes:
             yield from (str(gene) for gene in genes)
-
-
-# --- queries ----------------------------------------------------------------------------------------------------------
-
-
-def _query(phrase: _Phrase, concepts: ConceptTable) -> str:
-    genes = tuple(dict.fromkeys(phrase.genes))
-    adjectives = set(phrase.adjectives)
-    nouns = list(dict.fromkeys(phrase.nouns))
-    _check(phrase, nouns, adjectives)
-    meaning = book.data("molecular")["meaning"]
-    if phrase.pair and len(genes) == 2 and (nouns == ["fusion"] or not nouns):
-        query = meaning["pair_fusion"].format(
-            first=concept(genes[0]), second=concept(genes[1]), first_value=value(genes[0]), second_value=value(genes[1])
-        )
-        return either([query, *_also("pair", genes)])
-    if phrase.all_wanted:
-        return both([_of_genes((gene,), phrase, nouns, adjectives, concepts) for gene in genes])
-    return _of_genes(genes, phrase, nouns, adjectives, concepts)
-
-
-def _check(phrase: _Phrase, nouns: list[str], adjectives: set[str]) -> None:
-    if "and" in phrase.noun_joins and len(nouns) > 1 and "or" not in phrase.noun_joins:
-        raise Unclear(
-            f"whether {' and '.join(nouns)} are both wanted, or either; write 'or', or name the gene with each", ("and",)
-        )
-    if adjectives & {"resistant", "uncommon"}:
-        raise Unclear("which changes are meant: name them (T790M, C797S)", tuple(adjectives & {"resistant", "uncommon"}))
-
-
-def _of_genes(
-    genes: tuple[str, ...], phrase: _Phrase, nouns: list[str], adjectives: set[str], concepts: ConceptTable
-) -> str:
-    meaning = book.data("molecular")["meaning"]
-    listed = with_families(genes, concepts)
-    exact = partial_families(genes)
-    terms = [concept(one) for one in listed] + [f"exactly {concept(one)}" for one in exact]
-    slots = {
-        "genes": terms[0] if len(terms) == 1 else f"({' or '.join(terms)})",
-        "partners": f"({', '.join(value(one) for one in listed)})",
-    }
-    harmful = bool(adjectives & {"harmful", "germline_only"}) or _is_harmful_set(genes, concepts)
-    parts: list[str] = []
-    plain = [noun for noun in nouns if noun not in ("mutation", "wild_type")]
-    if phrase.proteins:
-        parts.append(_proteins(genes, phrase.proteins, meaning, slots))
-    elif phrase.residues or phrase.codons:
-        codons = [*phrase.codons, *(residue[1:] for residue in phrase.residues)]
-        parts += [meaning["codon"].format(codon=codon, **slots) for codon in codons]
-    elif phrase.exons:
-        parts += _exons(genes, phrase, plain, harmful, meaning, slots)
-    else:
-        if "mutation" in nouns or adjectives & {"nonresistant", "germline", "somatic"} and not plain or (
-            adjectives and not nouns
-        ):
-            parts.append(_mutation(genes, adjectives, harmful, meaning, slots))
-            if "specific" in adjectives:
-                parts += _also("specific", genes)
-        if "wild_type" in nouns:
-            names = [*terms]
-            names += ["exactly concept:ras_family"] if set(genes) & {"kras", "nras"} and not exact else []
-            joined = names[0] if len(names) == 1 else f"({' or '.join(names)})"
-            key = "exactly_wild_type" if "exactly" in adjectives else "wild_type"
-            parts.append(meaning[key].format(genes=joined))
-        for noun in plain:
-            if noun not in meaning:
-                raise Unclear(f"what kind of {noun}: give the exon ('exon 20 insertion')", (noun,))
-            if noun == "skipping":
-                raise Unclear("which exon is skipped: write 'exon 14 skipping'", (noun,))
-            parts += [meaning[noun].format(**slots), *_also(noun, listed)]
-    if not parts:
-        raise Unclear("which change of the gene is meant: a mutation, fusion, amplification or deletion")
-    return either(parts)
-
-
-def _mutation(
-    genes: tuple[str, ...], adjectives: set[str], harmful: bool, meaning: dict[str, str], slots: dict[str, str]
-) -> str:
-    table = book.data("molecular")
-    if "germline_only" in adjectives:
-        return f"({meaning['germline'].format(**slots)} and not {meaning['somatic_harmful'].format(**slots)})"
-    if "any_origin" not in adjectives:
-        if "germline" in adjectives and "somatic" not in adjectives:
-            return meaning["germline"].format(**slots)
-        if "somatic" in adjectives and "germline" not in adjectives:
-            return meaning["somatic_harmful" if harmful else "somatic"].format(**slots)
-    if "nonresistant" in adjectives:
-        known = [table["resistance"][gene] for gene in genes if gene in table["resistance"]]
-        if len(known) != len(genes):
-            raise Unclear("which mutations resist is known for EGFR only; name the changes", ("nonresistant",))
-        one = known[0]
-        inner = meaning["nonresistant"].format(
-            proteins=", ".join(one["proteins"]), codons=", ".join(map(str, one["codons"])),
-            insertions=one["insertions"], **slots,
-        )  # fmt: skip
-        return f"same event ({inner})"
-    if "specific" in adjectives and set(genes) <= set(table["specific"]["genes"]):
-        return meaning["harmful"].format(**slots)
-    if harmful:
-        spots = {table["hot_spots"].get(gene) for gene in genes}
-        if len(spots) == 1 and None not in spots:
-            return meaning["hot_spots"].format(spots=spots.pop(), **slots)
-        if any(spots - {None}):
-            return either([_mutation((gene,), adjectives, True, meaning, {**slots, "genes": concept(gene)}) for gene in genes])
-        return meaning["harmful"].format(**slots)
-    if set(genes) <= set(table["loss_is_mutation"]["genes"]):
-        return meaning["loss_or_mutation"].format(**slots)
-    return meaning["mutation"].format(**slots)
-
-
-def _exons(
-    genes: tuple[str, ...], phrase: _Phrase, nouns: list[str], harmful: bool, meaning: dict[str, str], slots: dict[str, str]
-) -> list[str]:
-    exons = list(dict.fromkeys(phrase.exons))
-    if len(genes) == 1 and nouns:
-        parts = []
-        for exon in exons:
-            for noun in nouns:
-                key = f"exon_{noun}" if noun in ("deletion", "insertion") else noun
-                if noun not in ("deletion", "insertion", "skipping"):
-                    raise Unclear(f"exon {exon} and {noun} do not go together", (noun,))
-                first, last = codons_of(genes[0], exon)
-                place = f"exon = {exon} or codon between {first} and {last}" if last else f"exon = {exon}"
-                known = (noun, exon) in (("deletion", 19), ("insertion", 20)) and genes[0] in ("egfr", "erbb2")
-                template = meaning[key if known or noun == "skipping" else f"{key}_plain"]
-                if noun == "skipping" and not last:
-                    raise Unclear(f"where exon {exon} of the gene ends is not known", (str(exon),))
-                parts.append(template.format(exon=exon, place=place, last=last, **slots))
-                parts += _also(f"{key}", (*genes, str(exon)))
-        return parts
-    if nouns:
-        raise Unclear("which exon belongs to which gene; write one gene at a time", (str(exons[0]),))
-    spots = book.data("molecular")["exon_hot_spots"]
-    if set(genes) <= set(spots["genes"]) and all(str(exon) in spots for exon in exons):
-        codons = ", ".join(str(codon) for exon in exons for codon in spots[str(exon)])
-        numbers = ", ".join(map(str, exons))
-        places = f"variant with codon in ({codons}) or variant with exon in ({numbers}), not codon documented"
-        if len(exons) == len([key for key in spots if key.isdigit()]):
-            places += " or 'a mutation without details'"
-    else:
-        places = " or ".join(
-            part
-            for gene in genes
-            for part in _exon_places(gene if len(genes) > 1 else "", genes[0] if len(genes) == 1 else gene, exons)
-        )
-    return [meaning["exon_harmful" if harmful else "exon"].format(places=places, **slots)]
-
-
-def _exon_places(of: str, gene: str, exons: list[int]) -> Iterator[str]:
-    start = f"variant {concept(of)}" if of else "variant"
-    numbers = ", ".join(map(str, exons))
-    yield f"{start} with exon in ({numbers})"
-    for exon in exons:
-        first, last = codons_of(gene, exon)
-        if last:
-            yield f"{start} with codon between {first} and {last}"
-
-
-def _proteins(genes: tuple[str, ...], proteins: list[str], meaning: dict[str, str], slots: dict[str, str]) -> str:
-    if len(genes) != 1:
-        raise Unclear("which gene each change belongs to: write the gene before each change", tuple(proteins))
-    gene = genes[0]
-    proteins = list(dict.fromkeys(proteins))
-    dna = [cdna for one, cdna, protein in cdna_changes() if one == gene and protein in proteins]
-    parts = []
-    if len({protein[1:-1] for protein in proteins}) == 1 and len(proteins) >= 3:
-        # All that is seen at one place is listed: a report that gives the place alone counts, too.
-        first, others = proteins[0], proteins[1:]
-        codon = first[1:-1]
-        parts.append(_one_protein(gene, [first], slots, [c for g, c, p in cdna_changes() if g == gene and p == first]))
-        parts.append(f"variant {slots['genes']} with protein in ({', '.join(others)})")
-        parts.append(
-            f"variant {slots['genes']} with codon = {codon}, not protein documented,"
-            " not significance in (vus, 'likely benign', benign)"
-        )
-    else:
-        parts.append(_one_protein(gene, proteins, slots, dna))
-    for protein in proteins:
-        parts += _also("protein", (gene, protein))
-    return either(parts)
-
-
-def _one_protein(gene: str, proteins: list[str], slots: dict[str, str], dna: list[str]) -> str:
-    changes = f"protein in ({', '.join(proteins)})" if len(proteins) > 1 else f"protein = {proteins[0]}"
-    if dna:
-        quoted = [f"'{one}'" for one in dna]
-        changes += f" or cdna in ({', '.join(quoted)})" if len(dna) > 1 else f" or cdna = {quoted[0]}"
-    return f"variant {slots['genes']} with ({changes})"
-
-
-def _also(what: str, genes: tuple[str, ...]) -> list[str]:
-    """Other tests and names that show the same change of any of the genes."""
-    found = []
-    for key, query in book.data("molecular")["also"].items():
-        kind, *members = key.split()
-        if kind == what and (set(members) & set(genes) if kind not in ("protein", "pair", "exon_insertion") else set(members) <= set(genes)):
-            found.append(query)
-    return found
-
-
-def _is_harmful_set(genes: tuple[str, ...], concepts: ConceptTable) -> bool:
-    sets = [concepts.value_set(name) or () for name in book.data("molecular")["harmful_sets"]["names"]]
-    return any(set(members) == set(genes) for members in sets)
-
-
-def concept(one: str) -> str:
-    """A concept, written so that nothing else can be meant."""
-    return f"concept:{one}"
-
-
-def value(one: str) -> str:
-    """A concept as a value of an attribute."""
-    return f"concept:{one}"
-
-
-def either(parts: Sequence[str]) -> str:
-    """Any of the criteria."""
-    parts = list(dict.fromkeys(parts))
-    return parts[0] if len(parts) == 1 else f"({' or '.join(parts)})"
-
-
-def both(parts: Sequence[str]) -> str:
-    """All of the criteria."""
-    parts = list(dict.fromkeys(parts))
-    if len(parts) == 1:
-        return parts[0]
-    return f"({' and '.join(parts)})"
-
-
-def codons_of(gene: str, exon: int) -> tuple[int, int]:
-    """The first and last codon of an exon; (0, 0) where the ontology does not tell."""
-    for line in (ONTOLOGY_FOLDER / "exons.tsv").read_text(encoding="utf-8").splitlines():
-        parts = line.split("\t")
-        if parts[:2] == [gene, str(exon)]:
-            return int(parts[2]), int(parts[3])
-    return 0, 0
-
-
-def cdna_changes() -> list[tuple[str, str, str]]:
-    """Gene, coding DNA change and protein change of those that reports often give as DNA alone."""
-    lines = (ONTOLOGY_FOLDER / "cdna.tsv").read_text(encoding="utf-8").splitlines()
-    rows = [line.split("\t") for line in lines if line and not line.startswith("#")][1:]
-    return [(row[0], row[1], row[2]) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -9,8 +10,8 @@ from typing import Final
 from ...kb.concepts import ConceptTable
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear, with_kind
-from .molecules import concept
-from .sentence import diagnosis
+from .terms import concept
+from .whole import diagnosis, other_than
 from .wording import word_key
 
 #: Kinds of chunk that are a treatment, with the kind of event asked for ("": the kinds that fit the concept).
@@ -27,7 +28,9 @@ def tumors(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     for item in items:
         if isinstance(item, Chunk) and item.type == "tumor":
             ids = _settled(item, items, concepts)
-            found.append(Criterion("disease", diagnosis(ids), item.text, "diagnosis", ids, start=item.start, end=item.end))
+            found.append(
+                Criterion("disease", diagnosis(ids), item.text, "diagnosis", ids, start=item.start, end=item.end)
+            )
         else:
             found.append(item)
     return _of_only(_refined(found, concepts), concepts)
@@ -87,7 +90,7 @@ def _bracketed(items: list[Item], concepts: ConceptTable) -> list[Item]:
 
 
 def _elliptic(items: list[Item], concepts: ConceptTable) -> list[Item]:
-    """``ductal or lobular carcinoma``, ``breast, gastric or GEJ ca``: the last name lends its end to those before it."""
+    """``ductal or lobular carcinoma``, ``breast, gastric or GEJ ca``: the last name lends its end to those before."""
     for at in range(len(items) - 2, -1, -1):
         item = items[at]
         if not (isinstance(item, Chunk) and item.type in ("unread", "site")):
@@ -106,7 +109,9 @@ def _elliptic(items: list[Item], concepts: ConceptTable) -> list[Item]:
         for length in range(1, len(words)):
             ids = _lent(item.text, " ".join(words[-length:]), concepts)
             if ids:
-                items[at] = replace(item, type="tumor", ids=ids, text=f"{item.text} {' '.join(words[-length:])}", others={})
+                items[at] = replace(
+                    item, type="tumor", ids=ids, text=f"{item.text} {' '.join(words[-length:])}", others={}
+                )
                 break
     return _listed_after(items, concepts)
 
@@ -122,7 +127,9 @@ def _listed_after(items: list[Item], concepts: ConceptTable) -> list[Item]:
             if one.type == "tumor":
                 ids = _lent(item.text, one.text.split()[-1], concepts)
                 if ids:
-                    items[at] = replace(item, type="tumor", ids=ids, text=f"{item.text} {one.text.split()[-1]}", others={})
+                    items[at] = replace(
+                        item, type="tumor", ids=ids, text=f"{item.text} {one.text.split()[-1]}", others={}
+                    )
                     break
             elif not (one.type == "skip" or one.is_join("comma", "or", "and", "any_of", "open", "colon", "with")):
                 break
@@ -209,19 +216,36 @@ def _joined_names(words: str, text: str, name: str) -> Iterator[str]:
 def _refined(items: list[Item], concepts: ConceptTable) -> list[Item]:
     """Two names of one disease, not listed as alternatives, are what lies below both: ``breast cancer: carcinoma``."""
     places = [at for at, item in enumerate(items) if isinstance(item, Criterion) and item.kind == "diagnosis"]
-    for first, second in zip(places, places[1:], strict=False):
+    for first, second in itertools.pairwise(places):
         one, other = items[first], items[second]
-        assert isinstance(one, Criterion) and isinstance(other, Criterion)
-        between = [item for item in items[first + 1 : second]]
+        assert isinstance(one, Criterion)
+        assert isinstance(other, Criterion)
+        between = list(items[first + 1 : second])
         joins = [item for item in between if isinstance(item, Chunk) and item.type == "join"]
         if any(not isinstance(item, Chunk) for item in between):
             continue
         words = {item.value for item in joins}
-        if words & {"or", "and", "and_or", "slash", "not", "exclude", "except", "neither", "nor", "before", "after", "another"}:
+        if words & {
+            "or",
+            "and",
+            "and_or",
+            "slash",
+            "not",
+            "exclude",
+            "except",
+            "neither",
+            "nor",
+            "before",
+            "after",
+            "another",
+        }:
             continue
-        if "comma" in words and "semicolon" not in words and not any(
-            isinstance(item, Chunk) and item.text.lower().startswith("histolog") for item in between
-        ) and len(places) > 2:
+        if (
+            "comma" in words
+            and "semicolon" not in words
+            and not any(isinstance(item, Chunk) and item.text.lower().startswith("histolog") for item in between)
+            and len(places) > 2
+        ):
             continue
         if len(one.ids) != 1 or len(other.ids) != 1:
             alternatives = _below_all(one.ids[0], other.ids, concepts) if len(one.ids) == 1 else ()
@@ -245,7 +269,9 @@ def _general_before_list(items: list[Item], concepts: ConceptTable) -> list[Item
     if not any(item.is_join("any_of", "colon", "open") for item in joins):
         return items
     assert isinstance(first, Criterion)
-    if all(isinstance(one, Criterion) and one.ids and all(concepts.is_a(i, first.ids[0]) for i in one.ids) for one in rest):
+    if all(
+        isinstance(one, Criterion) and one.ids and all(concepts.is_a(i, first.ids[0]) for i in one.ids) for one in rest
+    ):
         items[places[0]] = Chunk("skip", "", first.start, first.end)
     return items
 
@@ -288,14 +314,18 @@ def _treatment(chunk: Chunk, concepts: ConceptTable) -> Criterion:
     terms = [concept(one) for one in chunk.ids]
     term = terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
     return Criterion(
-        "treatment", f"{kind} {term}".strip(), chunk.text, kind or "surgery", chunk.ids, start=chunk.start, end=chunk.end
+        "treatment",
+        f"{kind} {term}".strip(),
+        chunk.text,
+        kind or "surgery",
+        chunk.ids,
+        start=chunk.start,
+        end=chunk.end,
     )
 
 
 def another(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """``Tagrisso and any other EGFR inhibitor``: a drug of the class other than the one named before."""
-    from .sentence import other_than
-
     found: list[Item] = []
     named: Criterion | None = None
     waiting = False
@@ -337,7 +367,9 @@ def _state(chunk: Chunk, concepts: ConceptTable) -> Criterion:
     one = chunk.ids[0]
     if one == "death":
         return Criterion("patient", "death", chunk.text, start=chunk.start, end=chunk.end)
-    return Criterion("extent", f"state {concept(one)}", chunk.text, "state", chunk.ids, start=chunk.start, end=chunk.end)
+    return Criterion(
+        "extent", f"state {concept(one)}", chunk.text, "state", chunk.ids, start=chunk.start, end=chunk.end
+    )
 
 
 def _condition(chunk: Chunk, concepts: ConceptTable) -> Criterion:
@@ -350,7 +382,9 @@ def _condition(chunk: Chunk, concepts: ConceptTable) -> Criterion:
         query = f"({query} or same event (variant {genes} with origin = germline and 'a harmful mutation'))"
     elif chunk.others:
         raise Unclear(f"'{chunk.text}' has several readings", (chunk.text,))
-    return Criterion("patient", query, chunk.text, "condition", chunk.ids, start=chunk.start, end=chunk.end, condition=True)
+    return Criterion(
+        "patient", query, chunk.text, "condition", chunk.ids, start=chunk.start, end=chunk.end, condition=True
+    )
 
 
 Step = Callable[[Sequence[Item], ConceptTable], list[Item]]

@@ -7,27 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ...kb.concepts import ConceptTable
+from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
-from .molecules import both, concept, either, merged
+from .molecules import merged
+from .terms import both, either
+from .whole import Group, bracketed, by_protein, diagnosis, other_than, split
 
 _LINKS: Final = frozenset({"comma", "and", "or", "and_or", "slash", "nor", "semicolon", "open", "close", "either"})
 _SAME: Final = {"extent": "finding", "in_situ": "in_situ"}
 _TUMOR_SORTS: Final = frozenset({"disease", "extent", "finding", "treatment"})
 _HAEMATOLOGICAL: Final = "haematological_malignancy"
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A list that was read: one criterion of a sort, asked for or denied."""
-
-    sort: str
-    query: str
-    negated: bool = False
-    outside: bool = False
-    disease: str = ""
-    beside: str = ""
-    members: tuple[Criterion, ...] = ()
 
 
 @dataclass
@@ -44,7 +34,7 @@ class Parser:
     _used: set[int] = field(default_factory=set)
     _any_of: bool = False
 
-    # --- walking --------------------------------------------------------------------------------------------------------
+    # --- walking ----------------------------------------------------------------------------------------------
 
     def _item(self, at: int) -> Item | None:
         return self.items[at] if 0 <= at < len(self.items) else None
@@ -78,6 +68,8 @@ class Parser:
                 if self._or_open:
                     self._alternative(item)
                     continue
+            elif item.is_join("treat"):
+                self._treated(item)
             elif item.is_join("semicolon") and not self._headed(self.at):
                 self._any_of = False
             elif item.is_join("before", "after", "within", "since", "until", "another", "nor"):
@@ -93,6 +85,13 @@ class Parser:
             self._used.add(one.start)
             self._use(*one.before, *one.after)
 
+    def _treated(self, item: Chunk) -> None:
+        """A word for being treated needs a treatment beside it."""
+        after = next((one for one in self.items[self.at + 1 :] if isinstance(one, Criterion)), None)
+        before = self.groups[-1].sort if self.groups else ""
+        if "treatment" not in (before, after.sort if after is not None else ""):
+            raise Unclear(f"which treatment: '{item.text}' names none", (item.text,))
+
     def _headed(self, at: int) -> bool:
         """Whether the mark stands right after the head of a list: ``One of: (a) …``."""
         while at > 0 and self._joins(at - 1, "colon", "semicolon", "comma"):
@@ -105,8 +104,12 @@ class Parser:
     def _alternative(self, item: Chunk) -> None:
         """``A or B`` of two different sorts: clear only when nothing else is said."""
         rest = [one for one in self.items[self.at :] if isinstance(one, Criterion)]
-        if len(self.groups) == 1 and len(rest) == 1 and not any(
-            isinstance(one, Chunk) and one.is_join("not", "exclude", "except", "neither") for one in self.items
+        if (
+            len(self.groups) == 1
+            and len(rest) == 1
+            and not any(
+                isinstance(one, Chunk) and one.is_join("not", "exclude", "except", "neither") for one in self.items
+            )
         ):
             self.at = len(self.items)
             self._use(rest[0])
@@ -115,7 +118,7 @@ class Parser:
             return
         raise Unclear("what the 'or' joins: write the alternatives next to each other, after 'one of:'", (item.text,))
 
-    # --- lists ----------------------------------------------------------------------------------------------------------
+    # --- lists ------------------------------------------------------------------------------------------------
 
     def _element(self, at: int) -> tuple[Criterion, int] | None:
         """A criterion with what modifies it, and the place after it."""
@@ -181,7 +184,21 @@ class Parser:
         if trailing_either and (alone or not self._criterion_near(at + 1)):
             head = "any_of"
         group = self._grouped(members, links, head, negated, start)
+        if "or" in links and "and" not in links and not negated and head != "any_of":
+            group = self._with_next(group, members)
         self.groups += group
+
+    def _with_next(self, group: list[Group], members: list[Criterion]) -> list[Group]:
+        """``A or B and C``: whether C belongs to B alone or to both has no sign where nothing else parts them."""
+        other = self._criterion(self.at + 1) if self._joins(self.at, "and") else None
+        if other is None or members[0].sort != "finding" or other.sort != "treatment":
+            return group
+        if self.chooser.choose("both alternatives", "the last alternative only") == 0:
+            return group
+        self._use(other)
+        self.at += 2
+        first = [one.query for one in members[:-1]]
+        return [Group("finding", either([*first, both([members[-1].query, other.query])]), members=tuple(members))]
 
     def _next(self, first: Criterion, at: int) -> tuple[Criterion, int] | None:
         """The next member of a list; in a list of findings, what stands before a disease is a finding of the list."""
@@ -227,7 +244,7 @@ class Parser:
 
     def _belongs(self, first: Criterion, other: Criterion, link: str, head: str, wide: bool) -> bool:
         if wide:
-            return other.sort in ("disease", "finding", "extent", "treatment", "patient") and not other.kind in (
+            return other.sort in ("disease", "finding", "extent", "treatment", "patient") and other.kind not in (
                 "ecog", "kps",
             )  # fmt: skip
         if link == "semicolon":
@@ -261,11 +278,9 @@ class Parser:
         end = max([member.end, *(one.end for one in member.after)])
         return next((at for at, item in enumerate(self.items) if item.start >= end), len(self.items))
 
-    # --- what lists mean --------------------------------------------------------------------------------------------------
+    # --- what lists mean --------------------------------------------------------------------------------------
 
-    def _grouped(
-        self, members: list[Criterion], links: list[str], head: str, negated: bool, start: int
-    ) -> list[Group]:
+    def _grouped(self, members: list[Criterion], links: list[str], head: str, negated: bool, start: int) -> list[Group]:
         if len(members) == 1:
             return self._single(members[0], negated)
         kinds = {link for link in links if link not in ("comma", "semicolon")}
@@ -292,9 +307,9 @@ class Parser:
             if joins[at] in ("comma", "semicolon"):
                 joins[at] = joins[at + 1] if at + 1 < len(joins) else joins[at - 1]
         if self.chooser.choose("'or' parts the whole", "'or' joins its neighbours only") == 0:
-            query = either([both(part) for part in _split(queries, joins, "or")])
+            query = either([both(part) for part in split(queries, joins, "or")])
         else:
-            query = both([either(part) for part in _split(queries, joins, "and")])
+            query = both([either(part) for part in split(queries, joins, "and")])
         return [Group(self._class(members[0]), query, members=tuple(members))]
 
     def _single(self, member: Criterion, negated: bool) -> list[Group]:
@@ -302,13 +317,18 @@ class Parser:
         modifiers = [*member.before, *member.after]
         if negated and modifiers:
             body = both([one.query for one in (*modifiers, member)])
-            return [Group("disease", f"same tumor {_bracketed(body)}", True, members=(member,))]
+            return [Group("disease", f"same tumor {bracketed(body)}", True, members=(member,))]
         groups += [Group(one.sort, one.query, members=(one,)) for one in modifiers]
         groups.append(
             Group(
-                member.sort, member.query, negated, member.outside, member.disease, member.beside,
+                member.sort,
+                member.query,
+                negated,
+                member.outside,
+                member.disease,
+                member.beside,
                 (replace(member, before=(), after=()),),
-            )  # fmt: skip
+            )
         )
         return groups
 
@@ -332,8 +352,6 @@ class Parser:
         return [*shared, Group(sort, query, negated, outside, disease, members=tuple(members))]
 
     def _listed(self, ids: tuple[str, ...]) -> tuple[str, ...]:
-        from . import book
-
         for one in book.data("words")["listed"].values():
             if set(one["members"]) <= set(ids):
                 ids = (*[i for i in ids if i not in one["members"]], *one["means"])
@@ -349,24 +367,29 @@ class Parser:
                 kept.append(modifier)
             elif modifier.only:
                 shared.append(Group(modifier.sort, modifier.query, members=(modifier,)))
-            elif self._own(others, modifier) or self._haematological(others, modifier):
-                kept.append(modifier)
-            elif modifier.sort == "extent" and self.chooser.choose(
-                f"'{modifier.text}' is said of all", f"'{modifier.text}' is said of the first only"
-            ):
+            elif self._own(others, modifier) or self._haematological(others, modifier) or self._of_first(modifier):
                 kept.append(modifier)
             else:
                 shared.append(Group(modifier.sort, modifier.query, members=(modifier,)))
         members = [replace(first, before=tuple(kept)), *others]
         last = members[-1]
-        if last.after and not any(one.after or one.before for one in members[:-1]) and not self._haematological(
-            [last], last.after[0]
-        ) and self.chooser.choose(
-            f"'{last.after[0].text}' is said of all", f"'{last.after[0].text}' is said of the last only"
-        ) == 0:
+        if (
+            last.after
+            and not any(one.after or one.before for one in members[:-1])
+            and not self._haematological([last], last.after[0])
+            and self.chooser.choose(
+                f"'{last.after[0].text}' is said of all", f"'{last.after[0].text}' is said of the last only"
+            )
+            == 0
+        ):
             shared += [Group(one.sort, one.query, members=(one,)) for one in last.after]
             members = [*members[:-1], replace(last, after=())]
         return members, shared
+
+    def _of_first(self, modifier: Criterion) -> bool:
+        """An extent before a list has two readings; a finding there is said of the whole list."""
+        said = f"'{modifier.text}' is said of"
+        return modifier.sort == "extent" and self.chooser.choose(f"{said} all", f"{said} the first only") == 1
 
     def _within(self, members: Sequence[Criterion], only: tuple[str, ...]) -> bool:
         return all(
@@ -382,14 +405,16 @@ class Parser:
             one.ids and all(self.concepts.is_a(i, _HAEMATOLOGICAL) for i in one.ids) for one in others
         )
 
-    # --- denial and exception -----------------------------------------------------------------------------------------------
+    # --- denial and exception ---------------------------------------------------------------------------------
 
     def _negated(self, item: Chunk) -> None:
         head = "exclude" if item.value in ("exclude", "neither") else "not"
         if item.text.lower().startswith("exclusion"):
             head = "exclusion"
         self.at += 1
-        while self._joins(self.at, "with", "colon", "any_of", "treat", "open", "comma", "both", "not", "neither", "and"):
+        while self._joins(
+            self.at, "with", "colon", "any_of", "treat", "open", "comma", "both", "not", "neither", "and"
+        ):
             self.at += 1
         criterion = self._criterion(self.at)
         if criterion is None:
@@ -424,7 +449,7 @@ class Parser:
         base = last[-1]
         if base.kind == "variant" and criterion.kind == "variant":
             return set(criterion.ids) <= set(base.ids) and "same event" in base.query
-        if item.value == "not" and not item.text.lower() in ("not", "not a"):
+        if item.value == "not" and item.text.lower() not in ("not", "not a"):
             return False
         if base.sort == criterion.sort == "treatment" and item.value == "exclude":
             return bool(base.ids) and bool(criterion.ids)
@@ -462,7 +487,9 @@ class Parser:
                 raise Unclear("which disease is meant not to be in situ")
             group = self.groups[at]
         elif group.sort != excluded[0].sort:
-            at = max((n for n, one in enumerate(self.groups) if one.sort == excluded[0].sort and not one.negated), default=-1)
+            at = max(
+                (n for n, one in enumerate(self.groups) if one.sort == excluded[0].sort and not one.negated), default=-1
+            )
             if at < 0:
                 raise Unclear("from what the exception is made", (excluded[0].text,))
             group = self.groups[at]
@@ -474,7 +501,7 @@ class Parser:
             if not group.query.startswith("same event (") or any(not one.query for one in excluded):
                 raise Unclear("which change is taken away", (excluded[0].text,))
             inner = group.query.removeprefix("same event (").removesuffix(")")
-            away = "".join(f" and not {_by_protein(one.query)}" for one in excluded)
+            away = "".join(f" and not {by_protein(one.query)}" for one in excluded)
             return replace(group, query=f"same event ({inner}{away})")
         ids = tuple(dict.fromkeys(one for member in group.members for one in member.ids))
         if excluded[0].sort == "in_situ":
@@ -488,97 +515,3 @@ class Parser:
         if kind is None:
             raise Unclear("what the exception takes away", (excluded[0].text,))
         return replace(group, query=other_than(kind, ids, away_ids, self.concepts))
-
-
-def _by_protein(query: str) -> str:
-    """What is taken away is taken away by its name on the protein."""
-    import re
-
-    bare = re.sub(r" or cdna (?:= '[^']*'|in \([^)]*\))", "", query)
-    return f"({bare})" if not bare.startswith(("(", "variant", "same event")) else bare
-
-
-def other_than(kind: str, ids: tuple[str, ...], away: tuple[str, ...], concepts: ConceptTable) -> str:
-    """Any of the concepts other than some; a class named alone that has those in it is not known to be another."""
-    from . import book
-
-    named = book.data("words")["classes_with"]
-    vague: list[str] = []
-    for one in away:
-        if one in named:
-            vague.append(f"exactly '{named[one]}'")
-            continue
-        above = set().union(*(concepts.above(below) for below in concepts.below(one)))
-        inside = set().union(*(concepts.below(base) for base in ids))
-        vague += [f"exactly {concept(other)}" for other in sorted((above & inside) - concepts.below(one) - set(away))]
-    base = concept(ids[0]) if len(ids) == 1 else f"({' or '.join(map(concept, ids))})"
-    taken = [*map(concept, away), *vague]
-    return f"{kind} any {base} other than {taken[0] if len(taken) == 1 else '(' + ' or '.join(taken) + ')'}"
-
-
-def diagnosis(ids: tuple[str, ...], away: str = "", *, any_: bool = False) -> str:
-    """A diagnosis of any of the concepts."""
-    terms = [concept(one) for one in ids]
-    text = terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
-    return f"diagnosis any {text} other than {away}" if any_ else f"diagnosis {text}"
-
-
-def _split(queries: list[str], joins: list[str], word: str) -> list[list[str]]:
-    parts = [[queries[0]]]
-    for query, join in zip(queries[1:], joins, strict=True):
-        if join == word:
-            parts.append([query])
-        else:
-            parts[-1].append(query)
-    return parts
-
-
-def _bracketed(query: str) -> str:
-    return query if query.startswith("(") else f"({query})"
-
-
-def whole(groups: Sequence[Group]) -> str:
-    """The criterion of all groups: what is said of a tumor is said of the same one, the rest of the patient."""
-    wanted = [group for group in groups if not group.negated]
-    _check_contradictions(groups)
-    diseases = [group for group in wanted if group.sort == "disease"]
-    other_diseases = [group for group in wanted if group.sort == "patient" and "diagnosis" in group.query]
-    inside = [group.query for group in wanted if group.sort in ("extent", "finding", "treatment") and not group.outside]
-    inside += [f"not {_bracketed(group.query)}" for group in groups if group.negated and group.sort in ("finding", "extent") and group.members and all(one.kind in ("variant", "biomarker") for one in group.members)]
-    denied = [
-        f"not {_bracketed(group.query)}"
-        for group in groups
-        if group.negated and not (group.sort in ("finding", "extent") and group.members and all(one.kind in ("variant", "biomarker") for one in group.members))
-    ]
-    patient = [group.query for group in wanted if group.sort == "patient"]
-    patient += [group.query for group in wanted if group.outside and group.sort != "disease"]
-    besides = [group.beside for group in wanted if group.beside]
-    parts: list[str] = []
-    own = [group for group in diseases if group.outside]
-    named = [group.query for group in diseases if not group.outside]
-    named += [group.disease for group in own if inside and group.disease]
-    named += [group.disease for group in wanted if group.sort == "treatment" and group.disease]
-    named += [group.disease for group in diseases if not group.outside and group.disease]
-    if named and inside:
-        parts.append(f"same tumor {_bracketed(both([*named, *inside]))}")
-    else:
-        parts += [*named, *(inside if not besides or named else [*dict.fromkeys(besides), *inside])]
-    parts += [group.query for group in own]
-    if other_diseases and inside and not named:
-        parts = list(dict.fromkeys(parts))
-    query = both([*parts, *patient, *denied])
-    return query
-
-
-def _check_contradictions(groups: Sequence[Group]) -> None:
-    wanted = {group.query for group in groups if not group.negated}
-    denied = {group.query for group in groups if group.negated}
-    if wanted & denied:
-        raise Unclear("the question asks for a thing and denies it")
-    spread = {"('distant spread' or stage = IV)", "('distant spread')", "stage = IV"}
-    without = {"'no distant spread'", "('no distant spread')"}
-    metastatic = bool(wanted & spread) or any("'metastatic castration-resistant" in one for one in wanted)
-    if metastatic and (wanted & without or denied & spread):
-        raise Unclear("the question asks for metastatic disease and denies it")
-    if "death" in wanted and ("not death" in wanted or "death" in denied):
-        raise Unclear("the question asks for patients who are alive and have died")

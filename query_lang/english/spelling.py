@@ -47,9 +47,7 @@ def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str
     most = 1 if len(word) < 8 else 2
     choices = _by_length(tuple(known.values()))
     candidates = [one for length in range(len(word) - most, len(word) + most + 1) for one in choices.get(length, ())]
-    found = process.extract(
-        word, candidates, scorer=DamerauLevenshtein.distance, score_cutoff=most, limit=8
-    )
+    found = process.extract(word, candidates, scorer=DamerauLevenshtein.distance, score_cutoff=most, limit=8)
     if not found:
         return None
     best = found[0][1]

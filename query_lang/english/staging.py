@@ -10,7 +10,7 @@ from typing import Final
 from ...kb.concepts import ConceptTable
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear
-from .molecules import both, either
+from .terms import both, either
 
 _TRANSPARENT: Final = frozenset({"skip"})
 _FLIPPED: Final = {">": "<=", "<": ">="}
@@ -85,14 +85,13 @@ class _Reader:
             at += 1
         return at
 
-    # --- performance ----------------------------------------------------------------------------------------------------
+    # --- performance ------------------------------------------------------------------------------------------
 
     def performance(self, at: int) -> tuple[Criterion, int] | None:
         chunk = self._peek(at)
         if chunk is None or chunk.type != "performance":
             return None
         scale = chunk.value or ("kps" if "kps" in chunk.ids else "ecog")
-        start = at
         at = self._after(at + 1)
         again = self._peek(at)
         if again is not None and again.is_join("open"):
@@ -105,7 +104,9 @@ class _Reader:
             raise Unclear(f"which value of {chunk.text}: write ECOG 0-2", (chunk.text,))
         operator, low, high, end = read
         query = _performance(scale, operator, low, high)
-        return Criterion("patient", query, start=chunk.start, end=self.items[end - 1].end, kind=scale, text=chunk.text), end
+        return Criterion(
+            "patient", query, start=chunk.start, end=self.items[end - 1].end, kind=scale, text=chunk.text
+        ), end
 
     def _numbers(self, at: int) -> tuple[str, float, float, int] | None:
         """Operator, lower and upper value, and the place after them."""
@@ -128,7 +129,9 @@ class _Reader:
             )
             if not more or following is None:
                 break
-            if joint is not None and (joint.is_join("hyphen") or joint.text in ("to", "through") or operator == "between"):
+            if joint is not None and (
+                joint.is_join("hyphen") or joint.text in ("to", "through") or operator == "between"
+            ):
                 if following.type == "number":
                     return "between", values[-1], float(following.text), self._after(end + 1) + 1
                 break
@@ -156,7 +159,7 @@ class _Reader:
             return "between", min(values), max(values), end
         return operator, values[0], values[0], end
 
-    # --- stage and TNM ----------------------------------------------------------------------------------------------------
+    # --- stage and TNM ----------------------------------------------------------------------------------------
 
     def bound(self, at: int, before: Sequence[Bound]) -> tuple[list[Bound], str, int] | None:
         """Statements that begin at a place, their basis, and the place after them."""
@@ -214,7 +217,9 @@ class _Reader:
         axis = ""
         if chunk.type == "tnm":
             prefix = str(chunk.data["prefix"])
-            made = [Bound(one, "=", str(chunk.data[one]), prefix=prefix) for one in ("t", "n", "m") if one in chunk.data]
+            made = [
+                Bound(one, "=", str(chunk.data[one]), prefix=prefix) for one in ("t", "n", "m") if one in chunk.data
+            ]
             return made, at + 1
         if chunk.type == "axis":
             axis = chunk.value
@@ -243,18 +248,30 @@ class _Reader:
             if axis and chunk.type == "number":
                 raise Unclear(f"there is no {axis} '{chunk.text}'", (chunk.text,))
             return None
-        if not axis and chunk.type == "group" and chunk.data.get("bare") and operator == "=" and not any(
-            one.axis == "stage" for one in before
+        if (
+            not axis
+            and chunk.type == "group"
+            and chunk.data.get("bare")
+            and operator == "="
+            and not any(one.axis == "stage" for one in before)
         ):
             return None
-        axis = axis if axis and chunk.type != "category" else chunk.value[0].lower() if chunk.type == "category" else axis or "stage"
+        axis = (
+            axis
+            if axis and chunk.type != "category"
+            else chunk.value[0].lower()
+            if chunk.type == "category"
+            else axis or "stage"
+        )
         prefix = str(chunk.data.get("prefix", ""))
         end = at + 1
         joint, inner = self._peek(end), self._after(end)
         if joint is not None:
             following = self._peek(self._after(end + 1))
-            ranged = joint.is_join("hyphen") or joint.text.lower() in ("to", "through", "thru") or (
-                operator == "between" and joint.is_join("and")
+            ranged = (
+                joint.is_join("hyphen")
+                or joint.text.lower() in ("to", "through", "thru")
+                or (operator == "between" and joint.is_join("and"))
             )
             high = self._value(following, axis) if ranged and following is not None else None
             if high is not None:
@@ -290,7 +307,11 @@ class _Reader:
             return f"{axis.upper()}{chunk.text}"
         if chunk.type == "number" and axis == "stage" and re.fullmatch(r"[0-4]", chunk.text):
             return _roman(chunk.text)
-        if chunk.type == "unread" and axis in ("t", "n", "m") and re.fullmatch(r"[0-4][a-d]", chunk.text, re.IGNORECASE):
+        if (
+            chunk.type == "unread"
+            and axis in ("t", "n", "m")
+            and re.fullmatch(r"[0-4][a-d]", chunk.text, re.IGNORECASE)
+        ):
             return f"{axis.upper()}{chunk.text.lower()}"
         return None
 
@@ -319,12 +340,10 @@ def _performance(scale: str, operator: str, low: float, high: float) -> str:
     return f"latest {name} {operator} {low:g}"
 
 
-# --- from statements to criteria ------------------------------------------------------------------------------------------
+# --- from statements to criteria -----------------------------------------------------------------------------
 
 
-def _joined(
-    items: list[Item], bounds: list[tuple[Bound, int, int, str]], concepts: ConceptTable
-) -> list[Item]:
+def _joined(items: list[Item], bounds: list[tuple[Bound, int, int, str]], concepts: ConceptTable) -> list[Item]:
     """One criterion for what is said of T, N and M together, one for each statement on the stage."""
     tnm = [one for one, _, _, _ in bounds if one.axis in ("t", "n", "m")]
     bases = {basis for one, _, _, basis in bounds if basis and one.axis in ("t", "n", "m")}
@@ -421,7 +440,8 @@ def _any_basis(inside: list[str]) -> str:
     conditions = ", ".join(inside)
     return (
         f"(same event (tnm with {conditions} and tnm with prefix in (p, yp))"
-        f" or same event (tnm with {conditions} and not tnm with prefix in (p, yp)) and not 'staged by upfront surgery')"
+        f" or same event (tnm with {conditions} and not tnm with prefix in (p, yp))"
+        " and not 'staged by upfront surgery')"
     )
 
 

@@ -22,9 +22,10 @@ from .facts import markers, metastases, phrases, positives, settle, sexes
 from .lexer import chunks_of
 from .molecules import molecular
 from .names import Step, another, rest, treatments, tumors
-from .sentence import Parser, whole
+from .sentence import Parser
 from .spelling import corrected
 from .staging import staging
+from .whole import whole
 from .wording import one_form, tokens_of
 
 _LONGEST_QUESTION: Final = 4_000
@@ -32,7 +33,7 @@ _MOST_READINGS: Final = 4
 _DEFINED: Final = re.compile(r"'((?:[^']|'')*)'")
 
 #: How chunks become criteria, in this order.
-STEPS: Final[tuple[Step, ...]] = (molecular, staging, markers, positives, metastases, tumors, treatments)
+STEPS: Final[tuple[Step, ...]] = (molecular, staging, markers, positives, tumors, treatments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,9 @@ def translate(text: str, concepts: ConceptTable, scales: Scales) -> Translation:
     if not text.strip():
         return Translation(text, reason="the question is empty")
     if len(text) > _LONGEST_QUESTION:
-        return Translation(text, reason=f"the question has {len(text):,} characters; at most {_LONGEST_QUESTION:,} are read")
+        return Translation(
+            text, reason=f"the question has {len(text):,} characters; at most {_LONGEST_QUESTION:,} are read"
+        )
     plain = one_form(text)
     plain, changes = corrected(plain, concepts)
     try:
@@ -139,14 +142,16 @@ def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Readin
 def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     """Chunks to criteria and joining words; Unclear if a word that means something is left over."""
     _check_question(chunks)
-    items: list[Item] = phrases(list(chunks), concepts)
+    items: list[Item] = phrases(metastases(list(chunks), concepts), concepts)
     for step in STEPS:
         items = step(items, concepts)
     items = sexes(items, concepts)
     items = rest(items, concepts)
     items = settle(items)
     _check_read(items)
-    items = another([item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts)
+    items = another(
+        [item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts
+    )
     criteria = [item for item in items if isinstance(item, Criterion) and item.sort != "said"]
     if not criteria:
         raise Unclear("no disease, finding or treatment is named")
@@ -183,7 +188,9 @@ def _check_read(items: Sequence[Item]) -> None:
         "exon": "which gene the exon is of",
         "site": "what is said of the site: metastases, radiation, a tumor",
     }
-    raise Unclear(f"'{first.text}': {hints.get(first.type, 'what is asked of it')}", tuple(item.text for item in unread))
+    raise Unclear(
+        f"'{first.text}': {hints.get(first.type, 'what is asked of it')}", tuple(item.text for item in unread)
+    )
 
 
 def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:

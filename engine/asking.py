@@ -1,0 +1,112 @@
+"""A question in plain English with its answer: the cohort if it is clear, else its readings and who is in which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from ..kb.store import KnowledgeBase
+from ..kb.terminal import print_table
+from ..query_lang.english.translate import Reading, Translation
+from .cohort import Cohort
+from .tables import WorldName, cohort_payload, print_cohort
+
+#: Patients that are shown for each of two readings, who are in one and not in the other.
+TELLING: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Patients in the cohort of one reading (by its position) and in none of the others'."""
+
+    reading: int
+    patients: tuple[str, ...]
+    count: int
+
+
+class Answer:
+    """What was understood of a question, and the patients of it: none when it was declined or has several readings."""
+
+    def __init__(self, kb: KnowledgeBase, translation: Translation) -> None:
+        """Use ``kb.ask(question)``."""
+        self._kb = kb
+        self.translation = translation
+
+    def __len__(self) -> int:
+        return 0 if self.cohort is None else len(self.cohort)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(()) if self.cohort is None else iter(self.cohort)
+
+    @property
+    def abstained(self) -> bool:
+        """Whether there is no single query."""
+        return self.translation.abstained
+
+    @cached_property
+    def cohort(self) -> Cohort | None:
+        """The cohort of the question; None when it was declined or can be read in several ways."""
+        query = self.translation.query
+        return None if query is None else Cohort(self._kb, query, self.translation.text)
+
+    @cached_property
+    def cohorts(self) -> tuple[Cohort, ...]:
+        """The cohort of each reading."""
+        return tuple(self._cohort(reading) for reading in self.translation.readings)
+
+    def _cohort(self, reading: Reading) -> Cohort:
+        return Cohort(self._kb, reading.query, reading.text)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Of several readings: for each, a few patients who are in its cohort alone."""
+        if len(self.cohorts) < 2:
+            return ()
+        found = []
+        for at, cohort in enumerate(self.cohorts):
+            numbers = cohort.numbers.copy()
+            for other in self.cohorts[:at] + self.cohorts[at + 1 :]:
+                numbers -= other.numbers
+            patients = tuple(self._kb.patients[number] for number in list(numbers[:TELLING]))
+            found.append(Difference(at, patients, len(numbers)))
+        return tuple(found)
+
+    def to_dict(self, world: WorldName = WorldName.BELIEVED, limit: int | None = None) -> dict[str, Any]:
+        """The object of a query, then what was understood and what was not; see docs/english.md."""
+        if self.cohort is not None:
+            payload = cohort_payload(self.cohort, world, limit, explain=False)
+        else:
+            payload = {
+                "query": "", "resolved": "", "world": world.value, "count": 0, "believed": 0, "certain": 0,
+                "possible": 0, "patients": [],
+            }  # fmt: skip
+        payload = {"question": self.translation.question, **payload, **self.translation.to_dict()}
+        for one in self.differences:
+            payload["readings"][one.reading] |= {"only": list(one.patients), "only_count": one.count}
+        return payload
+
+
+def print_answer(answer: Answer, payload: dict[str, Any], limit: int | None) -> None:
+    """What was understood, then the patients; or the readings; or why the question was declined, and what to say."""
+    translation = answer.translation
+    if translation.understood:
+        print(translation.understood)
+        print()
+    if answer.cohort is not None:
+        print_cohort(answer.cohort, payload, limit)
+        return
+    if not translation.readings:
+        print(f"not answered: {translation.reason}")
+        if translation.unread:
+            print(f"words that were not used: {', '.join(translation.unread)}")
+        return
+    print("not answered, since the question can be read in several ways; ask the one you mean:")
+    for number, (reading, difference) in enumerate(zip(translation.readings, answer.differences, strict=True), 1):
+        print()
+        print(f"{number}. {reading.says}")
+        print(f"   query: {reading.text}")
+        if difference.patients:
+            more = f" of {difference.count}" if difference.count > len(difference.patients) else ""
+            print_table((f"only in reading {number}{more}",), [(patient,) for patient in difference.patients])

@@ -1,0 +1,127 @@
+"""Groups of criteria to one query: what is said of one tumor, what of the patient, what is taken away or denied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...kb.concepts import ConceptTable
+from . import book
+from .chunks import Criterion, Unclear
+from .terms import both, concept
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A list that was read: one criterion of a sort, asked for or denied."""
+
+    sort: str
+    query: str
+    negated: bool = False
+    outside: bool = False
+    disease: str = ""
+    beside: str = ""
+    members: tuple[Criterion, ...] = ()
+
+
+def by_protein(query: str) -> str:
+    """What is taken away is taken away by its name on the protein."""
+    bare = re.sub(r" or cdna (?:= '[^']*'|in \([^)]*\))", "", query)
+    return f"({bare})" if not bare.startswith(("(", "variant", "same event")) else bare
+
+
+def other_than(kind: str, ids: tuple[str, ...], away: tuple[str, ...], concepts: ConceptTable) -> str:
+    """Any of the concepts other than some; a class named alone that has those in it is not known to be another."""
+    named = book.data("words")["classes_with"]
+    vague: list[str] = []
+    for one in away:
+        if one in named:
+            vague.append(f"exactly '{named[one]}'")
+            continue
+        above = set().union(*(concepts.above(below) for below in concepts.below(one)))
+        inside = set().union(*(concepts.below(base) for base in ids))
+        vague += [f"exactly {concept(other)}" for other in sorted((above & inside) - concepts.below(one) - set(away))]
+    base = concept(ids[0]) if len(ids) == 1 else f"({' or '.join(map(concept, ids))})"
+    taken = [*map(concept, away), *vague]
+    return f"{kind} any {base} other than {taken[0] if len(taken) == 1 else '(' + ' or '.join(taken) + ')'}"
+
+
+def diagnosis(ids: tuple[str, ...], away: str = "", *, any_: bool = False) -> str:
+    """A diagnosis of any of the concepts."""
+    terms = [concept(one) for one in ids]
+    text = terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
+    return f"diagnosis any {text} other than {away}" if any_ else f"diagnosis {text}"
+
+
+def split(queries: list[str], joins: list[str], word: str) -> list[list[str]]:
+    parts = [[queries[0]]]
+    for query, join in zip(queries[1:], joins, strict=True):
+        if join == word:
+            parts.append([query])
+        else:
+            parts[-1].append(query)
+    return parts
+
+
+def bracketed(query: str) -> str:
+    return query if query.startswith("(") else f"({query})"
+
+
+def whole(groups: Sequence[Group]) -> str:
+    """The criterion of all groups: what is said of a tumor is said of the same one, the rest of the patient."""
+    wanted = [group for group in groups if not group.negated]
+    _check_contradictions(groups)
+    diseases = [group for group in wanted if group.sort == "disease"]
+    other_diseases = [group for group in wanted if group.sort == "patient" and "diagnosis" in group.query]
+    inside = [group.query for group in wanted if group.sort in ("extent", "finding", "treatment") and not group.outside]
+    inside += [
+        f"not {bracketed(group.query)}"
+        for group in groups
+        if group.negated
+        and group.sort in ("finding", "extent")
+        and group.members
+        and all(one.kind in ("variant", "biomarker") for one in group.members)
+    ]
+    denied = [
+        f"not {bracketed(group.query)}"
+        for group in groups
+        if group.negated
+        and not (
+            group.sort in ("finding", "extent")
+            and group.members
+            and all(one.kind in ("variant", "biomarker") for one in group.members)
+        )
+    ]
+    patient = [group.query for group in wanted if group.sort == "patient"]
+    patient += [group.query for group in wanted if group.outside and group.sort != "disease"]
+    besides = [group.beside for group in wanted if group.beside]
+    parts: list[str] = []
+    own = [group for group in diseases if group.outside]
+    named = [group.query for group in diseases if not group.outside]
+    named += [group.disease for group in own if inside and group.disease]
+    named += [group.disease for group in wanted if group.sort == "treatment" and group.disease]
+    named += [group.disease for group in diseases if not group.outside and group.disease]
+    modified = any(one.before or one.after for group in diseases for one in group.members)
+    if named and (inside or modified):
+        parts.append(f"same tumor {bracketed(both([*named, *inside]))}")
+    else:
+        parts += [*named, *(inside if not besides or named else [*dict.fromkeys(besides), *inside])]
+    parts += [group.query for group in own]
+    if other_diseases and inside and not named:
+        parts = list(dict.fromkeys(parts))
+    return both([*parts, *patient, *denied])
+
+
+def _check_contradictions(groups: Sequence[Group]) -> None:
+    wanted = {group.query for group in groups if not group.negated}
+    denied = {group.query for group in groups if group.negated}
+    if wanted & denied:
+        raise Unclear("the question asks for a thing and denies it")
+    spread = {"('distant spread' or stage = IV)", "('distant spread')", "stage = IV"}
+    without = {"'no distant spread'", "('no distant spread')"}
+    metastatic = bool(wanted & spread) or any("'metastatic castration-resistant" in one for one in wanted)
+    if metastatic and (wanted & without or denied & spread):
+        raise Unclear("the question asks for metastatic disease and denies it")
+    if "death" in wanted and ("not death" in wanted or "death" in denied):
+        raise Unclear("the question asks for patients who are alive and have died")

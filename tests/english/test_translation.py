@@ -1,0 +1,114 @@
+"""What questions become: the query, the words that were not used, the readings, the corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from cohortium.query_lang.english.translate import Translation
+
+Ask = Callable[[str], Translation]
+
+READ = {
+    "lung cancer with brain mets": "same tumor (diagnosis lung cancer and metastasis to brain)",
+    "breast cancer with liver or bone metastases": (
+        "same tumor (diagnosis breast cancer and (metastasis to liver or metastasis to bone))"
+    ),
+    "CRC pts who never received oxaliplatin": "diagnosis colorectal cancer and not medication oxaliplatin",
+    "NSCLC with PD-L1 >= 50%": "same tumor (diagnosis non-small cell lung cancer and biomarker PD-L1 >= 50%)",
+    "stage III or IV melanoma": "same tumor (diagnosis melanoma and stage with stage in (III, IV))",
+    "breast cancer on a CDK4/6 inhibitor and fulvestrant": (
+        "same tumor (diagnosis breast cancer and medication CDK4/6 inhibitor and medication fulvestrant)"
+    ),
+    "Hodgkin lymphoma treated with ABVD": "same tumor (diagnosis Hodgkin lymphoma and regimen ABVD)",
+    "patients with diabetes and lung cancer": "diagnosis lung cancer and diabetes mellitus",
+}
+
+
+@pytest.mark.parametrize("text", READ)
+def test_plain_questions_become_plain_queries(text: str, ask: Ask) -> None:
+    """Diseases, findings and treatments of one tumor are asked of the same tumor, the rest of the patient."""
+    assert ask(text).text == READ[text]
+
+
+DECLINED = {
+    "patients with lung cancer and flibbertigibbet": "flibbertigibbet",
+    "HER2 patients": "HER2",
+    "recent chemo": "recent",
+    "responders": "responders",
+    "breast cancer patients who were treated with": "treated with",
+    "young men with lung cancer": "young",
+    "NSCLC pts with the mutation": "mutation",
+}
+
+
+@pytest.mark.parametrize("text", DECLINED)
+def test_what_cannot_be_read_is_declined_and_named(text: str, ask: Ask) -> None:
+    """A word that carries meaning and is not used stops the answer, and is told."""
+    answer = ask(text)
+    assert answer.readings == ()
+    assert DECLINED[text] in answer.unread
+    assert answer.query is None
+    assert answer.confidence == 0.0
+
+
+AMBIGUOUS = (
+    "breast cancer patients with ER positive and HER2 positive or PR positive",
+    "advanced NSCLC or melanoma",
+    "patients with breast cancer and ovarian cancer",
+)
+
+
+@pytest.mark.parametrize("text", AMBIGUOUS)
+def test_several_readings_are_all_given_and_none_is_chosen(text: str, ask: Ask) -> None:
+    """Where 'and', 'or' or an adjective can reach differently, each reading is a query of its own."""
+    answer = ask(text)
+    assert len({reading.text for reading in answer.readings}) >= 2
+    assert all(reading.says for reading in answer.readings)
+    assert answer.abstained
+    assert answer.query is None
+
+
+def test_corrected_words_are_told(ask: Ask) -> None:
+    """A misspelled word is read as the known word next to it, and the answer says so."""
+    answer = ask("patients with ovairan cancer and diabtes")
+    assert dict(answer.corrected) == {"ovairan": "ovarian", "diabtes": "diabetes"}
+    assert "'ovairan' is read as 'ovarian'" in answer.understood
+    assert answer.confidence < ask("patients with ovarian cancer and diabetes").confidence
+
+
+def test_a_known_word_is_never_corrected(ask: Ask) -> None:
+    """Names that are near each other stay what they are: cetuximab is not made to rituximab."""
+    for text in ("treated with cetuximab", "treated with rituximab", "treated with axitinib", "treated with afatinib"):
+        answer = ask(text)
+        assert answer.corrected == ()
+        assert text.split()[-1] in answer.text
+
+
+def test_the_json_form_has_the_contract_s_keys(ask: Ask) -> None:
+    """Understood, unread, readings, abstained and confidence are there whatever became of the question."""
+    for text in ("lung cancer", "responders", "advanced NSCLC or melanoma", ""):
+        told = ask(text).to_dict()
+        assert {"understood", "unread", "readings", "abstained", "confidence"} <= told.keys()
+        assert told["abstained"] == (text != "lung cancer")
+        assert all(set(reading) == {"query", "says"} for reading in told["readings"])
+
+
+def test_no_text_raises(ask: Ask) -> None:
+    """Whatever is typed, the answer is a translation."""
+    for text in (
+        "((((",
+        ")",
+        "no no no",
+        "or or",
+        "not",
+        "'; drop table",
+        "T T T",
+        "ECOG",
+        "=",
+        "exon exon",
+        "with with",
+    ):
+        assert ask(text).abstained
+    assert ask("lung cancer " * 1000).abstained
