@@ -39,14 +39,6 @@ def test_a_later_command_says_not_yet(run: Command, command: tuple[str, ...]) ->
     assert "comes with" in result.stderr
 
 
-@pytest.mark.parametrize("option", [("--natural",)])
-def test_a_later_option_says_not_yet(run: Command, option: tuple[str, ...]) -> None:
-    """A planned option of a command that is there says the same."""
-    result = run("eval", "acr", "--labels", "labels.jsonl", *option)
-    assert result.exit_code == 2
-    assert "not yet" in result.stderr
-
-
 def test_an_unknown_command_is_a_usage_error(run: Command) -> None:
     """A typo in a command is exit code 2, with the nearest command."""
     result = run("qurey")

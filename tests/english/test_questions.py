@@ -15,7 +15,6 @@ from cohortium.kb.errors import UsageError
 from cohortium.kb.scales import Scales
 from cohortium.query_lang.english.translate import Translation, translate
 
-
 DATA = Path(__file__).parent / "data"
 UNCLEAR = json.loads((DATA / "unclear.json").read_text(encoding="utf-8"))
 Ask = Callable[[str], Translation]
