@@ -16,12 +16,15 @@ from generated_records import CONCEPTS, KINDS, SCALES, weighted
 
 from cohortium.engine import reference
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, MAIN_ATTRIBUTE, Event, Journey, Value, World
-from cohortium.query_lang import nodes
+from cohortium.query_lang import event_nodes, nodes
 
 #: The classes of node, as the language defines them: one that is added is asked for at once.
 NODE_CLASSES: Final = tuple(
     sorted(
-        name for name, one in vars(nodes).items() if dataclasses.is_dataclass(one) and one.__module__ == nodes.__name__
+        name
+        for module in (event_nodes, nodes)
+        for name, one in vars(module).items()
+        if dataclasses.is_dataclass(one) and one.__module__ == module.__name__
     )
 )
 _SCOPES: Final = (nodes.SameTumor, nodes.SameEvent)

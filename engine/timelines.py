@@ -72,27 +72,37 @@ class TimelineEvaluator:
         return any(
             isinstance(step, Scope)
             and step.how == "event"
-            and any(self._holds_of_nothing(step.body, world) for world in OPPOSITE)
+            and any(self._of_nothing(step.body, world)[0] for world in OPPOSITE)
             for step in steps_below(self._plan, number)
         )
 
-    def _holds_of_nothing(self, number: int, world: World) -> bool:
+    def _of_nothing(self, number: int, world: World) -> tuple[bool, bool]:
+        """Of an event that no atom is about: whether the step can hold, and whether it can fail to."""
         match self._plan.steps[number]:
             case Every(parts):
-                return all(self._holds_of_nothing(part, world) for part in parts)
+                found = [self._of_nothing(part, world) for part in parts]
+                return all(holds for holds, _ in found), any(fails for _, fails in found)
             case Either(parts):
-                return any(self._holds_of_nothing(part, world) for part in parts)
+                found = [self._of_nothing(part, world) for part in parts]
+                return any(holds for holds, _ in found), all(fails for _, fails in found)
             case Complement(part):
-                return not self._holds_of_nothing(part, OPPOSITE[world])
+                holds, fails = self._of_nothing(part, OPPOSITE[world])
+                return fails, holds
             case Minus(left, right):
-                return self._holds_of_nothing(left, world) and not self._holds_of_nothing(right, OPPOSITE[world])
+                (holds, fails), (other_holds, other_fails) = (
+                    self._of_nothing(left, world),
+                    self._of_nothing(right, OPPOSITE[world]),
+                )
+                return holds and other_fails, fails or other_holds
             case Count(n, parts):
-                return sum(self._holds_of_nothing(part, world) for part in parts) >= n
+                found = [self._of_nothing(part, world) for part in parts]
+                return sum(holds for holds, _ in found) >= n, sum(not fails for _, fails in found) < n
             case Scope("tumor", body):
-                return self._holds_of_nothing(body, world)
+                return self._of_nothing(body, world)[0], True
             case Related(nodes.Lacking()) | Related(nodes.AgeAt(None)) | Listed():
-                return True
-        return False
+                # These are asked of the notes, the day of birth or the patient, and not of events alone.
+                return True, True
+        return False, True
 
 
 class _Frames:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import calendar
-import datetime
 import difflib
-import itertools
-import math
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,16 +11,14 @@ from lark import Token, Transformer_NonRecursive
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
 from ..kb.note_classes import SPOKEN
+from .build_relations import RelationRules
+from .build_values import LONGEST_NUMBER, TNM_SET, Mistake, category, day, short_enough, unquote, whole_number
 from .comparisons import OPERATORS, Comparison, Number
 from .nodes import (
-    GAP_RELATIONS,
-    AgeAt,
     AllOf,
-    Among,
     And,
     AnyOf,
     AtLeast,
-    Clear,
     Compare,
     ConceptExpression,
     Condition,
@@ -33,21 +27,17 @@ from .nodes import (
     Events,
     Except,
     Exists,
-    Gap,
     Is,
-    Lacking,
     Name,
     Not,
     NotThat,
     Or,
-    Ordered,
     OtherThan,
     PatientExpression,
     Pick,
     Query,
     SameEvent,
     SameTumor,
-    Sequence,
     Times,
     Under,
     Union,
@@ -57,7 +47,6 @@ from .vocabulary import (
     CONTEXT_OF_SPELLING,
     COUNT_WORDS,
     COUNTED_BY,
-    DAYS_IN,
     KIND_OF_SPELLING,
     KIND_WORDS,
     LINE_OF_SPELLING,
@@ -66,20 +55,6 @@ from .vocabulary import (
 )
 
 _SPACES: Final = re.compile(r"\s+")
-TNM_SET: Final = re.compile(
-    r"(?P<prefix>yp|yc|rp|[cpr])?(?P<t>T(?:is|x|[0-4](?:mi|[a-d])?))?(?P<n>N(?:x|[0-3](?:mi|[a-c])?))?(?P<m>M(?:x|[01][a-d]?))?",
-    re.IGNORECASE,
-)
-_LONGEST_NUMBER: Final = 15
-_MOST_PAIRS: Final = 100
-
-
-class Mistake(ValueError):
-    """A query that fits the grammar and still means nothing; ``hint`` says what to write instead."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +90,7 @@ class _Count:
 
 
 @dataclass
-class Builder(Transformer_NonRecursive):
+class Builder(RelationRules, Transformer_NonRecursive):
     """Builds one query; afterwards ``places`` gives the character offset of each name's first occurrence."""
 
     places: dict[str, int] = field(default_factory=dict)
@@ -172,173 +147,14 @@ class Builder(Transformer_NonRecursive):
     def not_(self, parts: list[Any]) -> Not:
         return Not(parts[0])
 
-    def timed(self, parts: list[Any]) -> PatientExpression:
-        if len(parts) == 1:
-            return parts[0]
-        return self._ordered(parts, None)
-
-    def apart(self, parts: list[Any]) -> PatientExpression:
-        return self._ordered(parts[:-1], self._one_fact(parts[-1], "with no"))
-
-    def _ordered(self, parts: list[Any], without: Events | None) -> PatientExpression:
-        left, (relation, minimum, maximum), *another, right = parts
-        different = bool(another) or relation == "beside"
-        pairs = self._combinations(relation, left, right)
-        orders = tuple(Ordered(one, relation, other, minimum, maximum, different, without) for one, other in pairs)
-        return orders[0] if len(orders) == 1 else Or(orders)
-
-    def clear(self, parts: list[Any]) -> PatientExpression:
-        left, absent, (relation, minimum, maximum) = parts
-        if relation not in GAP_RELATIONS:
-            raise Mistake("'with no' needs a time", "for example: with no metastasis within 90 days after it")
-        stranger = self._one_fact(absent, "with no")
-        found = tuple(Clear(one, relation, stranger, minimum, maximum) for one in self._facts(left, "with no"))
-        return found[0] if len(found) == 1 else Or(found)
-
-    def step(self, parts: list[Any]) -> tuple[PatientExpression, Gap]:
-        (minimum, maximum), fact, *without = parts
-        return fact, Gap(minimum, maximum, self._one_fact(without[0], "with no") if without else None)
-
-    def sequence(self, parts: list[Any]) -> PatientExpression:
-        first, *later = parts
-        gaps = tuple(gap for _, gap in later)
-        chains = self._combinations("then", first, *[fact for fact, _ in later])
-        if len(later) == 1:
-            (gap,) = gaps
-            found: list[PatientExpression] = [
-                Ordered(one, "before", other, gap.minimum, gap.maximum, without=gap.without) for one, other in chains
-            ]
-        else:
-            found = [Sequence(tuple(chain), gaps) for chain in chains]
-        return found[0] if len(found) == 1 else Or(tuple(found))
-
-    def then_any(self, parts: list[Any]) -> tuple[int, int | None]:
-        return 1, None
-
-    def then_within(self, parts: list[Any]) -> tuple[int, int | None]:
-        return 1, _days(parts[0], parts[1])
-
-    def then_at_least(self, parts: list[Any]) -> tuple[int, int | None]:
-        return _days(parts[0], parts[1]), None
-
-    def then_between(self, parts: list[Any]) -> tuple[int, int | None]:
-        return _days(parts[0], parts[2]), _days(parts[1], parts[2])
-
-    def _combinations(self, word: str, *sides: PatientExpression) -> list[tuple[Events, ...]]:
-        """One fact of each side, in every way."""
-        facts = [self._facts(side, word) for side in sides]
-        if math.prod(map(len, facts)) > _MOST_PAIRS:
-            count = math.prod(map(len, facts))
-            raise Mistake(f"'{word}' would compare {count} sets of facts; at most {_MOST_PAIRS} are read")
-        return list(itertools.product(*facts))
-
-    def _facts(self, node: PatientExpression, word: str) -> list[Events]:
-        """The events that a side of a relation means: one fact, alternatives joined by ``or``, or a name for those."""
-        match node:
-            case Exists(events):
-                return [events]
-            case Or(parts):
-                return [events for part in parts for events in self._facts(part, word)]
-            case Defined(name) if name in self._bodies:
-                return self._facts(self._bodies[name], word)
-        raise Mistake(
-            f"'{word}' relates two single facts, and on one side stands something else",
-            "relate the facts one by one: '(A before C) and (B before C)'",
-        )
-
-    def _one_fact(self, node: PatientExpression, word: str) -> Events:
-        facts = self._facts(node, word)
-        if len(facts) > 1:
-            raise Mistake(f"'{word}' is of one fact", "name several concepts in one fact: medication (A or B)")
-        return facts[0]
-
-    # --- ages, absence, patients -------------------------------------------------------------------------------------
-
-    def age_test(self, parts: list[Any]) -> tuple[int, int | None]:
-        operator, years = OPERATORS.get(parts[0], str(parts[0])), _years(parts[1])
-        match operator:
-            case ">=":
-                return years, None
-            case ">":
-                return years + 1, None
-            case "<=":
-                return 0, years
-            case "<" if years > 0:
-                return 0, years - 1
-        raise Mistake(f"an age cannot be asked as '{operator} {years}'", "for example: age >= 18 at diagnosis")
-
-    def age_equal(self, parts: list[Any]) -> tuple[int, int | None]:
-        return _years(parts[0]), _years(parts[0])
-
-    def age_between(self, parts: list[Any]) -> tuple[int, int | None]:
-        return _years(parts[0]), _years(parts[1])
-
-    def age_at(self, parts: list[Any]) -> PatientExpression:
-        (low, high), fact = parts
-        found = tuple(AgeAt(events, None, low, high) for events in self._facts(fact, "age … at"))
-        return found[0] if len(found) == 1 else Or(found)
-
-    def age_on(self, parts: list[Any]) -> AgeAt:
-        low, high = parts[0]
-        first, last = (_day(parts[1], last=one) for one in (False, True))
-        if first != last:
-            raise Mistake("an age is asked on a day", f"for example: on {parts[1]}{'-01' * (2 - parts[1].count('-'))}")
-        return AgeAt(None, first, low, high)
-
-    def lacking(self, parts: list[Any]) -> Lacking:
-        how = str(parts[0]).split()[0].lower()
-        return Lacking(how, self._one_fact(parts[1], f"{how} absence of"))
-
-    def among(self, parts: list[Any]) -> Among:
-        return Among(tuple(dict.fromkeys(part.text for part in parts)))
-
     def at_least(self, parts: list[Any]) -> AtLeast:
-        return AtLeast(_whole(parts[0]), tuple(parts[1:]))
+        return AtLeast(whole_number(parts[0]), tuple(parts[1:]))
 
     def same_tumor(self, parts: list[Any]) -> SameTumor:
         return SameTumor(parts[0])
 
     def same_event(self, parts: list[Any]) -> SameEvent:
         return SameEvent(parts[0])
-
-    # --- time between two facts ---------------------------------------------------------------------------------------
-
-    def direction(self, parts: list[Any]) -> str:
-        return str(parts[0]).lower()
-
-    def gap_any(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return str(parts[0]).lower(), 1, None
-
-    def gap_at_least(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return parts[2], _days(parts[0], parts[1]), None
-
-    def gap_more_than(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return parts[2], _days(parts[0], parts[1]) + 1, None
-
-    def gap_at_most(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return parts[2], 1, _days(parts[0], parts[1])
-
-    def gap_within(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        days = _days(parts[0], parts[1])
-        return (parts[2], 1, days) if len(parts) > 2 else ("within", 0, days)
-
-    def gap_between(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        unit = parts[2]
-        return (parts[3] if len(parts) > 3 else "within"), _days(parts[0], unit), _days(parts[1], unit)
-
-    def gap_same_day(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return "within", 0, 0
-
-    def during(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return "during", 1, None
-
-    def overlapping(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return "overlapping", 1, None
-
-    def beside(self, parts: list[Any]) -> tuple[str, int, int | None]:
-        return "beside", 1, None
-
-    # --- one fact -----------------------------------------------------------------------------------------------------
 
     def modifier(self, parts: list[Any]) -> Token:
         return parts[0]
@@ -389,7 +205,7 @@ class Builder(Transformer_NonRecursive):
         return _Told(known, 1)
 
     def from_sources(self, parts: list[Any]) -> _Told:
-        return _Told("", _whole(parts[0]))
+        return _Told("", whole_number(parts[0]))
 
     def counting(self, parts: list[Any]) -> _Count:
         begin, bound = _SPACES.sub(" ", parts[0].lower()).split(" ", 1)
@@ -397,7 +213,7 @@ class Builder(Transformer_NonRecursive):
         if by is None:
             ways = ", ".join(f"'{first} {bound} {parts[1]} {last}'" for first, last in COUNT_WORDS.values())
             raise Mistake(f"'{begin} {bound} {parts[1]} {parts[2]}' counts nothing", f"write one of {ways}")
-        return _Count(bound, _whole(parts[1]), by)
+        return _Count(bound, whole_number(parts[1]), by)
 
     def core_kind(self, parts: list[Any]) -> _Core:
         return _Core(_kind(parts))
@@ -557,28 +373,22 @@ class Builder(Transformer_NonRecursive):
         return parts[0]
 
     def window_since(self, parts: list[Any]) -> Window:
-        return Window(_day(parts[0], last=False), LATEST_DAY)
+        return Window(day(parts[0], last=False), LATEST_DAY)
 
     def window_before(self, parts: list[Any]) -> Window:
-        return Window(EARLIEST_DAY, _day(parts[0], last=False) - 1)
+        return Window(EARLIEST_DAY, day(parts[0], last=False) - 1)
 
     def window_after(self, parts: list[Any]) -> Window:
-        return Window(_day(parts[0], last=True) + 1, LATEST_DAY)
+        return Window(day(parts[0], last=True) + 1, LATEST_DAY)
 
     def window_until(self, parts: list[Any]) -> Window:
-        return Window(EARLIEST_DAY, _day(parts[0], last=True))
+        return Window(EARLIEST_DAY, day(parts[0], last=True))
 
     def window_in(self, parts: list[Any]) -> Window:
-        return Window(_day(parts[0], last=False), _day(parts[0], last=True))
+        return Window(day(parts[0], last=False), day(parts[0], last=True))
 
     def window_between(self, parts: list[Any]) -> Window:
-        return Window(_day(parts[0], last=False), _day(parts[1], last=True))
-
-
-def unquote(token: str) -> str:
-    """The text between quotes, doubled quotes inside taken as one."""
-    body = token[1:-1]
-    return body.replace(token[0] * 2, token[0]) if token[0] in "'\"" else body
+        return Window(day(parts[0], last=False), day(parts[1], last=True))
 
 
 def _kind(parts: list[Any]) -> str:
@@ -598,10 +408,10 @@ def _modifiers(tokens: list[Token]) -> tuple[str, Pick, int | None]:
     pick, line = Pick(), None
     if token := found.get("PICK"):
         ordinal = token.type == "ORDINAL"
-        pick = Pick("nth", int(_short_enough(token[:-2]))) if ordinal else Pick(PICK_OF_SPELLING[token.lower()])
+        pick = Pick("nth", int(short_enough(token[:-2]))) if ordinal else Pick(PICK_OF_SPELLING[token.lower()])
     if token := found.get("LINE"):
         word = re.split(r"[\s-]", token.lower())[0]
-        line = LINE_OF_SPELLING.get(word) or int(_short_enough(word[:-2]))
+        line = LINE_OF_SPELLING.get(word) or int(short_enough(word[:-2]))
     return context, pick, line
 
 
@@ -632,48 +442,4 @@ def _plain_names(concept: ConceptExpression) -> tuple[Name, ...]:
 
 
 def _number_or_text(text: str) -> str | float:
-    return float(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST_NUMBER else text
-
-
-def _short_enough(digits: str) -> str:
-    if len(digits) > _LONGEST_NUMBER:
-        raise Mistake(f"a number has {len(digits)} digits; at most {_LONGEST_NUMBER} are read")
-    return digits
-
-
-def _whole(token: Token) -> int:
-    if not (token.isascii() and token.isdigit()):
-        raise Mistake(f"'at least {token[:_LONGEST_NUMBER]} of' needs a whole number")
-    return int(_short_enough(token))
-
-
-def _years(token: Token) -> int:
-    if not (token.isascii() and token.isdigit() and len(token) <= 3):
-        raise Mistake(f"'{token[:_LONGEST_NUMBER]}' is not an age in whole years")
-    return int(token)
-
-
-def _days(token: Token, unit: Token) -> int:
-    number = float(_short_enough(token).rstrip("%"))
-    if number < 0 or number > 1e6 or token.endswith("%"):
-        raise Mistake(f"'{token}' is not a number of {unit.lower()}")
-    return round(number * DAYS_IN[unit.lower().removesuffix("s")])
-
-
-def _day(token: Token, *, last: bool) -> int:
-    """The first or last day that a date of year, month or day precision can mean."""
-    year, month, day = ([int(part) for part in token.split("-")] + [0, 0])[:3]
-    try:
-        low = datetime.date(year, month or 1, day or 1)
-        if not last or day:
-            return low.toordinal()
-        month = month or 12
-        return datetime.date(year, month, calendar.monthrange(year, month)[1]).toordinal()
-    except ValueError as error:
-        raise Mistake(f"{token} is not a date", "dates are written 2019, 2019-03 or 2019-03-01") from error
-
-
-def category(text: str) -> str:
-    """The usual spelling: ``t2B`` as ``T2b``, ``tx`` as ``TX``."""
-    rest = text[1:].lower()
-    return text[0].upper() + (rest.upper() if rest == "x" else rest)
+    return float(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else text

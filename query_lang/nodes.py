@@ -12,23 +12,85 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, MAIN_ATTRIBUTE
-
-#: What an atom admits instead of the patient's own present facts: ``present`` is the default.
-CONTEXTS: Final = (
-    "present",
-    "current",
-    "historical",
-    "absent",
-    "uncertain",
-    "planned",
-    "hypothetical",
-    "declined",
-    "family",
-    "any",
+from .event_nodes import (
+    CONTEXTS,
+    OPERATORS,
+    PICKS,
+    AllOf,
+    AnyOf,
+    Between,
+    Compare,
+    Concept,
+    ConceptExpression,
+    Condition,
+    Documented,
+    Events,
+    Is,
+    Name,
+    NotThat,
+    OtherThan,
+    Pick,
+    QueryTreeError,
+    Term,
+    Under,
+    Union,
+    Window,
+    require,
 )
-PICKS: Final = ("any", "first", "latest", "nth", "worst", "best")
-OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=")
+
+__all__ = [
+    "ABSENCES",
+    "CONTEXTS",
+    "COUNTED",
+    "GAP_RELATIONS",
+    "OPERATORS",
+    "PICKS",
+    "RELATIONS",
+    "AgeAt",
+    "AllOf",
+    "Among",
+    "And",
+    "AnyOf",
+    "AtLeast",
+    "Between",
+    "Clear",
+    "Compare",
+    "Concept",
+    "ConceptExpression",
+    "Condition",
+    "Defined",
+    "Definition",
+    "Documented",
+    "EventCriterion",
+    "Events",
+    "Except",
+    "Exists",
+    "Gap",
+    "Is",
+    "Lacking",
+    "Name",
+    "Not",
+    "NotThat",
+    "Or",
+    "Ordered",
+    "OtherThan",
+    "PatientExpression",
+    "Pick",
+    "Query",
+    "QueryTreeError",
+    "SameEvent",
+    "SameTumor",
+    "Sequence",
+    "Term",
+    "Times",
+    "Under",
+    "Union",
+    "Window",
+    "children",
+    "event_sets",
+    "with_event_sets",
+]
+
 RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "beside")
 #: The relations that a gap in days belongs to.
 GAP_RELATIONS: Final = ("before", "after", "within")
@@ -36,209 +98,6 @@ GAP_RELATIONS: Final = ("before", "after", "within")
 COUNTED: Final = ("days", "lines", "concepts")
 #: The kinds of absence: a note says no; a note that would say so is silent; there is no such note.
 ABSENCES: Final = ("denied", "silent", "unobservable")
-
-
-class QueryTreeError(ValueError):
-    """A node was built with parts that mean nothing; the message says which and what would do."""
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise QueryTreeError(message)
-
-
-# --- terms ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A name or code as written (``lung cancer``, ``RxCUI 1721560``), not yet resolved."""
-
-    text: str
-
-    def __post_init__(self) -> None:
-        _require(bool(self.text.strip()), "a name is empty")
-
-
-@dataclass(frozen=True, slots=True)
-class Concept:
-    """A resolved name: a concept id, and the preferred name under which it is rendered."""
-
-    id: str
-    name: str
-
-
-Term = Name | Concept
-
-# --- concept expressions: a set of concept ids, closed over descendants ---------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Under:
-    """A concept and everything below it; with ``exact``, that concept alone."""
-
-    term: Term
-    exact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Union:
-    """Any of several concept expressions."""
-
-    parts: tuple[ConceptExpression, ...]
-
-    def __post_init__(self) -> None:
-        _require(len(self.parts) >= 2, "a union of concepts has two or more parts")
-
-
-@dataclass(frozen=True, slots=True)
-class OtherThan:
-    """*any X except Y*: what lies under ``base`` and not under ``excluded``. Removes concepts, never patients."""
-
-    base: ConceptExpression
-    excluded: ConceptExpression
-
-
-ConceptExpression = Under | Union | OtherThan
-
-# --- conditions on one event ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Is:
-    """The attribute is one of ``values`` or lies below one of them; with ``exact``, it is that very value.
-
-    ``exactly positive`` admits *positive* and not *weakly positive*; ``= positive`` admits both.
-    """
-
-    attribute: str
-    values: tuple[Term, ...]
-    exact: bool = False
-
-    def __post_init__(self) -> None:
-        _require(bool(self.values), f"'{self.attribute} =' needs a value")
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """Ordered comparison on the attribute's scale (T, N, stage, grade …) or as a number; unknown values never match."""
-
-    attribute: str
-    operator: str
-    value: str | float
-
-    def __post_init__(self) -> None:
-        _require(self.operator in OPERATORS, f"operator {self.operator!r} is not one of {' '.join(OPERATORS)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """From ``low`` to ``high``, both included, each bound with all of its substages."""
-
-    attribute: str
-    low: str | float
-    high: str | float
-
-
-@dataclass(frozen=True, slots=True)
-class Documented:
-    """The attribute has a value at all."""
-
-    attribute: str
-
-
-@dataclass(frozen=True, slots=True)
-class AllOf:
-    """Every condition holds of the event."""
-
-    parts: tuple[Condition, ...]
-
-    def __post_init__(self) -> None:
-        _require(len(self.parts) >= 2, "'and' joins two or more conditions")
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """At least one condition holds of the event."""
-
-    parts: tuple[Condition, ...]
-
-    def __post_init__(self) -> None:
-        _require(len(self.parts) >= 2, "'or' joins two or more conditions")
-
-
-@dataclass(frozen=True, slots=True)
-class NotThat:
-    """The condition does not hold of the event (also when its attribute is not documented)."""
-
-    part: Condition
-
-
-Condition = Is | Compare | Between | Documented | AllOf | AnyOf | NotThat
-
-# --- event sets -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """Which of a patient's events an atom looks at, before its conditions apply.
-
-    ``first``/``latest``/``nth`` order by day; events on the same day are tied, and a condition must hold of all of
-    them. ``worst``/``best`` take the highest/lowest value of the kind's main attribute, a Karnofsky score the other
-    way round.
-    """
-
-    how: str = "any"
-    n: int = 0
-
-    def __post_init__(self) -> None:
-        _require(self.how in PICKS, f"{self.how!r} is not one of {', '.join(PICKS)}")
-        _require((self.n >= 1) == (self.how == "nth"), "n-th needs a number from 1 up, and nothing else takes one")
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The event's day lies in ``low`` to ``high`` (ordinals, inclusive)."""
-
-    low: int = EARLIEST_DAY
-    high: int = LATEST_DAY
-
-    def __post_init__(self) -> None:
-        _require(self.low <= self.high, "the window ends before it begins")
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """The events of one kind (None: the kinds that fit the concept), concept, context, window, pick and condition.
-
-    Order of reading: kind, concept and context select; ``window`` narrows; ``pick`` chooses among those per patient
-    (per tumor or event inside a scope); ``condition`` then decides.
-
-    Three more things select with the kind, and ask how an event is known, not what it is: ``source`` names a class of
-    notes (``note_classes.toml``) or a section of that class, in one of which it must be told; ``undisputed`` leaves out
-    what a decision weighed; ``sources`` is the least number of independent notes.
-    """
-
-    kind: str | None = None
-    concept: ConceptExpression | None = None
-    condition: Condition | None = None
-    context: str = "present"
-    pick: Pick = Pick()
-    window: Window | None = None
-    source: str = ""
-    undisputed: bool = False
-    sources: int = 1
-
-    def __post_init__(self) -> None:
-        _require(self.sources >= 1, "the least number of independent notes is 1")
-        _require(self.kind is None or self.kind in KINDS, f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
-        _require(self.kind is not None or self.concept is not None, "an atom names a kind or a concept")
-        _require(self.context in CONTEXTS, f"context {self.context!r} is not one of {', '.join(CONTEXTS)}")
-        if self.pick.how in ("worst", "best"):
-            _require(
-                self.kind in MAIN_ATTRIBUTE,
-                f"worst and best need a kind with an order: {', '.join(MAIN_ATTRIBUTE)}",
-            )
 
 
 # --- patient expressions --------------------------------------------------------------------------------------------
@@ -258,7 +117,7 @@ class And:
     parts: tuple[PatientExpression, ...]
 
     def __post_init__(self) -> None:
-        _require(len(self.parts) >= 2, "'and' joins two or more criteria")
+        require(len(self.parts) >= 2, "'and' joins two or more criteria")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +127,7 @@ class Or:
     parts: tuple[PatientExpression, ...]
 
     def __post_init__(self) -> None:
-        _require(len(self.parts) >= 2, "'or' joins two or more criteria")
+        require(len(self.parts) >= 2, "'or' joins two or more criteria")
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +153,7 @@ class AtLeast:
     parts: tuple[PatientExpression, ...]
 
     def __post_init__(self) -> None:
-        _require(1 <= self.n <= len(self.parts), f"'at least {self.n} of' has {len(self.parts)} criteria")
+        require(1 <= self.n <= len(self.parts), f"'at least {self.n} of' has {len(self.parts)} criteria")
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,19 +195,19 @@ class Ordered:
     without: Events | None = None
 
     def __post_init__(self) -> None:
-        _require(self.relation in RELATIONS, f"{self.relation!r} is not one of {', '.join(RELATIONS)}")
+        require(self.relation in RELATIONS, f"{self.relation!r} is not one of {', '.join(RELATIONS)}")
         if self.relation in GAP_RELATIONS:
             _require_gap(self.minimum, self.maximum, 0 if self.relation == "within" else 1)
         else:
-            _require((self.minimum, self.maximum) == (1, None), f"{self.relation!r} has no number of days")
-            _require(self.without is None, f"{self.relation!r} leaves no time between the two facts")
-        _require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
-        _require(self.relation != "beside" or self.different, "two facts in no relation are joined by 'and'")
+            require((self.minimum, self.maximum) == (1, None), f"{self.relation!r} has no number of days")
+            require(self.without is None, f"{self.relation!r} leaves no time between the two facts")
+        require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
+        require(self.relation != "beside" or self.different, "two facts in no relation are joined by 'and'")
 
 
 def _require_gap(minimum: int, maximum: int | None, least: int) -> None:
-    _require(minimum >= least, "the shortest gap is too small")
-    _require(maximum is None or maximum >= minimum, "the longest gap is shorter than the shortest")
+    require(minimum >= least, "the shortest gap is too small")
+    require(maximum is None or maximum >= minimum, "the longest gap is shorter than the shortest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,8 +231,8 @@ class Sequence:
     gaps: tuple[Gap, ...]
 
     def __post_init__(self) -> None:
-        _require(len(self.steps) >= 3, "a sequence has three steps or more; of two facts, one is before the other")
-        _require(len(self.gaps) == len(self.steps) - 1, "a sequence has a gap between each two steps")
+        require(len(self.steps) >= 3, "a sequence has three steps or more; of two facts, one is before the other")
+        require(len(self.gaps) == len(self.steps) - 1, "a sequence has a gap between each two steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,9 +249,9 @@ class Clear:
     maximum: int | None = None
 
     def __post_init__(self) -> None:
-        _require(self.relation in GAP_RELATIONS, f"{self.relation!r} is not one of {', '.join(GAP_RELATIONS)}")
+        require(self.relation in GAP_RELATIONS, f"{self.relation!r} is not one of {', '.join(GAP_RELATIONS)}")
         _require_gap(self.minimum, self.maximum, 0 if self.relation == "within" else 1)
-        _require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
+        require(self.relation != "within" or self.maximum is not None, "'within' needs a number of days")
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,9 +264,9 @@ class Times:
     by: str = "days"
 
     def __post_init__(self) -> None:
-        _require(self.by in COUNTED, f"{self.by!r} is not one of {', '.join(COUNTED)}")
-        _require(self.n >= 1, "a count is 1 or more")
-        _require(self.events.pick == Pick(), f"{self.events.pick.how} chooses one event, and there is nothing to count")
+        require(self.by in COUNTED, f"{self.by!r} is not one of {', '.join(COUNTED)}")
+        require(self.n >= 1, "a count is 1 or more")
+        require(self.events.pick == Pick(), f"{self.events.pick.how} chooses one event, and there is nothing to count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,9 +282,9 @@ class AgeAt:
     high: int | None = None
 
     def __post_init__(self) -> None:
-        _require((self.events is None) != (self.day is None), "an age is asked at an event, or on a day")
-        _require(self.low >= 0, "an age is 0 or more")
-        _require(self.high is None or self.high >= self.low, "the highest age is lower than the lowest")
+        require((self.events is None) != (self.day is None), "an age is asked at an event, or on a day")
+        require(self.low >= 0, "an age is 0 or more")
+        require(self.high is None or self.high >= self.low, "the highest age is lower than the lowest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,11 +299,11 @@ class Lacking:
     events: Events
 
     def __post_init__(self) -> None:
-        _require(self.how in ABSENCES, f"{self.how!r} is not one of {', '.join(ABSENCES)}")
-        _require(
+        require(self.how in ABSENCES, f"{self.how!r} is not one of {', '.join(ABSENCES)}")
+        require(
             self.events.pick == Pick(), f"{self.how} absence is of any such fact, not of the {self.events.pick.how}"
         )
-        _require(
+        require(
             self.events.context == "present", f"{self.how} absence is of a fact, not of what is {self.events.context}"
         )
 
@@ -456,7 +315,7 @@ class Among:
     patients: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        _require(bool(self.patients), "a list of patients has at least one id")
+        require(bool(self.patients), "a list of patients has at least one id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,4 +399,4 @@ class Query:
 
     def __post_init__(self) -> None:
         names = [definition.name for definition in self.definitions]
-        _require(len(set(names)) == len(names), "two definitions bear the same name")
+        require(len(set(names)) == len(names), "two definitions bear the same name")

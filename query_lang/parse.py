@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken, VisitError
 
-from .build import Builder, Mistake
+from .build import Builder
+from .build_values import Mistake
 from .errors import QueryError
 from .mistakes import message_for
 from .nodes import Among, Defined, Definition, Query, QueryTreeError, children

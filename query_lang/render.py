@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
-from .build import TNM_SET, category
+from .build_values import TNM_SET, category
 from .keywords import RESERVED
 from .nodes import (
     GAP_RELATIONS,

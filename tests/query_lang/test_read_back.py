@@ -382,13 +382,39 @@ def mentions(node: Any) -> Iterator[str]:
             yield from (number_or_word(low), number_or_word(high))
         case nodes.Window(low, high):
             yield from (datetime.date.fromordinal(day).isoformat() for day in {low, high} - {EARLIEST_DAY, LATEST_DAY})
-        case nodes.Ordered(_, relation, _, low, high):
+        case nodes.Ordered(relation="during" | "overlapping" | "beside"):
+            yield from ["of another concept than"] * node.different
+            yield {"during": "which begins during", "overlapping": "which shares a day with"}.get(node.relation, "")
+        case (
+            nodes.Ordered(relation=relation, minimum=low, maximum=high)
+            | nodes.Clear(relation=relation, minimum=low, maximum=high)
+        ):
+            yield from ["of another concept than"] * (isinstance(node, nodes.Ordered) and node.different)
             if (low, high) == (0, 0):
                 yield "on the same day as"
             else:
                 yield from [f"{low} day"] * (low > 0)
                 yield from [] if high is None else [f"{high} day"]
                 yield from [relation] if relation != "within" else []
+        case nodes.Gap(low, high) if (low, high) != (1, None):
+            yield f"{low} day"
+            yield "" if high is None else f"{high} day"
+        case nodes.Times(n, _, by):
+            yield f"at least {n} different {'lines' if by == 'lines' else 'kinds' if by == 'concepts' else 'days'}"
+        case nodes.AgeAt(_, day, low, high):
+            yield from [str(low)] * (low > 0 or high is None)
+            yield "" if high is None else str(high)
+            yield "" if day is None else datetime.date.fromordinal(day).isoformat()
+        case nodes.Lacking(how):
+            yield {"denied": "stated in a note", "silent": "in notes that would", "unobservable": "without any note"}[
+                how
+            ]
+        case nodes.Among(patients):
+            yield from (" ".join(patient.split()) for patient in patients)
+        case nodes.Events(source=source, undisputed=undisputed, sources=sources):
+            yield source
+            yield "undisputed" * undisputed
+            yield f"at least {sources} independent notes" * (sources > 1)
         case nodes.Pick(how, n):
             yield {"any": "", "nth": f"number {n}"}.get(how, how)
     if isinstance(node, tuple):
