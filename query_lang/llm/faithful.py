@@ -17,6 +17,7 @@ _NUMBERS_OF_WORD: Final[dict[str, frozenset[str]]] = {
     for word in said
 }
 _NUMBER_OF_ROMAN: Final[dict[str, str]] = {roman: number for number, roman in _WORDS["romans"].items()}
+_NOTHING: Final = frozenset(_WORDS["nothing"]["words"])
 
 #: A number that stands by itself: not part of a name (HER2, L858R, CDK4/6, 5-FU).
 _ALONE: Final = re.compile(r"(?<![^\s(\[,;:<>=≤≥~–])(\d+(?:[.,]\d+)*)(?=%|\+?(?:[\s)\],;:?!–]|\.(?!\d)|\.?$))")
@@ -37,6 +38,11 @@ def dropped(query: str, question: str, unread: tuple[str, ...]) -> tuple[str, ..
     """The numbers that stand by themselves in the question, and neither in ``query`` nor in a phrase of ``unread``."""
     kept = _said(" ".join((query, *unread)))
     return tuple(dict.fromkeys(shown for shown, number in _standing(question) if number not in kept))
+
+
+def says_nothing(phrase: str) -> bool:
+    """Whether no word of ``phrase`` carries anything: *patients who have*."""
+    return all(word in _NOTHING for word in phrase.lower().strip(".,;:!?").split())
 
 
 def _standing(text: str) -> Iterator[tuple[str, str]]:

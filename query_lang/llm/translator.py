@@ -19,11 +19,14 @@ from ..resolve import resolve_text
 from .candidates import Candidate, candidates_of
 from .card import card, complaint, question_message, repair_message
 from .endpoint import ChatEndpoint, ChatReply, EndpointError, Message
-from .faithful import dropped, invented
+from .faithful import dropped, invented, says_nothing
 from .reply import Reply, Unusable, read_reply
 from .settings import Settings
 
 _SHORTEST_PATIENT_NUMBER: Final = 5
+#: Words in an id, at most.
+_LONGEST_ID: Final = 4
+_AROUND_ID: Final = ".,;:!?()[]{}\"'“”‘’"
 _LONGEST_REASON: Final = 300
 
 
@@ -136,13 +139,14 @@ class ModelTranslator:
             raise Unusable(complaint("cut_off"))
         held = read_reply(reply.text, question, self._settings.limits.query_characters)
         query = self._query(held, question) if held.query else None
+        unread = tuple(phrase for phrase in held.unread if not says_nothing(phrase))
         return ModelReading(
             query=query,
             says="" if query is None else read_back(query, self._concepts),
-            unread=held.unread,
+            unread=unread,
             unclear=held.unclear,
             assumed=() if query is None else self._assumed(query, question),
-            reason=_reason(held),
+            reason=_reason(held.unclear, unread) or ("" if query else "it wrote no query"),
             repaired=repaired,
             requests=endpoint.requests,
             tokens=endpoint.tokens,
@@ -192,11 +196,11 @@ class ModelTranslator:
         )
 
 
-def _reason(held: Reply) -> str:
-    if held.unclear:
-        return f"not clear: {_quoted(held.unclear)}"
-    if held.unread:
-        return f"not read: {_quoted(held.unread)}"
+def _reason(unclear: tuple[str, ...], unread: tuple[str, ...]) -> str:
+    if unclear:
+        return f"not clear: {_quoted(unclear)}"
+    if unread:
+        return f"not read: {_quoted(unread)}"
     return ""
 
 
@@ -212,14 +216,18 @@ def _sentence(error: Unusable | QueryError) -> str:
 
 
 def _possible_ids(question: str) -> Iterator[str]:
-    """Words that may be patient ids: as they stand, and without what may stand around them.
+    """Runs of words that may be patient ids: as they stand, and without what may stand around them.
 
     A short number is none: it cannot be told from a dose, a percentage or a year.
     """
-    for word in question.split():
-        for one in dict.fromkeys((word, word.strip(".,;:!?()[]{}\"'“”‘’"))):
-            if one and not (one.isdigit() and len(one) < _SHORTEST_PATIENT_NUMBER):
-                yield one
+    words = question.split()
+    for length in range(1, _LONGEST_ID + 1):
+        for begin in range(len(words) - length + 1):
+            written = " ".join(words[begin : begin + length])
+            bare = written.strip(_AROUND_ID)
+            for one in dict.fromkeys((written, bare, bare.removesuffix("'s").removesuffix("’s"))):
+                if one and not (one.isdigit() and len(one) < _SHORTEST_PATIENT_NUMBER):
+                    yield one
 
 
 def _names(query: Query) -> set[str]:

@@ -100,6 +100,13 @@ def test_a_model_that_declines_is_believed(stage: Stage, translator: Make) -> No
     assert len(stage.seen) == 1
 
 
+def test_no_query_is_never_without_a_reason(stage: Stage, translator: Make) -> None:
+    """A model that declines over words that carry nothing has still declined."""
+    stage.play(query(None, unread=["patients"]))
+    reading = translator().read("patients")
+    assert (reading.query, reading.reason) == (None, "it wrote no query")
+
+
 def test_words_that_the_query_leaves_are_told(stage: Stage, translator: Make) -> None:
     """The query is kept beside them, for the asker to see."""
     stage.play(query("lung cancer", unread=["covered by Medicaid"]))
@@ -107,6 +114,19 @@ def test_words_that_the_query_leaves_are_told(stage: Stage, translator: Make) ->
     assert reading.text == "diagnosis lung cancer"
     assert reading.unread == ("covered by Medicaid",)
     assert reading.reason == "not read: 'covered by Medicaid'"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "left"), [("Patients who have", ()), ("never", ("never",)), ("who died", ("who died",))]
+)
+def test_words_that_carry_nothing_may_be_left(
+    stage: Stage, translator: Make, phrase: str, left: tuple[str, ...]
+) -> None:
+    """A model that lists the courtesies of a question loses no answer; what denies or tells is none."""
+    stage.play(query("lung cancer", unread=[phrase]))
+    reading = translator().read("Patients who have lung cancer, never treated, who died")
+    assert reading.unread == left
+    assert bool(reading.reason) == bool(left)
 
 
 def test_a_number_that_was_not_asked_for_is_not_answered(stage: Stage, translator: Make) -> None:
@@ -234,7 +254,7 @@ def test_a_question_with_a_patient_in_it_is_not_sent(
     stage: Stage, concepts: ConceptTable, scales: Scales, question: str
 ) -> None:
     """The id of a patient is known in any punctuation; the message does not repeat it."""
-    held = {"MRN-00417", "mrn-00417", "PAT_7", "1234567", "2", "2019"}
+    held = {"MRN-00417", "mrn-00417", "PAT_7", "1234567", "Ann Other", "2", "2019"}
     guarded = ModelTranslator(concepts, scales, stage.settings(), is_patient=held.__contains__)
     with pytest.raises(UsageError, match="id of a patient") as told:
         guarded.read(question)
