@@ -12,12 +12,13 @@ from typing import Final
 
 from ...kb.concepts import ConceptTable
 from ...kb.words import normal_forms, without_plural
+from ..keywords import RESERVED
 
 _LONGEST_NAME: Final = 7
 #: Names listed for a word that only stands inside longer names.
 _NAMES_A_WORD: Final = 6
 #: Words that no name holds, for which similar names are looked up: that is the slow part.
-_MOST_MISSPELT: Final = 8
+_MOST_MISSPELT: Final = 5
 _SHORTEST_WORD: Final = 3
 #: A word that more names hold ("cancer", "cell") says nothing by itself.
 _MOST_NAMES: Final = 200
@@ -27,6 +28,8 @@ _ALIKE: Final = 80.0
 _FILLER: Final = frozenset(
     tomllib.loads((Path(__file__).parent / "candidates.toml").read_text(encoding="utf-8"))["filler"]
 )
+#: Words of the language itself ("stage") stand in the card; the names that hold them say nothing.
+_PASSED_OVER: Final = _FILLER | RESERVED
 _WORD: Final = re.compile(r"[^\s()\[\]{},;:!?\"“”]+")
 
 _EDGES: Final = ".'’‘"
@@ -72,7 +75,7 @@ class Candidates:
         left = dict.fromkeys(word for word, known in zip(words, covered, strict=True) if not known)
         misspelt = 0
         for word in left:
-            if len(word) < _SHORTEST_WORD or word.lower() in _FILLER or not any(map(str.isalpha, word)):
+            if len(word) < _SHORTEST_WORD or word.lower() in _PASSED_OVER or not any(map(str.isalpha, word)):
                 continue
             near = list(self._holding(word))
             if not near and misspelt < _MOST_MISSPELT:
