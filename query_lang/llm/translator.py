@@ -11,6 +11,7 @@ from ...kb.concepts import ConceptTable
 from ...kb.errors import UsageError
 from ...kb.scales import Scales
 from ..errors import QueryError
+from ..lint.linter import lint
 from ..nodes import Concept, Name, PatientExpression, Query
 from ..parse import parse
 from ..read_back import read_back
@@ -163,6 +164,8 @@ class ModelTranslator:
             raise Unusable(complaint("invented", strange))
         if missing := dropped(f"{held.query} {render(query)}", question, (*held.unread, *held.unclear)):
             raise Unusable(complaint("dropped", missing))
+        if problems := [one for one in lint(query, self._concepts, self._scales) if one.severity == "problem"]:
+            raise Unusable(problems[0].as_line())
         return query
 
     def _lets(self, query: Query) -> str:

@@ -50,6 +50,7 @@ def test_what_is_sent_is_the_card_the_question_and_names(stage: Stage, translato
         (query("diagnosis 'lung cancer' with colour = red and stage >= IIIB"), "no attribute 'colour'"),
         (query("diagnosis 'lung cancer' and stage >= IIIB and death since 2020"), "2020"),
         (query("let late be stage >= IIIB; diagnosis 'lung cancer' and late"), "let"),
+        (query(f"{QUERY} and not diagnosis lung cancer"), "problem"),
         (query(QUERY, unread=["covered by Medicaid"]), "letter by letter"),
         (says("not JSON"), "no JSON object"),
         (says('{"query": "lung'), "no JSON object"),
