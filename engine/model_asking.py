@@ -6,7 +6,8 @@ import bisect
 from collections.abc import Mapping
 
 from ..kb.store import KnowledgeBase
-from ..query_lang.llm.judgement import Judgement, RuleReading, judge
+from ..query_lang.english.translate import Translation
+from ..query_lang.llm.judgement import judge
 from ..query_lang.llm.settings import Settings, from_environment
 from ..query_lang.llm.translator import ModelTranslator
 
@@ -14,11 +15,11 @@ from ..query_lang.llm.translator import ModelTranslator
 def ask_model(
     store: KnowledgeBase,
     question: str,
-    rules: RuleReading,
+    rules: Translation,
     definitions: Mapping[str, str] | None = None,
     settings: Settings | None = None,
-) -> Judgement:
-    """What the model of ``settings`` (by default of the environment) and the reading by rules make of ``question``.
+) -> Translation:
+    """What the model of ``settings`` (by default of the environment) and the translation by rules make of ``question``.
 
     UsageError, before anything is sent, when no endpoint is set up or the question must not be sent.
     """

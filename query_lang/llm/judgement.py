@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
-from ..nodes import Query
+from ..english.translate import Reading, Translation
 from .agreement import agree
 from .translator import ModelReading
 
@@ -16,64 +16,49 @@ _REPAIRED: Final = 0.1
 _ASSUMED: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class RuleReading:
-    """What the translator by rules made of the question.
+def judge(model: ModelReading, rules: Translation) -> Translation:
+    """The answer, if both agree, or if one can read the question and the other does not call it unclear.
 
-    One query in ``readings`` is its answer, several are readings between which it does not choose, none is a refusal
-    for ``reason``. ``unclear`` is true when it refused since the question itself has no exact meaning, false when there
-    were only words that it does not know.
+    A model that gave no usable answer does not count, and the translation by rules stands alone, with a note. What the
+    rules call unclear, or the model, is not answered, whatever the other made of it.
     """
-
-    readings: tuple[Query, ...] = ()
-    reason: str = ""
-    unclear: bool = False
-    confidence: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """``query`` is answered; without one, ``readings`` are offered to the asker, and ``reason`` says why.
-
-    ``note`` is what the asker should know of an answer: that the model was not heard, or took names for granted.
-    """
-
-    query: Query | None = None
-    readings: tuple[Query, ...] = ()
-    reason: str = ""
-    note: str = ""
-    confidence: float = 0.0
-
-
-def judge(model: ModelReading, rules: RuleReading) -> Judgement:
-    """The answer, if both agree or only one can read the question and the other does not call it unclear.
-
-    A model that gave no usable answer does not count, and the reading by rules stands alone. What the rules call
-    unclear, or the model, is not answered, whatever the other made of it.
-    """
-    offered = _distinct((*rules.readings, *(() if model.query is None else (model.query,))))
     if model.failed:
         return _by_rules(model, rules)
-    if rules.unclear:
-        return Judgement(readings=offered, reason=rules.reason)
+    offered = _distinct((*rules.readings, *_reading(model)))
+    if not rules.readings and not rules.unknown:
+        return _declined(rules, offered, rules.reason)
     if model.query is None or model.unread or model.unclear:
-        return Judgement(readings=offered, reason=f"the model says: {model.reason}")
+        unread = (*model.unclear, *model.unread)
+        return _declined(replace(rules, unread=unread), offered, f"the model says: {model.reason}")
     if len(offered) > 1:
-        reason = rules.reason if len(rules.readings) > 1 else ""
-        return Judgement(readings=offered, reason=reason or "the model and the rules read the question differently")
-    trust = _ALONE - _REPAIRED * model.repaired - _ASSUMED * bool(model.assumed)
+        reason = rules.reason if len(rules.readings) > 1 else "the model and the rules read the question differently"
+        return replace(rules, readings=offered, unread=(), reason=reason, confidence=_shared(model, offered))
+    trust = _trust(model)
     if rules.readings:
-        return Judgement(rules.readings[0], offered, confidence=1 - (1 - trust) * (1 - rules.confidence))
-    return Judgement(model.query, offered, note=_assumed(model), confidence=trust)
+        sure = 1 - (1 - trust) * (1 - rules.confidence)
+        return replace(rules, readings=offered, unread=(), reason="", confidence=round(sure, 3))
+    return replace(rules, readings=offered, unread=(), reason="", note=_assumed(model), confidence=trust)
 
 
-def _by_rules(model: ModelReading, rules: RuleReading) -> Judgement:
-    if not rules.readings:
-        reasons = [reason for reason in (model.reason, rules.reason) if reason]
-        return Judgement(reason="; ".join(reasons))
-    if len(rules.readings) > 1:
-        return Judgement(readings=rules.readings, reason=rules.reason, note=model.reason)
-    return Judgement(rules.readings[0], rules.readings, note=model.reason, confidence=rules.confidence)
+def _by_rules(model: ModelReading, rules: Translation) -> Translation:
+    if rules.readings:
+        return replace(rules, note=f"read by rules alone, since {model.reason}")
+    return replace(rules, reason="; ".join(reason for reason in (rules.reason, model.reason) if reason))
+
+
+def _declined(rules: Translation, offered: tuple[Reading, ...], reason: str) -> Translation:
+    """No answer. A single reading would be one, so it is only told; several are offered."""
+    if len(offered) == 1:
+        return replace(rules, readings=(), reason=f"{reason} (what was read: {offered[0].text})", confidence=0.0)
+    return replace(rules, readings=offered, reason=reason, confidence=0.0)
+
+
+def _trust(model: ModelReading) -> float:
+    return round(_ALONE - _REPAIRED * model.repaired - _ASSUMED * bool(model.assumed), 3)
+
+
+def _shared(model: ModelReading, offered: tuple[Reading, ...]) -> float:
+    return round(_trust(model) / len(offered), 3)
 
 
 def _assumed(model: ModelReading) -> str:
@@ -84,9 +69,13 @@ def _assumed(model: ModelReading) -> str:
     )
 
 
-def _distinct(queries: tuple[Query, ...]) -> tuple[Query, ...]:
-    kept: list[Query] = []
-    for query in queries:
-        if not any(agree(query, other) for other in kept):
-            kept.append(query)
+def _reading(model: ModelReading) -> tuple[Reading, ...]:
+    return () if model.query is None else (Reading(model.query, model.text, model.says),)
+
+
+def _distinct(readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
+    kept: list[Reading] = []
+    for reading in readings:
+        if not any(agree(reading.query, other.query) for other in kept):
+            kept.append(reading)
     return tuple(kept)

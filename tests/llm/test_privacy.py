@@ -14,8 +14,8 @@ from cohortium.__main__ import app
 from cohortium.engine.model_asking import ask_model
 from cohortium.kb.errors import UsageError
 from cohortium.kb.store import KnowledgeBase
+from cohortium.query_lang.english.translate import Translation
 from cohortium.query_lang.llm.card import card
-from cohortium.query_lang.llm.judgement import Judgement, RuleReading
 
 SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.jsonl"
 NOTES = [json.loads(line) for line in SAMPLES.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -46,8 +46,8 @@ def here(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
     return stage
 
 
-def asked(sample: KnowledgeBase, question: str = QUESTION) -> Judgement:
-    return ask_model(sample, question, RuleReading())
+def asked(sample: KnowledgeBase, question: str = QUESTION) -> Translation:
+    return ask_model(sample, question, Translation(question, unknown=True))
 
 
 def test_nothing_of_a_note_and_no_patient_is_sent(sample: KnowledgeBase, here: Stage) -> None:
