@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping
 
 from ..kb.store import KnowledgeBase
 from ..query_lang.english.translate import Translation
 from ..query_lang.llm.judgement import judge
 from ..query_lang.llm.settings import Settings, from_environment
 from ..query_lang.llm.translator import ModelTranslator
+from ..query_lang.nodes import Definition
 
 
 def ask_model(
     store: KnowledgeBase,
     question: str,
     rules: Translation,
-    definitions: Mapping[str, str] | None = None,
+    definitions: tuple[Definition, ...] = (),
     settings: Settings | None = None,
 ) -> Translation:
     """What the model of ``settings`` (by default of the environment) and the translation by rules make of ``question``.

@@ -64,7 +64,7 @@ def _patients(node: PatientExpression, defined: Mapping[str, PatientExpression])
             return _exists(_plain(events))
         case Ordered(left, "after", right):
             return _patients(dataclasses.replace(node, left=right, relation="before", right=left), defined)
-        case Ordered(left, "within", right):
+        case Ordered(left, "within" | "overlapping" | "beside", right):
             first, second = _sorted((_plain(left), _plain(right)))
             return dataclasses.replace(_plain(node), left=first, right=second)
     return _parts_of(node, defined)

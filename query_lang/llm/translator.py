@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final
 
@@ -12,10 +12,10 @@ from ...kb.errors import UsageError
 from ...kb.scales import Scales
 from ..errors import QueryError
 from ..lint.linter import lint
-from ..nodes import Concept, Name, PatientExpression, Query
+from ..nodes import Among, Concept, Definition, PatientExpression, Query
 from ..parse import parse
 from ..read_back import read_back
-from ..render import name_text, render
+from ..render import render
 from ..resolve import resolve_text
 from .candidates import Candidate, candidates_of
 from .card import card, complaint, question_message, repair_message
@@ -71,19 +71,18 @@ class ModelTranslator:
         scales: Scales,
         settings: Settings,
         *,
-        definitions: Mapping[str, str] | None = None,
+        definitions: tuple[Definition, ...] = (),
         is_patient: Callable[[str], bool] | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Nothing is sent before :meth:`read`.
 
-        ``definitions`` are criteria that a query may use by name, each with its own text; a later one may use those
-        before it. Their names are sent, their texts are not.
+        ``definitions`` are criteria that a query may use by name. Their names are sent, what they mean is not.
         """
         self._concepts = concepts
         self._scales = scales
         self._settings = settings
-        self._definitions = dict(definitions or {})
+        self._definitions = definitions
         self._is_patient = is_patient
         self._sleep = sleep
         self._candidates = candidates_of(concepts)
@@ -95,7 +94,7 @@ class ModelTranslator:
         names = self._candidates.of(question, self._settings.limits.names)
         messages: list[Message] = [
             {"role": "system", "content": card()},
-            {"role": "user", "content": question_message(question, names, tuple(self._definitions))},
+            {"role": "user", "content": question_message(question, names, [one.name for one in self._definitions])},
         ]
         wrong = ""
         for repaired in (False, True):
@@ -155,10 +154,11 @@ class ModelTranslator:
 
     def _query(self, held: Reply, question: str) -> Query:
         """The resolved query. QueryError or Unusable if it is none, or not one of this question."""
-        written = parse(held.query)
-        if written.definitions:
+        if parse(held.query).definitions:
             raise Unusable(complaint("defined"))
-        query = resolve_text(self._lets(written) + held.query, self._concepts, self._scales)
+        query = resolve_text(held.query, self._concepts, self._scales, definitions=self._definitions)
+        if any(isinstance(node, Among) for node in _nodes(query.body)):
+            raise Unusable(complaint("patients"))
         # What the program understood is checked, and the model's own spelling: rendering may turn months into days.
         if strange := invented(held.query, question):
             raise Unusable(complaint("invented", strange))
@@ -167,16 +167,6 @@ class ModelTranslator:
         if problems := [one for one in lint(query, self._concepts, self._scales) if one.severity == "problem"]:
             raise Unusable(problems[0].as_line())
         return query
-
-    def _lets(self, query: Query) -> str:
-        """The definitions that ``query`` uses, directly or by another, as lines to stand before it."""
-        used = _names(query)
-        lines: list[str] = []
-        for name, body in reversed(self._definitions.items()):
-            if name.casefold() in used:
-                lines.append(f"let {name_text(name)} be {body};\n")
-                used |= _names(parse(body))
-        return "".join(reversed(lines))
 
     def _assumed(self, query: Query, question: str) -> tuple[str, ...]:
         said = self._candidates.meant(question)
@@ -231,10 +221,6 @@ def _possible_ids(question: str) -> Iterator[str]:
             for one in dict.fromkeys((written, bare, bare.removesuffix("'s").removesuffix("’s"))):
                 if one and not (one.isdigit() and len(one) < _SHORTEST_PATIENT_NUMBER):
                     yield one
-
-
-def _names(query: Query) -> set[str]:
-    return {node.text.casefold() for node in _nodes(query.body) if isinstance(node, Name)}
 
 
 def _nodes(root: PatientExpression) -> Iterator[Any]:

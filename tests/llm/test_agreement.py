@@ -23,6 +23,12 @@ SAME = [
     ("at least 2 of (ER+, HER2+, PR+)", "at least 2 of (PR+, ER+, HER2+)"),
     ("surgery before medication cisplatin", "medication cisplatin after surgery"),
     ("surgery within 30 days of death", "death within 30 days of surgery"),
+    ("medication cisplatin overlapping radiation", "radiation overlapping medication cisplatin"),
+    (
+        "medication cisplatin and another medication osimertinib",
+        "medication osimertinib and another medication cisplatin",
+    ),
+    ("surgery before radiation with no death between them", "radiation after surgery with no death between them"),
     ("variant EGFR with exon = 19, alteration = deletion", "variant EGFR with alteration = deletion and exon = 19"),
     ("variant EGFR with alteration in (mutation, fusion)", "variant EGFR with alteration in (fusion, mutation)"),
     ("let bad be stage >= IIIB; lung cancer and bad", "lung cancer and stage >= IIIB"),
@@ -48,6 +54,9 @@ DIFFERENT = [
     ("death in 2020", "death in 2021"),
     ("breast cancer", "exactly 'breast cancer'"),
     ("latest ECOG <= 1", "ECOG <= 1"),
+    ("medication cisplatin during radiation", "radiation during medication cisplatin"),
+    ("surgery before radiation", "surgery before radiation with no death between them"),
+    ("HER2+", "undisputed HER2+"),
 ]
 
 

@@ -13,6 +13,7 @@ from cohortium.kb.errors import UsageError
 from cohortium.kb.scales import Scales
 from cohortium.query_lang.llm.card import card
 from cohortium.query_lang.llm.translator import ModelTranslator
+from cohortium.query_lang.parse import parse_definitions
 
 QUESTION = "Lung cancer of stage IIIB or more, without brain metastases"
 QUERY = "diagnosis lung cancer and stage >= IIIB and not metastasis to brain"
@@ -50,6 +51,7 @@ def test_what_is_sent_is_the_card_the_question_and_names(stage: Stage, translato
         (query("diagnosis 'lung cancer' with colour = red and stage >= IIIB"), "no attribute 'colour'"),
         (query("diagnosis 'lung cancer' and stage >= IIIB and death since 2020"), "2020"),
         (query("let late be stage >= IIIB; diagnosis 'lung cancer' and late"), "let"),
+        (query(f"{QUERY} and patient in (one, other)"), "names patients"),
         (query(f"{QUERY} and not diagnosis lung cancer"), "problem"),
         (query(QUERY, unread=["covered by Medicaid"]), "letter by letter"),
         (says("not JSON"), "no JSON object"),
@@ -152,11 +154,11 @@ def test_names_that_the_question_does_not_say_are_told(stage: Stage, translator:
     assert translator().read("lung cancer and raised arterial tension").assumed == ("hypertension",)
 
 
-DEFINITIONS = {
-    "spread": "metastasis or M = M1",
-    "bad disease": "spread or stage >= IIIB",
-    "old news": "death before 1950",
-}
+DEFINITIONS = parse_definitions("""
+let spread be metastasis or M = M1;
+let 'bad disease' be spread or stage >= IIIB;
+let 'old news' be death before 1950;
+""")
 
 
 @pytest.fixture
@@ -173,7 +175,7 @@ def test_criteria_with_a_name_may_be_used_by_it(stage: Stage, defining: ModelTra
     assert [definition.name for definition in reading.query.definitions] == ["spread", "bad disease"]
     assert reading.assumed == ()
     (seen,) = stage.seen
-    assert json.loads(seen.contents[1])["criteria"] == list(DEFINITIONS)
+    assert json.loads(seen.contents[1])["criteria"] == ["spread", "bad disease", "old news"]
     assert "1950" not in seen.body
 
 
