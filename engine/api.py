@@ -91,16 +91,17 @@ class OpenKb:
         """The words and phrases of the query language, for completion."""
         return KEYWORDS.keys()
 
-    def ask(self, question: str) -> Answer:
+    def ask(self, question: str, translator: str = "rules") -> Answer:
         """The answer to a question in plain English, with what was understood of it; see docs/english.md.
 
         Never a guess: a question that is not wholly read is declined, one with several readings gives them all.
+        ``translator`` "llm" also asks the chat model that the environment names (docs/llm.md), and the two readings
+        are held against each other; with "rules" nothing leaves the machine. UsageError for any other.
         """
         # Imported when asked for: answering a query does not need it.
-        from ..query_lang.english.translate import translate
-        from .asking import Answer
+        from .asking import Answer, translated
 
-        return Answer(self._store, translate(question, self.concepts, self.scales))
+        return Answer(self._store, translated(self._store, question, translator))
 
     def sql(self, statement: str) -> object:
         """Not yet: read-only SQL over the knowledge base."""

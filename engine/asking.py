@@ -7,14 +7,32 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from ..kb.errors import UsageError
 from ..kb.store import KnowledgeBase
 from ..kb.terminal import print_table
-from ..query_lang.english.translate import Reading, Translation
+from ..query_lang.english.translate import Reading, Translation, translate
 from .cohort import Cohort
 from .tables import WorldName, cohort_payload, print_cohort
 
+#: Who may translate a question: the rules of the program, or they and a chat model (docs/llm.md).
+TRANSLATORS: Final = ("rules", "llm")
 #: Patients that are shown for each of two readings, who are in one and not in the other.
 TELLING: Final = 3
+
+
+def translated(kb: KnowledgeBase, question: str, translator: str) -> Translation:
+    """What ``translator`` makes of a question. UsageError if there is none, or no model is set up."""
+    if translator not in TRANSLATORS:
+        raise UsageError(
+            f"there is no translator '{translator}'. Hint: the translators are {' and '.join(TRANSLATORS)}"
+        )
+    rules = translate(question, kb.concepts, kb.scales)
+    if translator == "rules":
+        return rules
+    # Imported when asked for: nothing that could reach a network is loaded otherwise.
+    from .model_asking import ask_model
+
+    return ask_model(kb, question, rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +112,8 @@ def print_answer(answer: Answer, payload: dict[str, Any], limit: int | None) -> 
     if translation.understood:
         print(translation.understood)
         print()
+    if translation.note:
+        print(f"note: {translation.note}")
     if answer.cohort is not None:
         print_cohort(answer.cohort, payload, limit)
         return
@@ -102,7 +122,7 @@ def print_answer(answer: Answer, payload: dict[str, Any], limit: int | None) -> 
         if translation.unread:
             print(f"words that were not used: {', '.join(translation.unread)}")
         return
-    print("not answered, since the question can be read in several ways; ask the one you mean:")
+    print(f"not answered, since {translation.reason}; ask the one you mean:")
     for number, (reading, difference) in enumerate(zip(translation.readings, answer.differences, strict=True), 1):
         print()
         print(f"{number}. {reading.says}")

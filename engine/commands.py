@@ -92,13 +92,16 @@ def ask(
     world: Annotated[WorldName, typer.Option(help="Which answer the patients are listed of.")] = WorldName.BELIEVED,
     output: NoRowsOption = Format.TABLE,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most so many patients (a table: 20).")] = None,
+    llm: Annotated[
+        bool, typer.Option("--llm", help="Also ask the chat model that the environment names (docs/llm.md).")
+    ] = False,
     out: OutOption = None,
 ) -> None:
     """Find the patients that a question in plain English asks for; what cannot be read is declined, never guessed."""
     from .api import open as open_kb
     from .asking import print_answer
 
-    found = open_kb(kb).ask(query_text(question))
+    found = open_kb(kb).ask(query_text(question), translator="llm" if llm else "rules")
     payload = found.to_dict(world, limit)
     answer(payload, output=output, out=out, as_table=lambda: print_answer(found, payload, limit))
 

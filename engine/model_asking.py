@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import bisect
+import functools
 
 from ..kb.store import KnowledgeBase
+from ..query_lang.english.book import definitions
 from ..query_lang.english.translate import Translation
 from ..query_lang.llm.judgement import judge
 from ..query_lang.llm.settings import Settings, from_environment
 from ..query_lang.llm.translator import ModelTranslator
 from ..query_lang.nodes import Definition
+from ..query_lang.parse import parse_definitions
+from ..query_lang.render import name_text
 
 
 def ask_model(
     store: KnowledgeBase,
     question: str,
     rules: Translation,
-    definitions: tuple[Definition, ...] = (),
     settings: Settings | None = None,
 ) -> Translation:
     """What the model of ``settings`` (by default of the environment) and the translation by rules make of ``question``.
@@ -28,10 +31,16 @@ def ask_model(
         store.concepts,
         store.scales,
         settings or from_environment(),
-        definitions=definitions,
+        definitions=_definitions(),
         is_patient=lambda word: _is_patient(store, word),
     )
     return judge(translator.read(question), rules)
+
+
+@functools.cache
+def _definitions() -> tuple[Definition, ...]:
+    """The named criteria of the English front end: both readers may use them, so that they can agree."""
+    return parse_definitions("".join(f"let {name_text(name)} be {body};\n" for name, body in definitions().items()))
 
 
 def _is_patient(store: KnowledgeBase, word: str) -> bool:

@@ -9,11 +9,15 @@ from .wording import Token
 
 
 class Unclear(Exception):
-    """The question cannot be answered as it stands; the message says what is unclear and what to say instead."""
+    """The question cannot be answered as it stands; the message says what is unclear and what to say instead.
 
-    def __init__(self, message: str, words: tuple[str, ...] = ()) -> None:
+    ``unknown`` when that is for want of words here: another reader may know them. Else the question itself is open.
+    """
+
+    def __init__(self, message: str, words: tuple[str, ...] = (), *, unknown: bool = False) -> None:
         super().__init__(message)
         self.words = words
+        self.unknown = unknown
 
 
 @dataclass(frozen=True, slots=True)

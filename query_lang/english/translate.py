@@ -50,7 +50,9 @@ class Translation:
     """What became of a question.
 
     ``readings``: none if it was declined, one if it is clear, two or more if it is ambiguous. ``unread``: words that
-    carry meaning and were not used. ``corrected``: words as written -> as read. ``reason``: why it was declined.
+    carry meaning and were not used. ``corrected``: words as written -> as read. ``reason``: why it was declined;
+    ``unknown`` when that is for want of words, and not since the question itself is open. ``note``: what to know of an
+    answer beside what was understood.
     """
 
     question: str
@@ -59,6 +61,8 @@ class Translation:
     corrected: tuple[tuple[str, str], ...] = ()
     reason: str = ""
     confidence: float = 0.0
+    unknown: bool = False
+    note: str = ""
 
     @property
     def query(self) -> Query | None:
@@ -94,6 +98,7 @@ class Translation:
             "abstained": self.abstained,
             "confidence": self.confidence,
             "reason": self.reason,
+            "note": self.note,
         }
 
 
@@ -110,7 +115,7 @@ def translate(text: str, concepts: ConceptTable, scales: Scales) -> Translation:
     try:
         readings = _readings(plain, concepts, scales)
     except Unclear as unclear:
-        return Translation(text, (), unclear.words, changes, str(unclear))
+        return Translation(text, (), unclear.words, changes, str(unclear), unknown=unclear.unknown)
     return Translation(text, readings, (), changes, _reason(readings), _confidence(readings, changes))
 
 
@@ -176,7 +181,8 @@ def _check_read(items: Sequence[Item]) -> None:
         return
     unknown = [item.text for item in unread if item.type in ("unread", "condition", "number", "date", "unit")]
     if unknown:
-        raise Unclear("these words were not understood: " + ", ".join(unknown), tuple(item.text for item in unread))
+        told = "these words were not understood: " + ", ".join(unknown)
+        raise Unclear(told, tuple(item.text for item in unread), unknown=True)
     first = unread[0]
     hints = {
         "gene": "a gene says no more than its name: say mutation, fusion, amplification or deletion",
@@ -197,7 +203,7 @@ def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
     try:
         resolved = resolve_text(with_definitions(query), concepts, scales)
     except QueryError as error:
-        raise Unclear(f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}") from error
+        raise Unclear(f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}", unknown=True) from error
     return Reading(resolved, render(resolved), read_back(resolved, concepts))
 
 

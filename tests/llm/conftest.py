@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cohortium.__main__ import app
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.scales import Scales
 from cohortium.query_lang.llm.translator import ModelTranslator
@@ -15,6 +17,8 @@ from cohortium.query_lang.llm.translator import ModelTranslator
 sys.path.insert(0, str(Path(__file__).parent))
 
 from playhouse import Stage, open_stage
+
+SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.jsonl"
 
 
 @pytest.fixture
@@ -55,3 +59,19 @@ def translator(
         return ModelTranslator(concepts, scales, stage.settings(**limits), sleep=slept.append)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def sample_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample notes, read."""
+    kb = tmp_path_factory.mktemp("samples") / "samples.kb"
+    assert CliRunner().invoke(app, ["ingest", str(SAMPLES), "--kb", str(kb)]).exit_code == 0
+    return kb
+
+
+@pytest.fixture
+def here(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """The scripted endpoint, as the environment names it."""
+    for name, value in stage.environment().items():
+        monkeypatch.setenv(name, value)
+    return stage

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 from playhouse import KEY, Stage, query, says
-from typer.testing import CliRunner
 
-from cohortium.__main__ import app
 from cohortium.engine.model_asking import ask_model
 from cohortium.kb.errors import UsageError
 from cohortium.kb.store import KnowledgeBase
@@ -22,28 +20,12 @@ NOTES = [json.loads(line) for line in SAMPLES.read_text(encoding="utf-8").splitl
 QUESTION = "metastatic breast cancer, HER2 positive, ECOG 1 at last visit, seen in Larkspur Hollow"
 
 
-@pytest.fixture(scope="session")
-def sample_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample notes, read."""
-    kb = tmp_path_factory.mktemp("samples") / "samples.kb"
-    assert CliRunner().invoke(app, ["ingest", str(SAMPLES), "--kb", str(kb)]).exit_code == 0
-    return kb
-
-
 @pytest.fixture
 def sample(sample_path: Path) -> Iterator[KnowledgeBase]:
     """The knowledge base of the sample notes."""
     with_samples = KnowledgeBase.open(sample_path)
     yield with_samples
     with_samples.close()
-
-
-@pytest.fixture
-def here(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """The scripted endpoint, as the environment names it."""
-    for name, value in stage.environment().items():
-        monkeypatch.setenv(name, value)
-    return stage
 
 
 def asked(sample: KnowledgeBase, question: str = QUESTION) -> Translation:
@@ -65,7 +47,7 @@ def test_nothing_of_a_note_and_no_patient_is_sent(sample: KnowledgeBase, here: S
     }
     assert not [run for run in runs if len(run) > 15 and run in sent]
     held = json.loads(here.seen[0].contents[1])
-    assert set(held) == {"question", "names"}
+    assert set(held) == {"question", "names", "criteria"}
     names = {name for found in held["names"].values() for name in found}
     known = {name for row in sample.concepts.rows() for name in sample.concepts.names(row.id)}
     assert names <= known
