@@ -203,7 +203,8 @@ def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
     try:
         resolved = resolve_text(with_definitions(query), concepts, scales)
     except QueryError as error:
-        raise Unclear(f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}", unknown=True) from error
+        told = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
+        raise Unclear(told, unknown=True) from error
     return Reading(resolved, render(resolved), read_back(resolved, concepts))
 
 
