@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from .ingest.coral.standoff import load as read_brat
     from .ingest.single import read
     from .kb.errors import CohortiumError
+    from .query_lang.circe.importer import from_circe
 
 __version__ = "0.1.0"
 
-__all__ = ["Cohort", "CohortiumError", "__version__", "open", "read", "read_brat"]
+__all__ = ["Cohort", "CohortiumError", "__version__", "from_circe", "open", "read", "read_brat"]
 
 #: Public name -> (module, name there).
 _HOMES = {
     "open": (".engine.api", "open"),
     "Cohort": (".engine.cohort", "Cohort"),
     "read": (".ingest.single", "read"),
+    "from_circe": (".query_lang.circe.importer", "from_circe"),
     "read_brat": (".ingest.coral.standoff", "load"),
     "CohortiumError": (".kb.errors", "CohortiumError"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from ..kb.concepts import ConceptTable
@@ -78,6 +78,23 @@ class OpenKb:
         from ..query_lang.lint.linter import lint
 
         return lint(query, self.concepts, self.scales, self._store)
+
+    def find_circe(self, source: str | os.PathLike[str] | Mapping[str, Any], *, lossy: bool = False) -> Cohort:
+        """The cohort of an OHDSI cohort definition (Circe JSON: a path, its text or what it holds).
+
+        CirceError if something is lost that changes who is found, unless ``lossy`` says that this is accepted;
+        :func:`cohortium.from_circe` lists what is lost.
+        """
+        from ..query_lang.circe.document import CirceError
+        from ..query_lang.circe.importer import from_circe
+
+        imported = from_circe(source, self.concepts, self.scales)
+        lost = [loss for loss in imported.losses if loss.effect != "none"]
+        if lost and not lossy:
+            told = "; ".join(f"{loss.path}: {loss.what} ({loss.why})" for loss in lost[:3])
+            more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+            raise CirceError(f"not all of it can be asked: {told}{more}. Hint: lossy=True asks the rest")
+        return Cohort(self._store, imported.query, imported.text)
 
     def journey(self, patient_id: str) -> Timeline:
         """What is known of one patient, in order of time. UnknownPatient if there is none of this id."""

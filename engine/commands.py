@@ -18,6 +18,7 @@ from .tables import (
     cohort_payload,
     print_cohort,
     print_findings,
+    print_imported,
     print_info,
     print_notes,
 )
@@ -106,6 +107,27 @@ def ask(
     answer(payload, output=output, out=out, as_table=lambda: print_answer(found, payload, limit))
 
 
+def import_circe(
+    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="An OHDSI cohort definition (Circe JSON).")],
+    kb: Annotated[
+        Path | None, typer.Option("--kb", metavar="KB", help="Map to this knowledge base's ontology, and count there.")
+    ] = None,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Turn an OHDSI cohort definition into a query, and list what could not be carried."""
+    from ..query_lang.circe.importer import from_circe
+    from .api import open as open_kb
+
+    opened = None if kb is None else open_kb(kb)
+    imported = from_circe(file) if opened is None else from_circe(file, opened.concepts, opened.scales)
+    payload = imported.as_dict()
+    if opened is not None:
+        cohort = opened.find(imported.query)
+        payload |= {"count": len(cohort), "certain": len(cohort.certain), "possible": len(cohort.possible)}
+    answer(payload, output=output, out=out, as_table=lambda: print_imported(payload))
+
+
 def query_text(text: str) -> str:
     """The query itself; ``-`` reads it from standard input."""
     if text == "-":
@@ -146,5 +168,6 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("ask", ask),
     ("explain", explain),
     ("lint", lint),
+    ("import-circe", import_circe),
     ("repl", repl),
 )

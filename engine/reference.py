@@ -167,11 +167,12 @@ class Meaning:
     def _clear(self, node: nodes.Clear, view: View, world: World) -> bool:
         """A witness to none of whose events one of the absent stands in the relation: where a witness of the absent
         has several events, to none of them all."""
-        relation = nodes.Ordered(node.events, node.relation, node.absent, node.minimum, node.maximum)
+        # "With no B after it": it is B that would come after.
+        relation = nodes.Ordered(node.absent, node.relation, node.events, node.minimum, node.maximum)
         absent = self.witnesses(node.absent, view, OPPOSITE[world])
         return any(
             not any(
-                all(one.position != seen.position and relates(relation, seen, one, OPPOSITE[world]) for one in other)
+                all(one.position != seen.position and relates(relation, one, seen, OPPOSITE[world]) for one in other)
                 for seen in witness
                 for other in absent
             )

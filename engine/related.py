@@ -133,9 +133,10 @@ class RelatedEvents:
     def _clear(self, node: nodes.Clear, frame: Frame, world: World) -> Array:
         found = self._sets.witnesses(node.events, frame, world)
         absent = self._sets.witnesses(node.absent, frame, OPPOSITE[world])
-        relation = nodes.Ordered(node.events, node.relation, node.absent, node.minimum, node.maximum)
+        # "With no B after it": it is B that would come after.
+        relation = nodes.Ordered(node.absent, node.relation, node.events, node.minimum, node.maximum)
         first, second = _pairs(frame, found.mask, absent.mask)
-        low, high = absent.low[second] - found.high[first], absent.high[second] - found.low[first]
+        low, high = found.low[first] - absent.high[second], found.high[first] - absent.low[second]
         good = _related(relation, low, high, OPPOSITE[world]) & (frame.index[first] != frame.index[second])
         blocking = np.bincount(first[good], minlength=len(frame.index))
         blocked = blocking == _sizes(frame, absent.mask)[frame.group] if absent.as_one else blocking > 0

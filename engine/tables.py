@@ -85,6 +85,19 @@ def print_notes(findings: Sequence[Finding]) -> None:
         print(f"… and {len(findings) - MOST_NOTES} more ('cohortium lint' tells all)", file=sys.stderr)
 
 
+def print_imported(payload: dict[str, Any]) -> None:
+    """The query of an imported definition, what it says, how many it finds, and what was not carried."""
+    print(payload["query"])
+    print(f"\n{payload['says']}")
+    if "count" in payload:
+        print(f"\n{count_text(payload['count'], payload['certain'], payload['possible'])} patients")
+    lost = payload["not_carried"]
+    print("\neverything was carried" if not lost else f"\nnot carried ({len(lost)}):")
+    for loss in lost:
+        effect = "" if loss["effect"] == "none" else f" [{loss['effect']}]"
+        print(f"    {loss['path']}: {loss['what']}: {loss['why']}{effect}")
+
+
 def print_info(held: dict[str, Any]) -> None:
     """The sum of the notes first, then everything else, a line each."""
     parts = ("stored", "unchanged", "superseding", "quarantined")

@@ -439,3 +439,20 @@ def test_what_is_not_resolved_is_refused(answer, query: q.Query) -> None:
     """A missing or later definition and an unresolved name are errors, never an empty answer."""
     with pytest.raises(q.QueryTreeError):
         answer(TUMORS, query)
+
+
+def test_with_no_other_after_it_looks_after_it(answer) -> None:
+    """*A with no B after it*: B lies neither before nor after by mistake, within the gap and without one."""
+    table = """
+    patient | kind       | concept     | day
+    P1      | medication | platinum    | 2020-01-10
+    P1      | medication | trastuzumab | 2020-01-20
+    P2      | medication | platinum    | 2020-01-20
+    P2      | medication | trastuzumab | 2020-01-10
+    """
+    one = q.Events("medication", under("platinum"))
+    other = q.Events("medication", under("trastuzumab"))
+    assert answer(table, q.Clear(one, "after", other)) == ("P2", "P2", "P2")
+    assert answer(table, q.Clear(one, "before", other)) == ("P1", "P1", "P1")
+    assert answer(table, q.Clear(one, "after", other, 1, 9)) == ("P1 P2", "P1 P2", "P1 P2")
+    assert answer(table, q.Clear(one, "within", other, 0, 10)) == ("", "", "")
