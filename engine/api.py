@@ -12,8 +12,10 @@ from ..kb.store import KnowledgeBase
 from ..kb.terminal import NotYet
 from ..query_lang import nodes
 from ..query_lang.keywords import KEYWORDS
+from ..query_lang.library import read_definitions
+from ..query_lang.parameters import Parameters
 from ..query_lang.resolve import resolve, resolve_text
-from .cohort import Cohort
+from .cohort import Cohort, named_cohorts
 from .journey import Timeline, timeline
 
 if TYPE_CHECKING:
@@ -63,11 +65,22 @@ class OpenKb:
         """All patient ids, sorted."""
         return self._store.patients
 
-    def find(self, query: str | nodes.Query) -> Cohort:
-        """The cohort that a query, as text or tree, denotes. QueryError if it cannot be read or resolved."""
+    def find(
+        self,
+        query: str | nodes.Query,
+        parameters: Parameters | None = None,
+        definitions: Iterable[str | os.PathLike[str]] = (),
+        cohorts: Mapping[str, Cohort] | None = None,
+    ) -> Cohort:
+        """The cohort that a query, as text or tree, denotes. QueryError if it cannot be read or resolved.
+
+        ``parameters`` are the values of ``$names`` in the text; ``definitions`` are files of ``let … be …;`` lines, and
+        ``cohorts`` are cohorts of this knowledge base, that the text may use by name.
+        """
         if isinstance(query, nodes.Query):
             return Cohort(self._store, resolve(query, self.concepts, self.scales))
-        return Cohort(self._store, resolve_text(query, self.concepts, self.scales), query)
+        known = (*named_cohorts(self._store, cohorts or {}), *read_definitions(definitions))
+        return Cohort(self._store, resolve_text(query, self.concepts, self.scales, parameters, known), query)
 
     def lint(self, query: str | nodes.Query) -> tuple[Finding, ...]:
         """What is doubtful in a query, the gravest first, each with its place and what to do; see docs/lint.md.

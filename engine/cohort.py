@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -131,11 +131,7 @@ class Cohort:
         self, other: Cohort
     ) -> tuple[nodes.PatientExpression, nodes.PatientExpression, tuple[nodes.Definition, ...]]:
         """Both criteria under one set of definitions. UsageError unless both are believed and of one kb."""
-        if other._kb is not self._kb and other._kb.generation != self._kb.generation:
-            raise UsageError(
-                "these cohorts come from different knowledge bases, or from different states of one. "
-                "Hint: find both in the same open knowledge base"
-            )
+        require_same(self._kb, other)
         if World.BELIEVED not in (self.world, other.world) or self.world is not other.world:
             raise UsageError(
                 "only believed cohorts can be joined. Hint: join them first, then take .certain or .possible"
@@ -222,6 +218,32 @@ class Cohort:
             PartCount(part.resolved, depth, len(part.believed), len(part.certain), len(part.possible))
             for part, depth in self.parts()
         ]
+
+
+def require_same(kb: KnowledgeBase, cohort: Cohort) -> None:
+    """UsageError unless the cohort is of this knowledge base, in this state."""
+    if cohort._kb is not kb and cohort._kb.generation != kb.generation:
+        raise UsageError(
+            "these cohorts come from different knowledge bases, or from different states of one. "
+            "Hint: find both in the same open knowledge base"
+        )
+
+
+def named_cohorts(kb: KnowledgeBase, cohorts: Mapping[str, Cohort]) -> tuple[nodes.Definition, ...]:
+    """Each cohort's query as a definition of that name, after the definitions that it uses, which bear its name too.
+
+    UsageError for a cohort of another knowledge base. A cohort of one world counts as its query, in every world.
+    """
+    found: list[nodes.Definition] = []
+    for name, cohort in cohorts.items():
+        require_same(kb, cohort)
+        renamed: dict[str, str] = {}
+        for definition in cohort.query.definitions:
+            body = _renamed(definition.body, renamed)
+            renamed[definition.name] = f"{name}: {definition.name}"
+            found.append(nodes.Definition(renamed[definition.name], body))
+        found.append(nodes.Definition(name, _renamed(cohort.query.body, renamed)))
+    return tuple(found)
 
 
 def _parts(node: nodes.PatientExpression, kind: type[nodes.And | nodes.Or]) -> Sequence[nodes.PatientExpression]:

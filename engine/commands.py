@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -23,10 +23,20 @@ from .tables import (
     print_notes,
 )
 
+if TYPE_CHECKING:
+    from .cohort import Cohort
+
 KbArgument = Annotated[Path, typer.Argument(metavar="KB", help="A knowledge base that 'ingest' made.")]
 QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query in quotes; - reads standard input.")]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
 NoRowsOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter $NAME; may be repeated."),
+]
+DefinitionsOption = Annotated[
+    list[Path] | None, typer.Option("--definitions", metavar="FILE", help="A file of definitions; may be repeated.")
+]
 OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")]
 
 
@@ -45,12 +55,12 @@ def query(
     output: FormatOption = Format.TABLE,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most so many patients (a table: 20).")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show each listed patient's evidence.")] = False,
+    settings: SetOption = None,
+    definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Find the patients that a query denotes."""
-    from .api import open as open_kb
-
-    cohort = open_kb(kb).find(query_text(text))
+    cohort = asked(kb, text, settings, definitions)
     if limit is None and explain and output is Format.TABLE and out is None:
         limit = TABLE_ROWS
     payload = cohort_payload(cohort, world, limit, explain)
@@ -128,6 +138,14 @@ def import_circe(
     answer(payload, output=output, out=out, as_table=lambda: print_imported(payload))
 
 
+def asked(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
+    """The cohort of a query of the command line, with the values of its parameters and its files of definitions."""
+    from ..query_lang.library import read_parameters
+    from .api import open as open_kb
+
+    return open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
+
+
 def query_text(text: str) -> str:
     """The query itself; ``-`` reads it from standard input."""
     if text == "-":
@@ -145,12 +163,12 @@ def explain(
     text: QueryArgument,
     patient: Annotated[str, typer.Argument(metavar="PATIENT", help="A patient id.")],
     output: NoRowsOption = Format.TABLE,
+    settings: SetOption = None,
+    definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Show, for one patient, each criterion with the evidence for it."""
-    from .api import open as open_kb
-
-    found = open_kb(kb).find(query_text(text)).explain(patient)
+    found = asked(kb, text, settings, definitions).explain(patient)
     answer(found.as_dict(), output=output, out=out, as_table=lambda: print(found.as_text()))
 
 
