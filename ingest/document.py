@@ -18,6 +18,7 @@ from ..kb.model import (
 )
 from ..kb.note_classes import note_class
 from .abbreviations import Abbreviations, share_places
+from .births import births
 from .context import CueTable, cue_table
 from .courses import with_courses
 from .cue_files import cue_file
@@ -158,7 +159,7 @@ class NoteReader:
         told += with_status(frame, self._writer.write(frame, list(self._trials.find(frame)), document_class), told)
         # Two recognisers may see the same thing in the same place; it is said once.
         mentions: dict[str, Mention] = {}
-        for mention in told:
+        for mention in (*told, *births(frame)):
             mentions.setdefault(mention.mention_id, mention)
         if notations:
             noted = with_notations(

@@ -29,6 +29,7 @@ from ..recognizers.spread import RETURN
 from ..sites import SITES_OF_SPREAD, TumorComposer
 from ..statements import statement
 from .bench import Workbench, is_dated, is_own
+from .births import join_births
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
 from .courses import tell_courses
@@ -404,4 +405,5 @@ STEPS: Final[tuple[Step, ...]] = (
     tell_courses,
     number_lines,
     fold,
+    join_births,
 )

@@ -67,6 +67,8 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
             said[mention.sentence].append(stated)
         of_earlier = copies.copied(note.note.text, said)
         for mention, stated in zip(note.mentions, statements, strict=True):
+            if mention.kind == "birth":
+                continue  # It belongs to no tumor and has no course: see births.py.
             copied = (*mention.sentence, stated) in of_earlier
             for concept, attributes in _readings(mention, concepts):
                 if note.document_class == "abstraction" or mention.kind == "trial":

@@ -1,0 +1,148 @@
+"""Birth, as a note tells it: by an age on the note's own day, or by a date of birth. Read as the days it can be."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from ..kb.model import EARLIEST_DAY, DayInterval, Mention
+from .cue_files import any_of, cue_file
+from .frame import Frame
+
+#: Nobody is older, in years.
+OLDEST: Final = 115
+#: So far before and behind an age lie the words that tell whose it is, in characters.
+_NEAR: Final = 48
+_TRIGGER: Final = re.compile(r"\d\s?-?\s?[Yy]|[Aa][Gg][Ee]|[Bb]irth|BIRTH|[Bb]orn|[Dd]\.?[Oo]\.?[Bb]")
+_MONTHS: Final = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    age: re.Pattern[str]
+    labelled: re.Pattern[str]
+    person: re.Pattern[str]
+    subject: re.Pattern[str]
+    other: re.Pattern[str]
+    birth: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> _Patterns:
+    table = cue_file("births")
+    words = {name: any_of(entry["words"]) for name, entry in table.items()}
+    date = (
+        r"(?:(?P<year>(?:19|20)\d\d)-(?P<month>\d\d?)-(?P<day>\d\d?)"
+        r"|(?P<first>\d\d?)[/.](?P<second>\d\d?)[/.](?P<last>(?:19|20)\d\d)"
+        r"|(?:(?P<before>\d\d?)\s)?(?P<name>[A-Z][a-z]{2,8})\.?\s(?:(?P<behind>\d\d?)(?:st|nd|rd|th)?,?\s)?"
+        r"(?P<named>(?:19|20)\d\d)|(?P<only>(?:19|20)\d\d)(?![/\-\d]))"
+    )
+    return _Patterns(
+        re.compile(
+            r"(?<![\w./-])(?P<years>\d{1,3})(?:\s?-?\s?(?:years?|yrs?)\s?-?\s?(?:old|of age)"
+            r"|\s?-?\s?y(?:r|ear)?s?[./ ]?\s?o(?:ld|\.)?)(?![^\W_])",
+            re.IGNORECASE,
+        ),
+        re.compile(r"(?<![^\W_])(?:[Aa]ge|AGE)(?:/[Ss]ex|/SEX)?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"),
+        re.compile(
+            rf"[\s,()\[\]/-]{{0,3}}(?:[\w/-]{{1,16}}[\s,]{{1,2}}){{0,3}}{words['person']}(?![^\W_])", re.IGNORECASE
+        ),
+        re.compile(rf"(?<![^\W_]){words['subject']}[\s:]{{0,3}}$", re.IGNORECASE),
+        re.compile(rf"(?<![^\W_]){words['other']}(?![^\W_])", re.IGNORECASE),
+        re.compile(rf"(?<![^\W_]){words['birth']}[\s:]{{0,3}}{date}(?!\d)", re.IGNORECASE),
+    )
+
+
+def births(frame: Frame) -> Iterator[Mention]:
+    """The mentions of kind ``birth`` in a note: their ``day`` is the interval in which the patient was born."""
+    if not _TRIGGER.search(frame.text):
+        return
+    words = _patterns()
+    date = frame.note.date
+    for pattern in (words.age, words.labelled) if date is not None else ():
+        for match in pattern.finditer(frame.text):
+            years = int(match["years"])
+            if date is not None and years <= OLDEST and _is_patients(frame, match, labelled=pattern is words.labelled):
+                yield _mention(frame, match, born_of(years, date), "pattern:age")
+    for match in words.birth.finditer(frame.text):
+        interval = _date_of(match)
+        if interval is not None and (date is None or interval.low <= date.toordinal()) and not _of_other(frame, match):
+            yield _mention(frame, match, interval, "pattern:date-of-birth")
+
+
+def born_of(years: int, date: datetime.date) -> DayInterval:
+    """The days of birth of somebody who is so many completed years old on ``date``."""
+    low, high = _years_before(date, years + 1) + 1, _years_before(date, years)
+    return DayInterval(max(EARLIEST_DAY, low), max(EARLIEST_DAY, high))
+
+
+def _years_before(date: datetime.date, years: int) -> int:
+    year = max(1, date.year - years)
+    return date.replace(year=year, day=min(date.day, calendar.monthrange(year, date.month)[1])).toordinal()
+
+
+def _is_patients(frame: Frame, match: re.Match[str], *, labelled: bool) -> bool:
+    if _of_other(frame, match):
+        return False
+    words, text = _patterns(), frame.text
+    return (
+        labelled
+        or words.person.match(text, match.end(), match.end() + _NEAR) is not None
+        or words.subject.search(text, max(0, match.start() - _NEAR), match.start()) is not None
+    )
+
+
+def _of_other(frame: Frame, match: re.Match[str]) -> bool:
+    section = frame.shape.section_at(match.start())
+    if section.effect in ("family", "boilerplate", "criteria"):
+        return True
+    sentence = frame.shape.sentences[frame.shape.sentence_index_at(match.start())]
+    return _patterns().other.search(frame.text, sentence.start, match.start()) is not None
+
+
+def _date_of(match: re.Match[str]) -> DayInterval | None:
+    """The day, or the days where the order of day and month is open or only the year is told."""
+    try:
+        if match["year"]:
+            return _days((int(match["year"]), int(match["month"]), int(match["day"])))
+        if match["first"]:
+            year, first, second = int(match["last"]), int(match["first"]), int(match["second"])
+            read = [(year, first, second)] * (first <= 12) + [(year, second, first)] * (second <= 12)
+            return _days(*read)
+        if match["name"]:
+            month = _MONTHS[match["name"][:3].lower()]
+            day = match["before"] or match["behind"]
+            year = int(match["named"])
+            if day:
+                return _days((year, month, int(day)))
+            return _days((year, month, 1), (year, month, calendar.monthrange(year, month)[1]))
+        return _days((int(match["only"]), 1, 1), (int(match["only"]), 12, 31))
+    except (KeyError, ValueError):
+        return None
+
+
+def _days(*dates: tuple[int, int, int]) -> DayInterval:
+    days = sorted(datetime.date(*date).toordinal() for date in dates)
+    return DayInterval(days[0], days[-1])
+
+
+def _mention(frame: Frame, match: re.Match[str], day: DayInterval, source: str) -> Mention:
+    sentence = frame.shape.sentences[frame.shape.sentence_index_at(match.start())]
+    return Mention(
+        note_id=frame.note.note_id,
+        start=match.start(),
+        end=match.end(),
+        text=frame.note.text[match.start() : match.end()],
+        kind="birth",
+        label="Age" if source == "pattern:age" else "Datetime",
+        concept="",
+        day=day,
+        source=source,
+        section=frame.shape.section_at(match.start()).name,
+        sentence=(sentence.start, max(sentence.end, match.end())),
+    )
