@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import book
-from record_tables import COLUMNS, rows
+from record_tables import COLUMNS, NOTE, rows
 
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.model import KINDS
@@ -88,11 +88,15 @@ def _shown(cells: dict[str, str], concepts: ConceptTable) -> dict[str, str]:
     kind, concept, tumor = (cells.get(name, "") for name in ("kind", "concept", "tumor"))
     attributes = [pair for pair in cells.get("attributes", "").split(",") if pair]
     contexts = [word.strip() for word in cells.get("context", "").split(",")]
+    if kind == NOTE:
+        return {**dict.fromkeys(COLUMNS, ""), "patient": cells["patient"], "kind": f"*{concept}*", "day": cells["day"]}
     return {
         "patient": cells["patient"],
         "kind": kind_spelling(kind) if kind else "*nothing*",
         "concept": concepts.get(concept).name if concept in concepts and kind != "death" else "",
         "day": cells.get("day", "").replace("..", " to "),
+        "until": cells.get("until", "").replace("..", " to "),
+        "told": cells.get("told", ""),
         "attributes": ", ".join(_attribute(kind, pair, concepts) for pair in attributes),
         "context": ", ".join(SHOWN_CONTEXTS.get(word, word) for word in contexts),
         "tumor": ALL_TUMORS if tumor == "*" else tumor,

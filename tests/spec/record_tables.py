@@ -5,14 +5,18 @@ from __future__ import annotations
 import calendar
 import datetime
 from collections.abc import Mapping
+from dataclasses import replace
 
 from cohortium.kb.concepts import ConceptRow, ConceptTable
 from cohortium.kb.model import (
     Context,
     DayInterval,
+    Decision,
     Event,
     Experiencer,
     Journey,
+    Mention,
+    Note,
     Polarity,
     Temporality,
     Value,
@@ -35,7 +39,9 @@ CONTEXTS: Mapping[str, tuple[dict[str, object], World]] = {
     "rejected": ({}, World.POSSIBLE),
 }
 
-COLUMNS = ("patient", "kind", "concept", "day", "attributes", "context", "tumor")
+COLUMNS = ("patient", "kind", "concept", "day", "until", "attributes", "context", "tumor", "told")
+#: A line of this kind is a note: its concept is the note's type.
+NOTE = "note"
 
 
 def journeys(table: str) -> list[Journey]:
@@ -48,17 +54,50 @@ def journeys(table: str) -> list[Journey]:
         P1      | stage     |               | 2020-01-01..2020-01-31 | stage=IIA       | uncertain | t1
         P2      |
 
-    The header names the columns; those after the patient may be missing. A day is a date, a month, a year, two dates
+    The header names the columns; those after the patient may be missing. ``until`` is the day of the end. ``told``
+    names the types of the notes, of the event's own day, that tell of it (one each, independent); a line of kind
+    ``note`` is a note that tells of nothing. What is *kept* or *rejected* was weighed by a decision. A day is a date, a
+    month, a year, two dates
     with ``..`` between, or nothing. Attributes stand side by side with commas; numbers are numbers. The context is a
     word of CONTEXTS, or several with commas. A line with a patient alone is a patient without events. ValueError for a
     column or context that is not known.
     """
-    found: dict[str, list[Event]] = {}
+    found: dict[str, list[dict[str, str]]] = {}
     for cells in rows(table):
-        events = found.setdefault(cells["patient"], [])
-        if cells.get("kind"):
-            events.append(_event(cells))
-    return [Journey(patient, events=tuple(events)) for patient, events in found.items()]
+        found.setdefault(cells["patient"], []).append(cells)
+    return [_journey(patient, lines) for patient, lines in found.items()]
+
+
+def _journey(patient: str, lines: list[dict[str, str]]) -> Journey:
+    notes: dict[tuple[str, str], Note] = {}
+    mentions: list[Mention] = []
+    events: list[Event] = []
+    decisions: list[Decision] = []
+    for cells in lines:
+        day = cells.get("day", "")
+        if cells.get("kind") == NOTE:
+            _note(notes, patient, cells["concept"], day)
+            continue
+        if not cells.get("kind"):
+            continue
+        told = [_note(notes, patient, type_.strip(), day) for type_ in cells.get("told", "").split(",") if type_]
+        own = [
+            Mention(note.note_id, at, at + 1, ".", cells["kind"], "", cells.get("concept", ""))
+            for at, note in enumerate(told, len(mentions))
+        ]
+        mentions += own
+        event = _event(cells)
+        event = replace(event, evidence=tuple(one.mention_id for one in own), sources=max(1, len(own)))
+        events.append(event)
+        if {"kept", "rejected"} & {word.strip() for word in cells.get("context", "").split(",")}:
+            sides = ((event.event_id,), ()) if event.world is World.BELIEVED else ((), (event.event_id,))
+            decisions.append(Decision(patient, "made up", *sides, "made up"))
+    return Journey(patient, tuple(notes.values()), tuple(mentions), events=tuple(events), decisions=tuple(decisions))
+
+
+def _note(notes: dict[tuple[str, str], Note], patient: str, type_: str, day: str) -> Note:
+    date = datetime.date.fromordinal(day_interval(day).low) if day else None
+    return notes.setdefault((type_, day), Note(patient, f"{type_} {day}", "." * 100, date, type_))
 
 
 def rows(table: str) -> list[dict[str, str]]:
@@ -100,6 +139,7 @@ def _event(cells: Mapping[str, str]) -> Event:
         context=Context(**changes),  # type: ignore[arg-type]
         world=world,
         tumor=cells.get("tumor", ""),
+        end=day_interval(cells["until"]) if cells.get("until") else None,
     )
 
 
