@@ -14,6 +14,9 @@ from .genes import partial_families, with_families
 from .terms import both, concept, either, value
 
 
+_ORIGINS = frozenset({"nonresistant", "germline", "somatic"})
+
+
 @dataclass
 class GenePhrase:
     """What one noun phrase says of its genes."""
@@ -28,6 +31,7 @@ class GenePhrase:
     others: list[GenePhrase] = field(default_factory=list)
     pair: bool = False
     all_wanted: bool = False
+    slashes: int = 0
     noun_joins: set[str] = field(default_factory=set)
 
     def joins(self, other: GenePhrase) -> bool:
@@ -51,9 +55,21 @@ def query_of(phrase: GenePhrase, concepts: ConceptTable) -> str:
             first=concept(genes[0]), second=concept(genes[1]), first_value=value(genes[0]), second_value=value(genes[1])
         )
         return either([query, *_also("pair", genes)])
+    if phrase.slashes == 1 and len(genes) == 2 and nouns == ["fusion"] and not _related(genes, concepts):
+        names = [concepts.name(one).removesuffix(" gene") for one in genes]
+        raise Unclear(
+            f"whether a fusion of the two with each other: write '{'::'.join(names)} fusion', or of either: write"
+            f" '{' or '.join(names)} fusion'", ("/",),
+        )
     if phrase.all_wanted:
         return both([_of_genes((gene,), phrase, nouns, adjectives, concepts) for gene in genes])
     return _of_genes(genes, phrase, nouns, adjectives, concepts)
+
+
+def _related(genes: tuple[str, ...], concepts: ConceptTable) -> bool:
+    """Whether genes are of one family: such are seldom fused with each other."""
+    families = book.data("molecular")["families"]["whole"]
+    return any(all(concepts.is_a(gene, family) for gene in genes) for family in families if family in concepts)
 
 
 def _check(phrase: GenePhrase, nouns: list[str], adjectives: set[str]) -> None:
@@ -82,20 +98,19 @@ def _of_genes(
     harmful = bool(adjectives & {"harmful", "germline_only"}) or _is_harmful_set(genes, concepts)
     parts: list[str] = []
     plain = [noun for noun in nouns if noun not in ("mutation", "wild_type")]
+    if "exactly" in adjectives and nouns != ["wild_type"]:
+        raise Unclear("what 'exactly' is said of", ("exactly",))
+    placed = bool(phrase.proteins or phrase.residues or phrase.codons or phrase.exons)
     if phrase.proteins:
         parts.append(_proteins(genes, phrase.proteins, meaning, slots))
-    elif phrase.residues or phrase.codons:
-        codons = [*phrase.codons, *(residue[1:] for residue in phrase.residues)]
-        parts += [meaning["codon"].format(codon=codon, **slots) for codon in codons]
-    elif phrase.exons:
+    codons = [*phrase.codons, *(residue[1:] for residue in phrase.residues)]
+    parts += [meaning["codon"].format(codon=codon, **slots) for codon in codons]
+    if phrase.exons:
         parts += _exons(genes, phrase, plain, harmful, meaning, slots)
+    if placed:
+        parts = _restricted(parts, adjectives, harmful and not phrase.proteins)
     else:
-        if (
-            "mutation" in nouns
-            or adjectives & {"nonresistant", "germline", "somatic"}
-            and not plain
-            or (adjectives and not nouns)
-        ):
+        if "mutation" in nouns or (adjectives & _ORIGINS and not plain) or (adjectives and not nouns):
             parts.append(_mutation(genes, adjectives, harmful, meaning, slots))
             if "specific" in adjectives:
                 parts += _also("specific", genes)
@@ -105,15 +120,29 @@ def _of_genes(
             joined = names[0] if len(names) == 1 else f"({' or '.join(names)})"
             key = "exactly_wild_type" if "exactly" in adjectives else "wild_type"
             parts.append(meaning[key].format(genes=joined))
-        for noun in plain:
-            if noun not in meaning:
-                raise Unclear(f"what kind of {noun}: give the exon ('exon 20 insertion')", (noun,))
-            if noun == "skipping":
-                raise Unclear("which exon is skipped: write 'exon 14 skipping'", (noun,))
-            parts += [meaning[noun].format(**slots), *_also(noun, listed)]
+    if plain and adjectives & {"germline", "somatic", "germline_only"}:
+        raise Unclear(f"whether the origin is said of the {plain[0]} too", (plain[0],))
+    for noun in plain if not phrase.exons else ():
+        if noun not in meaning:
+            raise Unclear(f"what kind of {noun}: give the exon ('exon 20 insertion')", (noun,))
+        if noun == "skipping":
+            raise Unclear("which exon is skipped: write 'exon 14 skipping'", (noun,))
+        parts += [meaning[noun].format(**slots), *_also(noun, listed)]
     if not parts:
         raise Unclear("which change of the gene is meant: a mutation, fusion, amplification or deletion")
     return either(parts)
+
+
+def _restricted(parts: list[str], adjectives: set[str], harmful: bool) -> list[str]:
+    """Changes at a place, of an origin or harmful where that is said of them."""
+    if "germline_only" in adjectives or "nonresistant" in adjectives:
+        raise Unclear("what is said of changes at a place and what of the gene: write one after the other")
+    said = [f"variant with origin = {origin}" for origin in ("germline", "somatic") if origin in adjectives]
+    if len(said) == 2 or "any_origin" in adjectives:
+        said = []
+    if harmful:
+        said.append("'a harmful mutation'")
+    return [f"same event ({' and '.join([part, *said])})" for part in parts] if said else parts
 
 
 def _mutation(

@@ -70,6 +70,19 @@ def entries() -> Mapping[str, Entry]:
 
 
 @functools.cache
+def by_concept() -> Mapping[str, Entry]:
+    """Id of a concept -> the phrase that says what it means in a question."""
+    phrases = data("phrases")["phrase"]
+    return {one: Entry("phrase", entry["sort"], entry) for entry in phrases for one in entry.get("concepts", ())}
+
+
+def phrase_named(name: str) -> Entry:
+    """The phrase of this name."""
+    entry = next(one for one in data("phrases")["phrase"] if one.get("name") == name)
+    return Entry("phrase", entry["sort"], entry)
+
+
+@functools.cache
 def longest() -> int:
     """The most tokens that a phrase of the data has."""
     return max(len(key.split()) for key in entries())

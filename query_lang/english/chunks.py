@@ -68,6 +68,7 @@ class Criterion:
     after: tuple[Criterion, ...] = ()
     plural: bool = False
     condition: bool = False
+    name: str = ""
     #: What a molecular noun phrase said, so that phrases of one kind can be joined.
     said: object = field(default=None, hash=False, compare=False, repr=False)
 

@@ -212,34 +212,64 @@ def _spread_then_sites(items: Sequence[Item], at: int) -> tuple[list[Chunk], lis
 
 
 def phrases(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
-    """The items with entries of the phrase book as criteria."""
+    """The items with entries of the phrase book, by their words or by the concept they name, as criteria."""
     found: list[Item] = []
     for item in items:
-        if not (isinstance(item, Chunk) and item.type == "phrase"):
-            found.append(item)
-            continue
-        data = item.data
-        query = " ".join(str(data.get("query", "")).split())
-        only = data.get("only", ())
-        ids: tuple[str, ...] = ()
-        if item.value == "treatment" and "concept" in data:
-            ids = concepts.lookup(str(data["concept"]).strip("'"), ("drug", "procedure", "radiation"))[:1]
-        found.append(
-            Criterion(
-                item.value,
-                query,
-                item.text,
-                str(data.get("kind", "")),
-                ids,
-                bool(data.get("outside")),
-                str(data.get("beside", "")),
-                str(data.get("concept" if item.value == "disease" else "disease", "")),
-                tuple(only) if isinstance(only, list) else (),
-                item.start,
-                item.end,
-            )
-        )
+        entry = None
+        if isinstance(item, Chunk) and item.type == "phrase":
+            entry = book.Entry("phrase", item.value, item.data)
+        elif isinstance(item, Chunk) and len(item.ids) == 1 and item.type not in ("gene", "biomarker", "value"):
+            entry = book.by_concept().get(item.ids[0])
+        elif isinstance(item, Chunk) and item.ids == ("triple_negative_status",):
+            entry = book.by_concept().get(item.ids[0])
+        found.append(item if entry is None else _phrase(entry, item, concepts))
     return found
+
+
+def _phrase(entry: book.Entry, item: Item, concepts: ConceptTable) -> Criterion:
+    data = entry.data
+    query = " ".join(str(data.get("query", "")).split())
+    only = data.get("only", ())
+    ids: tuple[str, ...] = ()
+    if entry.value == "treatment" and "concept" in data:
+        ids = concepts.lookup(str(data["concept"]).strip("'"), ("drug", "procedure", "radiation"))[:1]
+    return Criterion(
+        entry.value,
+        query,
+        item.text,
+        str(data.get("kind", "")),
+        ids,
+        bool(data.get("outside")),
+        str(data.get("beside", "")),
+        str(data.get("concept" if entry.value == "disease" else "disease", "")),
+        tuple(only) if isinstance(only, list) else (),
+        item.start,
+        item.end,
+        name=str(data.get("name", "")),
+    )
+
+
+def combinations(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
+    """Criteria that together have a name of their own are that: metastatic and castration-resistant prostate cancer."""
+    found = list(items)
+    joins = {item.value for item in items if isinstance(item, Chunk) and item.type == "join"}
+    for one in book.data("phrases")["combination"]:
+        parts = [item for item in found if isinstance(item, Criterion) and item.name in one["parts"]]
+        about = [item for item in found if isinstance(item, Criterion) and _is_of(item, one["disease"], concepts)]
+        if {part.name for part in parts} != set(one["parts"]) or not about or joins & {"or", "not", "exclude", "except"}:
+            continue
+        whole = _phrase(book.phrase_named(one["means"]), parts[0], concepts)
+        used = {id(item) for item in (*parts, *about)}
+        at = min(number for number, item in enumerate(found) if id(item) in used)
+        found = [whole if number == at else item for number, item in enumerate(found) if number == at or id(item) not in used]
+    return found
+
+
+def _is_of(item: Criterion, disease: str, concepts: ConceptTable) -> bool:
+    """Whether a criterion is a diagnosis of the disease."""
+    if item.kind == "diagnosis":
+        return bool(item.ids) and all(concepts.is_a(one, disease) for one in item.ids)
+    return item.sort == "disease" and item.disease == f"diagnosis '{concepts.name(disease)}'"
 
 
 def settle(items: Sequence[Item]) -> list[Item]:
@@ -254,7 +284,7 @@ def settle(items: Sequence[Item]) -> list[Item]:
 
 def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """Words for a sex, beside a disease that only that sex has, carry nothing; elsewhere they cannot be answered."""
-    tumors = [one for item in items if isinstance(item, Chunk) and item.type == "tumor" for one in item.ids]
+    tumors = [one for item in items if isinstance(item, Criterion) and item.kind == "diagnosis" for one in item.ids]
     said = " ".join(item.disease or item.query for item in items if isinstance(item, Criterion))
     found: list[Item] = []
     for item in items:

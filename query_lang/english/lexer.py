@@ -144,6 +144,9 @@ def _single(token: Token, place: tuple[str, int, int]) -> Chunk | None:
     if whole is not None:
         parts = {axis: axis.upper() + whole[axis][1:].lower() for axis in ("t", "n", "m") if whole[axis]}
         return Chunk("tnm", *place, data={"prefix": (whole["prefix"] or "").lower(), **parts})
+    axis = re.fullmatch(r"(yp|yc|rp|[cpr])([TNM])", word)
+    if axis is not None:
+        return Chunk("axis", *place, axis[2].lower(), data={"prefix": axis[1]})
     if _DATE.fullmatch(word):
         return Chunk("date", *place, word)
     if _NUMBER.fullmatch(word):
@@ -159,7 +162,7 @@ def _single(token: Token, place: tuple[str, int, int]) -> Chunk | None:
         return Chunk("exon", *place, number, data={"exons": (int(number),), "noun": what})
     bare = word[2:].strip("()") if word.lower().startswith("p.") else word
     upper = bare.upper() if re.fullmatch(r"[a-z]\d{1,4}[a-z]", bare) else bare
-    if len(bare) >= 4 and is_protein_change(upper):
+    if len(bare) >= 4 and is_protein_change(upper) and not re.search("[BJOUZ]", upper.split("fs")[0].split("del")[0]):
         return Chunk("protein", *place, protein_change(upper))
     if re.fullmatch(r"[VGKELRTDSYAQ]\d{2,4}", bare.upper()) and not re.fullmatch(r"[EKDLTS]\d\d?", bare.upper()):
         return Chunk("residue", *place, bare.upper())
@@ -200,9 +203,37 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
         found = tuple(
             one for one in concepts.lookup(name) if one not in book.data("words")["said_by_findings"]["diseases"]
         )
+        if found and _of_several_genes(span, found, concepts):
+            # A list of genes means those genes, also where the ontology has a wider name for them.
+            return None
+        found = tuple(one for one in found if not _says_more(span, one, concepts))
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _of(found, place, concepts)
     return None
+
+
+def _says_more(span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
+    """Whether words of the span ask for more than the concept is: ``metastatic breast carcinoma``, ``severe nausea``."""
+    if len(span) == 1 or concepts.get(found).kind not in ("tumor", "condition", "drug", "procedure"):
+        return False
+    name = concepts.name(found).lower()
+    for token in span:
+        entry = book.entries().get(word_key(token.text))
+        asks = entry is not None and (entry.type == "vague" or (entry.type == "phrase" and entry.value == "extent"))
+        if asks and token.low not in name:
+            rest = " ".join(one.text for one in span if one is not token and one.text != "-")
+            if found in concepts.lookup(rest):
+                return True
+    return False
+
+
+def _of_several_genes(span: tuple[Token, ...], found: Sequence[str], concepts: ConceptTable) -> bool:
+    if not any(token.low in ("/", "and", "&") for token in span):
+        return False
+    kind = concepts.get(found[0]).kind
+    parts = [token.text for token in span if token.is_word and token.low != "and"]
+    genes = all(concepts.lookup(part, ("gene",)) for part in parts)
+    return kind == "gene" or (kind == "biomarker" and genes and len(parts) > 1)
 
 
 def _spellings(span: tuple[Token, ...], text: str) -> Iterator[str]:

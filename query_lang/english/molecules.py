@@ -105,6 +105,8 @@ class _Reader:
             self.at = start
             return None
         said = phrase.nouns or phrase.exons or phrase.proteins or phrase.residues or phrase.codons
+        if not said and phrase.pair and len(set(phrase.genes)) == 2:
+            phrase.nouns = said = ["fusion"]
         if not said and "specific" in phrase.adjectives:
             said = ["mutation"]
         if not said and not phrase.adjectives:
@@ -193,6 +195,7 @@ class _Reader:
             join = self._peek(at)
             if join is not None and (join.is_join("pair") or join.is_join("hyphen")):
                 phrase.pair = True
+            phrase.slashes += join is not None and join.is_join("slash")
             at = following
             chunk = self._gene(at)
             assert chunk is not None
@@ -271,7 +274,7 @@ class _Reader:
     def _back(self, phrase: GenePhrase) -> None:
         """What stands after the genes."""
         at = self.at
-        had_genes = bool(phrase.genes)
+        had_genes = bool(phrase.genes or phrase.proteins)
         noun_before = bool(phrase.nouns)
         while had_genes:
             chunk = self._peek(at)

@@ -33,7 +33,7 @@ def tumors(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             )
         else:
             found.append(item)
-    return _of_only(_refined(found, concepts), concepts)
+    return _general_before_list(_of_only(_refined(found, concepts), concepts), concepts)
 
 
 def _of_only(items: list[Item], concepts: ConceptTable) -> list[Item]:
@@ -266,7 +266,7 @@ def _general_before_list(items: list[Item], concepts: ConceptTable) -> list[Item
         return items
     first, rest = items[places[0]], [items[at] for at in places[1:]]
     joins = [item for item in items[places[0] + 1 : places[1]] if isinstance(item, Chunk) and item.type == "join"]
-    if not any(item.is_join("any_of", "colon", "open") for item in joins):
+    if not joins or any(item.is_join("or", "and", "and_or", "slash") for item in joins):
         return items
     assert isinstance(first, Criterion)
     if all(

@@ -176,6 +176,7 @@ class Parser:
             links.append(link)
             at = element[1]
         members, links, at = self._cut(members, links, at, head, start)
+        self._check_end(members, links, at)
         self.at = at
         self._use(*members)
         trailing_either = self._joins(at, "any_of") or self._joins(at, "comma") and self._joins(at + 1, "any_of")
@@ -187,6 +188,12 @@ class Parser:
         if "or" in links and "and" not in links and not negated and head != "any_of":
             group = self._with_next(group, members)
         self.groups += group
+
+    def _check_end(self, members: list[Criterion], links: list[str], at: int) -> None:
+        """``A or B C disease``, all of them adjectives: whether C is said with B alone is open."""
+        following = self._criterion(at)
+        if "or" in links and members[0].sort == "extent" and following is not None and following.sort == "extent":
+            raise Unclear("what the 'or' between the adjectives joins", tuple(one.text for one in (*members, following)))
 
     def _with_next(self, group: list[Group], members: list[Criterion]) -> list[Group]:
         """``A or B and C``: whether C belongs to B alone or to both has no sign where nothing else parts them."""
@@ -449,8 +456,9 @@ class Parser:
         base = last[-1]
         if base.kind == "variant" and criterion.kind == "variant":
             return set(criterion.ids) <= set(base.ids) and "same event" in base.query
-        if item.value == "not" and item.text.lower() not in ("not", "not a"):
-            return False
+        if base.sort == criterion.sort == "treatment" and item.value == "not" and self._below(criterion, base):
+            # "surgery but not mastectomy": another operation, or none of that kind?
+            return self.chooser.choose("one of another kind", "none of that kind") == 0
         if base.sort == criterion.sort == "treatment" and item.value == "exclude":
             return bool(base.ids) and bool(criterion.ids)
         if base.sort == criterion.sort == "disease" and item.value == "exclude" and len(self.groups) == 1:
@@ -458,6 +466,11 @@ class Parser:
                 any(self.concepts.related(one, other) for other in base.ids) for one in criterion.ids
             )
         return False
+
+    def _below(self, narrow: Criterion, wide: Criterion) -> bool:
+        return bool(narrow.ids and wide.ids) and all(
+            one not in wide.ids and any(self.concepts.is_a(one, other) for other in wide.ids) for one in narrow.ids
+        )
 
     def _exception(self) -> None:
         """What is taken away from the list before: concepts of it, or changes of its genes."""
@@ -504,6 +517,9 @@ class Parser:
             away = "".join(f" and not {by_protein(one.query)}" for one in excluded)
             return replace(group, query=f"same event ({inner}{away})")
         ids = tuple(dict.fromkeys(one for member in group.members for one in member.ids))
+        for one in book.data("words")["remains"].values():
+            if base.query == one["treatment"] and [member.ids for member in excluded] == [(one["without"],)]:
+                return replace(group, query=one["means"])
         if excluded[0].sort == "in_situ":
             if not ids:
                 raise Unclear("which disease is meant not to be in situ")

@@ -13,6 +13,8 @@ from . import book
 from .wording import tokens_of, word_key
 
 _SHORTEST = 5
+#: From so many letters on two slips are allowed, between equal beginnings and ends.
+_LONG = 10
 #: So many times as often must the likeliest of two words that are as near stand in names.
 _CLEARLY = 4
 
@@ -29,7 +31,8 @@ def corrected(text: str, concepts: ConceptTable) -> tuple[str, tuple[tuple[str, 
             continue
         if concepts.lookup(word):
             continue
-        right = _nearest(word.lower(), known, concepts)
+        near = _nearest(word.lower(), known, concepts) or _nearest(word_key(word), known, concepts)
+        right = None if near is None else known[near]
         if right is not None:
             pieces += [text[at : token.start], right]
             at = token.end
@@ -43,17 +46,20 @@ def _is_symbol(word: str) -> bool:
 
 
 def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str | None:
-    """The one known word that is nearest: one slip for short words, two for long ones; None if two are as near."""
-    most = 1 if len(word) < 8 else 2
-    choices = _by_length(tuple(known.values()))
+    """The key of the one known word that is nearest: one slip for short words, two for long ones; None if two are as near."""
+    most = 1 if len(word) < _LONG else 2
+    choices = _by_length(tuple(known))
     candidates = [one for length in range(len(word) - most, len(word) + most + 1) for one in choices.get(length, ())]
     found = process.extract(word, candidates, scorer=DamerauLevenshtein.distance, score_cutoff=most, limit=8)
     if not found:
         return None
+    found = [one for one in found if one[1] < 2 or (one[0][:3] == word[:3] and one[0][-2:] == word[-2:])]
+    if not found:
+        return None
     best = found[0][1]
     often = _frequencies(concepts)
-    nearest = sorted({str(one) for one, distance, _ in found if distance == best}, key=lambda one: -often.get(one, 0))
-    if len(nearest) > 1 and often.get(nearest[0], 0) < _CLEARLY * max(1, often.get(nearest[1], 0)):
+    nearest = sorted({str(one) for one, distance, _ in found if distance == best}, key=lambda one: -often.get(known[one], 0))
+    if len(nearest) > 1 and often.get(known[nearest[0]], 0) < _CLEARLY * max(1, often.get(known[nearest[1]], 0)):
         return None
     return nearest[0]
 

@@ -221,8 +221,10 @@ class _Reader:
                 Bound(one, "=", str(chunk.data[one]), prefix=prefix) for one in ("t", "n", "m") if one in chunk.data
             ]
             return made, at + 1
+        axis_prefix = ""
         if chunk.type == "axis":
             axis = chunk.value
+            axis_prefix = str(chunk.data.get("prefix", ""))
             at = self._after(at + 1)
             repeated = self._peek(at)
             if repeated is not None and repeated.type == "axis" and repeated.value in (axis, "stage"):
@@ -263,7 +265,7 @@ class _Reader:
             if chunk.type == "category"
             else axis or "stage"
         )
-        prefix = str(chunk.data.get("prefix", ""))
+        prefix = str(chunk.data.get("prefix", "")) or axis_prefix
         end = at + 1
         joint, inner = self._peek(end), self._after(end)
         if joint is not None:
@@ -286,6 +288,10 @@ class _Reader:
                 after = None
         if after is not None and after.type == "comparison_after" and operator == "=":
             return [Bound(axis, after.value, value, prefix=prefix)], inner + 1
+        signed = self._peek(end)
+        if operator == "=" and signed is not None and signed.type == "value" and signed.ids[:1] == ("positive",):
+            # "IIC+" is IIC or higher.
+            return [Bound(axis, ">=", value, prefix=prefix)], end + 1
         values = [value]
         while operator == "=" and (joint := self._peek(end)) is not None and joint.is_join("or", "slash", "comma"):
             following = self._peek(self._after(end + 1))

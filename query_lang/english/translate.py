@@ -18,7 +18,7 @@ from ..resolve import resolve_text
 from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
-from .facts import markers, metastases, phrases, positives, settle, sexes
+from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
 from .lexer import chunks_of
 from .molecules import molecular
 from .names import Step, another, rest, treatments, tumors
@@ -157,11 +157,12 @@ def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     items = another(
         [item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts
     )
+    items = combinations(items, concepts)
     criteria = [item for item in items if isinstance(item, Criterion) and item.sort != "said"]
     if not criteria:
         raise Unclear("no disease, finding or treatment is named")
     only = criteria[0]
-    if len(criteria) == 1 and len(only.text) == 2 and only.text.isupper() and only.text.isalpha():
+    if len(criteria) == 1 and only.kind not in ("ecog", "kps") and len(only.text) == 2 and only.text.isupper() and only.text.isalpha():
         raise Unclear(f"'{only.text}' alone can mean several things; write it out", (only.text,))
     return [item for item in items if not (isinstance(item, Criterion) and item.sort == "said")]
 
@@ -170,6 +171,10 @@ def _check_question(chunks: Sequence[Chunk]) -> None:
     for chunk in chunks:
         if chunk.type == "no_question":
             raise Unclear(f"'{chunk.text}': this does not ask for a cohort of patients", (chunk.text,))
+    wide = book.data("words")["too_wide"]["concepts"]
+    for chunk in chunks:
+        if chunk.type not in ("phrase", "performance") and any(one in wide for one in chunk.ids):
+            raise Unclear(f"'{chunk.text}' says no more than a kind of thing: name which", (chunk.text,))
     vague = [chunk for chunk in chunks if chunk.type == "vague"]
     if vague:
         raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))

@@ -99,6 +99,11 @@ def whole(groups: Sequence[Group]) -> str:
     parts: list[str] = []
     own = [group for group in diseases if group.outside]
     named = [group.query for group in diseases if not group.outside]
+    if named == ["diagnosis concept:malignant_neoplasm"] or named == ["diagnosis concept:neoplasm"] and inside:
+        # Any cancer names no tumor in particular.
+        patient = [*named, *patient] if "malignant" in named[0] else patient
+        named = []
+        besides = []
     named += [group.disease for group in own if inside and group.disease]
     named += [group.disease for group in wanted if group.sort == "treatment" and group.disease]
     named += [group.disease for group in diseases if not group.outside and group.disease]
