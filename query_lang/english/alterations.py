@@ -13,7 +13,6 @@ from .chunks import Unclear
 from .genes import partial_families, with_families
 from .terms import both, concept, either, value
 
-
 _ORIGINS = frozenset({"nonresistant", "germline", "somatic"})
 
 
@@ -59,7 +58,8 @@ def query_of(phrase: GenePhrase, concepts: ConceptTable) -> str:
         names = [concepts.name(one).removesuffix(" gene") for one in genes]
         raise Unclear(
             f"whether a fusion of the two with each other: write '{'::'.join(names)} fusion', or of either: write"
-            f" '{' or '.join(names)} fusion'", ("/",),
+            f" '{' or '.join(names)} fusion'",
+            ("/",),
         )
     if phrase.all_wanted:
         return both([_of_genes((gene,), phrase, nouns, adjectives, concepts) for gene in genes])

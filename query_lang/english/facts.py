@@ -218,9 +218,13 @@ def phrases(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
         entry = None
         if isinstance(item, Chunk) and item.type == "phrase":
             entry = book.Entry("phrase", item.value, item.data)
-        elif isinstance(item, Chunk) and len(item.ids) == 1 and item.type not in ("gene", "biomarker", "value"):
-            entry = book.by_concept().get(item.ids[0])
-        elif isinstance(item, Chunk) and item.ids == ("triple_negative_status",):
+        elif (
+            isinstance(item, Chunk)
+            and len(item.ids) == 1
+            and item.type not in ("gene", "biomarker", "value")
+            or isinstance(item, Chunk)
+            and item.ids == ("triple_negative_status",)
+        ):
             entry = book.by_concept().get(item.ids[0])
         found.append(item if entry is None else _phrase(entry, item, concepts))
     return found
@@ -256,12 +260,18 @@ def combinations(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     for one in book.data("phrases")["combination"]:
         parts = [item for item in found if isinstance(item, Criterion) and item.name in one["parts"]]
         about = [item for item in found if isinstance(item, Criterion) and _is_of(item, one["disease"], concepts)]
-        if {part.name for part in parts} != set(one["parts"]) or not about or joins & {"or", "not", "exclude", "except"}:
+        if (
+            {part.name for part in parts} != set(one["parts"])
+            or not about
+            or joins & {"or", "not", "exclude", "except"}
+        ):
             continue
         whole = _phrase(book.phrase_named(one["means"]), parts[0], concepts)
         used = {id(item) for item in (*parts, *about)}
         at = min(number for number, item in enumerate(found) if id(item) in used)
-        found = [whole if number == at else item for number, item in enumerate(found) if number == at or id(item) not in used]
+        found = [
+            whole if number == at else item for number, item in enumerate(found) if number == at or id(item) not in used
+        ]
     return found
 
 

@@ -33,6 +33,8 @@ _TNM: Final = re.compile(
 )
 _GROUP: Final = re.compile(r"(?:0|i{1,3}|iv)[a-d]?\d?|[0-4][a-d]?", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?%?")
+#: Letters that stand for no amino acid.
+_NO_RESIDUE: Final = re.compile("[BJOUZ]")
 _DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 _CODON: Final = re.compile(r"[A-Z]\d{1,4}")
 _EXON: Final = re.compile(r"(?:exon|ex|e)(\d{1,2})", re.IGNORECASE)
@@ -162,7 +164,7 @@ def _single(token: Token, place: tuple[str, int, int]) -> Chunk | None:
         return Chunk("exon", *place, number, data={"exons": (int(number),), "noun": what})
     bare = word[2:].strip("()") if word.lower().startswith("p.") else word
     upper = bare.upper() if re.fullmatch(r"[a-z]\d{1,4}[a-z]", bare) else bare
-    if len(bare) >= 4 and is_protein_change(upper) and not re.search("[BJOUZ]", upper.split("fs")[0].split("del")[0]):
+    if len(bare) >= 4 and is_protein_change(upper) and not _NO_RESIDUE.search(upper.split("fs")[0].split("del")[0]):
         return Chunk("protein", *place, protein_change(upper))
     if re.fullmatch(r"[VGKELRTDSYAQ]\d{2,4}", bare.upper()) and not re.fullmatch(r"[EKDLTS]\d\d?", bare.upper()):
         return Chunk("residue", *place, bare.upper())
@@ -199,10 +201,9 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
     code = re.fullmatch(r"(?:rxnorm\s)?(?:rxcui|cui|rxnorm)(?:\scode)?(?:\s?#)?\s(\d+)", shown, re.IGNORECASE)
     if code is not None:
         return _of(concepts.lookup(f"RxCUI {code[1]}"), place, concepts)
+    findings = book.data("words")["said_by_findings"]["diseases"]
     for name in _spellings(span, text):
-        found = tuple(
-            one for one in concepts.lookup(name) if one not in book.data("words")["said_by_findings"]["diseases"]
-        )
+        found = tuple(one for one in concepts.lookup(name) if one not in findings)
         if found and _of_several_genes(span, found, concepts):
             # A list of genes means those genes, also where the ontology has a wider name for them.
             return None
@@ -213,7 +214,7 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
 
 
 def _says_more(span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
-    """Whether words of the span ask for more than the concept is: ``metastatic breast carcinoma``, ``severe nausea``."""
+    """Whether words of the span ask for more than the concept: ``metastatic breast carcinoma``, ``severe nausea``."""
     if len(span) == 1 or concepts.get(found).kind not in ("tumor", "condition", "drug", "procedure"):
         return False
     name = concepts.name(found).lower()

@@ -46,7 +46,7 @@ def _is_symbol(word: str) -> bool:
 
 
 def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str | None:
-    """The key of the one known word that is nearest: one slip for short words, two for long ones; None if two are as near."""
+    """The key of the one nearest known word: one slip for short words, two for long ones; None if two are as near."""
     most = 1 if len(word) < _LONG else 2
     choices = _by_length(tuple(known))
     candidates = [one for length in range(len(word) - most, len(word) + most + 1) for one in choices.get(length, ())]
@@ -58,8 +58,11 @@ def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str
         return None
     best = found[0][1]
     often = _frequencies(concepts)
-    nearest = sorted({str(one) for one, distance, _ in found if distance == best}, key=lambda one: -often.get(known[one], 0))
-    if len(nearest) > 1 and often.get(known[nearest[0]], 0) < _CLEARLY * max(1, often.get(known[nearest[1]], 0)):
+    nearest = sorted(
+        {str(one) for one, distance, _ in found if distance == best}, key=lambda one: -often.get(known[one], 0)
+    )
+    times = [often.get(known[one], 0) for one in nearest]
+    if len(times) > 1 and times[0] < _CLEARLY * max(1, times[1]):
         return None
     return nearest[0]
 

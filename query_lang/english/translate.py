@@ -162,7 +162,13 @@ def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     if not criteria:
         raise Unclear("no disease, finding or treatment is named")
     only = criteria[0]
-    if len(criteria) == 1 and only.kind not in ("ecog", "kps") and len(only.text) == 2 and only.text.isupper() and only.text.isalpha():
+    if (
+        len(criteria) == 1
+        and only.kind not in ("ecog", "kps")
+        and len(only.text) == 2
+        and only.text.isupper()
+        and only.text.isalpha()
+    ):
         raise Unclear(f"'{only.text}' alone can mean several things; write it out", (only.text,))
     return [item for item in items if not (isinstance(item, Criterion) and item.sort == "said")]
 
