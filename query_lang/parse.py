@@ -12,6 +12,7 @@ from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken, VisitEr
 from .build import Builder
 from .build_values import Mistake
 from .errors import QueryError
+from .habits import advised
 from .mistakes import message_for
 from .nodes import Among, Defined, Definition, Query, QueryTreeError, children
 from .parameters import Filled, Parameters, fill
@@ -52,6 +53,7 @@ def parse(text: str, parameters: Parameters | None = None, definitions: tuple[De
     return parse_with_places(text, parameters, definitions).query
 
 
+@advised
 def parse_with_places(
     text: str, parameters: Parameters | None = None, definitions: tuple[Definition, ...] = ()
 ) -> Parsed:

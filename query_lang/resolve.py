@@ -11,6 +11,7 @@ from ..kb.scales import Scales
 from .compounds import spelled_out, split_biomarker, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .errors import QueryError
+from .habits import advised
 from .mistakes import hint_for_name
 from .nodes import (
     AllOf,
@@ -49,6 +50,7 @@ _MOST_ERRORS: Final = 5
 _PERFORMANCE: Final = {"ecog": "ECOG", "who": "ECOG", "zubrod": "ECOG", "kps": "KPS", "karnofsky": "KPS"}
 
 
+@advised
 def resolve_text(
     text: str,
     concepts: ConceptTable,

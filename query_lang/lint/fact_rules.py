@@ -111,6 +111,18 @@ def pointless_picks(examined: Examined) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
+def any_results(examined: Examined) -> Iterator[Finding]:
+    """A marker named without a result, as in *ER and PR positive*: any result will do, also a negative one."""
+    for placed in examined.placed:
+        node = placed.site.node
+        if not isinstance(node, Exists) or node.events.condition is not None or node.events.concept is None:
+            continue
+        ids = [concept.id for concept in named_concepts(node.events.concept) if concept.id in examined.concepts]
+        markers = bool(ids) and all(examined.concepts.kind(one) == "biomarker" for one in ids)
+        if markers and node.events.kind in (None, "biomarker") and node.events.context == "present":
+            yield examined.finding("any-result", placed, part=shown(node))
+
+
 def implausible_values(examined: Examined) -> Iterator[Finding]:
     """A comparison with a number that no such value reaches."""
     for placed in examined.placed:

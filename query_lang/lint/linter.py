@@ -14,6 +14,7 @@ from ..resolve import resolve, resolve_text
 from .atoms import Atoms
 from .examined import Examined
 from .fact_rules import (
+    any_results,
     empty_facts,
     empty_orders,
     implausible_ages,
@@ -60,6 +61,7 @@ RULES: Final[tuple[Rule, ...]] = (
     shadowing_definitions,
     orders_after_death,
     pointless_picks,
+    any_results,
     implausible_values,
     implausible_ages,
     wrong_concepts,

@@ -142,7 +142,7 @@ def test_what_a_knowledge_base_does_not_hold_is_told(kb: KnowledgeBase, query: s
 @pytest.mark.parametrize(
     "query",
     [
-        "lung cancer", "medication cisplatin", "medication platinum and biomarker HER2", "HER2 negative",
+        "lung cancer", "medication cisplatin", "medication platinum and biomarker HER2 negative", "HER2 negative",
         "no evidence of metastasis to brain", "diagnosis in 2020", "medication cisplatin within 90 days of diagnosis",
         "diagnosis exactly breast cancer", "not lung cancer", "diagnosis since 2020 until 2030",
     ],
