@@ -1,4 +1,4 @@
-"""Habits of writing (``habits.toml``): what people bring along from SQL, from forms and from speech, told for what it is.
+"""Habits of writing (``habits.toml``): what people bring from SQL, from forms and from speech, told for what it is.
 
 They are looked at only when a query is refused: no query that can be read is touched by them.
 """
