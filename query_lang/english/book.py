@@ -55,6 +55,13 @@ def entries() -> Mapping[str, Entry]:
     for section in ("axis", "comparison", "comparison_after", "basis", "performance", "condition"):
         for value, forms in staging[section].items():
             add(forms, Entry(section, value))
+    timing = data("timing")
+    for section in ("line", "lines", "context", "order"):
+        for value, forms in timing[section].items():
+            if (section, value) != ("order", "of"):
+                add(forms, Entry(section, value))
+    for value, forms in timing["age"].items():
+        add(forms, Entry(value, value))
     words = data("words")
     for value, forms in words["join"].items():
         add(forms, Entry("join", value))

@@ -46,7 +46,7 @@ class Parser(ListReader):
                 self._treated(item)
             elif item.is_join("semicolon") and not self._headed(self.at):
                 self._any_of = False
-            elif item.is_join("before", "after", "within", "since", "until", "another", "nor"):
+            elif item.is_join("since", "until", "another", "nor"):
                 raise Unclear(f"what '{item.text}' relates to", (item.text,), unknown=True)
             self.at += 1
         lost = [item for item in self.items if isinstance(item, Criterion) and item.start not in self._used]

@@ -45,6 +45,9 @@ class Bound:
 
 def staging(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """The items with statements on stage and performance as criteria."""
+    if any(isinstance(item, Chunk) and item.type == "condition" for item in items):
+        # "If N0, then T3": no order in time.
+        items = [_no_order(item) for item in items]
     reader = _Reader(items)
     found: list[Item] = []
     bounds: list[tuple[Bound, int, int, str]] = []
@@ -68,6 +71,12 @@ def staging(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
         found.append(items[at])
         at += 1
     return _joined(found, bounds, concepts) if bounds else found
+
+
+def _no_order(item: Item) -> Item:
+    if isinstance(item, Chunk) and item.type == "order" and item.value == "then":
+        return Chunk("skip", item.text, item.start, item.end)
+    return item
 
 
 class _Reader:

@@ -25,6 +25,7 @@ from .names import Step, another, rest, treatments, tumors
 from .sentence import Parser
 from .spelling import corrected
 from .staging import staging
+from .timing import timing
 from .whole import whole
 from .wording import one_form, tokens_of
 
@@ -152,7 +153,7 @@ def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
         items = step(items, concepts)
     items = sexes(items, concepts)
     items = rest(items, concepts)
-    items = settle(items)
+    items = settle(timing(items, concepts))
     _check_read(items)
     items = another(
         [item for item in items if not (isinstance(item, Chunk) and item.type in ("skip", "basis_used"))], concepts
