@@ -92,7 +92,7 @@ def documents() -> tuple[str, ...]:
     return tuple(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests/circe/documents").glob("*.json")))
 
 
-# --- making texts ------------------------------------------------------------------------------------------------------
+# --- making texts -----------------------------------------------------------------------------------------------------
 
 
 def soup(random: Random, most: int = 40) -> str:
@@ -161,7 +161,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-# --- what must hold ----------------------------------------------------------------------------------------------------
+# --- what must hold ---------------------------------------------------------------------------------------------------
 
 
 def run_query(text: str) -> str:

@@ -54,6 +54,7 @@ class ConceptTable:
         self._below: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
         self._names: _NameIndex | None = None
+        self._by_kinds: dict[frozenset[str] | None, dict[str, str]] = {}
 
     @classmethod
     def from_files(cls, folder: Path | None = None, extra: Path | None = None) -> ConceptTable:
@@ -170,13 +171,20 @@ class ConceptTable:
 
     def nearest(self, text: str, kinds: Iterable[str] | None = None, n: int = 3) -> list[str]:
         """Up to ``n`` known names that resemble ``text``, the most similar first: for "did you mean"."""
-        wanted = None if kinds is None else frozenset(kinds)
-        choices: dict[str, str] = {}
-        for row in self._rows:
-            if wanted is None or row.kind in wanted:
-                for name in self.names(row.id):
-                    choices.setdefault(normal_form(name), name)
+        choices = self._choices(None if kinds is None else frozenset(kinds))
         return [choices[normal] for normal in _most_similar(normal_form(text), list(choices), n)]
+
+    def _choices(self, kinds: frozenset[str] | None) -> dict[str, str]:
+        """Normal form -> name, of the concepts of these kinds; a query with several unknown names asks again."""
+        choices = self._by_kinds.get(kinds)
+        if choices is None:
+            choices = {}
+            for row in self._rows:
+                if kinds is None or row.kind in kinds:
+                    for name in self.names(row.id):
+                        choices.setdefault(normal_form(name), name)
+            self._by_kinds[kinds] = choices
+        return choices
 
     def _index(self) -> _NameIndex:
         # Two threads may build it at once; both build the same, and one assignment wins.
