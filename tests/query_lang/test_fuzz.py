@@ -45,25 +45,7 @@ def test_all_of_unicode(text: str) -> None:
 
 
 @QUIET
-@given(
-    st.integers(1, 120),
-    st.lists(
-        st.sampled_from(
-            [
-                "({})",
-                "not {}",
-                "same tumor ({})",
-                "same event ({})",
-                "(death or {})",
-                "(stage IV and {})",
-                "at least 1 of ({}, death)",
-                "(death except {})",
-            ]
-        ),
-        min_size=1,
-        max_size=4,
-    ),
-)
+@given(st.integers(1, 120), st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4))
 def test_deep_nesting(depth: int, shapes: list[str]) -> None:
     """Any criteria inside each other, up to the limit and beyond."""
     text = "metastasis"
