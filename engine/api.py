@@ -80,17 +80,23 @@ class OpenKb:
         if isinstance(query, nodes.Query):
             return Cohort(self._store, resolve(query, self.concepts, self.scales))
         known = (*named_cohorts(self._store, cohorts or {}), *read_definitions(definitions))
-        return Cohort(self._store, resolve_text(query, self.concepts, self.scales, parameters, known), query)
+        found = Cohort(self._store, resolve_text(query, self.concepts, self.scales, parameters, known), query)
+        found.given = (parameters, known)
+        return found
 
-    def lint(self, query: str | nodes.Query) -> tuple[Finding, ...]:
+    def lint(
+        self,
+        query: str | nodes.Query,
+        parameters: Parameters | None = None,
+        definitions: Iterable[str | os.PathLike[str]] = (),
+        cohorts: Mapping[str, Cohort] | None = None,
+    ) -> tuple[Finding, ...]:
         """What is doubtful in a query, the gravest first, each with its place and what to do; see docs/lint.md.
 
-        QueryError if it cannot be read or resolved.
+        Parameters, files of definitions and named cohorts as for :meth:`find`. QueryError if the query cannot be read
+        or resolved.
         """
-        # Imported when asked for: answering a query does not need it.
-        from ..query_lang.lint.linter import lint
-
-        return lint(query, self.concepts, self.scales, self._store)
+        return self.find(query, parameters, definitions, cohorts).findings()
 
     def find_circe(self, source: str | os.PathLike[str] | Mapping[str, Any], *, lossy: bool = False) -> Cohort:
         """The cohort of an OHDSI cohort definition (Circe JSON: a path, its text or what it holds).

@@ -21,6 +21,7 @@ from .fast import evaluate
 
 if TYPE_CHECKING:
     from ..query_lang.lint.finding import Finding
+    from ..query_lang.parameters import Parameters
     from .explain import Explanation
 
 #: Sub-expressions that :meth:`Cohort.parts` lists, at most.
@@ -50,6 +51,8 @@ class Cohort:
         self._kb = kb
         self.query = query
         self._text = text
+        #: The parameters, and the definitions from elsewhere, with which the text was read.
+        self.given: tuple[Parameters | None, tuple[nodes.Definition, ...]] = (None, ())
         self.world = world
 
     def __repr__(self) -> str:
@@ -199,7 +202,7 @@ class Cohort:
         from ..query_lang.lint.atoms import Atoms
         from ..query_lang.lint.linter import lint_resolved
 
-        return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb)
+        return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb, *self.given)
 
     def parts(self) -> list[tuple[Cohort, int]]:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first

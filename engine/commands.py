@@ -82,12 +82,12 @@ def lint(
     kb: KbArgument,
     text: QueryArgument,
     output: NoRowsOption = Format.TABLE,
+    settings: SetOption = None,
+    definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Tell what is doubtful in a query: what contradicts itself, adds nothing, or is never told of here."""
-    from .api import open as open_kb
-
-    cohort = open_kb(kb).find(query_text(text))
+    cohort = asked(kb, text, settings, definitions)
     findings = cohort.findings()
     payload = {
         "query": cohort.text,

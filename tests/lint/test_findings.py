@@ -160,3 +160,15 @@ def test_every_wording_is_used() -> None:
     }  # fmt: skip
     assert set(wordings()) - tested <= {"unused-parameter", "not-checked"}
     assert tested <= set(wordings())
+
+
+def test_parameters_and_definitions_from_elsewhere_keep_their_places(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """A finding is placed in the text as it was written, with its parameters and without the definitions of files."""
+    text = "stage >= $low and far and stage >= III"
+    (tmp_path / "shared.txt").write_text("let unasked be death; let far be metastasis and metastasis to brain;")
+    found = OpenKb(kb).lint(text, {"low": "IV"}, [tmp_path / "shared.txt"])
+    (redundant,) = [one for one in found if one.code == "redundant" and one.offset is not None]
+    assert text[redundant.offset : redundant.end] == "stage >= III"
+    assert not [one for one in found if one.code == "unused-definition"]
+    # What is doubtful in a file of definitions is told without a place in the query.
+    assert [one.offset for one in found if one.code == "redundant" and one is not redundant] == [None]
