@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -42,6 +43,7 @@ from .nodes import (
     Under,
     Union,
     Window,
+    children,
 )
 from .vocabulary import (
     CONTEXT_OF_SPELLING,
@@ -98,6 +100,7 @@ class Builder(RelationRules, Transformer_NonRecursive):
     known: tuple[Definition, ...] = ()
     _definitions: dict[str, str] = field(default_factory=dict)
     _bodies: dict[str, PatientExpression] = field(default_factory=dict)
+    _put_in: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         super().__init__(visit_tokens=False)
@@ -110,7 +113,15 @@ class Builder(RelationRules, Transformer_NonRecursive):
     # --- patients ---------------------------------------------------------------------------------------------------
 
     def start(self, parts: list[Any]) -> Query:
-        return Query(parts[-1], tuple(parts[:-1]))
+        body: PatientExpression = parts[-1]
+        kept: list[Definition] = []
+        used = set(_names_in(body))
+        for definition in reversed(parts[:-1]):
+            # A name for a fact in time (an index date) has been put in where it stood.
+            if definition.name in used or definition.name not in self._put_in:
+                kept.insert(0, definition)
+                used.update(_names_in(definition.body))
+        return Query(body, tuple(kept))
 
     def definition(self, parts: list[Any]) -> Definition:
         name, body = parts
@@ -389,6 +400,16 @@ class Builder(RelationRules, Transformer_NonRecursive):
 
     def window_between(self, parts: list[Any]) -> Window:
         return Window(day(parts[0], last=False), day(parts[1], last=True))
+
+
+def _names_in(node: PatientExpression) -> Iterator[str]:
+    """The definitions that a criterion uses by name."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Defined):
+            yield one.name
+        waiting.extend(children(one))
 
 
 def _kind(parts: list[Any]) -> str:

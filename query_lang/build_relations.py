@@ -32,6 +32,7 @@ class RelationRules:
     """One method per rule, as in :class:`~.build.Builder`, which gives them the bodies of definitions."""
 
     _bodies: Mapping[str, PatientExpression]
+    _put_in: set[str]
 
     def timed(self, parts: list[Any]) -> PatientExpression:
         if len(parts) == 1:
@@ -101,6 +102,7 @@ class RelationRules:
             case Or(parts):
                 return [events for part in parts for events in self._facts(part, word)]
             case Defined(name) if name in self._bodies:
+                self._put_in.add(name)
                 return self._facts(self._bodies[name], word)
         raise Mistake(
             f"'{word}' relates two single facts, and on one side stands something else",
