@@ -55,3 +55,9 @@ class LockedError(CohortiumError):
     """Another process is writing this knowledge base (exit 7)."""
 
     exit_code = 7
+
+
+class SqlError(CohortiumError):
+    """A statement of free SQL cannot be read, is not allowed, or fails (exit 3)."""
+
+    exit_code = 3

@@ -8,6 +8,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Self
 
 import duckdb
@@ -124,6 +125,11 @@ class KnowledgeBase:
                 raise layout.wrong_schema(opened.manifest.get("schema_version", "unknown"))
             return opened
         raise AssertionError("unreachable")
+
+    @property
+    def database(self) -> Path:
+        """The DuckDB file of this generation."""
+        return self._layout.generation(self.generation) / DATABASE
 
     def close(self) -> None:
         """Close the connection; every later call fails."""
