@@ -27,7 +27,6 @@ INTERRUPTED = 130
 LATER = {
     "verify": "proofs and their independent verifier",
     "why-not": "explanations of why a patient is left out",
-    "sql": "read-only SQL over the knowledge base",
     "bench": "benchmarks and generated corpora",
     "train": "training of recognisers",
     "check": "the care of knowledge bases",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ..kb.concepts import ConceptTable
@@ -19,7 +20,11 @@ from .cohort import Cohort, named_cohorts
 from .journey import Timeline, timeline
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..kb.free_sql import FreeSql
     from ..query_lang.lint.finding import Finding
+    from ..query_lang.sql.source_text import Parameters as SqlParameters
 
 if TYPE_CHECKING:
     from .asking import Answer
@@ -39,6 +44,8 @@ class OpenKb:
     def __init__(self, store: KnowledgeBase) -> None:
         """Use :func:`open`."""
         self._store = store
+        self._sql: FreeSql | None = None
+        self._opening = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -49,6 +56,9 @@ class OpenKb:
     def close(self) -> None:
         """Release the files; cohorts that were not evaluated yet fail afterwards."""
         self._store.close()
+        with self._opening:
+            if self._sql is not None:
+                self._sql.close()
 
     @property
     def concepts(self) -> ConceptTable:
@@ -139,6 +149,38 @@ class OpenKb:
 
         return Answer(self._store, translated(self._store, question, translator))
 
-    def sql(self, statement: str) -> object:
-        """Not yet: read-only SQL over the knowledge base."""
-        raise NotYet("sql() is not yet there; it comes with SQL over the knowledge base. Hint: find() takes a query")
+    def find_sql(self, text: str, parameters: SqlParameters | None = None) -> Cohort:
+        """The cohort that a SELECT over the virtual tables denotes; see docs/sql.md. QueryError if it cannot be read.
+
+        ``parameters`` are the values of ``:name`` (a mapping) or of ``?`` (a sequence). The cohort's
+        ``resolved`` is the query in the query language, which has the same meaning.
+        """
+        # Imported when asked for: the parser of SQL would slow down every start.
+        from ..query_lang.sql.front import parse_sql
+
+        parsed = parse_sql(text, parameters)
+        return Cohort(self._store, resolve(parsed.query, self.concepts, self.scales, parsed), text)
+
+    def sql(
+        self,
+        statement: str,
+        parameters: Sequence[object] | Mapping[str, object] | None = None,
+        *,
+        limit: int | None = None,
+        seconds: float = 60.0,
+    ) -> pa.Table:
+        """The rows of a read-only DuckDB statement over the views of docs/sql.md, as an Arrow table.
+
+        ``parameters`` fill ``?`` and ``$1`` (a sequence) or ``$name`` (a mapping). ``limit`` keeps the first
+        rows; after ``seconds`` the statement is stopped. Files, network, extensions and settings are shut off.
+        SqlError for whatever goes wrong; its message holds no note text.
+        """
+        return self._free_sql().answer(statement, parameters, limit=limit, seconds=seconds)
+
+    def _free_sql(self) -> FreeSql:
+        from ..kb.free_sql import FreeSql
+
+        with self._opening:
+            if self._sql is None:
+                self._sql = FreeSql(self._store.database)
+            return self._sql

@@ -1,4 +1,4 @@
-"""The commands of answering: ``info``, ``query``, ``ask``, ``explain``, ``lint`` and ``repl``."""
+"""The commands of answering: ``info``, ``query``, ``ask``, ``explain``, ``lint``, ``sql`` and ``repl``."""
 
 from __future__ import annotations
 
@@ -57,10 +57,11 @@ def query(
     explain: Annotated[bool, typer.Option("--explain", help="Show each listed patient's evidence.")] = False,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    as_sql: Annotated[bool, typer.Option("--sql", help="QUERY is a SELECT over the virtual tables.")] = False,
     out: OutOption = None,
 ) -> None:
     """Find the patients that a query denotes."""
-    cohort = asked(kb, text, settings, definitions)
+    cohort = asked_sql(kb, text, settings, definitions) if as_sql else asked(kb, text, settings, definitions)
     if limit is None and explain and output is Format.TABLE and out is None:
         limit = TABLE_ROWS
     payload = cohort_payload(cohort, world, limit, explain)
@@ -146,6 +147,16 @@ def asked(kb: Path, text: str, settings: list[str] | None, definitions: list[Pat
     return open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
 
 
+def asked_sql(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
+    """As :func:`asked`, of a SELECT over the virtual tables."""
+    from ..query_lang.library import read_parameters
+    from .api import open as open_kb
+
+    if definitions:
+        raise UsageError("definitions are of the query language. Hint: in SQL, begin with WITH name AS (SELECT …)")
+    return open_kb(kb).find_sql(query_text(text), read_parameters(settings or ()))
+
+
 def query_text(text: str) -> str:
     """The query itself; ``-`` reads it from standard input."""
     if text == "-":
@@ -172,6 +183,33 @@ def explain(
     answer(found.as_dict(), output=output, out=out, as_table=lambda: print(found.as_text()))
 
 
+def sql(
+    kb: KbArgument,
+    statement: Annotated[str, typer.Argument(metavar="STATEMENT", help="A SELECT in quotes; - reads standard input.")],
+    output: FormatOption = Format.TABLE,
+    limit: Annotated[int | None, typer.Option(min=0, help="Give at most so many rows (a table: 20).")] = None,
+    seconds: Annotated[float, typer.Option(min=0.001, help="Stop the statement after so many seconds.")] = 60.0,
+    out: OutOption = None,
+) -> None:
+    """Answer a read-only SQL statement over the views of the knowledge base."""
+    from .api import open as open_kb
+    from .tables import print_rows, rows_payload
+
+    # A table shows the first rows, and needs one more to tell that there are more.
+    shown = TABLE_ROWS if limit is None and output is Format.TABLE and out is None else limit
+    text = query_text(statement)
+    found = open_kb(kb).sql(text, limit=None if shown is None else shown + 1, seconds=seconds)
+    payload = rows_payload(text, found, shown)
+    rows = [tuple(row.values()) for row in payload["rows"]]
+    answer(
+        payload,
+        output=output,
+        out=out,
+        as_table=lambda: print_rows(payload),
+        as_csv=lambda: print_csv(payload["columns"], rows),
+    )
+
+
 def repl(kb: KbArgument) -> None:
     """Ask query after query; :help tells what else."""
     from .api import open as open_kb
@@ -187,5 +225,6 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("explain", explain),
     ("lint", lint),
     ("import-circe", import_circe),
+    ("sql", sql),
     ("repl", repl),
 )

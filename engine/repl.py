@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from ..kb.errors import CohortiumError, UsageError
 from ..kb.terminal import count_text, print_table
-from .tables import WorldName, certainty_rows, print_findings, print_info, print_journey, print_notes
+from .tables import (
+    WorldName,
+    certainty_rows,
+    print_findings,
+    print_info,
+    print_journey,
+    print_notes,
+    print_rows,
+    rows_payload,
+)
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -105,6 +114,7 @@ class Conversation:
             ":world": (self._world, ":world NAME        list the patients of believed, certain or possible"),
             ":limit": (self._limit, ":limit N           list at most N patients"),
             ":info": (self._info, ":info              what the knowledge base holds"),
+            ":sql": (self._sql, ":sql STATEMENT     rows of a read-only SQL statement (docs/sql.md)"),
             ":help": (self._help, ":help              this"),
             ":quit": (self._help, ":quit              leave (so does Ctrl-D)"),
         }
@@ -186,6 +196,16 @@ class Conversation:
 
     def _info(self, rest: str) -> None:
         print_info(self.kb.info())
+
+    def _sql(self, statement: str) -> None:
+        if not statement:
+            raise UsageError(":sql needs a statement, for example :sql SELECT kind, count(*) FROM events GROUP BY kind")
+        try:
+            found = self.kb.sql(statement, limit=self.limit + 1)
+        except KeyboardInterrupt:
+            print("interrupted")
+            return
+        print_rows(rows_payload(statement, found, self.limit), ":limit N")
 
     def _help(self, rest: str) -> None:
         print("A line is a query, for example: diagnosis of breast cancer and HER2 positive")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..kb.terminal import count_text, print_table, value_text
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ..query_lang.lint.finding import Finding
     from .cohort import Cohort
     from .evidence import ShownEvent
@@ -56,6 +58,35 @@ def certainty_rows(cohort: Cohort, patients: list[str]) -> list[tuple[str, str]]
         (patient, "certain" if patient in certain else "believed" if patient in believed else "possible")
         for patient in patients
     ]
+
+
+def rows_payload(statement: str, table: pa.Table, limit: int | None) -> dict[str, Any]:
+    """The rows of a SQL statement as JSON has them, at most ``limit``; ``more`` tells whether there are more."""
+    shown = table if limit is None else table.slice(0, limit)
+    rows = [{name: _plain_cell(value) for name, value in row.items()} for row in shown.to_pylist()]
+    return {
+        "statement": statement,
+        "columns": table.schema.names,
+        "rows": rows,
+        "more": table.num_rows > shown.num_rows,
+    }
+
+
+def _plain_cell(value: object) -> object:
+    """A value that JSON has: a map comes as its pairs."""
+    if isinstance(value, list) and value and all(isinstance(pair, tuple) for pair in value):
+        return {str(name): inner for name, inner in value}
+    return value
+
+
+def print_rows(payload: dict[str, Any], option: str = "--limit N") -> None:
+    """The rows of a SQL statement as a table; ``option`` is what gives more of them."""
+    if payload["rows"]:
+        print_table(payload["columns"], [tuple(row.values()) for row in payload["rows"]])
+    else:
+        print("no rows")
+    if payload["more"]:
+        print(f"… and more ({option} gives more)")
 
 
 def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None) -> None:

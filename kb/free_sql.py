@@ -34,7 +34,7 @@ SECONDS: Final = 60.0
 _BATCH: Final = 10_000
 _BETWEEN_INTERRUPTS: Final = 0.02
 #: Settings of the instance, before and after the generation is attached. Once locked, none can be changed.
-_OPENING: Final = {
+_OPENING: Final[Mapping[str, str]] = {
     "allow_community_extensions": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -48,7 +48,9 @@ _CLOSING: Final = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
-_EXPLAIN: Final = re.compile(r"(?:\s+|--[^\n]*(?:\n|$)|/\*.*?\*/)*EXPLAIN(?P<how>\s+ANALYZE)?(?=[\s(])", re.IGNORECASE | re.DOTALL)
+_EXPLAIN: Final = re.compile(
+    r"(?:\s+|--[^\n]*(?:\n|$)|/\*.*?\*/)*EXPLAIN(?P<how>\s+ANALYZE)?(?=[\s(])", re.IGNORECASE | re.DOTALL
+)
 _OWN_WORDS: Final = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 
 Parameters = Sequence[object] | Mapping[str, object]
@@ -65,12 +67,12 @@ def view_names() -> tuple[str, ...]:
 
 
 class FreeSql:
-    """Answers statements over one generation's database file. Safe across threads: each statement has its own cursor."""
+    """Answers statements over one generation's database file. Safe across threads: a statement has its own cursor."""
 
     def __init__(self, database: str | os.PathLike[str]) -> None:
         """MissingKb when the file is gone."""
         self._connecting = threading.Lock()
-        self._connection = duckdb.connect(":memory:", config=_OPENING)
+        self._connection = duckdb.connect(":memory:", config=dict(_OPENING))
         # ATTACH takes no parameter; the path is ours, not a statement's.
         path = str(database).replace("'", "''")
         try:

@@ -1,4 +1,4 @@
-"""From statements that hold together to criteria: rows become facts, links become scopes, gaps become orders in time."""
+"""From statements that hold together to criteria: rows become facts, links scopes, gaps orders in time."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from typing import Final
 from .. import nodes
 from .formula import (
     Correlated,
+    Different,
     Formula,
     Gap,
     Leaf,
     Link,
     NotSaid,
+    OnAge,
     OnAttributes,
     OnConcept,
     OnContext,
     OnDay,
     OnPatients,
     OnPick,
+    OnTold,
     Present,
     Row,
     alternatives,
     other_than,
 )
+from .intervals import EVERY, Interval, Pair, admitted_gaps, clear, orders, sequence
 
-#: Differences of days: from, to; None is no bound.
-Interval = tuple[int | None, int | None]
-
-_SELECTING: Final = (OnConcept, OnDay, OnContext)
+_SELECTING: Final = (OnConcept, OnDay, OnContext, OnTold)
+_ABOUT_ONE: Final = (OnConcept, OnAttributes, OnDay, OnContext, OnPick, OnAge, OnTold)
 
 
 def patients_of(formula: Formula) -> nodes.PatientExpression:
@@ -43,14 +45,21 @@ def patients_of(formula: Formula) -> nodes.PatientExpression:
 def events_of(formula: Formula) -> nodes.Events:
     """The events that the formula selects of its only row. NotSaid if it says anything else."""
     found = alternatives(formula)
-    rows = [leaf.row for leaf in found[0] if isinstance(leaf, Present)]
-    if len(found) == 1 and len(rows) == 1 and rows[0].table.events:
-        facts = _facts(rows, found[0])
-        if not any(isinstance(leaf, OnPatients | Correlated) for leaf in found[0]):
-            return facts[rows[0]].events()
-    raise NotSaid(
-        "what is counted is one table with conditions on its own columns", "find these patients in a SELECT of their own"
-    )
+    if len(found) > 1:
+        raise NotSaid("what is counted is one set of events, and OR makes several", "count each in a SELECT of its own")
+    return _single(found[0])
+
+
+def _single(leaves: Sequence[Leaf]) -> nodes.Events:
+    rows = [leaf.row for leaf in leaves if isinstance(leaf, Present)]
+    others = [leaf for leaf in leaves if not isinstance(leaf, (Present, *_ABOUT_ONE)) or isinstance(leaf, OnAge)]
+    if len(rows) != 1 or not rows[0].table.events or others:
+        raise NotSaid(
+            "here one table stands, with conditions on its own columns",
+            "find other patients in a SELECT of their own",
+            rows[0] if rows else None,
+        )
+    return _facts(rows, leaves)[rows[0]].events()
 
 
 def _check_picks(found: Sequence[Sequence[Leaf]]) -> None:
@@ -86,6 +95,8 @@ class _Fact:
     windows: list[nodes.Window] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     picks: list[nodes.Pick] = field(default_factory=list)
+    told: list[OnTold] = field(default_factory=list)
+    ages: list[OnAge] = field(default_factory=list)
 
     def take(self, leaf: Leaf) -> None:
         match leaf:
@@ -101,13 +112,28 @@ class _Fact:
                 self.contexts.append(context)
             case OnPick(_, pick):
                 self.picks.append(pick)
+            case OnTold():
+                self.told.append(leaf)
+            case OnAge():
+                self.ages.append(leaf)
+
+    def criterion(self) -> nodes.PatientExpression:
+        """That there is such an event, perhaps at an age."""
+        if not self.ages:
+            return nodes.Exists(self.events())
+        low = max(age.low for age in self.ages)
+        highs = [age.high for age in self.ages if age.high is not None]
+        high = min(highs) if highs else None
+        if high is not None and low > high:
+            raise NotSaid("nobody is of such an age", "check the bounds of 'age'", self.row)
+        return nodes.AgeAt(self.events(), None, low, high)
 
     def events(self) -> nodes.Events:
         name, kind = self.row.table.name, self.row.table.kind
         if len(self.wanted) > 1:
             raise NotSaid(
                 f"one event of '{name}' is asked to be of two concepts",
-                "two events are two tables: FROM … AS a JOIN … AS b USING (patient_id); for alternatives write OR or IN",
+                "two events are two tables: FROM … AS a JOIN … AS b USING (patient_id); alternatives are OR or IN",
                 self.row,
             )
         if self.negatives and not self.wanted:
@@ -117,12 +143,18 @@ class _Fact:
                 self.row,
             )
         if kind is None and not self.wanted:
-            raise NotSaid("the table 'event' holds every kind of event", "say which concept: WHERE concept = '…'", self.row)
+            raise NotSaid(
+                "the table 'event' holds every kind of event", "say which concept: WHERE concept = '…'", self.row
+            )
         if len(set(self.contexts)) > 1 or len(set(self.picks)) > 1:
-            raise NotSaid("'context' and 'pick' have one value each", "write two SELECTs and join them with UNION", self.row)
+            raise NotSaid(
+                "'context' and 'pick' have one value each", "write two SELECTs and join them with UNION", self.row
+            )
         concept = other_than(self.wanted[0], self.negatives) if self.wanted else None
         conditions = self.conditions
-        condition = None if not conditions else conditions[0] if len(conditions) == 1 else nodes.AllOf(tuple(conditions))
+        condition = (
+            None if not conditions else conditions[0] if len(conditions) == 1 else nodes.AllOf(tuple(conditions))
+        )
         return nodes.Events(
             kind,
             concept,
@@ -130,7 +162,20 @@ class _Fact:
             self.contexts[0] if self.contexts else "present",
             self.picks[0] if self.picks else nodes.Pick(),
             self._window(),
+            self._source(),
+            any(told.undisputed for told in self.told),
+            max((told.sources for told in self.told), default=1),
         )
+
+    def _source(self) -> str:
+        found = list(dict.fromkeys(told.source for told in self.told if told.source))
+        if len(found) > 1:
+            raise NotSaid(
+                "one event is asked to be told according to two classes of notes",
+                "write two SELECTs and join them with INTERSECT",
+                self.row,
+            )
+        return found[0] if found else ""
 
     def _window(self) -> nodes.Window | None:
         if not self.windows:
@@ -144,7 +189,7 @@ class _Fact:
 def _facts(rows: Iterable[Row], leaves: Iterable[Leaf]) -> dict[Row, _Fact]:
     facts = {row: _Fact(row) for row in rows}
     for leaf in leaves:
-        if isinstance(leaf, OnConcept | OnAttributes | OnDay | OnContext | OnPick):
+        if isinstance(leaf, _ABOUT_ONE):
             facts[leaf.row].take(leaf)
     return facts
 
@@ -177,7 +222,15 @@ class _Assembly:
         self._check_outer()
         self._facts = _facts(self._rows, leaves)
         self._patients, self._tumors, self._same = (self._linked(what) for what in ("patient", "tumor", "event"))
-        self._gaps = _gaps([leaf for leaf in leaves if isinstance(leaf, Gap)])
+        self._different = {(leaf.left, leaf.right) for leaf in leaves if isinstance(leaf, Different)}
+        self._gaps: dict[Pair, list[Interval]] = {pair: [EVERY] for pair in self._different}
+        self._gaps |= admitted_gaps([leaf for leaf in leaves if isinstance(leaf, Gap)])
+        self._related = _Groups(self._rows)
+        for left, right in self._gaps:
+            self._related.join(left, right)
+        self._absences = [
+            _Absence.of(inner) for leaf in leaves if isinstance(leaf, Correlated) for inner in _denied(leaf)
+        ]
 
     def _check_outer(self) -> None:
         known = set(self._rows)
@@ -206,7 +259,6 @@ class _Assembly:
                     f"say that both are of one patient: {row.alias}.patient_id = {self._rows[0].alias}.patient_id",
                     row,
                 )
-        absent = [found for leaf in self._leaves if isinstance(leaf, Correlated) for found in self._absent(leaf)]
         done: set[Row] = set()
         parts: list[nodes.PatientExpression] = []
         for row in self._rows:
@@ -217,143 +269,162 @@ class _Assembly:
                     parts.append(row.patients)
                 continue
             tumor = self._tumors.of(row)
-            inside = [expression for owner, expression in absent if owner in tumor]
+            inside = [absence for absence in self._absences if absence.tumor in tumor]
             if len(tumor) == 1 and not inside:
                 parts.append(self._unit(row, done, None))
                 continue
-            units = [self._unit(one, done, tumor) for one in sorted(tumor, key=lambda one: one.number) if one not in done]
-            units += inside
+            ordered = sorted(tumor, key=lambda one: one.number)
+            units = [self._unit(one, done, tumor) for one in ordered if one not in done]
+            units += [absence.denial() for absence in inside if not absence.times]
             parts.append(nodes.SameTumor(units[0] if len(units) == 1 else nodes.And(tuple(units))))
+        absences = iter(self._absences)
         for leaf in self._leaves:
             if isinstance(leaf, OnPatients):
                 parts.append(leaf.expression)
             elif isinstance(leaf, Correlated):
-                parts += [expression for owner, expression in self._absent(leaf) if owner is None]
+                for _ in _denied(leaf):
+                    absence = next(absences)
+                    if absence.tumor is None and not absence.times:
+                        parts.append(absence.denial())
         return parts
 
     def _unit(self, row: Row, done: set[Row], scope: set[Row] | None) -> nodes.PatientExpression:
         """The criterion of a row and of those that it hangs together with but for the tumor."""
-        same = self._same.of(row)
-        related = [pair for pair in self._gaps if row in pair]
-        for other in (*same, *[one for pair in related for one in pair]):
+        same, related = self._same.of(row), self._related.of(row)
+        for other in same | related:
             if scope is not None and other not in scope or scope is None and len(self._tumors.of(other)) > 1:
                 raise NotSaid(
                     f"'{other.alias}' and '{row.alias}' hang together, and only one of them is tied to a tumor",
                     f"tie both: {other.alias}.tumor = {row.alias}.tumor",
                     other,
                 )
+        between = [absence for absence in self._absences if absence.outer & (same | related)]
+        for absence in between:
+            if (absence.tumor is not None) != (scope is not None):
+                raise NotSaid(
+                    "NOT EXISTS looks at another tumor, or at more tumors, than the table that it is tied to",
+                    f"tie both by tumor, or neither: {absence.row.alias}.tumor = {row.alias}.tumor",
+                    absence.row,
+                )
+        done |= same | related
         if len(same) > 1:
-            if any(one in pair for one in same for pair in self._gaps):
+            if len(related) > 1 or between or any(self._facts[one].ages for one in same):
                 raise NotSaid("one event has one day", "leave out the comparison of days, or the one of events", row)
-            done |= same
             ordered = sorted(same, key=lambda one: one.number)
             return nodes.SameEvent(nodes.And(tuple([nodes.Exists(self._facts[one].events()) for one in ordered])))
-        if len(related) > 1:
+        if len(related) == 1:
+            if not between:
+                return self._facts[row].criterion()
+            if len(between) > 1 or self._facts[row].ages:
+                raise NotSaid(
+                    "'NOT EXISTS' is asked twice of the days around one event, or beside its age",
+                    "write two SELECTs and join them with INTERSECT (each may then find another event)",
+                    row,
+                )
+            absence = between[0]
+            return clear(self._facts[row].events(), absence.events(), absence.intervals(row))
+        if any(self._facts[one].ages for one in related):
             raise NotSaid(
-                f"'{row.alias}' is compared in time with more than one table",
-                "write a SELECT for each two of them, and join these with INTERSECT (each may then find another event)",
+                "'age' is asked of an event that is compared in time with another",
+                "ask the age in a SELECT of its own: patient_id IN (SELECT …)",
                 row,
             )
-        if not related:
-            done.add(row)
-            return nodes.Exists(self._facts[row].events())
-        left, right = related[0]
-        if len([pair for pair in self._gaps if left in pair or right in pair]) > 1:
-            raise NotSaid(
-                f"'{left.alias}' or '{right.alias}' is compared in time with more than one table",
-                "write a SELECT for each two of them, and join these with INTERSECT (each may then find another event)",
-                row,
-            )
-        done |= {left, right}
-        orders = _orders(self._facts[left].events(), self._facts[right].events(), self._gaps[left, right])
-        return orders[0] if len(orders) == 1 else nodes.Or(tuple(orders))
+        without = {absence.pair(): absence.events() for absence in between}
+        if len(without) < len(between):
+            raise NotSaid("two NOT EXISTS lie between the same events", "write one, with OR in it", row)
+        facts = {one: self._facts[one].events() for one in related}
+        if len(related) == 2:
+            pair = next(pair for pair in self._gaps if row in pair)
+            found = orders(pair, facts, self._gaps[pair], pair in self._different, without)
+            return found[0] if len(found) == 1 else nodes.Or(tuple(found))
+        gaps = {pair: admitted for pair, admitted in self._gaps.items() if pair[0] in related}
+        if any(pair in self._different for pair in gaps):
+            raise NotSaid("different concepts are asked of two events", "write the third in a SELECT of its own", row)
+        return sequence(facts, gaps, without)
 
-    def _absent(self, leaf: Correlated) -> list[tuple[Row | None, nodes.PatientExpression]]:
-        """What NOT EXISTS denies: each with the row whose tumor it is about, if it is about one's."""
-        found: list[tuple[Row | None, nodes.PatientExpression]] = []
-        for inner in alternatives(leaf.inner):
-            own = {one.row for one in inner if isinstance(one, Present)}
-            ties = [one for one in inner if not own.issuperset(_rows_of(one))]
-            kept = [one for one in inner if own.issuperset(_rows_of(one))]
-            links = [one for one in ties if isinstance(one, Link)]
-            if len(links) < len(ties) or any(link.what == "event" for link in links):
-                raise NotSaid(
-                    "NOT EXISTS is tied to the outer SELECT by more than patient and tumor",
-                    "tie it by patient_id, and by tumor if that is meant",
-                )
-            if not any(link.what == "patient" for link in links):
-                raise NotSaid(
-                    "NOT EXISTS is not tied to the patient of the outer SELECT",
-                    "write WHERE b.patient_id = a.patient_id in it, or patient_id NOT IN (SELECT patient_id FROM …)",
-                )
-            owners = {row for link in links if link.what == "tumor" for row in (link.left, link.right) if row not in own}
-            if len(owners) > 1:
-                raise NotSaid("NOT EXISTS is tied to two tumors", "tie it to one")
-            found.append((next(iter(owners), None), nodes.Not(_conjunction(kept))))
-        return found
+
+def _denied(leaf: Correlated) -> list[list[Leaf]]:
+    return alternatives(leaf.inner)
+
+
+@dataclass(frozen=True)
+class _Absence:
+    """What one NOT EXISTS denies, and by what it is tied to the rows around it."""
+
+    leaves: tuple[Leaf, ...]
+    row: Row
+    #: The outer row whose tumor it is about.
+    tumor: Row | None
+    times: tuple[Gap, ...]
+
+    @classmethod
+    def of(cls, inner: Sequence[Leaf]) -> _Absence:
+        own = {one.row for one in inner if isinstance(one, Present)}
+        row = min(own, key=lambda one: one.number)
+        ties = [one for one in inner if not own.issuperset(_rows_of(one))]
+        kept = tuple([one for one in inner if own.issuperset(_rows_of(one))])
+        links = [one for one in ties if isinstance(one, Link) and one.what != "event"]
+        times = tuple([one for one in ties if isinstance(one, Gap)])
+        if len(links) + len(times) < len(ties) or (times and len(own) > 1):
+            raise NotSaid(
+                "NOT EXISTS is tied to the outer SELECT by more than patient, tumor and days",
+                "tie one table by patient_id, and by tumor or day if that is meant",
+                row,
+            )
+        if not any(link.what == "patient" for link in links):
+            raise NotSaid(
+                "NOT EXISTS is not tied to the patient of the outer SELECT",
+                "write WHERE b.patient_id = a.patient_id in it, or patient_id NOT IN (SELECT patient_id FROM …)",
+                row,
+            )
+        owners = {one for link in links if link.what == "tumor" for one in (link.left, link.right) if one not in own}
+        if len(owners) > 1:
+            raise NotSaid("NOT EXISTS is tied to two tumors", "tie it to one", row)
+        return cls(kept, row, next(iter(owners), None), times)
+
+    @property
+    def outer(self) -> set[Row]:
+        """The outer rows that it is tied to by days."""
+        return {one for gap in self.times for one in (gap.left, gap.right) if one != self.row}
+
+    def denial(self) -> nodes.PatientExpression:
+        """That there is nothing of the kind."""
+        return nodes.Not(_conjunction(self.leaves))
+
+    def events(self) -> nodes.Events:
+        """The one set of events that is denied."""
+        return _single(self.leaves)
+
+    def intervals(self, outer: Row) -> list[Interval]:
+        """The differences, from the outer row's day, in which nothing may lie."""
+        found = admitted_gaps(self.times)
+        ((pair, admitted),) = found.items()
+        if pair[0] == outer:
+            return admitted
+        return [(None if high is None else -high, None if low is None else -low) for low, high in reversed(admitted)]
+
+    def pair(self) -> Pair:
+        """The two outer rows strictly between whose days nothing may lie, the earlier first."""
+        found = {one: self._from(one) for one in self.outer}
+        after = [one for one, admitted in found.items() if admitted == [(1, None)]]
+        before = [one for one, admitted in found.items() if admitted == [(None, -1)]]
+        if len(found) != 2 or len(after) != 1 or len(before) != 1:
+            raise NotSaid(
+                "beside events that are compared in time, NOT EXISTS is read of what lies strictly between two of them",
+                "for example: NOT EXISTS (… c.day > a.day AND c.day < b.day)",
+                self.row,
+            )
+        return after[0], before[0]
+
+    def _from(self, outer: Row) -> list[Interval]:
+        own = tuple([gap for gap in self.times if outer in (gap.left, gap.right)])
+        return _Absence(self.leaves, self.row, self.tumor, own).intervals(outer)
 
 
 def _rows_of(leaf: Leaf) -> tuple[Row, ...]:
     match leaf:
-        case Link(_, left, right) | Gap(left, right):
+        case Link(_, left, right) | Gap(left, right) | Different(left, right):
             return (left, right)
         case OnPatients() | Correlated():
             return ()
     return (leaf.row,)
-
-
-# --- time -------------------------------------------------------------------------------------------------------------
-
-
-def _gaps(found: Sequence[Gap]) -> dict[tuple[Row, Row], list[Interval]]:
-    """For each two rows, which differences of their days are admitted."""
-    admitted: dict[tuple[Row, Row], list[Interval]] = {}
-    for gap in found:
-        if not gap.apart:
-            intervals: list[Interval] = [(gap.low, gap.high)]
-        elif not gap.low:
-            intervals = [(None if gap.high is None else -gap.high, gap.high)]
-        else:
-            intervals = [(None if gap.high is None else -gap.high, -gap.low), (gap.low, gap.high)]
-        pair = (gap.left, gap.right)
-        before = admitted.get(pair, [(None, None)])
-        admitted[pair] = [both for one in before for other in intervals if (both := _common(one, other)) is not None]
-        if not admitted[pair]:
-            raise NotSaid("no two days lie so to each other", "check the bounds of the days between them")
-    return {pair: intervals for pair, intervals in admitted.items() if intervals != [(None, None)]}
-
-
-def _common(one: Interval, other: Interval) -> Interval | None:
-    lows = [low for low in (one[0], other[0]) if low is not None]
-    highs = [high for high in (one[1], other[1]) if high is not None]
-    low, high = (max(lows) if lows else None), (min(highs) if highs else None)
-    return None if low is not None and high is not None and low > high else (low, high)
-
-
-def _orders(left: nodes.Events, right: nodes.Events, admitted: Sequence[Interval]) -> list[nodes.PatientExpression]:
-    """The orders in time in which right's day less left's is admitted."""
-
-    def order(relation: str, minimum: int, maximum: int | None) -> nodes.PatientExpression:
-        return nodes.Ordered(left, relation, right, minimum, maximum)
-
-    if len(admitted) == 2:
-        (first, last), (low, high) = admitted
-        if low is not None and high is not None and first == -high and last == -low:
-            return [order("within", low, high)]
-    found: list[nodes.PatientExpression] = []
-    for low, high in admitted:
-        if low is not None and low >= 1:
-            found.append(order("before", low, high))
-        elif high is not None and high <= -1:
-            found.append(order("after", -high, None if low is None else -low))
-        else:
-            # The same day lies in it: first the stretch that is as long on both sides, then what is left of one side.
-            around = min(bound for bound in (None if low is None else -low, high) if bound is not None)
-            found.append(order("within", 0, around))
-            if high is None or high > around:
-                found.append(order("before", around + 1, high))
-            if low is None or -low > around:
-                found.append(order("after", around + 1, None if low is None else -low))
-    return found
-
-

@@ -79,6 +79,33 @@ class OnPick:
 
 
 @dataclass(frozen=True, slots=True)
+class OnAge:
+    """The patient's age in completed years at the row's day."""
+
+    row: Row
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OnTold:
+    """How the row's event is known: according to which notes, by how many, disputed or not (see ``nodes.Events``)."""
+
+    row: Row
+    source: str = ""
+    sources: int = 1
+    undisputed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """The concepts of two rows are unrelated: neither lies below the other."""
+
+    left: Row
+    right: Row
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """Two rows have the same patient, tumor or event (``what``)."""
 
@@ -114,7 +141,21 @@ class Correlated:
     negative: bool = False
 
 
-Leaf = Present | OnConcept | OnAttributes | OnDay | OnContext | OnPick | Link | Gap | OnPatients | Correlated
+Leaf = (
+    Present
+    | OnConcept
+    | OnAttributes
+    | OnDay
+    | OnContext
+    | OnPick
+    | OnAge
+    | OnTold
+    | Different
+    | Link
+    | Gap
+    | OnPatients
+    | Correlated
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +178,7 @@ _Kind = TypeVar("_Kind", OnAttributes, OnConcept, OnPatients)
 
 
 class NotSaid(ValueError):
-    """A combination that the query tree cannot say; ``hint`` tells what to write instead, ``row`` which is concerned."""
+    """A combination that the query tree cannot say; ``hint`` tells what to write instead, ``row`` of what it is."""
 
     def __init__(self, message: str, hint: str = "", row: Row | None = None) -> None:
         super().__init__(message)
@@ -213,8 +254,6 @@ def negated(formula: Formula) -> Formula:
             return OnAttributes(row, opposite(condition))
         case OnConcept(row, expression, negative):
             return OnConcept(row, expression, not negative)
-        case OnPatients(nodes.Not(part)):
-            return OnPatients(part)
         case OnPatients(expression):
             return OnPatients(nodes.Not(expression))
         case Correlated(inner, negative):

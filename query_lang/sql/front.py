@@ -12,19 +12,23 @@ from .. import nodes
 from ..conditions import either as any_of
 from ..errors import QueryError
 from ..parse import Parsed
-from .assembly import patients_of
+from .assembly import events_of, patients_of
 from .formula import Every, Formula, Link, NotSaid, Present, Row, every
 from .predicates import Predicates
 from .scope import Scope
 from .source_text import Parameters, Source, outside, read, too_deep
 from .tables import COHORT, TABLES
-from .values import unwrapped
+from .values import single, unwrapped
 
 #: Parts of a SELECT, a table and a set operation that are read; the parser's older names end without the underscore.
-_READ: Final = frozenset({"expressions", "distinct", "from_", "from", "joins", "where", "group", "having", "with_", "with"})
+_READ: Final = frozenset(
+    {"expressions", "distinct", "from_", "from", "joins", "where", "group", "having", "with_", "with"}
+)
 _READ_OF_TABLE: Final = frozenset({"this", "alias"})
 _READ_OF_SUBQUERY: Final = frozenset({"this", "alias", "with_", "with"})
 _READ_OF_OPERATION: Final = frozenset({"this", "expression", "distinct", "with_", "with"})
+#: Column -> what :class:`~..nodes.Times` counts of it.
+_COUNTED: Final = {"day": "days", "line": "lines", "concept": "concepts"}
 _READ_OF_JOIN: Final = frozenset({"this", "on", "using", "kind"})
 
 
@@ -64,7 +68,9 @@ class _Reader:
         listed = _part(tree, "with")
         if listed is not None:
             if listed.args.get("recursive"):
-                raise self._source.error("WITH RECURSIVE is not read here", listed, "concept = '…' holds of all below it")
+                raise self._source.error(
+                    "WITH RECURSIVE is not read here", listed, "concept = '…' holds of all below it"
+                )
             for named in listed.expressions:
                 definitions.append(self._definition(named))
         return nodes.Query(self._patients(tree, outermost=True), tuple(definitions))
@@ -169,7 +175,9 @@ class _Reader:
             partner = next((one for one in before if name in one.table.columns), None)
             if role is None or role.role not in ("patient", "tumor", "event") or partner is None:
                 raise self._source.error(
-                    f"tables are not joined by '{column.name[:60]}'", column, "USING (patient_id), or (patient_id, tumor)"
+                    f"tables are not joined by '{column.name[:60]}'",
+                    column,
+                    "USING (patient_id), or (patient_id, tumor)",
                 )
             parts.append(Link(role.role, partner, row))
         condition = join.args.get("on")
@@ -200,7 +208,9 @@ class _Reader:
             raise self._source.error("here a table is expected", node, f"the tables are {_table_names()}")
         if any(row.alias.lower() == alias.lower() for row in scope.rows if alias):
             raise self._source.error(
-                f"two tables are called '{alias[:60]}'", node, "give each a name of its own: diagnosis AS first, diagnosis AS second"
+                f"two tables are called '{alias[:60]}'",
+                node,
+                "give each a name of its own: diagnosis AS first, diagnosis AS second",
             )
         self._rows += 1
         row = Row(self._rows, alias, table, self._source.place(node), patients)
@@ -223,7 +233,7 @@ class _Reader:
         chosen = [one.this if isinstance(one, exp.Alias) else one for one in node.expressions]
         if len(chosen) != 1 or not isinstance(unwrapped(chosen[0]), exp.Column):
             if len(chosen) == 1 and isinstance(chosen[0], exp.Func | exp.Window):
-                raise self._predicates.not_read(chosen[0])
+                raise self._predicates.not_read(node.expressions[0])
             raise self._source.error(
                 "a query selects one column, patient_id",
                 chosen[1] if len(chosen) > 1 else chosen[0] if chosen else node,
@@ -235,7 +245,9 @@ class _Reader:
             return
         if scope.column(column)[1].role != "patient":
             raise self._source.error(
-                "a query selects one column, patient_id", column, "SELECT patient_id FROM …; kb.sql() selects any columns"
+                "a query selects one column, patient_id",
+                column,
+                "SELECT patient_id FROM …; kb.sql() selects any columns",
             )
 
     # --- counts -------------------------------------------------------------------------------------------------------
@@ -243,21 +255,30 @@ class _Reader:
     def _check_group(self, group: exp.Expression) -> None:
         others = [name for name, value in group.args.items() if value and name != "expressions"]
         columns = [unwrapped(one) for one in group.expressions]
-        if others or len(columns) != 1 or not isinstance(columns[0], exp.Column) or columns[0].name.lower() != "patient_id":
+        if (
+            others
+            or len(columns) != 1
+            or not isinstance(columns[0], exp.Column)
+            or columns[0].name.lower() != "patient_id"
+        ):
             raise self._source.error("only GROUP BY patient_id is read here", group, "kb.sql() answers any SELECT")
 
-    def _counted(self, node: exp.Select, group: exp.Expression | None, having: exp.Expression) -> nodes.PatientExpression:
+    def _counted(
+        self, node: exp.Select, group: exp.Expression | None, having: exp.Expression
+    ) -> nodes.PatientExpression:
         """HAVING COUNT(*) >= n, over the UNION ALL of criteria."""
         if group is None:
             raise self._source.error("HAVING stands after GROUP BY patient_id", having)
         self._check_group(group)
         counted, least = self._least(unwrapped(having.this))
+        if isinstance(counted.this, exp.Distinct):
+            return self._times(node, counted.this, least)
         parts = self._united(node)
         if parts is None or not isinstance(counted.this, exp.Star):
             raise self._source.error(
                 "this is not counted here",
                 having,
-                "HAVING COUNT(*) >= n counts criteria: FROM (SELECT DISTINCT … UNION ALL SELECT DISTINCT …) GROUP BY patient_id",
+                "COUNT(DISTINCT day) counts days; COUNT(*) the criteria of FROM (SELECT DISTINCT … UNION ALL …)",
             )
         self._check_columns(node, Scope(self._source, rows=[Row(0, "", COHORT)]))
         try:
@@ -265,27 +286,49 @@ class _Reader:
         except nodes.QueryTreeError:
             raise self._source.error(f"at least {least} of {len(parts)} criteria cannot hold", having) from None
 
+    def _times(self, node: exp.Select, counted: exp.Distinct, least: int) -> nodes.PatientExpression:
+        """HAVING COUNT(DISTINCT day) >= n, over the events of one table."""
+        scope = Scope(self._source)
+        formula = self._formula(node, scope)
+        self._check_columns(node, scope)
+        columns = [unwrapped(one) for one in counted.expressions]
+        by = None
+        if len(columns) == 1 and isinstance(columns[0], exp.Column):
+            column = scope.column(columns[0])[1]
+            by = _COUNTED.get(column.name or column.role)
+        if by is None:
+            raise self._source.error(
+                "this is not counted here", counted, "what is counted is day, line or concept: COUNT(DISTINCT day) >= 2"
+            )
+        try:
+            return nodes.Times(least, events_of(formula), by)
+        except NotSaid as error:
+            raise self._source.error(str(error), node if error.place is None else error.place, error.hint) from None
+        except nodes.QueryTreeError as error:
+            raise self._source.error(str(error), node) from None
+
     def _least(self, condition: exp.Expression) -> tuple[exp.Count, int]:
         """What is counted, and the least number of it."""
         if isinstance(condition, exp.GTE | exp.GT) and isinstance(condition.this, exp.Count):
             bound = unwrapped(condition.expression)
             value: Any = None
             if isinstance(bound, exp.Literal | exp.Placeholder | exp.Parameter):
-                from .values import single
-
                 value = single(bound, self._source)
             if isinstance(value, float) and value.is_integer() and 0 <= value <= 1_000_000:
                 least = int(value) + (1 if isinstance(condition, exp.GT) else 0)
                 if least >= 1:
                     return condition.this, least
-        raise self._source.error(
-            "HAVING is read with a least number", condition, "for example: HAVING COUNT(*) >= 2"
-        )
+        raise self._source.error("HAVING is read with a least number", condition, "for example: HAVING COUNT(*) >= 2")
 
     def _united(self, node: exp.Select) -> Sequence[exp.Expression] | None:
         """The parts of the only source, if it is a UNION ALL."""
         start = _part(node, "from")
-        if start is None or node.args.get("joins") or node.args.get("where") or not isinstance(start.this, exp.Subquery):
+        if (
+            start is None
+            or node.args.get("joins")
+            or node.args.get("where")
+            or not isinstance(start.this, exp.Subquery)
+        ):
             return None
         self._check_parts(start.this, _READ_OF_SUBQUERY)
         current = start.this.this
@@ -308,7 +351,9 @@ class _Reader:
                 "what is counted must have each patient once", inner, "write SELECT DISTINCT patient_id"
             )
         if isinstance(inner, exp.Union) and inner.args.get("distinct") is False:
-            raise self._source.error("what is counted must have each patient once", inner, "write UNION inside brackets")
+            raise self._source.error(
+                "what is counted must have each patient once", inner, "write UNION inside brackets"
+            )
         return self._patients(node)
 
     # --- SELECTs inside conditions ------------------------------------------------------------------------------------

@@ -9,21 +9,25 @@ from typing import Final
 from sqlglot import exp
 
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
+from ...kb.note_classes import NOTE_CLASSES, SPOKEN
 from .. import nodes
 from ..errors import QueryError
 from ..vocabulary import CONTEXT_OF_SPELLING, SCALE_ATTRIBUTES
 from .formula import (
     Correlated,
+    Different,
     Formula,
     Gap,
     Link,
     NotSaid,
+    OnAge,
     OnAttributes,
     OnConcept,
     OnContext,
     OnDay,
     OnPatients,
     OnPick,
+    OnTold,
     Row,
     either,
     every,
@@ -33,7 +37,7 @@ from .formula import (
 from .scope import Scope
 from .source_text import Source, Value, outside
 from .tables import Column
-from .values import Days, days_of_interval, given, is_value, number_text, several, single, unwrapped
+from .values import Days, date_from, days_of_interval, given, is_value, number_text, several, single, unwrapped
 
 _OPERATORS: Final[dict[type[exp.Expression], str]] = {
     exp.EQ: "=",
@@ -89,9 +93,15 @@ class Predicates:
                 return Correlated(self._formula_of(node.this, scope))
             case exp.NullSafeNEQ():
                 equal = self._comparison("=", node.this, node.expression, node, scope)
-                return OnAttributes(equal.row, nodes.NotThat(equal.condition)) if isinstance(equal, OnAttributes) else negated(equal)
+                if isinstance(equal, OnAttributes):
+                    return OnAttributes(equal.row, nodes.NotThat(equal.condition))
+                return negated(equal)
             case exp.NullSafeEQ():
                 return self._comparison("=", node.this, node.expression, node, scope)
+            case exp.Column():
+                row, column = scope.column(node)
+                if column.role == "undisputed":
+                    return OnTold(row, undisputed=True)
         operator = _OPERATORS.get(type(node))
         if operator is not None:
             return self._comparison(operator, node.this, node.expression, node, scope)
@@ -102,8 +112,8 @@ class Predicates:
         told = outside()["expressions"].get(type(node).__name__)
         if told is None and isinstance(node, exp.Column):
             return self._source.error("here stands a column, and no condition", node, "write column = 'value'")
-        if told is None and isinstance(node, exp.Func):
-            name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+        name = node.name if isinstance(node, exp.Anonymous) else getattr(node, "sql_name", str)()
+        if told is None and name:
             told = [f"the function {str(name)[:40].upper()}", "compare the column itself; kb.sql() answers any SELECT"]
         what, hint = told or ["this", "kb.sql() answers any SELECT"]
         return self._source.error(f"{what} is not read here", node, hint)
@@ -170,7 +180,10 @@ class Predicates:
             case "concept":
                 terms = tuple([self._under(value, column, node) for value in values])
                 return OnConcept(row, terms[0] if len(terms) == 1 else nodes.Union(terms))
-        return either([self._valued("=", row, column, value, node) for value in values]) if len(values) > 1 else self._valued("=", row, column, values[0], node)
+            case "patient":
+                return OnPatients(nodes.Among(tuple(dict.fromkeys(self._text(value, node) for value in values))))
+        arms = [self._valued("=", row, column, value, node) for value in values]
+        return arms[0] if len(arms) == 1 else either(arms)
 
     def _between(self, node: exp.Between, scope: Scope) -> Formula:
         if node.args.get("symmetric"):
@@ -183,6 +196,11 @@ class Predicates:
                     raise self._order_of_exact(node)
                 bounds = [self._bound(single(bound, self._source), bound) for bound in (low, high)]
                 return OnAttributes(row, nodes.Between(column.name, bounds[0], bounds[1]))
+            if column.role == "age":
+                first = self._valued(">=", row, column, single(low, self._source), low)
+                second = self._valued("<=", row, column, single(high, self._source), high)
+                if isinstance(first, OnAge) and isinstance(second, OnAge):
+                    return OnAge(row, first.low, second.high)
         if isinstance(unwrapped(node.this), exp.Abs):
             first = self._comparison(">=", node.this, low, node, scope)
             second = self._comparison("<=", node.this, high, node, scope)
@@ -196,9 +214,7 @@ class Predicates:
 
     def _both_bounds(self, first: Formula, second: Formula) -> Formula:
         """At least so many days apart, and at most so many, are one statement of two days."""
-        if isinstance(first, Gap) and first.apart and isinstance(second, Gap):
-            if (second.left, second.right) == (first.right, first.left):
-                return Gap(first.left, first.right, first.low, second.high, apart=True)
+        if isinstance(first, Gap) and isinstance(second, Gap):
             return Gap(first.left, first.right, first.low, second.high, apart=True)
         return every([first, second])
 
@@ -214,6 +230,10 @@ class Predicates:
             first, second = scope.column(left), scope.column(right)
             if (first[1].role, second[1].role) != ("day", "day"):
                 return self._columns(operator, first, second, node)
+        if isinstance(left, exp.Column) and isinstance(right, exp.Boolean):
+            row, column = scope.column(left)
+            if column.role == "undisputed" and operator == "=" and bool(right.this):
+                return OnTold(row, undisputed=True)
         if isinstance(left, exp.Column) and is_value(right):
             row, column = scope.column(left)
             value = given(right, self._source)
@@ -234,6 +254,9 @@ class Predicates:
             if first[0] == second[0]:
                 raise self._source.error("a column is compared with itself", node)
             return Link(role, first[0], second[0])
+        if role == second[1].role == "concept" and operator == "!=" and first[0] != second[0]:
+            one, other = sorted((first[0], second[0]), key=lambda row: row.number)
+            return Different(one, other)
         raise self._source.error(
             "these two columns are not compared",
             node,
@@ -256,14 +279,19 @@ class Predicates:
                 return OnContext(row, self._context(value, node))
             case "pick" if operator == "=":
                 return OnPick(row, self._pick(value, node))
-            case "context" | "pick":
+            case "source" if operator == "=":
+                return OnTold(row, source=self._note_class(value, node))
+            case "context" | "pick" | "source":
                 raise self._source.error(f"'{column.role}' is only asked with = and IN", node)
-            case "patient":
-                raise self._source.error(
-                    "patients are found by what their notes say, not by their id",
-                    node,
-                    "find the cohort, then ask whether an id is in it",
-                )
+            case "sources":
+                return OnTold(row, sources=self._least(operator, value, node))
+            case "age":
+                return self._age(operator, row, value, node)
+            case "patient" if operator in ("=", "!="):
+                among = OnPatients(nodes.Among((self._text(value, node),)))
+                return among if operator == "=" else negated(among)
+            case "undisputed":
+                raise self._source.error("'undisputed' is asked alone", node, "write: AND undisputed")
         raise self._source.error(
             f"'{column.role}' joins two tables and is compared with no value",
             node,
@@ -321,6 +349,30 @@ class Predicates:
             )
         return nodes.Pick(text)
 
+    def _note_class(self, value: Value, node: exp.Expression) -> str:
+        text = str(value).strip().lower()
+        found = text if text in NOTE_CLASSES else SPOKEN.get(text)
+        if found is None:
+            raise self._source.error(
+                f"'{str(value)[:60]}' is no class of notes", node, f"the classes are {', '.join(NOTE_CLASSES)}"
+            )
+        return found
+
+    def _least(self, operator: str, value: Value, node: exp.Expression) -> int:
+        if operator in (">", ">=") and isinstance(value, float) and value.is_integer() and 0 <= value <= 1_000_000:
+            least = int(value) + (operator == ">")
+            if least >= 1:
+                return least
+        raise self._source.error("'sources' is asked with a least number", node, "for example: sources >= 2")
+
+    def _age(self, operator: str, row: Row, value: Value, node: exp.Expression) -> Formula:
+        if not isinstance(value, float) or not value.is_integer() or not 0 <= value <= 1_000:
+            raise self._source.error("an age is a whole number of years", node, "for example: age >= 65")
+        low, high = _range(operator, int(value))
+        if operator == "!=" or (high is not None and high < 0):
+            raise self._source.error("this age is not compared", node, "for example: age >= 65, age BETWEEN 18 AND 64")
+        return OnAge(row, low or 0, high)
+
     # --- days ---------------------------------------------------------------------------------------------------------
 
     def _sum(self, node: exp.Expression, scope: Scope) -> Days:
@@ -332,7 +384,9 @@ class Predicates:
                     return Days(((row, 1),))
                 raise self._source.error(f"'{node.name[:60]}' is compared with a value, not reckoned with", node)
             case exp.Add() | exp.Sub():
-                return self._sum(node.this, scope).plus(self._sum(node.expression, scope), 1 if isinstance(node, exp.Add) else -1)
+                return self._sum(node.this, scope).plus(
+                    self._sum(node.expression, scope), 1 if isinstance(node, exp.Add) else -1
+                )
             case exp.Neg():
                 return Days().plus(self._sum(node.this, scope), -1)
             case exp.Interval():
@@ -351,20 +405,14 @@ class Predicates:
             if not value.is_integer() or abs(value) > 1_000_000:
                 raise self._source.error(f"{number_text(value)[:40]} is no number of days", node)
             return Days(number=int(value))
-        if isinstance(value, str):
-            try:
-                value = datetime.date.fromisoformat(value.strip())
-            except ValueError:
-                raise self._source.error(
-                    f"'{value[:40]}' is not a date", node, "dates are written DATE '2020-01-31'"
-                ) from None
-        return Days(number=value.toordinal(), dates=1)
+        day = date_from(value, node, self._source) if isinstance(value, str) else value
+        return Days(number=day.toordinal(), dates=1)
 
     def _days(self, operator: str, total: Days, node: exp.Expression) -> Formula:
         """``total operator 0``, of one row's day and dates, or of two rows' days."""
         rows = {times: row for row, times in total.rows}
         if len(total.rows) == 1 and total.dates == -total.rows[0][1]:
-            (row, times), = total.rows
+            ((row, times),) = total.rows
             return self._windows(row, operator if times == 1 else _MIRRORED[operator], -total.number * times, node)
         if len(total.rows) == 2 and set(rows) == {1, -1} and total.dates == 0:
             # right - left + number  operator  0
@@ -396,7 +444,9 @@ class Predicates:
         row, column = self._column(inner, scope)
         value = single(right, self._source)
         if column.role != "day" or not isinstance(value, float) or not value.is_integer() or not 1 <= value <= 9998:
-            raise self._source.error("a year of 'day' is compared with a number", right, "for example: year(day) = 2019")
+            raise self._source.error(
+                "a year of 'day' is compared with a number", right, "for example: year(day) = 2019"
+            )
         first = datetime.date(int(value), 1, 1).toordinal()
         last = datetime.date(int(value), 12, 31).toordinal()
         if operator in ("=", "!="):
@@ -418,7 +468,9 @@ class Predicates:
         first, second = sorted((row for row, _ in difference.rows), key=lambda row: row.number)
         low, high = _range(operator, bound.number)
         if operator == "!=" or (high is not None and high < 0):
-            raise self._source.error("this number of days is not compared", node, "for example: ABS(b.day - a.day) <= 30")
+            raise self._source.error(
+                "this number of days is not compared", node, "for example: ABS(b.day - a.day) <= 30"
+            )
         return Gap(first, second, max(low or 0, 0), high, apart=True)
 
     def _column(self, node: exp.Expression, scope: Scope) -> tuple[Row, Column]:

@@ -14,8 +14,8 @@ EXACTLY: Final = "_exactly"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column is about: ``patient``, ``concept``, ``attribute``, ``day``, ``context``, ``pick``, ``tumor`` or
-    ``event``; ``name`` is the attribute's, ``exact`` that of a column that ends in ``_exactly``."""
+    """What a column is about (``role``: its name, or ``patient``, ``concept``, ``attribute``); ``name`` is the
+    attribute's, ``exact`` that of a column that ends in ``_exactly``."""
 
     role: str
     name: str = ""
@@ -34,19 +34,15 @@ class VirtualTable:
 
 _SHARED: Final = {
     "patient_id": Column("patient"),
-    "day": Column("day"),
-    "context": Column("context"),
-    "pick": Column("pick"),
-    "tumor": Column("tumor"),
-    "event": Column("event"),
-}
+    **{name: Column(name) for name in (
+        "day", "age", "context", "pick", "source", "sources", "undisputed", "tumor", "event",
+    )},
+}  # fmt: skip
 _CONCEPT: Final = {"concept": Column("concept"), f"concept{EXACTLY}": Column("concept", exact=True)}
 
 
 def _attribute_columns(names: tuple[str, ...]) -> dict[str, Column]:
-    return {
-        f"{name}{ending}": Column("attribute", name, bool(ending)) for name in names for ending in ("", EXACTLY)
-    }
+    return {f"{name}{ending}": Column("attribute", name, bool(ending)) for name in names for ending in ("", EXACTLY)}
 
 
 def _tables() -> dict[str, VirtualTable]:

@@ -42,7 +42,7 @@ def given(node: exp.Expression, source: Source) -> Given:
         if isinstance(number, float):
             return -number
     if _is_date(node):
-        return _date(node.this.name, node, source)
+        return date_from(node.this.name, node, source)
     if isinstance(node, exp.Literal):
         return node.name if node.is_string else _number(node.name, node, source)
     raise source.error("here a value is expected", node, "a text in single quotes, a number, a date or a parameter")
@@ -89,7 +89,8 @@ def _number(text: str, node: exp.Expression, source: Source) -> float:
         raise source.error(f"'{text[:40]}' is not a number", node) from None
 
 
-def _date(text: str, node: exp.Expression, source: Source) -> datetime.date:
+def date_from(text: str, node: exp.Expression, source: Source) -> datetime.date:
+    """The date that a text spells."""
     try:
         return datetime.date.fromisoformat(text.strip())
     except ValueError:
@@ -132,7 +133,5 @@ def days_of_interval(node: exp.Interval, source: Source) -> int:
     except ValueError:
         number = -1.0
     if per is None or not 0 <= number <= _MOST_DAYS:
-        raise source.error(
-            "this interval is no number of days", node, "for example: INTERVAL 90 DAY, INTERVAL 3 MONTH"
-        )
+        raise source.error("this interval is no number of days", node, "for example: INTERVAL 90 DAY, INTERVAL 3 MONTH")
     return round(number * per)
