@@ -175,14 +175,14 @@ class Predicates:
             raise self._source.error("this list is empty", node)
         match column.role:
             case "attribute":
-                names = tuple([nodes.Name(self._text(value, node)) for value in values])
+                names = tuple([nodes.Name(self._text(value, at)) for value, at in values])
                 return OnAttributes(row, nodes.Is(column.name, names, column.exact))
             case "concept":
-                terms = tuple([self._under(value, column, node) for value in values])
+                terms = tuple([self._under(value, column, at) for value, at in values])
                 return OnConcept(row, terms[0] if len(terms) == 1 else nodes.Union(terms))
             case "patient":
-                return OnPatients(nodes.Among(tuple(dict.fromkeys(self._text(value, node) for value in values))))
-        arms = [self._valued("=", row, column, value, node) for value in values]
+                return OnPatients(nodes.Among(tuple(dict.fromkeys(self._text(value, at) for value, at in values))))
+        arms = [self._valued("=", row, column, value, at) for value, at in values]
         return arms[0] if len(arms) == 1 else either(arms)
 
     def _between(self, node: exp.Between, scope: Scope) -> Formula:
@@ -224,6 +224,9 @@ class Predicates:
         self, operator: str, left: exp.Expression, right: exp.Expression, node: exp.Expression, scope: Scope
     ) -> Formula:
         left, right = unwrapped(left), unwrapped(right)
+        for side in (left, right):
+            if isinstance(side, exp.Null):
+                raise self.not_read(side)
         if is_value(left) and not is_value(right):
             left, right, operator = right, left, _MIRRORED[operator]
         if isinstance(left, exp.Column) and isinstance(right, exp.Column):

@@ -58,7 +58,7 @@ class Source:
     #: Where each name, attribute and value first stands, for the errors of resolution.
     places: dict[str, int] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    #: Offsets of the question marks, which the parsed text has as ``:1``, ``:2`` …
+    #: Offsets of the question marks, which the parsed text has as ``$1``, ``$2`` …
     marks: tuple[int, ...] = ()
 
     def error(self, message: str, at: exp.Expression | int | None = None, hint: str = "") -> QueryError:
@@ -67,11 +67,14 @@ class Source:
         return QueryError(message, text=self.text, offset=offset, hint=hint)
 
     def place(self, node: exp.Expression) -> int | None:
-        """Where a node stands: its own place, or that of the first part that has one."""
+        """Where a node stands: its own place, that of the first part that has one, or that of what it is part of."""
         found = [part.meta["start"] for part in node.walk() if part._meta and "start" in part._meta]
         if not found:
             words = [part.name for part in node.find_all(exp.Placeholder)]
-            return next((at for word in words if (at := self._parameter_place(word)) is not None), None)
+            places = [at for word in words if (at := self._parameter_place(word)) is not None]
+            if places:
+                return places[0]
+            return self.place(node.parent) if isinstance(node.parent, exp.Expression) else None
         return self.original(min(found))
 
     def original(self, offset: int) -> int:
@@ -79,7 +82,7 @@ class Source:
         for number, mark in enumerate(self.marks, 1):
             if mark >= offset:
                 break
-            # ":12" stands for "?".
+            # "$12" stands for "?".
             offset = max(mark, offset - len(str(number)))
         return min(offset, len(self.text))
 
@@ -178,7 +181,7 @@ def _checked(source: Source) -> str:
             raise source.error(f"this {what} is never closed", at)
         if kind == "mark":
             marks.append(at)
-            body = f":{len(marks)}"
+            body = f"${len(marks)}"
         elif kind == "open":
             brackets.append((body, at))
             if len(brackets) > DEEPEST_SQL:

@@ -56,15 +56,15 @@ def single(node: exp.Expression, source: Source) -> Value:
     raise source.error("this parameter is a list, and here one value is compared", node, "write IN (:name)")
 
 
-def several(found: list[exp.Expression], source: Source) -> list[Value]:
-    """The values of an IN list, lists among the parameters spread out."""
-    values: list[Value] = []
+def several(found: list[exp.Expression], source: Source) -> list[tuple[Value, exp.Expression]]:
+    """The values of an IN list with their nodes, lists among the parameters spread out."""
+    values: list[tuple[Value, exp.Expression]] = []
     for node in found:
         value = given(node, source)
         if isinstance(value, str | float | int | datetime.date):
-            values.append(value)
+            values.append((value, node))
         else:
-            values += [float(one) if isinstance(one, int) else one for one in value]
+            values += [(float(one) if isinstance(one, int) else one, node) for one in value]
     return values
 
 
