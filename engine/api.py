@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 from ..kb.concepts import ConceptTable
 from ..kb.scales import Scales
 from ..kb.store import KnowledgeBase
-from ..kb.terminal import NotYet
 from ..query_lang import nodes
 from ..query_lang.keywords import KEYWORDS
 from ..query_lang.library import read_definitions

@@ -135,7 +135,7 @@ def expressions(names: list[str]) -> st.SearchStrategy[q.PatientExpression]:
 def queries(draw: st.DrawFn) -> q.Query:
     """Whole queries, some with names."""
     defined: list[q.Definition] = []
-    for name in draw(st.lists(st.sampled_from(["lung", "second set", "death"]), max_size=2, unique=True)):
+    for name in draw(st.lists(st.sampled_from(["lung", "second set", "Third"]), max_size=2, unique=True)):
         body = draw(expressions([definition.name for definition in defined]))
         defined.append(q.Definition(name, body))
     return q.Query(draw(expressions([definition.name for definition in defined])), tuple(defined))
