@@ -299,6 +299,9 @@ class _Resolver:
                 return Union(tuple([part for part, _ in pairs])), kinds
             case OtherThan(base, excluded):
                 kept, kinds = self._any_kind(base, condition)
+                if len(kinds) == 1:
+                    # What is taken away is of the same kind, or it would take nothing away.
+                    return OtherThan(kept, self._of_kind(excluded, kinds[0])), kinds
                 return OtherThan(kept, self._any_kind(excluded, None)[0]), kinds
         attributes = _attributes_of_condition(condition)
         if isinstance(concept.term, Concept):

@@ -230,3 +230,9 @@ def test_plain_values_stay_words_in_their_recorded_form() -> None:
     """Values that are no concepts stay names, so that engines compare them as words."""
     condition = events("variant EGFR with alteration = gene fusion").condition
     assert condition == nodes.Is("alteration", (Name("fusion"),))
+
+
+def test_what_is_taken_away_is_of_the_kind_that_it_is_taken_from() -> None:
+    """*Any therapy except a gene* takes nothing away: it is refused rather than passed over."""
+    with pytest.raises(QueryError, match="'EGFR' is a gene, which is no medication"):
+        resolve_text("any 'systemic therapy' except EGFR", ConceptTable.from_files(), Scales.from_files())
