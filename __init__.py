@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .engine.api import open
     from .engine.cohort import Cohort
+    from .eval.verify.run import verify
     from .ingest.coral.standoff import load as read_brat
     from .ingest.single import read
     from .kb.errors import CohortiumError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["Cohort", "CohortiumError", "__version__", "from_circe", "open", "read", "read_brat"]
+__all__ = ["Cohort", "CohortiumError", "__version__", "from_circe", "open", "read", "read_brat", "verify"]
 
 #: Public name -> (module, name there).
 _HOMES = {
@@ -32,6 +33,7 @@ _HOMES = {
     "read": (".ingest.single", "read"),
     "from_circe": (".query_lang.circe.importer", "from_circe"),
     "read_brat": (".ingest.coral.standoff", "load"),
+    "verify": (".eval.verify.run", "verify"),
     "CohortiumError": (".kb.errors", "CohortiumError"),
 }
 

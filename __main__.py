@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from . import __version__
 from .engine.commands import COMMANDS as ENGINE_COMMANDS
 from .eval.commands import COMMANDS as EVAL_COMMANDS
+from .eval.verify.command import COMMANDS as PROOF_COMMANDS
 from .ingest.commands import COMMANDS as INGEST_COMMANDS
 from .kb.errors import CohortiumError
 from .kb.ontology_commands import COMMANDS as ONTOLOGY_COMMANDS
@@ -25,7 +26,6 @@ INTERRUPTED = 130
 
 #: Commands that are planned, with the part of the project that brings each.
 LATER = {
-    "verify": "proofs and their independent verifier",
     "why-not": "explanations of why a patient is left out",
     "bench": "benchmarks and generated corpora",
     "train": "training of recognisers",
@@ -101,7 +101,7 @@ def _add_later(group: typer.Typer, name: str, part: str) -> None:
     )(later)
 
 
-for _name, _command in (*INGEST_COMMANDS, *ENGINE_COMMANDS):
+for _name, _command in (*INGEST_COMMANDS, *ENGINE_COMMANDS, *PROOF_COMMANDS):
     app.command(_name)(_command)
 
 _eval = typer.Typer(help="Score answers against labels.", no_args_is_help=True)

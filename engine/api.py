@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ..kb.concepts import ConceptTable
@@ -58,6 +59,16 @@ class OpenKb:
         with self._opening:
             if self._sql is not None:
                 self._sql.close()
+
+    @property
+    def path(self) -> Path:
+        """The folder of the knowledge base."""
+        return self._store.path
+
+    @property
+    def generation(self) -> str:
+        """Which of its states was opened."""
+        return self._store.generation
 
     @property
     def concepts(self) -> ConceptTable:

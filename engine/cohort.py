@@ -83,6 +83,10 @@ class Cohort:
         except UsageError:
             return False
 
+    def in_world(self, world: World) -> Cohort:
+        """The answer to the same query in a world: certain, believed or possible."""
+        return self._in(world)
+
     @property
     def certain(self) -> Cohort:
         """The patients in whom the query holds in every completion of the record."""
@@ -203,6 +207,29 @@ class Cohort:
         from ..query_lang.lint.linter import lint_resolved
 
         return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb, *self.given)
+
+    def prove(self, patient_id: str) -> dict[str, Any]:
+        """The proof that the patient is in this cohort, in its world, as JSON-able data (see ``docs/proofs.md``).
+
+        UnknownPatient if there is no such patient, UsageError if it is no member, NoProof (a defect) if none is found.
+        """
+        from .proof import proof_of
+
+        number = self._kb.number(patient_id)
+        if number not in self.numbers:
+            raise UsageError(
+                f"{patient_id!r} is not in this cohort ({self.world.name.lower()}), so there is nothing to prove. "
+                "Hint: explain() tells what each criterion finds"
+            )
+        return proof_of(
+            self.query,
+            self._kb.journey(patient_id),
+            self._kb.concepts,
+            self._kb.scales,
+            self.world,
+            resolved=self.resolved,
+            generation=self._kb.generation,
+        )
 
     def parts(self) -> list[tuple[Cohort, int]]:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first

@@ -119,12 +119,18 @@ class Meaning:
 
     def _ordered(self, node: nodes.Ordered, view: View, world: World) -> bool:
         """A witness on each side, such that whichever events they are, the two differ and are so related."""
-        between = self._strangers(node.without, view, world)
         return any(
-            all(self._related(node, first, second, between, world) for first in left for second in right)
+            self.joined(node, left, right, view, world)
             for left in self.witnesses(node.left, view, world)
             for right in self.witnesses(node.right, view, world)
         )
+
+    def joined(
+        self, node: nodes.Ordered, left: Sequence[Seen], right: Sequence[Seen], view: View, world: World
+    ) -> bool:
+        """Whether two witnesses stand in the relation, whichever of their events they are."""
+        between = self._strangers(node.without, view, world)
+        return all(self._related(node, first, second, between, world) for first in left for second in right)
 
     def _related(
         self, node: nodes.Ordered, left: Seen, right: Seen, between: Sequence[tuple[Seen, ...]], world: World
@@ -165,18 +171,18 @@ class Meaning:
         return bool(reached)
 
     def _clear(self, node: nodes.Clear, view: View, world: World) -> bool:
-        """A witness to none of whose events one of the absent stands in the relation: where a witness of the absent
-        has several events, to none of them all."""
+        return any(self.is_clear(node, one, view, world) for one in self.witnesses(node.events, view, world))
+
+    def is_clear(self, node: nodes.Clear, witness: Sequence[Seen], view: View, world: World) -> bool:
+        """Whether to none of the events of a witness one of the absent stands in the relation: where a witness of the
+        absent has several events, to none of them all."""
         # "With no B after it": it is B that would come after.
         relation = nodes.Ordered(node.absent, node.relation, node.events, node.minimum, node.maximum)
         absent = self.witnesses(node.absent, view, OPPOSITE[world])
-        return any(
-            not any(
-                all(one.position != seen.position and relates(relation, one, seen, OPPOSITE[world]) for one in other)
-                for seen in witness
-                for other in absent
-            )
-            for witness in self.witnesses(node.events, view, world)
+        return not any(
+            all(one.position != seen.position and relates(relation, one, seen, OPPOSITE[world]) for one in other)
+            for seen in witness
+            for other in absent
         )
 
     def _times(self, node: nodes.Times, view: View, world: World) -> bool:

@@ -131,6 +131,11 @@ class KnowledgeBase:
         """The DuckDB file of this generation."""
         return self._layout.generation(self.generation) / DATABASE
 
+    @property
+    def path(self) -> Path:
+        """The folder of the knowledge base."""
+        return self._layout.path
+
     def close(self) -> None:
         """Close the connection; every later call fails."""
         self._connection.close()

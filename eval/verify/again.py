@@ -1,0 +1,83 @@
+"""Reads a patient's notes once more and builds the journey anew: what the tables say must be what the notes say."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from ...ingest.reading import shipped_reading
+from ...kb.concepts import ConceptTable
+from ...kb.model import Decision, Event, Mention, Note
+from .record import Record, Tables
+
+#: What the manifest says of a knowledge base that was made of an abstraction.
+_OF_FACTS: Final = "abstraction"
+#: Patients whose rereading, and ontologies whose reader, are kept.
+_KEPT: Final = 256
+_READERS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What the notes of one patient give when they are read again."""
+
+    mentions: Mapping[str, Mention]
+    events: Mapping[str, Event]
+    decisions: Mapping[str, Decision]
+
+
+def is_of_facts(tables: Tables) -> bool:
+    """Whether the knowledge base was made of abstracted facts: its notes are lines that no reader can read back."""
+    return bool(tables.manifest.get("versions", {}).get("made_of") == _OF_FACTS)
+
+
+def is_read_alike(tables: Tables) -> bool:
+    """Whether this program reads notes as the one did that made the knowledge base."""
+    return bool(tables.manifest.get("versions", {}).get("pipeline") == shipped_versions()["pipeline"])
+
+
+@functools.cache
+def shipped_versions() -> dict[str, str]:
+    """The versions of the reading and the ontology files of this program."""
+    return dict(shipped_reading().versions)
+
+
+class ReaderAgain:
+    """Reads under one ontology, that of the knowledge base. Patients read lately are kept."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        from ...ingest.document import NoteReader
+
+        self._reader = NoteReader(concepts)
+        self._kept = functools.lru_cache(_KEPT)(self._read)
+
+    def read(self, record: Record) -> Reread:
+        """The current notes of a patient."""
+        current = tuple(stored.note for stored in record.notes.values() if stored.status == "current")
+        return self._kept(record.patient_id, current)
+
+    def _read(self, patient_id: str, notes: tuple[Note, ...]) -> Reread:
+        from ...ingest.journey.build import build_journey
+
+        journey = build_journey(patient_id, [self._reader.read(note) for note in notes], self._reader.concepts)
+        return Reread(
+            {mention.mention_id: mention for mention in journey.mentions},
+            {event.event_id: event for event in journey.events},
+            {decision.decision_id: decision for decision in journey.decisions},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OntologyKey:
+    """An ontology by the digest of its content."""
+
+    digest: str
+    concepts: ConceptTable = field(compare=False)
+
+
+@functools.lru_cache(_READERS)
+def reader_of(ontology: OntologyKey) -> ReaderAgain:
+    """The reader under an ontology, made once a process."""
+    return ReaderAgain(ontology.concepts)
