@@ -9,7 +9,15 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ...engine.commands import KbArgument, NoRowsOption, OutOption, QueryArgument, query_text
+from ...engine.commands import (
+    DefinitionsOption,
+    KbArgument,
+    NoRowsOption,
+    OutOption,
+    QueryArgument,
+    SetOption,
+    asked,
+)
 from ...engine.tables import TABLE_ROWS, WorldName
 from ...kb.errors import CohortiumError, UsageError
 from ...kb.terminal import Format, answer, check_output, counted, print_table
@@ -36,6 +44,8 @@ def verify(
         bool, typer.Option("--reading/--no-reading", help="Whether the patients' notes are read anew as well.")
     ] = True,
     output: NoRowsOption = Format.TABLE,
+    settings: SetOption = None,
+    definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Prove that each member of a cohort is one, and check the proofs by an independent verifier."""
@@ -44,7 +54,8 @@ def verify(
     from .run import verify as run
 
     given = None if proofs is None else read_proofs(proofs)
-    done = run(kb, query_text(text), patient or None, world=world.value, proofs=given, read_again=reading)
+    cohort = asked(kb, text, settings, definitions)
+    done = run(kb, cohort, patient or None, world=world.value, proofs=given, read_again=reading)
     if keep is not None:
         _write(keep, {"proofs": dict(done.proofs)})
     told = done.as_dict()

@@ -64,7 +64,7 @@ class Verification:
 
 def verify(
     kb: str | os.PathLike[str] | OpenKb,
-    query: str | nodes.Query,
+    query: str | nodes.Query | Cohort,
     patients: Iterable[str] | None = None,
     *,
     world: str = "believed",
@@ -73,6 +73,7 @@ def verify(
 ) -> Verification:
     """Check that each member of a cohort is one, by a proof that is independent of the engine that found it.
 
+    ``query``: text, a tree, or a cohort of this knowledge base (for parameters and definitions, see ``find``).
     ``patients``: only these; UsageError for one who is no member, unless ``proofs`` holds a proof of it. ``proofs`` are
     checked as they are, by patient, and a member without one fails; without them the engine gives a proof of each.
     ``read_again``: also read the patients' notes anew. QueryError, MissingKb, SchemaVersionError.
@@ -86,11 +87,11 @@ def verify(
         asked = World.NONE
     if asked is World.NONE:
         raise UsageError(f"the world is {world!r}; it is believed, certain or possible")
-    cohort = kb.find(query).in_world(asked)
+    cohort = (query if isinstance(query, Cohort) else kb.find(query)).in_world(asked)
     verifier = Verifier(kb.path, kb.generation, read_again=read_again)
     try:
         given = dict(_given(cohort, patients, proofs))
-        resolved = verifier.resolved(query)
+        resolved = verifier.resolved(query.query if isinstance(query, Cohort) else query)
         verdicts = []
         for patient, proof in given.items():
             if isinstance(proof, NoProof):
