@@ -282,7 +282,7 @@ ROW_CHANGES: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
         "event removed": ("event", "DELETE FROM event WHERE event_id = $1"),
     },
     "world": {
-        "world lowered": ("event", "UPDATE event SET world = 1 WHERE event_id = $1"),
+        "world lowered": ("event", "UPDATE event SET world = CASE world WHEN 1 THEN 0 ELSE 1 END WHERE event_id = $1"),
         "context changed": ("event", "UPDATE event SET polarity = 'uncertain' WHERE event_id = $1"),
     },
 }

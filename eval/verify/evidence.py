@@ -24,6 +24,8 @@ _TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure",
 _RESULTS: Final = frozenset({"biomarker", "variant", "tnm", "node", "stage", "grade", "performance", "lab"})
 #: Cues that another word may outweigh where a treatment was given.
 _WEIGHED: Final = ("negation", "hypothetical", "condition")
+#: Cues that more words end than others.
+_ENDED: Final = frozenset({"negation", "uncertainty", "never_given", "declined"})
 #: Kinds that a recogniser places at what another name says ("carcinoma" in a node, "HGSC" in a fluid).
 _PLACED: Final = frozenset({"metastasis", "node", "state"})
 #: What the line of an abstracted fact says of its assertion, unless it is present.
@@ -341,8 +343,14 @@ class EvidenceCheck:
         for found in shipped_words().cues(note.text, words):
             if any(start < found.end and found.start < end for start, end in cited):
                 continue
-            governing = [rule for rule in found.rules if rule.blocks and self._may_govern(rule, found, mention, inside)]
-            if not governing or self._is_parted(found, mention, note) or self._is_of_another(found, mention):
+            governing = [
+                rule
+                for rule in found.rules
+                if rule.blocks
+                and self._may_govern(rule, found, mention, inside)
+                and not self._is_parted(rule, found, mention, note)
+            ]
+            if not governing or self._is_of_another(found, mention):
                 continue
             if self.reread is None:
                 self.findings.fault("cue", f"a cue of {governing[0].name!r} stands uncited in the sentence")
@@ -351,9 +359,13 @@ class EvidenceCheck:
     def _may_govern(rule: CueRule, found: FoundCue, mention: Mention, inside: list[int]) -> bool:
         if rule.kinds and mention.kind not in rule.kinds:
             return False
-        # Of a treatment a status that is told decides; a bare negation does not.
-        weighed = ("never_given", "negation") if mention.attributes.get("status") == "given" else ("negation",)
-        if mention.kind in _TREATMENTS and rule.name.startswith(weighed):
+        # Of a treatment a status that is told decides, of a finding its result; an age is told by a pattern of its own.
+        given = mention.attributes.get("status") == "given"
+        if mention.kind in _TREATMENTS and rule.name.startswith(
+            ("never_given", "negation", "plan") if given else "negation"
+        ):
+            return False
+        if mention.kind == "birth" or mention.kind in _RESULTS and rule.name == "negation_behind":
             return False
         if found.first <= inside[-1] and inside[0] < found.last:
             return False
@@ -364,13 +376,16 @@ class EvidenceCheck:
         return distance <= rule.reach
 
     @staticmethod
-    def _is_parted(found: FoundCue, mention: Mention, note: Note) -> bool:
-        """Whether a clause ends between the cue and the mention: punctuation, or a word that ends a cue's reach."""
-        low, high = sorted((found.end, mention.start)) if found.end <= mention.start else (mention.end, found.start)
+    def _is_parted(rule: CueRule, found: FoundCue, mention: Mention, note: Note) -> bool:
+        """Whether a clause ends between the cue and the mention: punctuation, or a word that ends the cue's reach."""
+        low, high = (found.end, mention.start) if found.end <= mention.start else (mention.end, found.start)
         if _PARTED.search(note.text, low, high):
             return True
+        words = shipped_words()
+        ends = frozenset[tuple[str, ...]]() if "experiencer" in rule.sets else words.ends
+        if rule.name in _ENDED:
+            ends |= words.negation_ends
         between = words_of(note.text, low, high)
-        ends = shipped_words().ends
         return any(
             tuple(word.folded for word in between[at : at + length]) in ends
             for at in range(len(between))

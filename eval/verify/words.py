@@ -75,11 +75,13 @@ class FoundCue:
 
 @dataclass(frozen=True)
 class Words:
-    """All shipped cue phrases. ``phrases`` by their folded words; no rules stand with a phrase that is no cue."""
+    """All shipped cue phrases. ``phrases`` by their folded words; no rules stand with a phrase that is no cue.
+    ``ends`` are words that end the reach of a cue, ``negation_ends`` those that end that of a negation alone."""
 
     phrases: Mapping[tuple[str, ...], tuple[CueRule, ...]]
     longest: int
     ends: frozenset[tuple[str, ...]]
+    negation_ends: frozenset[tuple[str, ...]]
 
     @functools.cached_property
     def by_name(self) -> Mapping[str, tuple[CueRule, ...]]:
@@ -129,8 +131,10 @@ def shipped_words() -> Words:
             phrases[key] = (*phrases.get(key, ()), rule)
     for phrase in table["pseudo"]["phrases"]:
         phrases[folded(phrase)] = ()
-    ends = {folded(phrase) for part in ("hard", "negation") for phrase in table["terminators"][part]}
-    return Words(phrases, max(map(len, phrases)), frozenset(ends))
+    ends, negation_ends = (
+        frozenset(folded(phrase) for phrase in table["terminators"][part]) for part in ("hard", "negation")
+    )
+    return Words(phrases, max(map(len, phrases)), ends, negation_ends)
 
 
 @functools.cache

@@ -11,13 +11,13 @@ from record_forgeries import FORGERS, RAISERS, ROW_CHANGES
 
 PROOF_KINDS = [(family, kind) for family, kinds in PROOF_MUTATORS.items() for kind in kinds]
 #: Chosen so that a run takes seconds: the benchmark makes all of them.
-ROW_KINDS = [(family, kind) for family, kinds in ROW_CHANGES.items() for kind in kinds][::3]
+ROW_KINDS = [(family, kind) for family, kinds in ROW_CHANGES.items() for kind in kinds][::5]
 
 
 def test_every_member_has_a_proof_that_verifies(bench: Bench) -> None:
     """The members of all queries in the three worlds, whether or not the notes are read again."""
-    found = bench.intact()
-    assert found["claims"] > 500
+    found = bench.intact(every=3)
+    assert found["claims"] > 300
     assert (found["failed with reading"], found["failed without reading"]) == (0, 0), found["failures"]
 
 
@@ -67,11 +67,8 @@ def test_a_changed_row_is_caught(bench: Bench, family: str, kind: str, monkeypat
 @pytest.mark.parametrize(
     ("family", "kind"),
     [
-        ("span", "start and end shifted"),
         ("cue", "negation inserted"),
         ("cue", "context made present"),
-        ("date", "day moved in event and mentions"),
-        ("edge", "concept of both replaced"),
         ("event", "tumor changed"),
         ("event", "event dropped"),
         ("world", "world raised"),
