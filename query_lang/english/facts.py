@@ -13,6 +13,8 @@ from .terms import concept
 
 _SIGNAL: Final = frozenset({"skip"})
 #: Markers of which "high" has a fixed meaning are in the phrase book; of all others it is too vague.
+#: Results of these are told of one specimen, joined by slashes: "ER+/HER2-" is both.
+_RECEPTORS: Final = frozenset({"er", "pr", "her2", "hormone_receptor"})
 _LEVELS: Final = frozenset({"high", "low", "intermediate", "normal_level", "rising", "falling"})
 
 
@@ -81,8 +83,12 @@ def _criterion(marker: Chunk, value: Chunk, start: int, end: int, concepts: Conc
         raise Unclear(
             f"how much '{value.text}' is of {marker.text}: give a number ('{marker.text} >= …')", (value.text,)
         )
-    query = f"biomarker {concept(marker.ids[0])} = {name_text(concepts.name(value.ids[0]))}"
-    return Criterion("finding", query, start=start, end=end, kind="biomarker", ids=marker.ids)
+    # A marker that is a gene as well: reports give the result under either.
+    of = [concept(one) for one in (*marker.ids, *marker.others.get("gene", ()))]
+    whole = of[0] if len(of) == 1 else f"({' or '.join(of)})"
+    query = f"biomarker {whole} = {name_text(concepts.name(value.ids[0]))}"
+    name = "receptor" if marker.ids[0] in _RECEPTORS else ""
+    return Criterion("finding", query, start=start, end=end, kind="biomarker", ids=marker.ids, name=name)
 
 
 def _number(items: Sequence[Item], at: int, marker: Chunk, concepts: ConceptTable) -> tuple[Criterion, int] | None:

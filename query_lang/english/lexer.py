@@ -207,24 +207,36 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
         if found and _of_several_genes(span, found, concepts):
             # A list of genes means those genes, also where the ontology has a wider name for them.
             return None
-        found = tuple(one for one in found if not _says_more(span, one, concepts))
+        found = tuple(one for one in found if not _says_more(name, span, one, concepts))
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _of(found, place, concepts)
     return None
 
 
-def _says_more(span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
-    """Whether words of the span ask for more than the concept: ``metastatic breast carcinoma``, ``severe nausea``."""
+def _says_more(name: str, span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
+    """Whether the words ask for more than the concept: ``metastatic breast carcinoma``, ``severe nausea``."""
     if len(span) == 1 or concepts.get(found).kind not in ("tumor", "condition", "drug", "procedure"):
         return False
-    name = concepts.name(found).lower()
-    for token in span:
-        entry = book.entries().get(word_key(token.text))
+    preferred = concepts.name(found).lower()
+    words = name.replace("-", " ").split()
+    for word in words:
+        entry = book.entries().get(word_key(word))
         asks = entry is not None and (entry.type == "vague" or (entry.type == "phrase" and entry.value == "extent"))
-        if asks and token.low not in name:
-            rest = " ".join(one.text for one in span if one is not token and one.text != "-")
+        if asks and word.lower() not in preferred:
+            rest = " ".join(one for one in words if one is not word)
             if found in concepts.lookup(rest):
                 return True
+    return _says_result(span, found, concepts)
+
+
+def _says_result(span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
+    """Whether the span begins with a finding that the concept does not tell: ``HPV-positive oropharyngeal cancer``."""
+    for length in range(1, min(5, len(span))):
+        words = [token for token in span[:length] if token.is_word]
+        results = [token for token in words if concepts.lookup(token.text, ("value",))]
+        rest = " ".join(token.text for token in span[length:] if token.text != "-")
+        if results and len(words) > 1 and found in concepts.lookup(rest):
+            return True
     return False
 
 

@@ -106,6 +106,8 @@ class ListReader:
                 break
             if self._relation_follows(following):
                 break
+            if self._joins(at, "slash") and not negated and head != "any_of":
+                link = self._slash(members[-1], element[0])
             members.append(element[0])
             links.append(link)
             at = element[1]
@@ -142,6 +144,14 @@ class ListReader:
         self.at += 2
         first = [one.query for one in members[:-1]]
         return [Group("finding", either([*first, both([members[-1].query, other.query])]), members=tuple(members))]
+
+    def _slash(self, one: Criterion, other: Criterion) -> str:
+        """``ER+/HER2-`` is both, ``dMMR/MSI-H`` is either; between two changes of genes nothing tells."""
+        if one.name == other.name == "receptor":
+            return "and"
+        if {one.kind, other.kind} & {"variant", "biomarker"} and one.sort == "finding":
+            return "or" if self.chooser.choose("either", "both") == 0 else "and"
+        return "or"
 
     def _next(self, first: Criterion, at: int) -> tuple[Criterion, int] | None:
         """The next member of a list; in a list of findings, what stands before a disease is a finding of the list."""

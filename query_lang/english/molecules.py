@@ -31,6 +31,7 @@ def molecular(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             found.append(items[at])
             at += 1
             continue
+        phrase.all_wanted = phrase.all_wanted or (_both_before(items, at) and len(set(phrase.genes)) > 1)
         query = query_of(phrase, concepts)
         first, last = items[at], items[reader.at - 1]
         ids = named = tuple(dict.fromkeys(phrase.genes))
@@ -54,6 +55,14 @@ def merged(members: Sequence[Criterion], concepts: ConceptTable) -> list[Criteri
         else:
             found.append(member)
     return found
+
+
+def _both_before(items: Sequence[Item], at: int) -> bool:
+    """``both EGFR and TP53 mutations`` are two findings."""
+    at -= 1
+    while at >= 0 and isinstance(item := items[at], Chunk) and item.type == "skip":
+        at -= 1
+    return at >= 0 and isinstance(item := items[at], Chunk) and item.is_join("both")
 
 
 def _excepted(items: Sequence[Item], at: int) -> bool:
@@ -144,10 +153,17 @@ class _Reader:
                     phrase.noun_joins.add(chunk.value)
             elif chunk.type in _TRANSPARENT and self._front_goes_on(at):
                 pass
+            elif chunk.is_join("not") and "germline" in phrase.adjectives and self._adjective_at(at + 1) == "somatic":
+                phrase.adjectives.append("germline_only")
+                at = self._after(at + 1, "skip")
             else:
                 break
             at += 1
         self.at = at
+
+    def _adjective_at(self, at: int) -> str:
+        chunk = self._peek(self._after(at, "skip"))
+        return chunk.value if chunk is not None and chunk.type == "adjective" else ""
 
     def _list_goes_on(self, phrase: GenePhrase, at: int) -> bool:
         """Whether after a joining word another noun, change or adjective of the same genes follows."""
@@ -158,7 +174,7 @@ class _Reader:
         if before.type == "adjective" and self._gene(at + 1) is not None:
             return True
         if chunk.type in ("noun",):
-            return bool(phrase.nouns)
+            return bool(phrase.nouns) or before.type in ("protein", "exon", "residue")
         if chunk.type == "adjective":
             return before.type == "adjective" or bool(phrase.nouns) and self._noun_follows(at)
         if chunk.type in ("protein", "residue"):
@@ -193,7 +209,7 @@ class _Reader:
             if following is None or phrase.nouns and "noun" in chunk.data:
                 break
             join = self._peek(at)
-            if join is not None and (join.is_join("pair") or join.is_join("hyphen")):
+            if join is not None and (join.is_join("pair", "hyphen", "with")):
                 phrase.pair = True
             phrase.slashes += join is not None and join.is_join("slash")
             at = following
@@ -225,12 +241,19 @@ class _Reader:
         chunk = self._peek(at)
         if chunk is None:
             return None
-        if not chunk.is_join(*_LIST, "pair", "hyphen"):
+        if not chunk.is_join(*_LIST, "pair", "hyphen") and not self._fused_with(at):
             return None
         following = at + 1
         while (one := self._peek(following)) is not None and (one.is_join("and", "or", "and_or") or one.type == "skip"):
             following += 1
         return following if self._gene(following) is not None else None
+
+    def _fused_with(self, at: int) -> bool:
+        """``fusion of COL1A1 with PDGFB``."""
+        chunk, noun = self._peek(at), self._peek(self.at - 1)
+        said = [item for item in self.items[max(0, at - 5) : at] if isinstance(item, Chunk) and item.type == "noun"]
+        fused = any(item.value == "fusion" for item in said) and noun is not None
+        return fused and chunk is not None and chunk.is_join("with") and chunk.text.lower() in ("with", "to")
 
     def _of_genes(self, phrase: GenePhrase) -> None:
         """``in``, ``of``, ``between`` and a list of genes, after the nouns."""

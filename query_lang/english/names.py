@@ -11,7 +11,7 @@ from ...kb.concepts import ConceptTable
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear, with_kind
 from .terms import concept
-from .whole import diagnosis, other_than
+from .whole import diagnosis, meet, other_than
 from .wording import word_key
 
 #: Kinds of chunk that are a treatment, with the kind of event asked for ("": the kinds that fit the concept).
@@ -45,7 +45,7 @@ def _of_only(items: list[Item], concepts: ConceptTable) -> list[Item]:
     found: list[Item] = []
     for item in items:
         if isinstance(item, Criterion) and item.kind == "diagnosis" and len(item.ids) == 1:
-            met = _meet(item.ids[0], disease, concepts)
+            met = meet(item.ids[0], disease, concepts)
             if met and met != item.ids and not concepts.is_a(disease, item.ids[0]):
                 item = replace(item, ids=met, query=diagnosis(met))
             elif met and concepts.is_a(disease, item.ids[0]):
@@ -251,7 +251,7 @@ def _refined(items: list[Item], concepts: ConceptTable) -> list[Item]:
             alternatives = _below_all(one.ids[0], other.ids, concepts) if len(one.ids) == 1 else ()
             ids = alternatives
         else:
-            ids = _meet(one.ids[0], other.ids[0], concepts)
+            ids = meet(one.ids[0], other.ids[0], concepts)
         if ids:
             items[first] = Chunk("skip", "", one.start, one.end)
             items[second] = replace(other, ids=ids, query=diagnosis(ids))
@@ -280,27 +280,22 @@ def _below_all(one: str, others: tuple[str, ...], concepts: ConceptTable) -> tup
     return others if all(concepts.is_a(other, one) for other in others) else ()
 
 
-def _meet(one: str, other: str, concepts: ConceptTable) -> tuple[str, ...]:
-    """The concept that is everything below both; nothing if there is none."""
-    if concepts.is_a(other, one):
-        return (other,)
-    if concepts.is_a(one, other):
-        return (one,)
-    shared = concepts.below(one) & concepts.below(other)
-    for candidate in sorted(shared):
-        if concepts.below(candidate) == shared:
-            return (candidate,)
-    return ()
-
-
 def treatments(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """Drugs, regimens, radiation and operations as criteria."""
     found: list[Item] = []
     for item in _bracketed(list(items), concepts):
         if isinstance(item, Chunk) and item.type in _TREATMENTS:
-            found.append(_treatment(item, concepts))
-        else:
-            found.append(item)
+            item = _treatment(item, concepts)
+        before = found[-1] if found else None
+        if isinstance(item, Criterion) and isinstance(before, Criterion) and before.sort == item.sort == "treatment":
+            # "FOLFIRI chemo", "osimertinib therapy": the second says what the first is.
+            above = {one for i in before.ids for one in concepts.above(i)}
+            if not (
+                set(item.ids) & above or before.kind in ("regimen", "") and item.ids == ("cytotoxic_chemotherapy",)
+            ):
+                raise Unclear(f"how '{before.text}' and '{item.text}' go together", (before.text, item.text))
+            continue
+        found.append(item)
     return found
 
 

@@ -15,6 +15,8 @@ from .wording import tokens_of, word_key
 _SHORTEST = 5
 #: From so many letters on two slips are allowed, between equal beginnings and ends.
 _LONG = 10
+#: Shorter words are corrected only where letters were swapped, lost or doubled.
+_PLAIN = 7
 #: So many times as often must the likeliest of two words that are as near stand in names.
 _CLEARLY = 4
 
@@ -29,7 +31,8 @@ def corrected(text: str, concepts: ConceptTable) -> tuple[str, tuple[tuple[str, 
         word = token.text
         if not word.isalpha() or len(word) < _SHORTEST or word_key(word) in known or _is_symbol(word):
             continue
-        if concepts.lookup(word):
+        if concepts.lookup(word) or (word.isupper() and not text.isupper()):
+            # Names in capitals are symbols: another letter is another gene.
             continue
         near = _nearest(word.lower(), known, concepts) or _nearest(word_key(word), known, concepts)
         right = None if near is None else known[near]
@@ -53,6 +56,8 @@ def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str
     found = process.extract(word, candidates, scorer=DamerauLevenshtein.distance, score_cutoff=most, limit=8)
     if not found:
         return None
+    if len(word) < _PLAIN:
+        found = [one for one in found if _slipped(word, one[0])]
     found = [one for one in found if one[1] < 2 or (one[0][:3] == word[:3] and one[0][-2:] == word[-2:])]
     if not found:
         return None
@@ -65,6 +70,15 @@ def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str
     if len(times) > 1 and times[0] < _CLEARLY * max(1, times[1]):
         return None
     return nearest[0]
+
+
+def _slipped(word: str, right: str) -> bool:
+    """Whether letters were swapped, lost or doubled: another letter makes a short word another word."""
+    if len(word) == len(right):
+        return sorted(word) == sorted(right)
+    short, long = sorted((word, right), key=len)
+    left = iter(long)
+    return all(letter in left for letter in short)
 
 
 @functools.cache

@@ -412,6 +412,9 @@ def _tnm(bounds: list[Bound], bases: set[str], diseases: tuple[str, ...], concep
     if prefixes == {"p"} and not basis:
         basis, prefixes = "pathological", set()
     ruled = [bound for bound in bounds if bound.conditional]
+    if not ruled and len({bound.axis for bound in bounds}) < len(bounds):
+        axis = next(bound.axis for bound in bounds).upper()
+        raise Unclear(f"what of {axis} is asked: two things are said of one axis; write 'if N0, then T3 or higher'")
     if ruled:
         return _conditional(bounds, basis)
     if len(bounds) == 1 and (bounds[0].upward or prefixes or basis or bounds[0].axis == "m"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Readin
     found: dict[str, Reading] = {}
     while waiting:
         chooser = Chooser(waiting.pop(0))
-        query = whole(Parser(items, concepts, chooser).read())
+        query = whole(Parser(items, concepts, chooser).read(), concepts)
         waiting += chooser.others()
         reading = _reading(query, concepts, scales)
         found.setdefault(reading.text, reading)
@@ -163,6 +164,8 @@ def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     if not criteria:
         raise Unclear("no disease, finding or treatment is named")
     only = criteria[0]
+    if len(criteria) == 1 and only.query in ("'advanced'", "'early stage'"):
+        raise Unclear(f"'{only.text}': of which disease", (only.text,))
     if (
         len(criteria) == 1
         and only.kind not in ("ecog", "kps")
@@ -182,9 +185,21 @@ def _check_question(chunks: Sequence[Chunk]) -> None:
     for chunk in chunks:
         if chunk.type not in ("phrase", "performance") and any(one in wide for one in chunk.ids):
             raise Unclear(f"'{chunk.text}' says no more than a kind of thing: name which", (chunk.text,))
+    _check_alternatives(chunks)
     vague = [chunk for chunk in chunks if chunk.type == "vague"]
     if vague:
         raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))
+
+
+def _check_alternatives(chunks: Sequence[Chunk]) -> None:
+    """A word that carries nothing is no alternative to one that does: ``known or suspected``, ``drug or alcohol``."""
+    begun = True
+    for chunk, following in itertools.pairwise(chunks):
+        if chunk.type == "skip":
+            if begun and following.is_join("or", "and_or", "slash"):
+                raise Unclear(f"what '{chunk.text}' is an alternative to", (chunk.text,))
+            continue
+        begun = chunk.type == "join" and not chunk.is_join("close")
 
 
 def _check_read(items: Sequence[Item]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...kb.concepts import ConceptTable
 from . import book
@@ -68,8 +68,9 @@ def bracketed(query: str) -> str:
     return query if query.startswith("(") else f"({query})"
 
 
-def whole(groups: Sequence[Group]) -> str:
+def whole(groups: Sequence[Group], concepts: ConceptTable) -> str:
     """The criterion of all groups: what is said of a tumor is said of the same one, the rest of the patient."""
+    groups = _in_situ(groups, concepts)
     wanted = [group for group in groups if not group.negated]
     _check_contradictions(groups)
     diseases = [group for group in wanted if group.sort == "disease"]
@@ -116,6 +117,34 @@ def whole(groups: Sequence[Group]) -> str:
     if other_diseases and inside and not named:
         parts = list(dict.fromkeys(parts))
     return both([*parts, *patient, *denied])
+
+
+def _in_situ(groups: Sequence[Group], concepts: ConceptTable) -> list[Group]:
+    """``in situ ductal carcinoma``: the disease that lies below both; Unclear where there is no such."""
+    found = list(groups)
+    for group in groups:
+        if group.sort != "in_situ":
+            continue
+        diseases = [one for one in found if one.sort == "disease" and not one.negated and len(one.members) == 1]
+        ids = diseases[0].members[0].ids if len(diseases) == 1 else ()
+        met = meet(ids[0], "in_situ_neoplasm", concepts) if len(ids) == 1 else ()
+        if group.negated or not met:
+            raise Unclear("which disease is meant to be in situ", ("in situ",))
+        found = [replace(one, query=diagnosis(met)) if one is diseases[0] else one for one in found if one is not group]
+    return found
+
+
+def meet(one: str, other: str, concepts: ConceptTable) -> tuple[str, ...]:
+    """The concept that is everything below both; nothing if there is none."""
+    if concepts.is_a(other, one):
+        return (other,)
+    if concepts.is_a(one, other):
+        return (one,)
+    shared = concepts.below(one) & concepts.below(other)
+    for candidate in sorted(shared):
+        if concepts.below(candidate) == shared:
+            return (candidate,)
+    return ()
 
 
 def _check_contradictions(groups: Sequence[Group]) -> None:

@@ -16,7 +16,11 @@ from cohortium.kb.scales import Scales
 from cohortium.query_lang.english.translate import Translation, translate
 
 DATA = Path(__file__).parent / "data"
-UNCLEAR = json.loads((DATA / "unclear.json").read_text(encoding="utf-8"))
+UNCLEAR = [
+    one
+    for name in ("unclear.json", "more_unclear.json")
+    for one in json.loads((DATA / name).read_text(encoding="utf-8"))
+]
 Ask = Callable[[str], Translation]
 #: Records grown from each of two queries that are held against each other: fewer than in a measurement.
 EACH = 60
@@ -40,6 +44,13 @@ def test_paraphrases_are_right_or_declined(concepts: ConceptTable, scales: Scale
     assert share(rows, RIGHT) >= 0.95
     assert share(rows, WRONG) <= 0.01
     assert share(rows, DECLINED) + share(rows, SEVERAL) <= 0.05
+
+
+def test_more_paraphrases_are_right_or_declined(concepts: ConceptTable, scales: Scales) -> None:
+    """Of 334 more, terser and looser ones, at least 94% are right and at most 1.5% are wrong."""
+    rows = judged(load_questions(DATA / "more_paraphrases.json"), concepts, scales, each=EACH)
+    assert share(rows, RIGHT) >= 0.94
+    assert share(rows, WRONG) <= 0.015
 
 
 @pytest.mark.parametrize("unclear", UNCLEAR, ids=lambda one: one["text"][:40])

@@ -37,7 +37,7 @@ DECLINED = {
     "HER2 patients": "HER2",
     "recent chemo": "recent",
     "responders": "responders",
-    "breast cancer patients who were treated with": "treated with",
+    "breast cancer patients who were treated with": "were treated with",
     "young men with lung cancer": "young",
     "NSCLC pts with the mutation": "mutation",
 }
@@ -51,6 +51,41 @@ def test_what_cannot_be_read_is_declined_and_named(text: str, ask: Ask) -> None:
     assert DECLINED[text] in answer.unread
     assert answer.query is None
     assert answer.confidence == 0.0
+
+
+NOT_LOST = {
+    "metastatic breast cancer": "distant spread",
+    "HPV-positive oropharyngeal cancer": "HPV",
+    "in situ ductal carcinoma": "ductal carcinoma in situ",
+    "germline BRCA1 C61G": "origin = germline",
+    "NSCLC with both EGFR and TP53 mutations": "TP53 and a counted mutation",
+    "ER+/HER2- breast cancer": "percent >= 1) and HER2 negative",
+    "ECOG 0-2, no primary brain tumor or leptomeningeal mets": "leptomeninges",
+}
+
+
+@pytest.mark.parametrize("text", NOT_LOST)
+def test_nothing_that_is_said_is_lost(text: str, ask: Ask) -> None:
+    """What stands before, after or inside a name is in the query, also where the ontology has a wider name."""
+    assert NOT_LOST[text] in ask(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Known or suspected breast cancer",
+        "drug or alcohol abuse",
+        "ataxia or dystonia",
+        "COL1A1/PDGFB fusion",
+        "KRAS mut/BRAF V600E CRC",
+        "KRAS G12Z",
+        "surgery but not mastectomy",
+        "T2 and T3 breast cancer with N0 and N1",
+    ],
+)
+def test_a_near_miss_of_a_clear_question_is_not_answered(text: str, ask: Ask) -> None:
+    """An alternative to nothing, a word that only resembles a known one, a sign that can mean two things: no answer."""
+    assert ask(text).abstained
 
 
 AMBIGUOUS = (
