@@ -5,7 +5,7 @@
 Targets: ``text`` (any bytes as text), ``soup`` (the words of the language in any order), ``mutated`` (real queries with
 pieces changed), ``english`` (questions, changed), ``circe`` (cohort definitions, changed). Each execution goes through
 the whole pipeline (see ``fuzzed_texts.py``); a crash, an error that is not ours, or an answer out of proportion stops
-the run with the text that made it. The last line tells how many executions there were, and how far they came.
+the run with the text that made it, and tells how far the executions before it came. The last lines are atheris's own.
 """
 
 from __future__ import annotations

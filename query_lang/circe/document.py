@@ -138,20 +138,24 @@ def read_document(source: str | os.PathLike[str] | Mapping[str, Any]) -> Part:
     data: Any = source
     if not isinstance(source, Mapping):
         text = str(source) if isinstance(source, str) and source.lstrip().startswith("{") else _file_text(source)
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise CirceError(f"this is not JSON: {error}") from error
+        data = _json(text)
     if not isinstance(data, Mapping):
         raise CirceError("a cohort definition is a JSON object")
     if "PrimaryCriteria" not in data and isinstance(data.get("expression"), Mapping | str):
         # As WebAPI exports it: the definition inside a record with name and id.
         inner = data["expression"]
-        data = json.loads(inner) if isinstance(inner, str) else inner
+        data = _json(inner) if isinstance(inner, str) else inner
     if not isinstance(data, Mapping) or not isinstance(data.get("PrimaryCriteria"), Mapping):
         raise CirceError("this is no cohort definition: it has no PrimaryCriteria. Hint: export the cohort as JSON")
     _check_depth(data)
     return Part(data, "$")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CirceError(f"this is not JSON: {error}") from error
 
 
 def _file_text(source: str | os.PathLike[str]) -> str:

@@ -114,7 +114,7 @@ def test_what_cannot_enter_is_refused() -> None:
     with pytest.raises(CirceError, match=r"nothing of the entry event can be asked: VisitOccurrence") as caught:
         imported(document("nothing_known"))
     assert caught.value.exit_code == 3
-    for text in ("{", "{}", '{"PrimaryCriteria": []}', "[1]"):
+    for text in ("{", "{}", '{"PrimaryCriteria": []}', "[1]", '{"expression": "no JSON"}'):
         with pytest.raises(CohortiumError):
             from_circe(text, CONCEPTS, SCALES)
     with pytest.raises(CohortiumError, match="cannot read"):
