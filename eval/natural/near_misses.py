@@ -7,6 +7,7 @@ bound, another tumor, an uncertain context, another day. The same seed gives the
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -180,6 +181,19 @@ class NearMisses:
                 )
                 second.day = first.day + (gap if relation == "before" else -gap if relation == "after" else gap)
                 drafts += [first, second]
+            case _:
+                self._grow_parts(node, drafts, tumor)
+
+    def _grow_parts(self, node: Any, drafts: list[_Draft], tumor: str) -> None:
+        """Of a node that no case knows: its events, one after another in time, now and then those it wants absent."""
+        for one in dataclasses.fields(node):
+            value = getattr(node, one.name)
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Events) and (one.name not in ("absent", "without") or self.random.random() < 0.5):
+                    drafts.append(self._draft(part, tumor))
+                    drafts.append(self._draft(part, tumor))
+                elif dataclasses.is_dataclass(part) and not isinstance(part, Events | type):
+                    self._grow_parts(part, drafts, tumor)
 
     def _merge(self, node: Any, draft: _Draft) -> None:
         """What the one event of a scope must be, put together."""

@@ -29,6 +29,7 @@ DIFFERENT = [
     ("biomarker HER2 exactly positive", "biomarker HER2 = positive"),
     ("diagnosis lung cancer and not death", "diagnosis lung cancer"),
     ("HER2-", "biomarker HER2 with result in (negative, '1+')"),
+    ("biomarker PSA on at least 2 days", "biomarker PSA"),
     ("variant BRCA1 with not significance = vus", "variant BRCA1 with not significance in (vus, benign)"),
 ]
 
