@@ -16,7 +16,7 @@ from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
 from .edit_concepts import Climbs
 from .edit_cost import DETAIL, DROP, MOST_TIES, bound_cost
-from .edit_events import EventEdits
+from .edit_events import EventEdits, sum_of
 from .edit_record import Change, Record, bits
 from .edit_times import OrderEdits
 
@@ -66,6 +66,7 @@ class EditSearch:
         self._sizes: dict[str, int] = {}
         self._known: dict[tuple[Path, tuple[int, ...], bool], Versions] = {}
         self._events: dict[nodes.Events, EventEdits] = {}
+        self._kinds: dict[nodes.PatientExpression, set[str | None]] = {}
 
     def cheapest(self) -> list[FoundEdit]:
         """The equally cheap edits that admit the patient (the query itself, when it does), some of them if many."""
@@ -105,7 +106,26 @@ class EditSearch:
         """What a scope shows to its body, one after the other."""
         if isinstance(node, nodes.SameTumor):
             return [tumor & place for tumor in self.record.tumors]
-        return [1 << position for position in bits(place)]
+        told = self._kinds_of(node.body)
+        about = place if None in told else place & sum_of(self.record.of_kind(kind) for kind in told)
+        # To the events that no fact of the body is about, one stands for all.
+        others = place & ~about
+        return [1 << position for position in bits(about)] + ([others & -others] if others else [])
+
+    def _kinds_of(self, root: nodes.PatientExpression) -> set[str | None]:
+        """The kinds of the facts that a criterion asks for, definitions written out."""
+        found = self._kinds.get(root)
+        if found is None:
+            found = self._kinds[root] = set()
+            waiting, named = [root], set()
+            while waiting:
+                node = waiting.pop()
+                if isinstance(node, nodes.Defined) and node.name not in named:
+                    named.add(node.name)
+                    waiting.append(self.body_of(node.name))
+                waiting.extend(nodes.children(node))
+                found.update(events.kind for events in event_sets(node))
+        return found
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
@@ -354,6 +374,16 @@ class _Partial(NamedTuple):
             self.steps + other.steps,
             self.bodies + other.bodies,
         )
+
+
+def event_sets(node: nodes.PatientExpression) -> tuple[nodes.Events, ...]:
+    """The event sets of a leaf, in order."""
+    match node:
+        case nodes.Exists(events):
+            return (events,)
+        case nodes.Ordered(left, _, right):
+            return (left, right)
+    return ()
 
 
 def uses(query: nodes.Query) -> Mapping[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Collection
 from typing import Final
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
@@ -79,9 +80,10 @@ def render(query: Query) -> str:
     return "\n".join(lines)
 
 
-def render_expression(node: PatientExpression) -> str:
-    """The text of one patient expression, without definitions: for explanations and funnels."""
-    return _expression(node, _OR, set())
+def render_expression(node: PatientExpression, defined: Collection[str] = ()) -> str:
+    """The text of one patient expression, without definitions: for explanations and funnels. ``defined`` are the names
+    of those that stand before it."""
+    return _expression(node, _OR, {name.casefold() for name in defined})
 
 
 def render_events(events: Events) -> str:
