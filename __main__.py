@@ -26,7 +26,6 @@ INTERRUPTED = 130
 
 #: Commands that are planned, with the part of the project that brings each.
 LATER = {
-    "why-not": "explanations of why a patient is left out",
     "bench": "benchmarks and generated corpora",
     "train": "training of recognisers",
     "check": "the care of knowledge bases",

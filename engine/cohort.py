@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..query_lang.lint.finding import Finding
     from ..query_lang.parameters import Parameters
     from .explain import Explanation
+    from .funnel import Funnel
+    from .why_not import WhyNot
 
 #: Sub-expressions that :meth:`Cohort.parts` lists, at most.
 MOST_PARTS: Final = 100
@@ -230,6 +232,29 @@ class Cohort:
             resolved=self.resolved,
             generation=self._kb.generation,
         )
+
+    def why_not(self, patient_id: str) -> WhyNot:
+        """The criteria that keep a patient out, the nearest evidence, and the cheapest edit of the query that admits them.
+
+        UnknownPatient if the knowledge base has no such patient, UsageError unless the cohort is the believed one.
+        """
+        from .why_not import why_not
+
+        if self.world is not World.BELIEVED:
+            raise UsageError("why_not is about the believed answer. Hint: cohort.believed.why_not(…)")
+        try:
+            return why_not(self.query, self._kb, patient_id, self.numbers)
+        except QueryTreeError as error:
+            raise QueryError(str(error)) from error
+
+    def funnel(self) -> Funnel:
+        """How many patients remain after each criterion, whom it removes, and whom dropping it alone would regain."""
+        from .funnel import funnel
+
+        try:
+            return funnel(self.query, self._kb)
+        except QueryTreeError as error:
+            raise QueryError(str(error)) from error
 
     def parts(self) -> list[tuple[Cohort, int]]:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first

@@ -1,4 +1,4 @@
-"""The commands of answering: ``info``, ``query``, ``ask``, ``explain``, ``lint``, ``sql`` and ``repl``."""
+"""The commands of answering: ``info``, ``query``, ``ask``, ``explain``, ``why-not``, ``funnel``, ``lint``, ``sql``, ``repl``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..kb.errors import UsageError
-from ..kb.terminal import Format, answer, print_csv
+from ..kb.terminal import Format, answer, print_csv, print_table
 from .tables import (
     TABLE_ROWS,
     WorldName,
@@ -210,6 +210,33 @@ def sql(
     )
 
 
+def why_not(
+    kb: KbArgument,
+    text: QueryArgument,
+    patient: Annotated[str, typer.Argument(metavar="PATIENT", help="A patient id.")],
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Show why a patient is not found: what fails, the nearest evidence, and the cheapest edit that admits them."""
+    from .api import open as open_kb
+
+    found = open_kb(kb).find(query_text(text)).why_not(patient)
+    answer(found.as_dict(), output=output, out=out, as_table=lambda: print(found.as_text()))
+
+
+def funnel(
+    kb: KbArgument,
+    text: QueryArgument,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Show how many patients remain after each criterion, and whom dropping it would regain."""
+    from .api import open as open_kb
+
+    found = open_kb(kb).find(query_text(text)).funnel()
+    answer(found.as_dict(), output=output, out=out, as_table=lambda: print_table(*found.table()))
+
+
 def repl(kb: KbArgument) -> None:
     """Ask query after query; :help tells what else."""
     from .api import open as open_kb
@@ -223,6 +250,8 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("query", query),
     ("ask", ask),
     ("explain", explain),
+    ("why-not", why_not),
+    ("funnel", funnel),
     ("lint", lint),
     ("import-circe", import_circe),
     ("sql", sql),

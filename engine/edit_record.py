@@ -54,13 +54,16 @@ class Record:
         return found
 
     @cached_property
+    def believed_tumors(self) -> tuple[str, ...]:
+        """The tumors that the patient is believed to have."""
+        return tuple(name for name, highest in self.view.tumors.items() if highest >= BELIEVED)
+
+    @cached_property
     def tumors(self) -> tuple[int, ...]:
-        """What is seen of each believed tumor."""
+        """What is seen of each of them."""
         own = [(event.tumor, 1 << position) for position, event in enumerate(self.events)]
         return tuple(
-            sum(bit for tumor, bit in own if tumor in (name, ALL_TUMORS))
-            for name, highest in self.view.tumors.items()
-            if highest >= BELIEVED
+            sum(bit for tumor, bit in own if tumor in (name, ALL_TUMORS)) for name in self.believed_tumors
         )
 
     def of_kind(self, kind: str | None) -> int:

@@ -91,6 +91,16 @@ def render_events(events: Events) -> str:
     return _events(events, set())
 
 
+def render_condition(condition: Condition) -> str:
+    """The text of a condition, as after *with*."""
+    return _condition(condition)
+
+
+def render_concept(concept: ConceptExpression) -> str:
+    """The text of a concept expression."""
+    return _concept(concept)
+
+
 # --- patients -------------------------------------------------------------------------------------------------------
 
 
