@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from cohortium.engine.reference import Meaning, View
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Journey, Value, World
@@ -36,33 +37,47 @@ def cost(**named: int) -> Cost:
     return tuple(named.get(place, 0) for place in places)  # type: ignore[return-value]
 
 
+class TooMany(Exception):
+    """There are more edits than were to be written out."""
+
+
 class Enumeration:
     """The edits of one query for one patient that cost less than ``limit``."""
 
-    def __init__(self, query: nodes.Query, journey: Journey, meaning: Meaning, limit: Cost) -> None:
+    def __init__(
+        self, query: nodes.Query, journey: Journey, meaning: Meaning, limit: Cost, most: int = 20_000
+    ) -> None:
+        """``most``: so many edits of facts, or of whole queries, are looked at before :class:`TooMany`."""
         self._journey = journey
+        self._left = most
         self._meaning = dataclasses.replace(meaning, definitions=())
         self._limit = limit
         self._body = written_out(query)
         self._whole = View.of(journey)
-        days = [event.day.midpoint for event in journey.events] or [0]
-        self._days = range(min(days) - 1, max(days) + 2)
+        # The days about those of the events: an end elsewhere divides them no otherwise, and moves farther.
+        days = [event.day.midpoint for event in journey.events]
+        self._days = sorted({day + about for day in days for about in (-1, 0, 1)})
+        self._gaps_told = sorted({abs(one - other) + about for one in days for other in days for about in (-1, 0, 1)})
 
     def cheaper(self) -> Costed | None:
         """An edit below the limit that admits the patient; None if there is none."""
         if cost(drops=facts(self._body)) < self._limit:
             return cost(drops=facts(self._body)), self._body
         for spent, edited in sorted(self._trees(self._body, True, ""), key=lambda one: one[0]):
+            self._count()
             if self._meaning.holds(edited, self._whole, World.BELIEVED):
                 return spent, edited
         return None
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise TooMany
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
     def _trees(self, node: nodes.PatientExpression, widen: bool, scope: str) -> list[Costed]:
         match node:
-            case nodes.Exists() | nodes.Ordered():
-                return self._facts(node, widen, scope)
             case nodes.Not(part):
                 return [(spent, nodes.Not(one)) for spent, one in self._trees(part, not widen, scope)]
             case nodes.And(parts):
@@ -92,7 +107,7 @@ class Enumeration:
                     loose = ((plus(spent, cost(details=1)), one) for spent, one in self._trees(body, True, inner))
                     found += [one for one in loose if one[0] < self._limit]
                 return found
-        raise TypeError(type(node).__name__)
+        return self._facts(node, widen, scope)
 
     def _combined(
         self, parts: Sequence[nodes.PatientExpression], widen: bool, scope: str, *, may_drop: bool
@@ -103,6 +118,8 @@ class Enumeration:
             ways.append([*own, (cost(drops=facts(part)), ())] if may_drop else own)  # type: ignore[list-item]
         partial: list[tuple[Cost, tuple[nodes.PatientExpression, ...]]] = [(FREE, ())]
         for some in ways:
+            if len(partial) * len(some) > 50_000:
+                raise TooMany
             partial = [
                 (total, kept + one)
                 for (spent, kept), (more, one) in itertools.product(partial, some)
@@ -112,7 +129,7 @@ class Enumeration:
 
     # --- one fact, or two in a relation -------------------------------------------------------------------------------
 
-    def _facts(self, node: nodes.Exists | nodes.Ordered, widen: bool, scope: str) -> list[Costed]:
+    def _facts(self, node: nodes.PatientExpression, widen: bool, scope: str) -> list[Costed]:
         """All edits of a leaf; of those that hold of the same views, the cheapest."""
         views = [self._whole]
         tumors = [self._whole.of_tumor(tumor) for tumor in self._whole.tumors]
@@ -121,33 +138,74 @@ class Enumeration:
         if scope == "event":
             views += [self._whole.of_event(seen) for seen in self._whole.events]
         best: dict[tuple[bool, ...], Costed] = {}
-        ways = self._of_exists(node.events, widen) if isinstance(node, nodes.Exists) else self._of_order(node, widen)
-        for spent, edited in ways:
+        for spent, edited in self._of_leaf(node, widen):
             if spent >= self._limit:
                 continue
+            self._count()
             holds = tuple(self._meaning.holds(edited, view, World.BELIEVED) for view in views)
             if holds not in best or spent < best[holds][0]:
                 best[holds] = (spent, edited)
         return list(best.values())
 
-    def _of_exists(self, events: nodes.Events, widen: bool) -> Iterator[Costed]:
-        for spent, sets in self._of_events(events, widen):
-            some = tuple(nodes.Exists(one) for one in sets)
-            yield spent, some[0] if len(some) == 1 else nodes.Or(some)
+    def _of_leaf(self, node: nodes.PatientExpression, widen: bool) -> Iterator[Costed]:
+        yield FREE, node
+        match node:
+            case nodes.Exists(events):
+                for spent, sets in self._of_events(events, widen):
+                    yield spent, any_of(map(nodes.Exists, sets))
+            case nodes.Ordered():
+                yield from self._of_order(node, widen)
+            case nodes.Sequence():
+                yield from self._of_sequence(node, widen)
+            case nodes.Clear(events):
+                for spent, one in self._alone(events, widen):
+                    if widen:
+                        yield plus(spent, cost(details=1)), nodes.Exists(one)
+                    for extra, low, high in self._gaps(node.relation, node.minimum, node.maximum, not widen):
+                        yield (
+                            plus(spent, extra),
+                            dataclasses.replace(node, events=one, minimum=low, maximum=high),
+                        )
+            case nodes.Times(n, events):
+                for spent, one in self._alone(events, widen):
+                    for m in range(1, n + 1) if widen else range(n, n + 12):
+                        extra = moved(abs(m - n) / n) if m != n else FREE
+                        yield plus(spent, extra), dataclasses.replace(node, n=m, events=one)
+            case nodes.AgeAt(None):
+                for extra, low, high in self._ages(node, widen):
+                    yield extra, dataclasses.replace(node, low=low, high=high)
+            case nodes.AgeAt(nodes.Events() as events):
+                for spent, one in self._alone(events, widen):
+                    if widen:
+                        yield plus(spent, cost(details=1)), nodes.Exists(one)
+                    for extra, low, high in self._ages(node, widen):
+                        yield plus(spent, extra), dataclasses.replace(node, events=one, low=low, high=high)
+            case nodes.Lacking(_, events) if widen:
+                for spent, sets in self._of_events(events, False):
+                    yield plus(spent, cost(details=1)), nodes.Not(any_of(map(nodes.Exists, sets)))
 
     def _of_order(self, node: nodes.Ordered, widen: bool) -> Iterator[Costed]:
-        lefts, rights = list(self._of_events(node.left, widen)), list(self._of_events(node.right, widen))
-        lefts, rights = self._distinct(lefts), self._distinct(rights)
-        gaps = list(self._gaps(node, widen))
+        lefts = self._distinct(self._of_events(node.left, widen))
+        rights = self._distinct(self._of_events(node.right, widen))
+        eased = [(FREE, node)]
+        if node.relation in nodes.GAP_RELATIONS:
+            eased = [
+                (extra, dataclasses.replace(node, minimum=low, maximum=high))
+                for extra, low, high in self._gaps(node.relation, node.minimum, node.maximum, widen)
+            ]
+        if widen and node.different and node.relation != "beside":
+            eased += [(plus(extra, cost(details=1)), dataclasses.replace(one, different=False)) for extra, one in eased]
+        if widen and node.without is not None:
+            eased += [(plus(extra, cost(details=1)), dataclasses.replace(one, without=None)) for extra, one in eased]
         for (spent, left), (more, right) in itertools.product(lefts, rights):
             base = plus(spent, more)
             if base >= self._limit:
                 continue
-            for extra, low, high in gaps:
+            for extra, one in eased:
                 if (total := plus(base, extra)) < self._limit:
                     yield total, any_of(
-                        dataclasses.replace(node, left=one, right=other, minimum=low, maximum=high)
-                        for one, other in itertools.product(left, right)
+                        dataclasses.replace(one, left=first, right=second)
+                        for first, second in itertools.product(left, right)
                     )
             if widen and (total := plus(base, cost(details=1))) < self._limit:
                 yield total, nodes.And((any_of(map(nodes.Exists, left)), any_of(map(nodes.Exists, right))))
@@ -155,13 +213,52 @@ class Enumeration:
             for spent, sets in side:
                 yield plus(spent, cost(drops=1)), any_of(map(nodes.Exists, sets))
 
+    def _of_sequence(self, node: nodes.Sequence, widen: bool) -> Iterator[Costed]:
+        ways = [self._distinct(self._of_events(step, widen, alone=True)) for step in node.steps]
+        gaps = []
+        for gap in node.gaps:
+            own = [
+                (extra, nodes.Gap(low, high, gap.without))
+                for extra, low, high in self._gaps("before", gap.minimum, gap.maximum, widen)
+            ]
+            if widen and gap.without is not None:
+                own += [(plus(extra, cost(details=1)), nodes.Gap(one.minimum, one.maximum)) for extra, one in own]
+            gaps.append(own)
+        for steps in itertools.product(*ways):
+            base = plus(*(spent for spent, _ in steps))
+            if base >= self._limit:
+                continue
+            sets = tuple(some[0] for _, some in steps)
+            if widen and (total := plus(base, cost(details=1))) < self._limit:
+                yield total, nodes.And(tuple(map(nodes.Exists, sets)))
+            for chosen in itertools.product(*gaps):
+                if (total := plus(base, *(extra for extra, _ in chosen))) < self._limit:
+                    yield total, nodes.Sequence(sets, tuple(gap for _, gap in chosen))
+
+    def _alone(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, nodes.Events]]:
+        for spent, sets in self._distinct(self._of_events(events, widen, alone=True)):
+            yield spent, sets[0]
+
+    def _ages(self, node: nodes.AgeAt, widen: bool) -> Iterator[tuple[Cost, int, int | None]]:
+        lows = [node.low] if not node.low else range(node.low + 1) if widen else range(node.low, node.low + 125)
+        highs: Iterable[int | None] = [None]
+        if node.high is not None:
+            highs = range(node.high, node.high + 125) if widen else range(node.high + 1)
+        for low, high in itertools.product(lows, highs):
+            if high is None or low <= high:
+                spent = moved(abs(low - node.low) / max(1, node.low)) if low != node.low else FREE
+                if high is not None and node.high is not None and high != node.high:
+                    spent = plus(spent, moved(abs(high - node.high) / max(1, node.high)))
+                yield spent, low, high
+
     def _distinct(
-        self, ways: list[tuple[Cost, tuple[nodes.Events, ...]]]
+        self, ways: Iterable[tuple[Cost, tuple[nodes.Events, ...]]]
     ) -> list[tuple[Cost, tuple[nodes.Events, ...]]]:
         """Of the edits of one side that find the same events in every view, the cheapest."""
         views = [self._whole, *(self._whole.of_tumor(tumor) for tumor in self._whole.tumors)]
         best: dict[object, tuple[Cost, tuple[nodes.Events, ...]]] = {}
         for spent, sets in ways:
+            self._count()
             found = tuple(
                 frozenset(
                     seen.position
@@ -175,22 +272,28 @@ class Enumeration:
                 best[found] = (spent, sets)
         return list(best.values())
 
-    def _gaps(self, node: nodes.Ordered, widen: bool) -> Iterator[tuple[Cost, int, int | None]]:
-        least = 0 if node.relation == "within" else 1
-        longest = len(self._days) + 2
-        lows = range(least, node.minimum + 1) if widen else range(node.minimum, node.minimum + longest)
-        highs: Sequence[int | None] = [None]
-        if node.maximum is not None:
-            far = max(longest, node.maximum)
-            highs = range(node.maximum, far + 1) if widen else range(node.minimum, node.maximum + 1)
+    def _gaps(
+        self, relation: str, minimum: int, maximum: int | None, widen: bool
+    ) -> Iterator[tuple[Cost, int, int | None]]:
+        least = 0 if relation == "within" else 1
+        told = [least, minimum, *self._gaps_told]
+        lows = {low for low in told if (least <= low <= minimum if widen else low >= minimum)}
+        highs: set[int | None] = {None}
+        if maximum is not None:
+            highs = {high for high in [maximum, *told] if (high >= maximum if widen else minimum <= high <= maximum)}
         for low, high in itertools.product(lows, highs):
+            if max(abs(low - minimum), abs((high or 0) - (maximum or 0))) > FARTHEST:
+                continue
             if high is None or low <= high:
-                ends = low - node.minimum, 0 if high is None or node.maximum is None else high - node.maximum
-                yield windows(*ends), low, high
+                spent = windows(low - minimum, 0 if high is None or maximum is None else high - maximum)
+                if spent < self._limit:
+                    yield spent, low, high
 
     # --- the parts of an event set ------------------------------------------------------------------------------------
 
-    def _of_events(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, tuple[nodes.Events, ...]]]:
+    def _of_events(
+        self, events: nodes.Events, widen: bool, *, alone: bool = False
+    ) -> Iterator[tuple[Cost, tuple[nodes.Events, ...]]]:
         picks = [(FREE, events.pick)]
         if widen and events.pick.how != "any":
             picks.append((cost(details=1), nodes.Pick()))
@@ -199,22 +302,61 @@ class Enumeration:
             contexts += [(cost(uncertain=1), ("present",)), (cost(uncertain=2), ("present", "uncertain"))]
         if widen and events.context == "present":
             contexts.append((cost(uncertain=1), ("present", "uncertain")))
+        if alone:
+            contexts = [one for one in contexts if len(one[1]) == 1]
+        # What a part lets through is all that matters of it: of those that let the same events through, the cheapest.
+        days = [event.day.midpoint for event in self._journey.events]
+        told = [event.concept for event in self._journey.events]
         parts = (
-            list(self._windows(events.window, widen)),
-            list(self._concepts(events, widen)),
+            self._least(self._known(events, widen), lambda known: tuple(self._passes_known(known, events))),
+            self._least(
+                self._windows(events.window, widen),
+                lambda window: tuple(window is None or window.low <= day <= window.high for day in days),
+            ),
+            self._least(self._concepts(events, widen), lambda concept: self._admitted(concept, told)),
             [one for one in self._conditions(events, widen) if one[0] < self._limit],
             contexts,
             picks,
         )
-        for (a, window), (b, concept), (c, condition), (d, some), (e, pick) in itertools.product(*parts):
-            spent = plus(a, b, c, d, e)
+        for (a, known), (b, window), (c, concept), (d, condition), (e, some), (f, pick) in itertools.product(*parts):
+            spent = plus(a, b, c, d, e, f)
             if spent < self._limit:
                 yield (
                     spent,
                     tuple(
-                        nodes.Events(events.kind, concept, condition, context, pick, window) for context in some
+                        nodes.Events(events.kind, concept, condition, context, pick, window, *known)
+                        for context in some
                     ),
                 )
+
+    def _least(self, ways: Iterable[tuple[Cost, Any]], through: Callable[[Any], object]) -> list[tuple[Cost, Any]]:
+        best: dict[object, tuple[Cost, Any]] = {}
+        for spent, one in ways:
+            if spent < self._limit:
+                key = through(one)
+                if key not in best or spent < best[key][0]:
+                    best[key] = (spent, one)
+        return list(best.values())
+
+    def _admitted(self, concept: nodes.ConceptExpression | None, told: Sequence[str]) -> tuple[bool, ...]:
+        if concept is None:
+            return tuple(True for _ in told)
+        inside = self._meaning.concept_ids(concept)
+        return tuple(one in inside for one in told)
+
+    def _passes_known(self, known: tuple[str, bool, int], events: nodes.Events) -> Iterator[bool]:
+        for seen in self._whole.events:
+            probe = nodes.Events(seen.event.kind, None, None, "any", nodes.Pick(), None, *known)
+            yield bool(self._meaning.witnesses(probe, self._whole.of_event(seen), World.BELIEVED))
+
+    def _known(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, tuple[str, bool, int]]]:
+        for source, undisputed in itertools.product({events.source, ""}, {events.undisputed, False}):
+            gone = (source != events.source) + (undisputed != events.undisputed)
+            for n in range(1, events.sources + 5) if events.sources > 1 else (1,):
+                extra = moved(abs(n - events.sources) / events.sources) if n != events.sources else FREE
+                if n == events.sources or (n < events.sources) is widen:
+                    if widen or not gone:
+                        yield plus(cost(details=gone), extra), (source, undisputed, n)
 
     def _windows(self, window: nodes.Window | None, widen: bool) -> Iterator[tuple[Cost, nodes.Window | None]]:
         if window is None:
@@ -223,6 +365,8 @@ class Enumeration:
         lows = [window.low] if window.low == EARLIEST_DAY else [*self._days, window.low]
         highs = [window.high] if window.high == LATEST_DAY else [*self._days, window.high]
         for low, high in itertools.product(lows, highs):
+            if max(abs(low - window.low), abs(high - window.high)) > FARTHEST:
+                continue
             outwards = low <= window.low and high >= window.high
             inwards = window.low <= low <= high <= window.high
             if outwards if widen else inwards:
@@ -294,28 +438,37 @@ class Enumeration:
         if condition is None:
             yield FREE, None
             return
-        best: dict[tuple[bool, ...], tuple[Cost, nodes.Condition]] = {}
-        kinds = [events.kind] if events.kind else sorted({event.kind for event in self._journey.events})
-        for spent, one in self._condition(condition, widen):
-            probes = [nodes.Events(kind, condition=one, context="any") for kind in kinds]
-            holds = tuple(
-                bool(self._meaning.witnesses(probe, self._whole.of_event(seen), World.BELIEVED))
-                for probe in probes
-                for seen in self._whole.events
-            )
-            if holds not in best or spent < best[holds][0]:
-                best[holds] = (spent, one)
-        yield from best.values()
+        yield from self._of_condition(condition, events.kind, widen)
         if widen:
             yield cost(details=comparisons(condition)), None
 
-    def _condition(self, condition: nodes.Condition, widen: bool) -> Iterator[tuple[Cost, nodes.Condition]]:
+    def _of_condition(
+        self, condition: nodes.Condition, kind: str | None, widen: bool
+    ) -> list[tuple[Cost, nodes.Condition]]:
+        """Its edits; of those that hold of the same events, the cheapest."""
+        kinds = [kind] if kind else sorted({event.kind for event in self._journey.events})
+
+        def holds(one: nodes.Condition) -> tuple[int, ...]:
+            self._count()
+            return tuple(
+                witness[0].position
+                for each in kinds
+                for witness in self._meaning.witnesses(
+                    nodes.Events(each, condition=one, context="any"), self._whole, World.BELIEVED
+                )
+            )
+
+        return self._least(self._condition(condition, kind, widen), holds)
+
+    def _condition(
+        self, condition: nodes.Condition, kind: str | None, widen: bool
+    ) -> Iterator[tuple[Cost, nodes.Condition]]:
         match condition:
             case nodes.AllOf(parts) | nodes.AnyOf(parts):
                 may_drop = isinstance(condition, nodes.AllOf) is widen
                 ways: list[list[tuple[Cost, nodes.Condition | None]]] = [
                     [
-                        *self._condition(part, widen),
+                        *self._of_condition(part, kind, widen),
                         *([(cost(details=comparisons(part)), None)] if may_drop else []),
                     ]
                     for part in parts
@@ -327,7 +480,7 @@ class Enumeration:
                         yield spent, kept[0] if len(kept) == 1 else type(condition)(kept)
                 return
             case nodes.NotThat(part):
-                yield from ((spent, nodes.NotThat(one)) for spent, one in self._condition(part, not widen))
+                yield from ((spent, nodes.NotThat(one)) for spent, one in self._of_condition(part, kind, not widen))
                 return
         yield FREE, condition
         match condition:
@@ -449,8 +602,11 @@ def written_out(query: nodes.Query) -> nodes.PatientExpression:
 
 def facts(node: nodes.PatientExpression) -> int:
     """How many facts a criterion without definitions asks for."""
-    if isinstance(node, nodes.Ordered):
-        return 2
+    match node:
+        case nodes.Ordered():
+            return 2
+        case nodes.Sequence(steps):
+            return len(steps)
     return sum(map(facts, nodes.children(node))) or 1
 
 

@@ -15,7 +15,7 @@ from ..kb.model import EARLIEST_DAY, LATEST_DAY
 from ..query_lang import nodes
 from .edit_concepts import Climbs, ConceptEdits
 from .edit_conditions import ConditionEdits
-from .edit_cost import DETAIL, MOST_DAYS, MOST_TIES, UNCERTAIN, ends_cost, undominated
+from .edit_cost import DETAIL, MOST_DAYS, MOST_TIES, UNCERTAIN, bound_cost, ends_cost, undominated
 from .edit_record import Change, Option, Record, bits
 
 #: Contexts that an atom can be given besides its own, each with how many facts are taken less strictly.
@@ -59,9 +59,11 @@ class Cheapest:
 class EventEdits:
     """The edits of one event set of one record."""
 
-    def __init__(self, record: Record, events: nodes.Events, climbs: Climbs) -> None:
-        self._record = record
-        self._events = events
+    def __init__(self, record: Record, events: nodes.Events, climbs: Climbs, *, alone: bool = False) -> None:
+        """``alone``: the edited set must be one, as in a sequence or a count, and not two joined by *or*."""
+        self.record = record
+        self._alone = alone
+        self.events = events
         self._all = record.of_kind(events.kind)
         self._climbs = climbs
         self._parts: dict[bool, tuple[list[Option], ...]] = {}
@@ -75,10 +77,10 @@ class EventEdits:
             if pick.how == "any":
                 self._targets_of_any(place, pick, pick_cost, pick_changes, found)
                 continue
-            conditions = self._options(True)[3]
-            for members, contexts in product(self._selections(True, place), self._options(True)[2]):
+            contexts_of, conditions = self._options(True)[-2:]
+            for members, contexts in product(self._selections(True, place), contexts_of):
                 for context in contexts.value:
-                    taken = self._record.chosen(self._events.kind, pick, members.mask & self._context(context) & place)
+                    taken = self.record.chosen(self.events.kind, pick, members.mask & self._context(context) & place)
                     if not taken:
                         continue
                     good = [one for one in conditions if not taken & ~one.mask]
@@ -105,8 +107,8 @@ class EventEdits:
                 mask = seen
                 for option in chosen:
                     mask &= option.mask
-                window, concept, context, condition = chosen
-                joined = self._join(window, concept)
+                *selecting, context, condition = chosen
+                joined = self._join(selecting)
                 found.add(
                     position, cost, self._made((joined, context, condition), pick, pick_changes, cost, (mask & place,))
                 )
@@ -119,7 +121,7 @@ class EventEdits:
         everywhere = 0
         for place in places:
             everywhere |= place
-        _, _, contexts, conditions = self._options(widen)
+        *_, contexts, conditions = self._options(widen)
         for pick, pick_cost, pick_changes in self._picks(widen):
             if pick.how == "any":
                 joined = [
@@ -142,7 +144,7 @@ class EventEdits:
             for members, context in product(self._selections(widen, everywhere), contexts):
                 taken = [
                     [
-                        self._record.chosen(self._events.kind, pick, members.mask & self._context(one) & place)
+                        self.record.chosen(self.events.kind, pick, members.mask & self._context(one) & place)
                         for one in context.value
                     ]
                     for place in places
@@ -162,43 +164,42 @@ class EventEdits:
     # --- the parts ----------------------------------------------------------------------------------------------------
 
     def _options(self, widen: bool, *, one_end: bool = False) -> tuple[list[Option], ...]:
-        """Windows, concepts, contexts, conditions; with ``one_end``, windows of which one end moved, at most."""
+        """Windows, concepts, what makes it known, contexts, conditions; with ``one_end``, windows of which one end moved, at most."""
         found = self._parts.get(widen)
         if found is None:
-            kind, events = self._events.kind, self._events
+            kind, events = self.events.kind, self.events
             found = self._parts[widen] = (
                 list(self._windows(widen, both=True)),
-                ConceptEdits(self._record, kind, self._climbs).options(events.concept, widen),
+                ConceptEdits(self.record, kind, self._climbs).options(events.concept, widen),
+                list(self._provenance(widen)),
                 list(self._contexts(widen)),
-                ConditionEdits(self._record, kind, self._climbs.above).options(events.condition, widen),
+                ConditionEdits(self.record, kind, self._climbs.above).options(events.condition, widen),
             )
         return (list(self._windows(widen, both=False)), *found[1:]) if one_end else found
 
     def _selections(self, widen: bool, among: int) -> list[Option]:
-        """Windows and concepts together: by the events among those given that they admit, the cheapest of each."""
-        windows, concepts, _, _ = self._options(widen)
+        """Windows, concepts and what makes it known: by the events among those given that they admit, the cheapest."""
         found = Cheapest()
-        for window, concept in product(windows, concepts):
-            mask = window.mask & concept.mask & self._all
-            found.add(mask & among, window.cost + concept.cost, self._join(window, concept))
+        for parts in product(*self._options(widen)[:3]):
+            joined = self._join(parts)
+            found.add(joined.mask & among, joined.cost, joined)
         ways = [one for _, ways in found.found.values() for one in ways]
-        return undominated(ways, widen) if self._events.pick.how == "any" else ways
+        return undominated(ways, widen) if self.events.pick.how == "any" else ways
 
-    def _join(self, window: Option, concept: Option) -> Option:
-        return Option(
-            window.mask & concept.mask & self._all,
-            window.cost + concept.cost,
-            (window.value, concept.value),
-            window.changes + concept.changes,
-        )
+    def _join(self, parts: Sequence[Option]) -> Option:
+        mask = self._all
+        for part in parts:
+            mask &= part.mask
+        changes = tuple(change for part in parts for change in part.changes)
+        return Option(mask, sum(part.cost for part in parts), tuple(part.value for part in parts), changes)
 
     def _windows(self, widen: bool, *, both: bool) -> Iterator[Option]:
-        window = self._events.window
+        window = self.events.window
         if window is None:
             yield Option(self._all, 0, None)
             return
         low, high = window.low, window.high
-        days = sorted({self._record.days[position] for position in bits(self._all)})
+        days = sorted({self.record.days[position] for position in bits(self._all)})
         lows, highs = [low], [high]
         if low > EARLIEST_DAY:
             lows += [day for day in days if day < low] if widen else [day + 1 for day in days if low <= day < high]
@@ -215,20 +216,55 @@ class EventEdits:
             yield Option(self._all, DETAIL, None, (Change("details", window, None),))
 
     def _between(self, first: int, last: int) -> int:
-        return sum(1 << position for position in bits(self._all) if first <= self._record.days[position] <= last)
+        return sum(1 << position for position in bits(self._all) if first <= self.record.days[position] <= last)
+
+    def _provenance(self, widen: bool) -> Iterator[Option]:
+        """How an event must be known: where it is told, undisputed, by how many notes."""
+        events, kind = self.events, self.events.kind
+        plain = nodes.Events(kind, events.concept)
+        if (events.source, events.undisputed, events.sources) == (plain.source, plain.undisputed, plain.sources):
+            yield Option(self._all, 0, ("", False, 1))
+            return
+        told = {event.sources for event in self.record.events}
+        if events.sources == 1:
+            # It is not stated, so it does not move.
+            numbers = set()
+        elif widen:
+            numbers = {n for n in told if 1 <= n < events.sources}
+        else:
+            numbers = {n + 1 for n in told if n >= events.sources}
+        for source, undisputed, n in product(
+            {events.source, ""} if widen else {events.source},
+            {events.undisputed, False} if widen else {events.undisputed},
+            sorted({events.sources, *numbers}),
+        ):
+            cost, changes = 0, []
+            if source != events.source:
+                cost += DETAIL
+                changes.append(Change("details", f"according to {events.source}", None))
+            if undisputed != events.undisputed:
+                cost += DETAIL
+                changes.append(Change("details", "undisputed", None))
+            if n != events.sources:
+                cost += bound_cost(abs(n - events.sources) / events.sources)
+                changes.append(Change("bounds", f"from {events.sources} notes", f"from {n} notes"))
+            mask = self.record.having(kind, source=source, undisputed=undisputed, sources=n)
+            yield Option(mask, cost, (source, undisputed, n), tuple(changes))
 
     def _contexts(self, widen: bool) -> Iterator[Option]:
-        own = self._events.context
+        own = self.events.context
         yield Option(self._context(own), 0, (own,))
         for contexts, times in _LOOSER.get(own, ()) if widen else ():
+            if self._alone and len(contexts) > 1:
+                continue
             mask = sum_of(self._context(one) for one in contexts)
             yield Option(mask, UNCERTAIN * times, contexts, (Change("uncertain", (own,), contexts),))
 
     def _context(self, context: str) -> int:
-        return self._record.having(self._events.kind, context=context)
+        return self.record.having(self.events.kind, context=context)
 
     def _picks(self, widen: bool) -> Iterator[tuple[nodes.Pick, int, tuple[Change, ...]]]:
-        pick = self._events.pick
+        pick = self.events.pick
         yield pick, 0, ()
         if widen and pick.how != "any":
             yield nodes.Pick(), DETAIL, (Change("details", pick, None),)
@@ -242,11 +278,20 @@ class EventEdits:
         witnesses: tuple[int, ...],
     ) -> Edited:
         selection, contexts, condition = parts
-        window, concept = selection.value
+        window, concept, (source, undisputed, sources) = selection.value
         changes = selection.changes + contexts.changes + condition.changes + pick_changes
         if not changes:
-            return Edited(witnesses, cost, (self._events,), ())
-        whole = replace(self._events, window=window, concept=concept, condition=condition.value, pick=pick)
+            return Edited(witnesses, cost, (self.events,), ())
+        whole = replace(
+            self.events,
+            window=window,
+            concept=concept,
+            condition=condition.value,
+            pick=pick,
+            source=source,
+            undisputed=undisputed,
+            sources=sources,
+        )
         return Edited(witnesses, cost, tuple(replace(whole, context=one) for one in contexts.value), changes)
 
 

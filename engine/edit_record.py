@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from ..kb.model import ALL_TUMORS, Journey, World
 from ..query_lang import nodes
-from .reference import Meaning, View
+from .reference import Meaning
+from .reference_views import Seen, View
 
 BELIEVED: Final = World.BELIEVED
 
@@ -77,7 +78,7 @@ class Record:
             probe = nodes.Events(one, **{"context": "any", **parts})
             known = self._known.get(probe)
             if known is None:
-                known = self._known[probe] = self._members(probe, self._shown(self.of_kind(one)))
+                known = self._known[probe] = self._members(probe, self.shown(self.of_kind(one)))
             found |= known
         return found
 
@@ -92,7 +93,8 @@ class Record:
             found[event.concept] = found.get(event.concept, 0) | 1 << position
         return found
 
-    def _shown(self, mask: int) -> View:
+    def shown(self, mask: int) -> View:
+        """A view of these events."""
         return replace(self.view, events=tuple(self.view.events[position] for position in bits(mask)))
 
     def chosen(self, kind: str | None, pick: nodes.Pick, members: int) -> int:
@@ -104,7 +106,7 @@ class Record:
         if kind is None:
             # The days decide alone: seen as events of one kind.
             return self._chosen_by_day(pick, members)
-        return self._members(nodes.Events(kind, context="any", pick=pick), self._shown(members))
+        return self._members(nodes.Events(kind, context="any", pick=pick), self.shown(members))
 
     def _chosen_by_day(self, pick: nodes.Pick, members: int) -> int:
         days = sorted({self.days[position] for position in bits(members)}, reverse=pick.how == "latest")
@@ -112,6 +114,14 @@ class Record:
         if len(days) < n:
             return 0
         return sum(1 << position for position in bits(members) if self.days[position] == days[n - 1])
+
+    def seen(self, mask: int) -> tuple[Seen, ...]:
+        """These events, as the reference engine looks at them."""
+        return self.shown(mask).events
+
+    def found(self, events: nodes.Events, place: int) -> int:
+        """The events of the place that belong to the set."""
+        return self._members(events, self.shown(place))
 
     def _members(self, probe: nodes.Events, view: View) -> int:
         found = 0

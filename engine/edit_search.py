@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
 from .edit_concepts import Climbs
+from .edit_counts import age_versions, clear_versions, times_versions
 from .edit_cost import DETAIL, DROP, MOST_TIES, bound_cost
 from .edit_events import EventEdits, sum_of
-from .edit_record import Change, Record, bits
-from .edit_times import OrderEdits
+from .edit_record import BELIEVED, Change, Record, bits
+from .edit_sequences import SequenceEdits
+from .edit_times import OrderEdits, Way
 
 #: Where a criterion stands: the name of its definition ("" for the query itself), then which part of which part.
 Path = tuple[str | int, ...]
@@ -65,7 +67,7 @@ class EditSearch:
         self._uses = uses(query)
         self._sizes: dict[str, int] = {}
         self._known: dict[tuple[Path, tuple[int, ...], bool], Versions] = {}
-        self._events: dict[nodes.Events, EventEdits] = {}
+        self._events: dict[tuple[nodes.Events, bool], EventEdits] = {}
         self._kinds: dict[nodes.PatientExpression, set[str | None]] = {}
 
     def cheapest(self) -> list[FoundEdit]:
@@ -94,6 +96,8 @@ class EditSearch:
                 return self._sizes[name]
             case nodes.Ordered():
                 return 2
+            case nodes.Sequence(steps):
+                return len(steps)
         return sum(self.size(part) for part in nodes.children(node)) or 1
 
     def body_of(self, name: str) -> nodes.PatientExpression:
@@ -124,7 +128,7 @@ class EditSearch:
                     named.add(node.name)
                     waiting.append(self.body_of(node.name))
                 waiting.extend(nodes.children(node))
-                found.update(events.kind for events in event_sets(node))
+                found.update(events.kind for events in nodes.event_sets(node))
         return found
 
     # --- the tree -----------------------------------------------------------------------------------------------------
@@ -145,8 +149,13 @@ class EditSearch:
         match node:
             case nodes.Exists(events):
                 return self._exists(events, path, places, widen)
-            case nodes.Ordered():
-                return self._ordered(node, path, places, widen)
+            case nodes.Ordered() | nodes.Sequence() | nodes.Clear() | nodes.Times() | nodes.AgeAt():
+                return self._related(node, path, places, widen)
+            case nodes.Lacking():
+                return self._lacking(node, path, places, widen)
+            case nodes.Among(patients):
+                held = (1 << len(places)) - 1 if self.record.journey.patient_id in patients else 0
+                return [(held, 0, Version(node))]
             case nodes.Not(part):
                 return self._not(part, path, places, widen)
             case nodes.And(parts) | nodes.Or(parts):
@@ -176,18 +185,54 @@ class EditSearch:
             held = sum(1 << at for at, witnesses in enumerate(one.witnesses) if witnesses)
             yield held, one.cost, Version(_exists(one.events), _steps(path, one.changes))
 
-    def _ordered(
-        self, node: nodes.Ordered, path: Path, places: tuple[int, ...], widen: bool
+    def _related(
+        self,
+        node: nodes.Ordered | nodes.Sequence | nodes.Clear | nodes.Times | nodes.AgeAt,
+        path: Path,
+        places: tuple[int, ...],
+        widen: bool,
     ) -> Iterator[tuple[int, int, Version]]:
-        edits = OrderEdits(self.record, node, self.event_edits(node.left), self.event_edits(node.right))
-        for held, cost, edited, changes in edits.versions(places, widen):
+        ways: Iterable[Way]
+        match node:
+            case nodes.Ordered(left, _, right):
+                order = OrderEdits(self.record, node, self.event_edits(left), self.event_edits(right))
+                ways = order.versions(places, widen)
+            case nodes.Sequence(steps):
+                edits = [self.event_edits(step, alone=True) for step in steps]
+                ways = SequenceEdits(self.record, node, edits).versions(places, widen)
+            case nodes.Clear(events):
+                ways = clear_versions(self.record, node, self.event_edits(events, alone=True), places, widen)
+            case nodes.Times(_, events):
+                ways = times_versions(self.record, node, self.event_edits(events, alone=True), places, widen)
+            case nodes.AgeAt(at):
+                of_event = None if at is None else self.event_edits(at, alone=True)
+                ways = age_versions(self.record, node, of_event, places, widen)
+        for held, cost, edited, changes in ways:
             yield held, cost, Version(edited, _steps(path, changes))
 
-    def event_edits(self, events: nodes.Events) -> EventEdits:
-        """The edits of an event set, made once."""
-        found = self._events.get(events)
+    def _lacking(
+        self, node: nodes.Lacking, path: Path, places: tuple[int, ...], widen: bool
+    ) -> Iterator[tuple[int, int, Version]]:
+        """The kind of absence let go, which leaves *not*; there the fact can be made stricter."""
+        held = sum(
+            1 << at
+            for at, place in enumerate(places)
+            if self.record.meaning.holds(node, self.record.shown(place), BELIEVED)
+        )
+        yield held, 0, Version(node)
+        if widen:
+            change = Change("details", node, None)
+            every = (1 << len(places)) - 1
+            for one in self.event_edits(node.events).sets(places, False):
+                found = sum(1 << at for at, witnesses in enumerate(one.witnesses) if witnesses)
+                absent = nodes.Not(_exists(one.events))
+                yield every & ~found, one.cost + DETAIL, Version(absent, _steps(path, (*one.changes, change)))
+
+    def event_edits(self, events: nodes.Events, *, alone: bool = False) -> EventEdits:
+        """The edits of an event set, made once; ``alone``: it must stay one set."""
+        found = self._events.get((events, alone))
         if found is None:
-            found = self._events[events] = EventEdits(self.record, events, self._climbs)
+            found = self._events[events, alone] = EventEdits(self.record, events, self._climbs, alone=alone)
         return found
 
     def _not(
@@ -374,16 +419,6 @@ class _Partial(NamedTuple):
             self.steps + other.steps,
             self.bodies + other.bodies,
         )
-
-
-def event_sets(node: nodes.PatientExpression) -> tuple[nodes.Events, ...]:
-    """The event sets of a leaf, in order."""
-    match node:
-        case nodes.Exists(events):
-            return (events,)
-        case nodes.Ordered(left, _, right):
-            return (left, right)
-    return ()
 
 
 def uses(query: nodes.Query) -> Mapping[str, int]:

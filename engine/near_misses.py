@@ -193,8 +193,7 @@ class NearMisses:
         return replace(told, says=f"{missing} {verb}", nearest=near)
 
     def _found(self, events: nodes.Events, place: int) -> int:
-        targets = self._search.event_edits(events).targets(place).found
-        return sum(1 << position for position, (cost, _) in targets.items() if not cost)
+        return self._record.found(events, place)
 
     def _holding(self, sets: Iterable[nodes.Events], place: int) -> tuple[NearEvent, ...]:
         found: dict[int, None] = {}

@@ -22,7 +22,8 @@ from .edit_search import EditSearch, FoundEdit, Step
 from .evidence import bounds_text
 from .near_misses import FailingPart, NearMisses
 from .query_text import QueryText
-from .reference import Meaning, View
+from .reference import Meaning
+from .reference_views import View
 from .shared_plan import SharedPlan
 
 #: What is said of the changes of each class, the dearest first.
