@@ -58,7 +58,7 @@ def times_versions(
 ) -> Iterator[Way]:
     """*at least n times*: the facts and the number edited."""
     for one in edits.sets(places, widen):
-        counted = [_times(record, node.by, mask) for mask in one.witnesses]
+        counted = [times_of(record, node.by, mask) for mask in one.witnesses]
         numbers = {number for number in counted if 1 <= number < node.n} if widen else {number + 1 for number in counted}
         for n in sorted({node.n, *(number for number in numbers if widen or number > node.n)}):
             held = sum(1 << at for at, number in enumerate(counted) if number >= n)
@@ -70,7 +70,7 @@ def times_versions(
             yield held, cost, edited if changes else node, changes
 
 
-def _times(record: Record, by: str, mask: int) -> int:
+def times_of(record: Record, by: str, mask: int) -> int:
     """How many different days, lines or concepts these events have."""
     match by:
         case "days":

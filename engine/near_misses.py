@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..kb.model import Event, Value, World
+from ..kb.terminal import counted
 from ..query_lang import nodes
 from ..query_lang.render import render_condition
 from .edit_concepts import Climbs
 from .edit_cost import BOUND, CONCEPT, DETAIL, DROP, UNCERTAIN, ends_cost
+from .edit_counts import times_of
 from .edit_record import bits
 from .edit_search import EditSearch
 from .evidence import EvidenceReader, ShownEvent
@@ -164,7 +166,43 @@ class NearMisses:
                 return self._told_order(part.node, part, told)
             case nodes.SameTumor():
                 return replace(told, says="no tumor is on record")
-        return replace(told, says="no event is on record" if part.widen else "it holds, and must not")
+            case nodes.SameEvent():
+                return replace(told, says="no event is on record")
+        sets = nodes.event_sets(part.node)
+        if not part.widen:
+            return replace(told, says="it holds, and must not", nearest=self._holding(sets, part.place))
+        says, nearest = self._told_leaf(part.node, part.place)
+        return replace(told, says=says, nearest=nearest)
+
+    def _told_leaf(self, node: nodes.PatientExpression, place: int) -> tuple[str, tuple[NearEvent, ...]]:
+        """What a criterion about several events, a count, an age or an absence lacks."""
+        match node:
+            case nodes.Sequence(steps):
+                missing = [step for step in steps if not self._found(step, place)]
+                if not missing:
+                    return "every step is there, but not in this order and at these distances", self._holding(steps, place)
+                return "steps are missing", tuple(near for step in missing for near in self._near(step, place))
+            case nodes.Clear(events, _, absent) if self._found(events, place):
+                return "none of these facts is without the other in that time", self._holding((events, absent), place)
+            case nodes.Times(n, events, by) if found := self._found(events, place):
+                times = times_of(self._record, by, found)
+                return f"{times} different {by} are there, {n} are asked for", self._holding((events,), place)
+            case nodes.AgeAt(events):
+                births = self._found(nodes.Events("birth"), self._record.everything)
+                if not births:
+                    return "no birth is recorded", ()
+                if events is None or self._found(events, place):
+                    shown = self._holding(() if events is None else (events,), place)
+                    birth = NearEvent(self._shown(births.bit_length() - 1), ())
+                    return "another age", (birth, *shown)
+            case nodes.Lacking(_, events):
+                if self._found(events, place):
+                    return "such a fact is recorded", self._holding((events,), place)
+                return "there is no such fact, but the absence is of another kind", ()
+            case nodes.Among():
+                return "not among these patients", ()
+        near = tuple(near for events in nodes.event_sets(node)[:1] for near in self._near(events, place))
+        return ("no event qualifies" if near else "nothing like it is recorded"), near
 
     def _told_order(self, node: nodes.Ordered, part: _Failing, told: FailingPart) -> FailingPart:
         if not part.widen:
@@ -182,7 +220,7 @@ class NearMisses:
             between = days[right] - days[left]
             said = "on the same day" if not between else f"{abs(between)} days {'before' if between > 0 else 'after'}"
             shown = NearEvent(self._shown(left), (f"{said}{' as' if not between else ''} the other fact",))
-            says = "both facts are there, in another relation"
+            says = "both facts are there, but not in this relation"
             return replace(told, says=says, nearest=(shown, NearEvent(self._shown(right), ())))
         near = ()
         for side, found in ((node.left, lefts), (node.right, rights)):
@@ -234,6 +272,12 @@ class NearMisses:
             lacks.append(other)
         if not self._record.having(event.kind, context=events.context) >> position & 1:
             lacks.append(_context_lack(event))
+        if events.source and not self._record.having(event.kind, source=events.source) >> position & 1:
+            lacks.append((DETAIL, f"not told in {events.source}"))
+        if events.undisputed and not self._record.having(event.kind, undisputed=True) >> position & 1:
+            lacks.append((DETAIL, "disputed"))
+        if event.sources < events.sources:
+            lacks.append((BOUND, f"told by {counted(event.sources, 'independent note')}, asked: {events.sources}"))
         if events.window is not None and not events.window.low <= self._record.days[position] <= events.window.high:
             lacks.append(_window_lack(events.window, event))
         if events.condition is not None:

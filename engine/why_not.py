@@ -14,7 +14,7 @@ from pyroaring import BitMap
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
-from ..query_lang.render import render, render_concept, render_condition, render_expression
+from ..query_lang.render import render, render_concept, render_condition, render_events, render_expression
 from .edit_concepts import Climbs
 from .edit_cost import counts
 from .edit_record import Change, Record
@@ -172,25 +172,30 @@ def _shown(step: Step, text: QueryText) -> EditStep:
 
 
 def change_text(change: Change) -> str:
-    """``ECOG <= 2 → ECOG <= 3``: what stood and what stands, after the name of what is done."""
-    match change:
-        case Change("drops", old, _):
+    """``move the bound: value <= 2 → value <= 3``: what is done, what stood, and what stands."""
+    old, new = change.old, change.new
+    match change.how, old:
+        case "drops", _:
             return f"drop: {render_expression(old)}"
-        case Change("windows", nodes.Window(), nodes.Window()):
-            return f"move the window: {_window_text(change.old)} → {_window_text(change.new)}"
-        case Change("windows", old, new):
+        case "details", _:
+            return f"let go: {_detail_text(old)}"
+        case "windows", nodes.Window():
+            return f"move the window: {_window_text(old)} → {_window_text(new)}"
+        case "windows", _:
             return f"move the gap: {_gap_text(old)} → {_gap_text(new)}"
-        case Change("bounds", int(old), int(new)):
-            return f"move the number: at least {old} of → at least {new} of"
-        case Change("bounds", old, new):
+        case "bounds", int():
+            return f"move the number: at least {old} → at least {new}"
+        case "bounds", str():
+            return f"move the number: {old} → {new}"
+        case "bounds", nodes.AgeAt():
+            return f"move the age: {_age_text(old)} → {_age_text(new)}"
+        case "bounds", _:
             return f"move the bound: {render_condition(old)} → {render_condition(new)}"
-        case Change("concepts", nodes.Is() as old, new):
-            return f"{_direction(old, new)}: {render_condition(old)} → {render_condition(new)}"
-        case Change("concepts", old, new):
+        case "concepts", nodes.Is():
+            return f"climb: {render_condition(old)} → {render_condition(new)}"
+        case "concepts", _:
             return f"{_direction(old, new)}: {render_concept(old)} → {render_concept(new)}"
-        case Change("uncertain", old, new):
-            return f"take the context less strictly: {' or '.join(old)} → {' or '.join(new)}"
-    return f"let go: {_detail_text(change.old)}"
+    return f"take the context less strictly: {' or '.join(old)} → {' or '.join(new)}"
 
 
 def _direction(old: Any, new: Any) -> str:
@@ -206,9 +211,14 @@ def _window_text(window: nodes.Window) -> str:
     return f"since {low}" if window.high >= LATEST_DAY else f"{low} to {high}"
 
 
-def _gap_text(node: nodes.Ordered) -> str:
-    least = 0 if node.relation == "within" else 1
-    relation = "of" if node.relation == "within" else node.relation
+def _age_text(node: nodes.AgeAt) -> str:
+    return f"at least {node.low}" if node.high is None else f"{node.low} to {node.high}"
+
+
+def _gap_text(node: nodes.Ordered | nodes.Clear | nodes.Gap) -> str:
+    relation = "then" if isinstance(node, nodes.Gap) else node.relation
+    least = 0 if relation == "within" else 1
+    relation = "of" if relation == "within" else relation
     if node.maximum is None:
         return relation if node.minimum == least else f"at least {node.minimum} days {relation}"
     if node.minimum == least:
@@ -227,7 +237,19 @@ def _detail_text(old: Any) -> str:
         case nodes.SameEvent():
             return "that it is the same event"
         case nodes.Ordered():
-            return f"the relation '{_gap_text(old)}'"
+            return f"the relation '{old.relation}'"
+        case nodes.Sequence():
+            return "the order of the steps"
+        case nodes.Clear():
+            return f"that there is no {render_events(old.absent)}"
+        case nodes.AgeAt():
+            return f"the age {_age_text(old)}"
+        case nodes.Lacking():
+            return f"that the absence is {old.how}"
+        case nodes.Events():
+            return f"that no {render_events(old)} lies between"
+        case str():
+            return f"'{old}'"
         case nodes.Under() | nodes.Union() | nodes.OtherThan():
             return f"the concept {render_concept(old)}"
     return f"the condition {render_condition(old)}"
