@@ -44,9 +44,7 @@ class TooMany(Exception):
 class Enumeration:
     """The edits of one query for one patient that cost less than ``limit``."""
 
-    def __init__(
-        self, query: nodes.Query, journey: Journey, meaning: Meaning, limit: Cost, most: int = 20_000
-    ) -> None:
+    def __init__(self, query: nodes.Query, journey: Journey, meaning: Meaning, limit: Cost, most: int = 20_000) -> None:
         """``most``: so many edits of facts, or of whole queries, are looked at before :class:`TooMany`."""
         self._journey = journey
         self._left = most
@@ -203,9 +201,12 @@ class Enumeration:
                 continue
             for extra, one in eased:
                 if (total := plus(base, extra)) < self._limit:
-                    yield total, any_of(
-                        dataclasses.replace(one, left=first, right=second)
-                        for first, second in itertools.product(left, right)
+                    yield (
+                        total,
+                        any_of(
+                            dataclasses.replace(one, left=first, right=second)
+                            for first, second in itertools.product(left, right)
+                        ),
                     )
             if widen and (total := plus(base, cost(details=1))) < self._limit:
                 yield total, nodes.And((any_of(map(nodes.Exists, left)), any_of(map(nodes.Exists, right))))
@@ -324,8 +325,7 @@ class Enumeration:
                 yield (
                     spent,
                     tuple(
-                        nodes.Events(events.kind, concept, condition, context, pick, window, *known)
-                        for context in some
+                        nodes.Events(events.kind, concept, condition, context, pick, window, *known) for context in some
                     ),
                 )
 
@@ -374,9 +374,7 @@ class Enumeration:
         if widen:
             yield cost(details=1), None
 
-    def _concepts(
-        self, events: nodes.Events, widen: bool
-    ) -> Iterator[tuple[Cost, nodes.ConceptExpression | None]]:
+    def _concepts(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, nodes.ConceptExpression | None]]:
         if events.concept is None:
             yield FREE, None
             return
@@ -414,9 +412,7 @@ class Enumeration:
                         itertools.combinations(parts, number) for number in range(len(parts))
                     ):
                         left = (
-                            one
-                            if not kept
-                            else nodes.OtherThan(one, kept[0] if len(kept) == 1 else nodes.Union(kept))
+                            one if not kept else nodes.OtherThan(one, kept[0] if len(kept) == 1 else nodes.Union(kept))
                         )
                         yield steps + len(parts) - len(kept), left
 
@@ -431,9 +427,7 @@ class Enumeration:
                 found[above] = min(found.get(above, steps + 1), steps + 1)
         return found
 
-    def _conditions(
-        self, events: nodes.Events, widen: bool
-    ) -> Iterator[tuple[Cost, nodes.Condition | None]]:
+    def _conditions(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, nodes.Condition | None]]:
         condition = events.condition
         if condition is None:
             yield FREE, None
@@ -495,9 +489,7 @@ class Enumeration:
             case nodes.Compare() | nodes.Between():
                 yield from self._ranges(condition, widen)
 
-    def _ranges(
-        self, condition: nodes.Compare | nodes.Between, widen: bool
-    ) -> Iterator[tuple[Cost, nodes.Condition]]:
+    def _ranges(self, condition: nodes.Compare | nodes.Between, widen: bool) -> Iterator[tuple[Cost, nodes.Condition]]:
         scales, attribute = self._meaning.scales, condition.attribute
         match condition:
             case nodes.Between(_, low, high):
@@ -532,9 +524,7 @@ class Enumeration:
                     continue
             yield spent, compared[0] if len(compared) == 1 else nodes.AllOf(compared)
 
-    def _end(
-        self, attribute: str, operator: str, bound: Value, new: str, value: Value, widen: bool
-    ) -> Cost | None:
+    def _end(self, attribute: str, operator: str, bound: Value, new: str, value: Value, widen: bool) -> Cost | None:
         """The cost of moving an end of a range; None if that is not in the direction wanted."""
         scales = self._meaning.scales
         first, second = scales.span(attribute, bound), scales.span(attribute, value)

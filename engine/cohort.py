@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..query_lang.parameters import Parameters
     from .explain import Explanation
     from .funnel import Funnel
+    from .rank import RankedPatient
     from .why_not import WhyNot
 
 #: Sub-expressions that :meth:`Cohort.parts` lists, at most.
@@ -255,6 +256,21 @@ class Cohort:
             return funnel(self.query, self._kb)
         except QueryTreeError as error:
             raise QueryError(str(error)) from error
+
+    def rank(self, top: int | None = 20) -> tuple[RankedPatient, ...]:
+        """The first ``top`` patients (None: all): the certain first, then by the weakest evidence that they need.
+
+        UsageError for a number below 0. Reads the record of each patient who can be among the first.
+        """
+        from .rank import ranked
+
+        if top is not None and top < 0:
+            raise UsageError("rank: 'top' is the number of patients to list, 0 or more")
+        rest, by_world = self.numbers, {}
+        for world, cohort in ((World.CERTAIN, self.certain), (World.BELIEVED, self.believed)):
+            by_world[world] = rest & cohort.numbers
+            rest = rest - cohort.numbers
+        return ranked(self.query, self._kb, {**by_world, World.POSSIBLE: rest}, top)
 
     def parts(self) -> list[tuple[Cohort, int]]:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first

@@ -14,8 +14,8 @@ from ..kb.terminal import Format, answer, print_csv, print_table
 from .tables import (
     TABLE_ROWS,
     WorldName,
-    certainty_rows,
     cohort_payload,
+    csv_rows,
     print_cohort,
     print_findings,
     print_imported,
@@ -58,6 +58,10 @@ def query(
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
     as_sql: Annotated[bool, typer.Option("--sql", help="QUERY is a SELECT over the virtual tables.")] = False,
+    top: Annotated[int | None, typer.Option(min=0, help="Rank, and show the first so many.")] = None,
+    rank: Annotated[
+        bool, typer.Option("--rank", help="Rank all: certain first, then by the weakest evidence.")
+    ] = False,
     out: OutOption = None,
 ) -> None:
     """Find the patients that a query denotes."""
@@ -65,6 +69,9 @@ def query(
     if limit is None and explain and output is Format.TABLE and out is None:
         limit = TABLE_ROWS
     payload = cohort_payload(cohort, world, limit, explain)
+    if rank or top is not None:
+        asked = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[world.value]
+        payload["ranked"] = [patient.as_dict() for patient in asked.rank(top)]
     findings = cohort.findings()
     if findings:
         payload["findings"] = [finding.as_dict() for finding in findings]
@@ -73,7 +80,7 @@ def query(
         output=output,
         out=out,
         as_table=lambda: print_cohort(cohort, payload, limit),
-        as_csv=lambda: print_csv(("patient_id", "certainty"), certainty_rows(cohort, payload["patients"])),
+        as_csv=lambda: print_csv(*csv_rows(cohort, payload)),
     )
     if output is not Format.JSON and str(out) != "-":
         print_notes(findings)

@@ -221,4 +221,3 @@ def _written(old: str | float, new: Value) -> str | float:
         return new if isinstance(new, str) else f"{new:g}"
     number = as_number(new)
     return new if number is None else number
-

@@ -59,7 +59,9 @@ def times_versions(
     """*at least n times*: the facts and the number edited."""
     for one in edits.sets(places, widen):
         counted = [times_of(record, node.by, mask) for mask in one.witnesses]
-        numbers = {number for number in counted if 1 <= number < node.n} if widen else {number + 1 for number in counted}
+        numbers = (
+            {number for number in counted if 1 <= number < node.n} if widen else {number + 1 for number in counted}
+        )
         for n in sorted({node.n, *(number for number in numbers if widen or number > node.n)}):
             held = sum(1 << at for at, number in enumerate(counted) if number >= n)
             edited = replace(node, n=n, events=one.events[0])

@@ -63,9 +63,7 @@ class Record:
     def tumors(self) -> tuple[int, ...]:
         """What is seen of each of them."""
         own = [(event.tumor, 1 << position) for position, event in enumerate(self.events)]
-        return tuple(
-            sum(bit for tumor, bit in own if tumor in (name, ALL_TUMORS)) for name in self.believed_tumors
-        )
+        return tuple(sum(bit for tumor, bit in own if tumor in (name, ALL_TUMORS)) for name in self.believed_tumors)
 
     def of_kind(self, kind: str | None) -> int:
         """The events of a kind; None: all."""

@@ -133,9 +133,7 @@ class EditSearch:
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
-    def versions(
-        self, node: nodes.PatientExpression, path: Path, places: tuple[int, ...], widen: bool
-    ) -> Versions:
+    def versions(self, node: nodes.PatientExpression, path: Path, places: tuple[int, ...], widen: bool) -> Versions:
         """The cheapest versions of the criterion at ``path``, by the places of which they hold."""
         key = (path, places, widen)
         found = self._known.get(key)
@@ -331,9 +329,7 @@ class EditSearch:
                         edited = one.nodes[0] if number == 1 else nodes.AtLeast(n, one.nodes)
                     yield held, cost + moved, Version(edited, steps, one.bodies)
 
-    def _ways(
-        self, node: nodes.PatientExpression, path: Path, places: tuple[int, ...], widen: bool
-    ) -> list[_Partial]:
+    def _ways(self, node: nodes.PatientExpression, path: Path, places: tuple[int, ...], widen: bool) -> list[_Partial]:
         return [
             _Partial(held, cost, (one.node,), one.steps, one.bodies)
             for held, (cost, ways) in self.versions(node, path, places, widen).items()
@@ -376,9 +372,7 @@ class EditSearch:
                 for one in ways:
                     yield held, cost + DETAIL, one._replace(steps=(*one.steps, change))
 
-    def _defined(
-        self, node: nodes.Defined, places: tuple[int, ...], widen: bool
-    ) -> Iterator[tuple[int, int, Version]]:
+    def _defined(self, node: nodes.Defined, places: tuple[int, ...], widen: bool) -> Iterator[tuple[int, int, Version]]:
         """A definition means its body. One that is used once is edited where it stands; of one that is used more often,
         the edited use is written out, and the others stay."""
         name = node.name
@@ -395,9 +389,7 @@ class EditSearch:
         bodies = dict(version.bodies)
         return nodes.Query(
             version.node,
-            tuple(
-                nodes.Definition(one.name, bodies.get(one.name, one.body)) for one in self._query.definitions
-            ),
+            tuple(nodes.Definition(one.name, bodies.get(one.name, one.body)) for one in self._query.definitions),
         )
 
 
@@ -478,8 +470,6 @@ def _undone(vectors: Iterable[tuple[int, int]], widen: bool) -> list[int]:
     """The vectors that no strictly cheaper one outdoes: by holding of more places, or with ``widen`` off of fewer."""
     kept: list[tuple[int, int]] = []
     for held, cost in sorted(vectors, key=lambda one: one[1]):
-        if not any(
-            less < cost and not (held & ~other if widen else other & ~held) for other, less in kept
-        ):
+        if not any(less < cost and not (held & ~other if widen else other & ~held) for other, less in kept):
             kept.append((held, cost))
     return [held for held, _ in kept]

@@ -46,8 +46,7 @@ class SequenceEdits:
         """Event after event, by the cheapest way to each; or the facts without their order."""
         targets = [step.targets(place).found for step in self._steps]
         reached = {
-            at: (cost, [_Chain(one.events, (), one.changes) for one in made])
-            for at, (cost, made) in targets[0].items()
+            at: (cost, [_Chain(one.events, (), one.changes) for one in made]) for at, (cost, made) in targets[0].items()
         }
         for gap, step in zip(self._node.gaps, targets[1:], strict=True):
             reached = self._next(reached, gap, step, place)
@@ -89,9 +88,7 @@ class SequenceEdits:
             if later in found and found[later][0] < total:
                 continue
             longer = [
-                _Chain(
-                    (*chain.steps, *one.events), (*chain.gaps, edited), chain.changes + one.changes + changes
-                )
+                _Chain((*chain.steps, *one.events), (*chain.gaps, edited), chain.changes + one.changes + changes)
                 for chain, one in product(chains, made)
             ]
             if later not in found or total < found[later][0]:
@@ -128,9 +125,7 @@ class SequenceEdits:
                     if self._follows([one.witnesses[at] for one in steps], [gap for gap, _, _ in chosen], place)
                 )
                 changes = changed + tuple(change for _, _, some in chosen for change in some)
-                chain = _Chain(
-                    tuple(one.events[0] for one in steps), tuple(gap for gap, _, _ in chosen), changes
-                )
+                chain = _Chain(tuple(one.events[0] for one in steps), tuple(gap for gap, _, _ in chosen), changes)
                 yield held, spent + sum(cost for _, cost, _ in chosen), self._assembled(chain), changes
             if widen:
                 held = sum(1 << at for at in range(len(places)) if all(one.witnesses[at] for one in steps))

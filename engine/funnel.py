@@ -277,4 +277,3 @@ def _in_scopes(
         rows.append((len(found), len(before) - len(found), len(without - everyone)))
         before = found
     return rows, len(everyone)
-

@@ -180,7 +180,9 @@ class NearMisses:
             case nodes.Sequence(steps):
                 missing = [step for step in steps if not self._found(step, place)]
                 if not missing:
-                    return "every step is there, but not in this order and at these distances", self._holding(steps, place)
+                    return "every step is there, but not in this order and at these distances", self._holding(
+                        steps, place
+                    )
                 return "steps are missing", tuple(near for step in missing for near in self._near(step, place))
             case nodes.Clear(events, _, absent) if self._found(events, place):
                 return "none of these facts is without the other in that time", self._holding((events, absent), place)
@@ -214,7 +216,9 @@ class NearMisses:
             pairs = ((one, other) for one in bits(lefts) for other in bits(rights) if one != other)
             closest = min(pairs, key=lambda pair: _misses_gap(node, days[pair[1]] - days[pair[0]]), default=None)
             if closest is None:
-                near = tuple(NearEvent(self._shown(position), ("the same event on both sides",)) for position in bits(lefts))
+                near = tuple(
+                    NearEvent(self._shown(position), ("the same event on both sides",)) for position in bits(lefts)
+                )
                 return replace(told, says="one event cannot be both", nearest=near)
             left, right = closest
             between = days[right] - days[left]
@@ -258,9 +262,7 @@ class NearMisses:
     def _shown(self, position: int) -> ShownEvent:
         return self._reader.shown(self._record.events[position])
 
-    def _lacks(
-        self, events: nodes.Events, position: int, event: Event, place: int
-    ) -> list[tuple[int, str]] | None:
+    def _lacks(self, events: nodes.Events, position: int, event: Event, place: int) -> list[tuple[int, str]] | None:
         """What an event lacks to be a member, with its weight; None for one that is not near at all."""
         if events.kind is not None and event.kind != events.kind:
             return None
@@ -305,9 +307,7 @@ class NearMisses:
                 return CONCEPT * up, f"another concept: {self._concepts.name(own)}, also {self._concepts.name(one)}"
         return None
 
-    def _condition_lacks(
-        self, condition: nodes.Condition, event: Event, position: int
-    ) -> list[tuple[int, str]]:
+    def _condition_lacks(self, condition: nodes.Condition, event: Event, position: int) -> list[tuple[int, str]]:
         """The comparisons that the event does not satisfy."""
         if self._record.having(event.kind, condition=condition) >> position & 1:
             return []
@@ -334,7 +334,9 @@ class NearMisses:
         if not bounds or isinstance(condition, nodes.Is | nodes.Documented):
             return ""
         attribute = getattr(condition, "attribute", "")
-        differences = [off for bound in bounds if (off := _difference(self._scales, attribute, value, bound)) is not None]
+        differences = [
+            off for bound in bounds if (off := _difference(self._scales, attribute, value, bound)) is not None
+        ]
         if not differences:
             return ""
         amount, unit = min(differences)

@@ -109,6 +109,14 @@ class Conversation:
         self.last: Cohort | None = None
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             ":explain": (self._explain, ":explain PATIENT   why the patient is in the last cohort, or how far not"),
+            ":why-not": (
+                self._why_not,
+                ":why-not PATIENT   why the patient is not in it, and the cheapest edit that admits them",
+            ),
+            ":funnel": (
+                self._funnel,
+                ":funnel            what each criterion of the last query removes, and would regain",
+            ),
             ":journey": (self._journey, ":journey PATIENT   everything known of a patient, in order of time"),
             ":lint": (self._lint, ":lint QUERY         what is doubtful in a query, with places and hints"),
             ":world": (self._world, ":world NAME        list the patients of believed, certain or possible"),
@@ -173,6 +181,18 @@ class Conversation:
         if not patient:
             raise UsageError(":explain needs a patient id, for example :explain SAMPLE-01")
         print(self.last.explain(patient).as_text())
+
+    def _why_not(self, patient: str) -> None:
+        if self.last is None:
+            raise UsageError("there is no cohort yet. Hint: ask a query first")
+        if not patient:
+            raise UsageError(":why-not needs a patient id, for example :why-not SAMPLE-01")
+        print(self.last.why_not(patient).as_text())
+
+    def _funnel(self, rest: str) -> None:
+        if self.last is None:
+            raise UsageError("there is no cohort yet. Hint: ask a query first")
+        print_table(*self.last.funnel().table())
 
     def _journey(self, patient: str) -> None:
         if not patient:

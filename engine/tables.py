@@ -89,18 +89,43 @@ def print_rows(payload: dict[str, Any], option: str = "--limit N") -> None:
         print(f"… and more ({option} gives more)")
 
 
+def csv_rows(cohort: Cohort, payload: dict[str, Any]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Heading and rows: the patients with their certainty, in their order if they were ranked, with the strength."""
+    if "ranked" in payload:
+        columns = ("patient_id", "certainty", "strength", "weakest")
+        return columns, [tuple(row[column] for column in columns) for row in payload["ranked"]]
+    return ("patient_id", "certainty"), list(certainty_rows(cohort, payload["patients"]))
+
+
+def print_ranked(rows: list[dict[str, Any]]) -> None:
+    """Each patient with the strength of the weakest evidence, and what that rests on."""
+    columns = ("rank", "patient", "certainty", "strength", "weakest criterion", "rests on")
+    print_table(
+        columns,
+        [
+            (row["rank"], row["patient_id"], row["certainty"], f"{row['strength']:.3f}", row["weakest"], row["says"])
+            for row in rows
+        ],
+    )
+
+
 def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None) -> None:
     """The count with its bounds, the query as understood, the patients, and what each rests on when asked."""
     print(f"{count_text(payload['believed'], payload['certain'], payload['possible'])} patients: {payload['resolved']}")
     shown = payload["patients"][: TABLE_ROWS if limit is None else limit]
-    if "explanations" in payload:
+    if "ranked" in payload:
+        listed = payload["ranked"] if limit is None else payload["ranked"][:limit]
+        print_ranked(listed)
+        shown = listed
+    elif "explanations" in payload:
         for patient in shown:
             print()
             print(cohort.explain(patient).as_text())
     elif shown:
         print_table(("patient", "certainty"), certainty_rows(cohort, shown))
     if len(shown) < payload["count"]:
-        print(f"… and {payload['count'] - len(shown)} more (--limit N lists more)")
+        option = "--rank" if "ranked" in payload else "--limit N"
+        print(f"… and {payload['count'] - len(shown)} more ({option} lists more)")
 
 
 def print_findings(findings: Sequence[Finding]) -> None:

@@ -1,0 +1,77 @@
+"""The patients of a cohort in order: the certain before the believed before the possible, then by their weakest evidence.
+
+What the strength of evidence is, is told in :mod:`.strength` and ``docs/why_not.md``. Equal ones stand by patient id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pyroaring import BitMap
+
+from ..kb.model import World
+from ..kb.store import KnowledgeBase
+from ..query_lang import nodes
+from .evidence import EvidenceReader, ShownEvent
+from .query_text import QueryText
+from .reference import Meaning
+from .reference_views import View
+from .strength import Strength, Strengths
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPatient:
+    """One patient with their place, from 1. ``strength`` (0 to 1) is that of the ``weakest`` criterion that they need,
+    which stands at ``start`` to ``end`` of the rendered query; ``says`` is what it rests on, ``event`` its event."""
+
+    rank: int
+    patient_id: str
+    certainty: str
+    strength: float
+    weakest: str
+    start: int
+    end: int
+    says: str
+    event: ShownEvent | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def ranked(
+    query: nodes.Query, kb: KnowledgeBase, by_world: dict[World, BitMap], top: int | None
+) -> tuple[RankedPatient, ...]:
+    """The first ``top`` (None: all) of the patients in ``by_world``: for each world those whom no stronger one has.
+
+    Each patient is read; of a world whose patients cannot be among the first, none is.
+    """
+    text = QueryText(query)
+    meaning = Meaning(kb.concepts, kb.scales, query.definitions)
+    found: list[RankedPatient] = []
+    for world in sorted(by_world, reverse=True):
+        scored: list[tuple[float, str, Strength]] = []
+        for number in by_world[world] if top is None or len(found) < top else ():
+            patient = kb.patients[number]
+            strength = Strengths(query, View.of(kb.journey(patient)), meaning).of_query(world)
+            scored.append((-round(strength.value, 6), patient, strength))
+        scored.sort(key=lambda one: one[:2])
+        for value, patient, strength in scored if top is None else scored[: top - len(found)]:
+            span = text[strength.path]
+            shown = None
+            if strength.event is not None:
+                shown = EvidenceReader(kb.journey(patient), kb.concepts).shown(strength.event)
+            found.append(
+                RankedPatient(
+                    len(found) + 1,
+                    patient,
+                    world.name.lower(),
+                    -value,
+                    text.shown(strength.path),
+                    *span,
+                    strength.says,
+                    shown,
+                )
+            )
+    return tuple(found)
