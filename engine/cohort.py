@@ -235,7 +235,8 @@ class Cohort:
         )
 
     def why_not(self, patient_id: str) -> WhyNot:
-        """The criteria that keep a patient out, the nearest evidence, and the cheapest edit of the query that admits them.
+        """The criteria that keep a patient out, the nearest evidence, and the cheapest edit of the query that admits
+        them.
 
         UnknownPatient if the knowledge base has no such patient, UsageError unless the cohort is the believed one.
         """

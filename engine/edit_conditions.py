@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 from ..kb.model import Value
 from ..kb.scales import Scales, as_number
@@ -78,7 +78,9 @@ class ConditionEdits:
         """*and* and *or*: a part can be let go where that does what is wanted, but for the last."""
         partial = [Option(self._all if every else 0, 0, ())]
         for part in parts:
-            ways = [(one.mask, one.cost, (one.value,), one.changes) for one in self._options(part, widen)]
+            ways: list[tuple[int, int, tuple[Any, ...], tuple[Change, ...]]] = [
+                (one.mask, one.cost, (one.value,), one.changes) for one in self._options(part, widen)
+            ]
             if widen is every:
                 gone = Change("details", part, None)
                 ways.append((self._all if every else 0, DETAIL * comparisons(part), (), (gone,)))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Protocol, TypeVar
 
-#: The places of a cost, the dearest first. ``shares``: by which bounds moved, in millionths of the bound or of the scale;
-#: ``days``: by which the ends of windows and gaps moved.
+#: The places of a cost, the dearest first. ``shares``: by which bounds moved, in millionths of the bound or of the
+#: scale; ``days``: by which the ends of windows and gaps moved.
 PLACES: Final = ("drops", "details", "uncertain", "concepts", "bounds", "windows", "shares", "days")
 
 _BITS: Final = 44

@@ -1,7 +1,7 @@
 """How a set of events can be edited for one patient: its window, concept, context, pick and condition, together.
 
-Towards more events (``widen``) each part is relaxed, towards fewer each is tightened; what a pick then takes is looked up,
-for it may be another event.
+Towards more events (``widen``) each part is relaxed, towards fewer each is tightened; what a pick then takes is
+looked up, for it may be another event.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LOOSER: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {
 
 
 class Edited(NamedTuple):
-    """An event set, edited or not: for each place (a mask of the events seen there) those that are then found; the cost;
-    the set, or several whose events are found together; and what was changed."""
+    """An event set, edited or not: for each place (a mask of the events seen there) those that are then found; the
+    cost; the set, or several whose events are found together; and what was changed."""
 
     witnesses: tuple[int, ...]
     cost: int
@@ -164,7 +164,8 @@ class EventEdits:
     # --- the parts ----------------------------------------------------------------------------------------------------
 
     def _options(self, widen: bool, *, one_end: bool = False) -> tuple[list[Option], ...]:
-        """Windows, concepts, what makes it known, contexts, conditions; with ``one_end``, windows of which one end moved, at most."""
+        """Windows, concepts, what makes it known, contexts, conditions; with ``one_end``, windows of which one end
+        moved, at most."""
         found = self._parts.get(widen)
         if found is None:
             kind, events = self.events.kind, self.events

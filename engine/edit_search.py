@@ -1,8 +1,9 @@
 """The cheapest edit of a query that admits one patient: exact, by dynamic programming over the tree.
 
-A *place* is what a criterion is asked of: a mask of the events that it sees (all, those of one tumor, one event). For each
-criterion the search keeps, for every way in which the edited criterion can hold of its places, the cheapest edits; it joins
-those of the parts to those of the whole. A criterion that must hold is relaxed (``widen``), one that must not is tightened.
+A *place* is what a criterion is asked of: a mask of the events that it sees (all, those of one tumor, one event). For
+each criterion the search keeps, for every way in which the edited criterion can hold of its places, the cheapest
+edits; it joins those of the parts to those of the whole. A criterion that must hold is relaxed (``widen``), one that
+must not is tightened.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any, NamedTuple
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
 from .edit_concepts import Climbs
-from .edit_counts import age_versions, clear_versions, times_versions
 from .edit_cost import DETAIL, DROP, MOST_TIES, bound_cost
+from .edit_counts import age_versions, clear_versions, times_versions
 from .edit_events import EventEdits, sum_of
 from .edit_record import BELIEVED, Change, Record, bits
 from .edit_sequences import SequenceEdits
@@ -349,10 +350,10 @@ class EditSearch:
         shown = [self.inner_places(node, place) for place in places]
         inner_path = (*path, 0)
         if widen and len(places) == 1:
-            held = any(self.holds(node.body, inner_path, place) for place in shown[0])
-            yield int(held), 0, Version(node)
+            stands = any(self.holds(node.body, inner_path, place) for place in shown[0])
+            yield int(stands), 0, Version(node)
             best: int | None = None
-            for place in () if held else shown[0]:
+            for place in () if stands else shown[0]:
                 found = self.versions(node.body, inner_path, (place,), True).get(1)
                 if found is not None and (best is None or found[0] <= best):
                     best = found[0]

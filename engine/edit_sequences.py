@@ -78,7 +78,8 @@ class SequenceEdits:
             if eased is None or earlier == later:
                 continue
             (low, high), extra = eased
-            kept, changes = gap.without, ()
+            kept = gap.without
+            changes: tuple[Change, ...] = ()
             if kept is not None and self._separated(kept, earlier, later, place):
                 kept, changes = None, (Change("details", gap.without, None),)
             edited = nodes.Gap(low, high, kept)

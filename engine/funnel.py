@@ -1,7 +1,7 @@
 """What each criterion of a query does: how many remain after it, how many it removes, whom dropping it would regain.
 
-All counts come from one plan, in which a criterion is evaluated once in each world, and the dear ones only for those who
-can still matter: who is left by the criteria before it, and who has failed one criterion at most.
+All counts come from one plan, in which a criterion is evaluated once in each world, and the dear ones only for those
+who can still matter: who is left by the criteria before it, and who has failed one criterion at most.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ class Counts(NamedTuple):
 class FunnelRow:
     """One criterion, at ``start`` to ``end`` of the rendered query; ``excluded``: it must not hold.
 
-    Where all must hold: ``remain`` after it and those before it, ``changes`` are the believed patients whom it removes of
-    those who were left, ``alone`` those whom dropping it alone would regain (and only those: under *not* nothing else
-    changes). Where one is enough: those found by it and those before it, whom it adds, whom dropping it alone would lose.
+    Where all must hold: ``remain`` after it and those before it, ``changes`` are the believed patients whom it
+    removes of those who were left, ``alone`` those whom dropping it alone would regain (and only those: under *not*
+    nothing else changes). Where one is enough: those found by it and those before it, whom it adds, whom dropping it
+    alone would lose.
     """
 
     text: str
@@ -195,7 +196,8 @@ def _conjuncts(node: nodes.PatientExpression, path: Path, *, excluded: bool) -> 
 
 
 def _every(plan: SharedPlan, steps: Sequence[int], world: World) -> tuple[list[tuple[int, int, int]], int]:
-    """Of each criterion in turn: how many remain, how many it removes, how many fail it alone; and how many are left."""
+    """Of each criterion in turn: how many remain, how many it removes, how many fail it alone; and how many are
+    left."""
     held: dict[int, BitMap] = {}
     # Who has failed no criterion so far, and who has failed one of them.
     none, one = plan.everybody, BitMap()

@@ -1,7 +1,7 @@
 """The failing parts of a query for one patient, and the evidence nearest to each: what it has, and what it lacks.
 
-A part fails when it does not hold and must, or holds and must not (under *not* or *except*). The smallest such parts are
-named: facts, and relations between two facts.
+A part fails when it does not hold and must, or holds and must not (under *not* or *except*). The smallest such parts
+are named: facts, and relations between two facts.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class NearEvent:
 class FailingPart:
     """A smallest part that keeps the patient out. ``text`` is characters ``start`` to ``end`` of the rendered query.
 
-    ``excluded``: it holds and must not. ``scope`` says which tumor or event it was asked of, if any. ``nearest`` are the
-    events nearest to it, or, where it must not hold, those that make it hold.
+    ``excluded``: it holds and must not. ``scope`` says which tumor or event it was asked of, if any. ``nearest`` are
+    the events nearest to it, or, where it must not hold, those that make it hold.
     """
 
     text: str

@@ -27,7 +27,8 @@ class QueryText:
         """Places are looked for when they are asked for."""
         self.text: Final = render(query)
         self._roots: dict[str, tuple[nodes.PatientExpression, Span, tuple[str, ...]]] = {}
-        start, before = 0, ()
+        start = 0
+        before: tuple[str, ...] = ()
         for definition in query.definitions:
             body = render_expression(definition.body, before)
             line = f"let {name_text(definition.name)} be {body};"

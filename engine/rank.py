@@ -1,4 +1,4 @@
-"""The patients of a cohort in order: the certain before the believed before the possible, then by their weakest evidence.
+"""The patients of a cohort in order: certain before believed before possible, then by their weakest evidence.
 
 What the strength of evidence is, is told in :mod:`.strength` and ``docs/why_not.md``. Equal ones stand by patient id.
 """

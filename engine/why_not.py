@@ -50,9 +50,10 @@ class EditStep:
 
 @dataclass(frozen=True, slots=True)
 class QueryEdit:
-    """An edit that admits the patient. ``query`` can be asked; it is empty when no criterion is left, which denotes every
-    patient. ``cost`` counts the changes, the dearest class first; ``admits`` and ``loses`` count the other patients who
-    come in and go out with it; ``equally_cheap`` is how many such edits were compared."""
+    """An edit that admits the patient. ``query`` can be asked; it is empty when no criterion is left, which denotes
+    every patient. ``cost`` counts the changes, the dearest class first; ``admits`` and ``loses`` count the other
+    patients who come in and go out with it; ``equally_cheap`` is how many such edits were compared; ``tree`` is the query
+    itself, None when no criterion is left."""
 
     query: str
     steps: tuple[EditStep, ...]
@@ -60,6 +61,18 @@ class QueryEdit:
     admits: int
     loses: int
     equally_cheap: int
+    tree: nodes.Query | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: all but the tree."""
+        return {
+            "query": self.query,
+            "steps": [asdict(step) for step in self.steps],
+            "cost": self.cost,
+            "admits": self.admits,
+            "loses": self.loses,
+            "equally_cheap": self.equally_cheap,
+        }
 
     def lines(self) -> Iterator[str]:
         """For a terminal."""
@@ -78,8 +91,8 @@ class QueryEdit:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why a patient is not in the believed answer. ``certainty`` is the strongest world that has them: certain, believed,
-    possible or no; a patient who is admitted has no failing parts and no edit."""
+    """Why a patient is not in the believed answer. ``certainty`` is the strongest world that has them: certain,
+    believed, possible or no; a patient who is admitted has no failing parts and no edit."""
 
     patient_id: str
     query: str
@@ -100,7 +113,7 @@ class WhyNot:
             "admitted": self.admitted,
             "certainty": self.certainty,
             "failing": [asdict(part) for part in self.failing],
-            "edit": None if self.edit is None else asdict(self.edit),
+            "edit": None if self.edit is None else self.edit.as_dict(),
         }
 
     def as_text(self) -> str:
@@ -160,7 +173,13 @@ def _fewest_others(
             judged[written] = len(found - believed) - 1, len(believed - found), edit
     written, (admits, loses, edit) = min(judged.items(), key=lambda one: (one[1][0], one[1][1], len(one[0]), one[0]))
     return QueryEdit(
-        written, tuple(_shown(step, text) for step in edit.steps), counts(edit.cost), admits, loses, len(judged)
+        written,
+        tuple(_shown(step, text) for step in edit.steps),
+        counts(edit.cost),
+        admits,
+        loses,
+        len(judged),
+        edit.query,
     )
 
 
