@@ -174,7 +174,7 @@ class SetEdits:
         table = self._meaning.concepts
         inside = [one for one in sorted(self._meaning.concept_ids(events.concept)) if one in table]
         named = set(names(events.concept))
-        removable = [nodes.Under(term(one), one in named) for one in inside]
+        removable = [nodes.Under(term(one)) for one in inside if one not in named]
         for number in (1, 2, 3):
             for taken in itertools.combinations(removable, number):
                 gone: nodes.ConceptExpression = taken[0] if number == 1 else nodes.Union(taken)

@@ -104,7 +104,7 @@ class ConceptEdits:
     # --- towards fewer ------------------------------------------------------------------------------------------------
 
     def _narrowed(self, concept: nodes.ConceptExpression) -> list[Option]:
-        """Concepts of the record's events taken away, alone or with what lies beside them under a concept above."""
+        """Concepts below those named taken away, alone or with what lies beside them under a concept above."""
         mask = self._mask(concept)
         found = [Option(mask, 0, concept)]
         candidates: dict[int, nodes.Under] = {}
@@ -124,15 +124,13 @@ class ConceptEdits:
         named = set(_named_ids(concept))
         inside = self._record.meaning.concept_ids(concept)
         for own in {self._record.events[position].concept for position in bits(mask)}:
-            if own in named and own in self._concepts:
-                yield nodes.Under(nodes.Concept(own, self._concepts.name(own)), exact=True)
             for above in (own, *(one for one, _ in self._climbs.above(own))):
                 if above in inside and above not in named and above in self._concepts:
                     yield self._named(above)
 
     def _breadth(self, concept: nodes.Under) -> tuple[int, str]:
         assert isinstance(concept.term, nodes.Concept)
-        return 1 if concept.exact else len(self._concepts.below(concept.term.id)), concept.term.id
+        return len(self._concepts.below(concept.term.id)), concept.term.id
 
     def _named(self, concept: str) -> nodes.Under:
         return nodes.Under(nodes.Concept(concept, self._concepts.name(concept)))

@@ -26,6 +26,7 @@ class QueryText:
     def __init__(self, query: nodes.Query) -> None:
         """Places are looked for when they are asked for."""
         self.text: Final = render(query)
+        self._known: dict[Path, list[tuple[nodes.PatientExpression, Span]]] = {}
         self._roots: dict[str, tuple[nodes.PatientExpression, Span, tuple[str, ...]]] = {}
         start = 0
         before: tuple[str, ...] = ()
@@ -40,26 +41,30 @@ class QueryText:
 
     def __getitem__(self, path: Path) -> Span:
         """Where the criterion at the path stands."""
-        node, span, known = self._roots[str(path[0])]
-        for step in path[1:]:
+        return self._at(path)[1]
+
+    def _at(self, path: Path) -> tuple[nodes.PatientExpression, Span]:
+        if len(path) == 1:
+            return self._roots[str(path[0])][:2]
+        *above, step = path
+        return self._parts(tuple(above))[int(step)]
+
+    def _parts(self, path: Path) -> list[tuple[nodes.PatientExpression, Span]]:
+        """The parts of the criterion at the path, each with its place."""
+        found = self._known.get(path)
+        if found is None:
+            node, span = self._at(path)
+            found = self._known[path] = []
             cursor = span.start
-            for at, part in enumerate(nodes.children(node)):
-                written = render_expression(part, known)
+            for part in nodes.children(node):
+                written = render_expression(part, self._roots[str(path[0])][2])
                 # Parts stand in order, and nothing but brackets and connecting words between them.
                 first = self.text.index(written, cursor, span.end)
                 cursor = first + len(written)
-                if at == step:
-                    node, span = part, Span(first, cursor)
-                    break
-            else:
-                raise KeyError(path)
-        return span
+                found.append((part, Span(first, cursor)))
+        return found
 
     def shown(self, path: Path) -> str:
         """The text of the criterion."""
         span = self[path]
         return self.text[span.start : span.end]
-
-    def line(self, path: Path) -> int:
-        """The line on which it begins, from 1."""
-        return self.text.count("\n", 0, self[path].start) + 1

@@ -50,10 +50,12 @@ class EditStep:
 
 @dataclass(frozen=True, slots=True)
 class QueryEdit:
-    """An edit that admits the patient. ``query`` can be asked; it is empty when no criterion is left, which denotes
-    every patient. ``cost`` counts the changes, the dearest class first; ``admits`` and ``loses`` count the other
-    patients who come in and go out with it; ``equally_cheap`` is how many such edits were compared; ``tree`` is the query
-    itself, None when no criterion is left."""
+    """An edit that admits the patient.
+
+    ``query`` can be asked; it is empty when no criterion is left, which denotes every patient (``tree`` is the query
+    itself, then None). ``cost`` counts the changes, the dearest class first; ``admits`` and ``loses`` count the other
+    patients who come in and go out with it; ``equally_cheap`` is how many such edits were compared.
+    """
 
     query: str
     steps: tuple[EditStep, ...]
