@@ -1,4 +1,4 @@
-"""The commands of answering: ``info``, ``query``, ``ask``, ``explain``, ``why-not``, ``funnel``, ``lint``, ``sql``, ``repl``."""
+"""The commands of answering, from ``info`` and ``query`` to ``repl``."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def query(
         limit = TABLE_ROWS
     payload = cohort_payload(cohort, world, limit, explain)
     if rank or top is not None:
-        asked = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[world.value]
-        payload["ranked"] = [patient.as_dict() for patient in asked.rank(top)]
+        listed = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[world.value]
+        payload["ranked"] = [patient.as_dict() for patient in listed.rank(top)]
     findings = cohort.findings()
     if findings:
         payload["findings"] = [finding.as_dict() for finding in findings]
@@ -222,12 +222,12 @@ def why_not(
     text: QueryArgument,
     patient: Annotated[str, typer.Argument(metavar="PATIENT", help="A patient id.")],
     output: NoRowsOption = Format.TABLE,
+    settings: SetOption = None,
+    definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Show why a patient is not found: what fails, the nearest evidence, and the cheapest edit that admits them."""
-    from .api import open as open_kb
-
-    found = open_kb(kb).find(query_text(text)).why_not(patient)
+    found = asked(kb, text, settings, definitions).why_not(patient)
     answer(found.as_dict(), output=output, out=out, as_table=lambda: print(found.as_text()))
 
 
@@ -235,12 +235,12 @@ def funnel(
     kb: KbArgument,
     text: QueryArgument,
     output: NoRowsOption = Format.TABLE,
+    settings: SetOption = None,
+    definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Show how many patients remain after each criterion, and whom dropping it would regain."""
-    from .api import open as open_kb
-
-    found = open_kb(kb).find(query_text(text)).funnel()
+    found = asked(kb, text, settings, definitions).funnel()
     answer(found.as_dict(), output=output, out=out, as_table=lambda: print_table(*found.table()))
 
 
