@@ -3,7 +3,7 @@
     python benchmarks/trial_criteria.py criteria_to_logic_train.json --sample 200 --seed 1 --out criteria.json
 
 The file is a list of objects with the text of a criterion as ``intent``. The sample is written with what became of
-each; whether a reading is right is a person's to judge: put ``"verdict": "right"`` or ``"wrong"`` into the written file,
+each; whether a reading is right is a person's to judge: put ``"verdict": "right"`` or ``"wrong"`` into it,
 and give it back with ``--judged`` for the table.
 """
 
