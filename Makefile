@@ -31,6 +31,8 @@ demo: .venv/core  ## read the sample notes and ask a few questions
 	$(RUN) query $(KB) 'family history of breast cancer' --explain --limit 2
 	$(RUN) query $(KB) 'same tumor (breast cancer and HER2 = negative)' --world possible
 	$(RUN) query $(KB) 'latest ECOG <= 1' --world certain --limit 3 --format json
+	$(RUN) ask $(KB) 'lung cancer pts treated w/ osimertinib'
+	$(RUN) verify $(KB) 'lung cancer and not metastasis to brain'
 
 test: .venv/dev  ## every test
 	$(BIN)/python -m pytest -q
