@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
@@ -17,6 +20,10 @@ _SHORTEST = 5
 _LONG = 10
 #: Shorter words are corrected only where letters were swapped, lost or doubled.
 _PLAIN = 7
+_DATA: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("ordinary.toml").read_text(encoding="utf-8"))
+#: Words that are no misspelling of another (``ordinary.toml``).
+_ORDINARY: Final = frozenset(_DATA["words"])
+_CONTRASTS: Final[tuple[tuple[str, str], ...]] = tuple((first, second) for first, second in _DATA["contrasts"])
 #: So many times as often must the likeliest of two words that are as near stand in names.
 _CLEARLY = 4
 
@@ -30,6 +37,8 @@ def corrected(text: str, concepts: ConceptTable) -> tuple[str, tuple[tuple[str, 
     for token in tokens_of(text):
         word = token.text
         if not word.isalpha() or len(word) < _SHORTEST or word_key(word) in known or _is_symbol(word):
+            continue
+        if word.lower() in _ORDINARY:
             continue
         if concepts.lookup(word) or (word.isupper() and not text.isupper()):
             # Names in capitals are symbols: another letter is another gene.
@@ -58,6 +67,7 @@ def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str
         return None
     if len(word) < _PLAIN:
         found = [one for one in found if _slipped(word, one[0])]
+    found = [one for one in found if not _is_opposite(word, known[one[0]])]
     found = [one for one in found if one[1] < 2 or (one[0][:3] == word[:3] and one[0][-2:] == word[-2:])]
     if not found:
         return None
@@ -70,6 +80,15 @@ def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str
     if len(times) > 1 and times[0] < _CLEARLY * max(1, times[1]):
         return None
     return nearest[0]
+
+
+def _is_opposite(word: str, right: str) -> bool:
+    """Whether the two differ by a beginning that turns a word into its opposite (*hyper-* and *hypo-*)."""
+    return any(
+        one.startswith(first) and other.startswith(second) and one[len(first) :] == other[len(second) :]
+        for first, second in _CONTRASTS
+        for one, other in ((word, right), (right, word))
+    )
 
 
 def _slipped(word: str, right: str) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from cohortium.kb.concepts import ConceptTable
+from cohortium.query_lang.english.spelling import corrected
 from cohortium.query_lang.english.translate import Translation
 
 Ask = Callable[[str], Translation]
@@ -147,3 +149,11 @@ def test_no_text_raises(ask: Ask) -> None:
     ):
         assert ask(text).abstained
     assert ask("lung cancer " * 1000).abstained
+
+
+@pytest.mark.parametrize(
+    "word", ["serious", "presentation", "hyperthyroid", "afebrile", "atraumatic", "elective", "saturation"]
+)
+def test_a_word_that_is_spelled_right_is_not_corrected(word: str, concepts: ConceptTable) -> None:
+    """An ordinary word, and the opposite of a known one, are no misspellings of it."""
+    assert corrected(word, concepts) == (word, ())
