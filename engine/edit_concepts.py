@@ -52,13 +52,14 @@ class ConceptEdits:
         self._all = record.of_kind(kind)
         self._concepts = record.meaning.concepts
 
-    def options(self, concept: nodes.ConceptExpression | None, widen: bool) -> list[Option]:
-        """The concept as it stands and edited, undominated; a value of None: any concept."""
+    def options(self, concept: nodes.ConceptExpression | None, widen: bool, among: int) -> list[Option]:
+        """The concept as it stands and edited, undominated; a value of None: any concept. Tightened, only the events
+        ``among`` which the other parts choose are told apart."""
         if concept is None:
             return [Option(self._all, 0, None)]
         found = [
             one if not one.cost else one._replace(changes=(Change("concepts", concept, one.value),))
-            for one in (self._climbed(concept) if widen else self._narrowed(concept))
+            for one in (self._climbed(concept) if widen else self._narrowed(concept, among))
         ]
         if widen and self._kind is not None:
             found.append(Option(self._all, DETAIL, None, (Change("details", concept, None),)))
@@ -103,9 +104,9 @@ class ConceptEdits:
 
     # --- towards fewer ------------------------------------------------------------------------------------------------
 
-    def _narrowed(self, concept: nodes.ConceptExpression) -> list[Option]:
+    def _narrowed(self, concept: nodes.ConceptExpression, among: int) -> list[Option]:
         """Concepts below those named taken away, alone or with what lies beside them under a concept above."""
-        mask = self._mask(concept)
+        mask = self._mask(concept) & among
         found = [Option(mask, 0, concept)]
         candidates: dict[int, nodes.Under] = {}
         for one in sorted(self._removable(concept, mask), key=self._breadth):

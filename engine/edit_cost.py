@@ -59,15 +59,20 @@ _Option = TypeVar("_Option", bound=Costed)
 def undominated(options: Iterable[_Option], widen: bool) -> list[_Option]:
     """The options, the cheapest first, without those that a cheaper one outdoes: one that marks all that they mark, and
     perhaps more (with ``widen``), or nothing that they do not mark (without). Of equal ones so many as are kept."""
-    kept: list[_Option] = []
-    equal: dict[tuple[int, int], int] = {}
+    cheapest: dict[int, list[_Option]] = {}
     for option in sorted(options, key=lambda one: one.cost):
-        outdone = any(
-            other.cost < option.cost and not (option.mask & ~other.mask if widen else other.mask & ~option.mask)
-            for other in kept
-        )
-        times = equal.get((option.cost, option.mask), 0)
-        if not outdone and times < MOST_TIES:
-            equal[option.cost, option.mask] = times + 1
-            kept.append(option)
-    return kept
+        known = cheapest.setdefault(option.mask, [])
+        if not known or (known[0].cost == option.cost and len(known) < MOST_TIES):
+            known.append(option)
+    kept: list[tuple[int, int]] = []
+    found: list[_Option] = []
+    # A dictionary keeps its order: that of the costs.
+    for mask, equal in cheapest.items():
+        cost = equal[0].cost
+        for other, less in kept:
+            if less < cost and not (mask & ~other if widen else other & ~mask):
+                break
+        else:
+            kept.append((mask, cost))
+            found += equal
+    return found

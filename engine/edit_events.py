@@ -169,13 +169,14 @@ class EventEdits:
         found = self._parts.get(widen)
         if found is None:
             kind, events = self.events.kind, self.events
-            found = self._parts[widen] = (
-                list(self._windows(widen, both=True)),
-                ConceptEdits(self.record, kind, self._climbs).options(events.concept, widen),
-                list(self._provenance(widen)),
-                list(self._contexts(widen)),
-                ConditionEdits(self.record, kind, self._climbs.above).options(events.condition, widen),
-            )
+            conditions = ConditionEdits(self.record, kind, self._climbs.above).options(events.condition, widen)
+            others = (list(self._windows(widen, both=True)), list(self._provenance(widen)), list(self._contexts(widen)))
+            among = self._all
+            for options in (*others, *([conditions] if events.pick.how == "any" else [])):
+                among &= next(one.mask for one in options if not one.cost)
+            concepts = ConceptEdits(self.record, kind, self._climbs).options(events.concept, widen, among)
+            windows, provenance, contexts = others
+            found = self._parts[widen] = (windows, concepts, provenance, contexts, conditions)
         return (list(self._windows(widen, both=False)), *found[1:]) if one_end else found
 
     def _selections(self, widen: bool, among: int) -> list[Option]:
