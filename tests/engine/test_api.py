@@ -28,7 +28,6 @@ from cohortium.kb.model import (
     Temporality,
     World,
 )
-from cohortium.kb.terminal import NotYet
 from cohortium.query_lang import nodes as q
 
 TEXT = "Seen today. Carcinoma of the left breast.  HER2 is positive; stage is perhaps II."
@@ -231,15 +230,14 @@ def test_find_takes_a_tree(kb) -> None:
 
 
 def test_errors_are_told(kb, tmp_path: Path) -> None:
-    """A wrong query, a missing kb and what is not yet there each have their own error."""
+    """A wrong query, a wrong statement and a missing kb each have their own error."""
     with pytest.raises(cohortium.CohortiumError) as caught:
         kb.find("diagnosis of brest cancer")
     assert caught.value.exit_code == 3
     with pytest.raises(MissingKb):
         cohortium.open(tmp_path / "nothing.kb")
-    for later in (kb.sql,):
-        with pytest.raises(NotYet):
-            later("anything")
+    with pytest.raises(cohortium.CohortiumError):
+        kb.sql("anything")
 
 
 def test_threads_share_an_open_kb(kb) -> None:
