@@ -60,7 +60,7 @@ class DerivationCheck:
             return
         self._what(event, mentions)
         self._how(event_id, event, mentions)
-        self._when(event, mentions)
+        self._when(event_id, event, mentions)
         self._whose(event)
 
     def _as_told(self, event_id: str, event: Event) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class DerivationCheck:
         notes = {mention.note_id for mention in mentions}
         findings.require(1 <= event.sources <= len(notes), "event", "it counts more sources than notes tell of it")
 
-    def _when(self, event: Event, mentions: list[Mention]) -> None:
+    def _when(self, event_id: str, event: Event, mentions: list[Mention]) -> None:
         findings = self.evidence.findings
         if event.kind == "birth":
             # The days on which all that is told of it agree.
@@ -174,8 +174,10 @@ class DerivationCheck:
         if not any(mention.day == event.day for mention in mentions):
             if event.kind in _TIMED:
                 self.evidence.needs_reading("some days follow from all that is told of a course")
+            elif event.kind == "performance" or event_id in self.evidence.record.disputed:
+                self.evidence.needs_reading("some days were moved: of a score told as past, of an order that cannot be")
             else:
-                self.evidence.needs_reading("some days were moved where an order cannot be")
+                findings.fault("day", "it has the day of no mention that it cites")
         if event.end is not None:
             findings.require(event.end.high >= event.day.low, "day", "it ends before it begins")
         rules = {cue.rule for mention in mentions for cue in mention.cues}
