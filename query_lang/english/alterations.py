@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from ...kb.concepts import ConceptTable
 from ...kb.words import ONTOLOGY_FOLDER
 from . import book
-from .chunks import Unclear
+from .chunks import Criterion, Unclear
 from .genes import partial_families, with_families
 from .terms import both, concept, either, value
 
@@ -64,6 +64,23 @@ def query_of(phrase: GenePhrase, concepts: ConceptTable) -> str:
     if phrase.all_wanted:
         return both([_of_genes((gene,), phrase, nouns, adjectives, concepts) for gene in genes])
     return _of_genes(genes, phrase, nouns, adjectives, concepts)
+
+
+def merged(members: Sequence[Criterion], concepts: ConceptTable) -> list[Criterion]:
+    """Alternatives that say the same of different genes as one: ``CDK4 amp or CDK6 amp`` may be said of the pair."""
+    found: list[Criterion] = []
+    for member in members:
+        phrase = member.said
+        for at, other in enumerate(found):
+            before = other.said
+            if isinstance(phrase, GenePhrase) and isinstance(before, GenePhrase) and phrase.joins(before):
+                both_genes = replace(before, genes=[*before.genes, *phrase.genes])
+                ids = tuple(dict.fromkeys(both_genes.genes))
+                found[at] = replace(other, query=query_of(both_genes, concepts), ids=ids, said=both_genes)
+                break
+        else:
+            found.append(member)
+    return found
 
 
 def _related(genes: tuple[str, ...], concepts: ConceptTable) -> bool:

@@ -96,6 +96,12 @@ def longest() -> int:
 
 
 @functools.cache
+def listed(section: str) -> frozenset[str]:
+    """The words of a section of the words file, as they stand."""
+    return frozenset(_forms(data("words")[section]["words"]))
+
+
+@functools.cache
 def own_words() -> frozenset[str]:
     """Every word of the data's phrases, in the form of keys: known words, never corrected."""
     return frozenset(word for key in entries() for word in key.split())

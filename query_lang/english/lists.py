@@ -8,9 +8,9 @@ from typing import Final
 
 from ...kb.concepts import ConceptTable
 from . import book
+from .alterations import merged
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
-from .molecules import merged
 from .terms import both, either
 from .whole import Group, bracketed, diagnosis, split
 
@@ -33,6 +33,9 @@ class ListReader:
     #: Where the criteria begin that were used: none may be lost.
     _used: set[int] = field(default_factory=set)
     _any_of: bool = False
+    #: Of the denial that is read: whether its list stands in brackets; whether its "and" means neither.
+    _inside: bool = False
+    _free_of: bool = False
 
     # --- walking ----------------------------------------------------------------------------------------------
 
@@ -124,6 +127,26 @@ class ListReader:
         if "or" in links and "and" not in links and not negated and head != "any_of":
             group = self._with_next(group, members)
         self.groups += group
+        self._check_mixed(members, links, head, start)
+
+    def _check_mixed(self, members: list[Criterion], links: list[str], head: str, start: int) -> None:
+        """``X and A or B and Y`` of different kinds, without a comma or bracket: what the words join is open."""
+        if "or" not in links or head:
+            return
+        kind = self._class(members[0])
+        before, after = self._criterion(start - 2), self._criterion(self.at + 1)
+        plain = self._joins(start - 1, "and") and self._said(start - 1) in ("and", "&") and self._joins(self.at, "and")
+        sides = [self._class(one) for one in (before, after) if one is not None]
+        between = plain and len(sides) == 2 and kind not in sides
+        denial = self._item(self.at)
+        denied = isinstance(denial, Chunk) and denial.is_join("not") and denial.text.lower().startswith("and")
+        listed = any(len(group.members) > 1 and group.sort != kind for group in self.groups)
+        if between or denied and listed:
+            raise Unclear("what 'and' and 'or' join: use brackets, commas, or 'one of:'", ("and", "or"))
+
+    def _said(self, at: int) -> str:
+        item = self._item(at)
+        return item.text.lower() if item is not None else ""
 
     def _check_end(self, members: list[Criterion], links: list[str], at: int) -> None:
         """``A or B C disease``, all of them adjectives: whether C is said with B alone is open."""
@@ -174,7 +197,14 @@ class ListReader:
         while (item := self._item(at)) is not None and isinstance(item, Chunk):
             if item.is_join("or", "and_or", "slash", "nor"):
                 found = "or"
+            elif head in ("not", "exclude") and (
+                self._inside and item.is_join("close") or found and item.is_join("open")
+            ):
+                # A bracket ends what a denial reaches, and another one begins something else.
+                return "", at
             elif item.is_join("and"):
+                if head == "not" and item.text == "AND" and not self._inside:
+                    return "", at
                 if head in ("not", "exclude", "exclusion") and found == "comma" and head != "exclusion":
                     return "", at
                 found = "and" if found != "or" else found
@@ -214,6 +244,9 @@ class ListReader:
         """Of a denied list, what the denial reaches: over commas only where an ``or`` closes the list."""
         if head != "not":
             return members, links, at
+        if self._free_of and "or" not in links:
+            ended = next((number for number, link in enumerate(links) if link != "and"), len(links))
+            links = [*["or"] * ended, *links[ended:]]
         last_or = max((number for number, link in enumerate(links) if link == "or"), default=-1)
         stop = last_or + 1
         for number in range(last_or + 1, len(links)):

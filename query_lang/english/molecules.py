@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from ...kb.concepts import ConceptTable
@@ -14,7 +13,9 @@ from .genes import gene_ids
 
 #: Joining words that part the members of one list.
 _LIST: Final = ("comma", "and", "or", "and_or", "slash", "nor")
-_PREPOSITIONS: Final = frozenset({"in", "of", "to", "between", "involving", "for", "with", "within", "on", "at"})
+_PREPOSITIONS: Final = frozenset(
+    {"in", "of", "to", "between", "involving", "for", "with", "within", "on", "at", "among"}
+)
 _PARTS: Final = frozenset({"gene", "noun", "adjective", "exon", "protein", "residue", "codon"})
 _TRANSPARENT: Final = frozenset({"skip"})
 
@@ -37,23 +38,6 @@ def molecular(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
         ids = named = tuple(dict.fromkeys(phrase.genes))
         found.append(Criterion("finding", query, kind="variant", ids=ids, start=first.start, end=last.end, said=phrase))
         at = reader.at
-    return found
-
-
-def merged(members: Sequence[Criterion], concepts: ConceptTable) -> list[Criterion]:
-    """Alternatives that say the same of different genes as one: ``CDK4 amp or CDK6 amp`` may be said of the pair."""
-    found: list[Criterion] = []
-    for member in members:
-        phrase = member.said
-        for at, other in enumerate(found):
-            before = other.said
-            if isinstance(phrase, GenePhrase) and isinstance(before, GenePhrase) and phrase.joins(before):
-                both_genes = replace(before, genes=[*before.genes, *phrase.genes])
-                ids = tuple(dict.fromkeys(both_genes.genes))
-                found[at] = replace(other, query=query_of(both_genes, concepts), ids=ids, said=both_genes)
-                break
-        else:
-            found.append(member)
     return found
 
 
@@ -151,7 +135,7 @@ class _Reader:
             elif chunk.is_join("or", "and_or", "slash", "comma", "and", "hyphen") and self._list_goes_on(phrase, at):
                 if phrase.nouns:
                     phrase.noun_joins.add(chunk.value)
-            elif chunk.type in _TRANSPARENT and self._front_goes_on(at):
+            elif chunk.type in _TRANSPARENT and self._front_goes_on(at) or self._bracketed_front(phrase, at):
                 pass
             elif chunk.is_join("not") and "germline" in phrase.adjectives and self._adjective_at(at + 1) == "somatic":
                 phrase.adjectives.append("germline_only")
@@ -186,6 +170,19 @@ class _Reader:
         chunk = self._peek(at)
         following = self._peek(self._after(at + 1))
         return chunk is not None and chunk.type == "noun" and following is not None and following.type == "join"
+
+    def _bracketed_front(self, phrase: GenePhrase, at: int) -> bool:
+        """``mutation (deleterious or suspected) in …``, ``(mut or amp) in …``: a sign of such a bracket."""
+        chunk = self._peek(at)
+        if chunk is None or not phrase.nouns:
+            return False
+        if chunk.is_join("open"):
+            return self._bracket(phrase, at)
+        return chunk.is_join("close") and self._opened(at) and self._in_follows(at + 1)
+
+    def _in_follows(self, at: int) -> bool:
+        chunk = self._peek(self._after(at))
+        return chunk is not None and chunk.is_join("with") and chunk.text.lower() in _PREPOSITIONS
 
     def _front_goes_on(self, at: int) -> bool:
         chunk = self._peek(self._after(at))

@@ -247,6 +247,8 @@ def _refined(items: list[Item], concepts: ConceptTable) -> list[Item]:
             and len(places) > 2
         ):
             continue
+        if words == {"with"} and other.text.isupper() and len(other.text) <= 3:
+            raise Unclear(f"'{other.text}' beside '{one.text}' can mean several things; write it out", (other.text,))
         if len(one.ids) != 1 or len(other.ids) != 1:
             alternatives = _below_all(one.ids[0], other.ids, concepts) if len(one.ids) == 1 else ()
             ids = alternatives

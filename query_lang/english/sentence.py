@@ -91,18 +91,23 @@ class Parser(ListReader):
 
     def _negated(self, item: Chunk) -> None:
         head = "exclude" if item.value in ("exclude", "neither") else "not"
-        if item.text.lower().startswith("exclusion"):
+        if item.text.lower().startswith(("exclusion", "not eligible", "ineligible")):
             head = "exclusion"
         self.at += 1
+        self._free_of = item.text.lower() in book.listed("free_of")
+        start = self.at
         while self._joins(
             self.at, "with", "colon", "any_of", "treat", "open", "comma", "both", "not", "neither", "and"
         ):
             self.at += 1
+        self._inside = any(self._joins(at, "open") for at in range(start, self.at))
         criterion = self._criterion(self.at)
         if criterion is None:
             if head != "not" or not self._criterion_ahead():
                 raise Unclear(f"what '{item.text}' denies", (item.text,))
             raise Unclear(f"what '{item.text}' denies", (item.text,))
+        if criterion.kind == "regimen" and any(one in f" {criterion.text} " for one in (" and ", " & ", " plus ")):
+            raise Unclear(f"whether each of '{criterion.text}' is denied, or only having both", (criterion.text,))
         if criterion.sort == "in_situ" or self._takes_away(criterion, item):
             self._exception()
             return

@@ -36,7 +36,15 @@ def corrected(text: str, concepts: ConceptTable) -> tuple[str, tuple[tuple[str, 
     at = 0
     for token in tokens_of(text):
         word = token.text
-        if not word.isalpha() or len(word) < _SHORTEST or word_key(word) in known or _is_symbol(word):
+        if not word.isalpha() or word_key(word) in known or _is_symbol(word):
+            continue
+        framed = _of_frame(word, concepts)
+        if framed:
+            pieces += [text[at : token.start], framed]
+            at = token.end
+            changes.append((word, framed))
+            continue
+        if len(word) < _SHORTEST:
             continue
         if word.lower() in _ORDINARY:
             continue
@@ -50,6 +58,16 @@ def corrected(text: str, concepts: ConceptTable) -> tuple[str, tuple[tuple[str, 
             at = token.end
             changes.append((word, right))
     return "".join([*pieces, text[at:]]), tuple(changes)
+
+
+def _of_frame(word: str, concepts: ConceptTable) -> str:
+    """The word of a question's frame that this one is with two neighboring letters swapped; empty if none."""
+    low = word.lower()
+    if len(low) < 4 or word.isupper() or concepts.lookup(word):
+        return ""
+    swapped = {low[:at] + low[at + 1] + low[at] + low[at + 2 :] for at in range(len(low) - 1)}
+    found = swapped & set(book.data("words")["frame"]["words"].split())
+    return found.pop() if len(found) == 1 else ""
 
 
 def _is_symbol(word: str) -> bool:
@@ -76,6 +94,10 @@ def _nearest(word: str, known: Mapping[str, str], concepts: ConceptTable) -> str
     nearest = sorted(
         {str(one) for one, distance, _ in found if distance == best}, key=lambda one: -often.get(known[one], 0)
     )
+    ending = [one for one in nearest if known[one][-1] == word[-1]]
+    if len(ending) == 1 and all(one.startswith(ending[0][:4]) for one in nearest):
+        # Forms of one word: "localy" is "locally" rather than "local".
+        return ending[0]
     times = [often.get(known[one], 0) for one in nearest]
     if len(times) > 1 and times[0] < _CLEARLY * max(1, times[1]):
         return None

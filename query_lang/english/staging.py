@@ -10,6 +10,7 @@ from typing import Final
 from ...kb.concepts import ConceptTable
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear
+from .frame import basis_first, no_order
 from .terms import both, either
 
 _TRANSPARENT: Final = frozenset({"skip"})
@@ -47,7 +48,8 @@ def staging(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """The items with statements on stage and performance as criteria."""
     if any(isinstance(item, Chunk) and item.type == "condition" for item in items):
         # "If N0, then T3": no order in time.
-        items = [_no_order(item) for item in items]
+        items = [no_order(item) for item in items]
+    items = basis_first(items)
     reader = _Reader(items)
     found: list[Item] = []
     bounds: list[tuple[Bound, int, int, str]] = []
@@ -71,12 +73,6 @@ def staging(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
         found.append(items[at])
         at += 1
     return _joined(found, bounds, concepts) if bounds else found
-
-
-def _no_order(item: Item) -> Item:
-    if isinstance(item, Chunk) and item.type == "order" and item.value == "then":
-        return Chunk("skip", item.text, item.start, item.end)
-    return item
 
 
 class _Reader:
@@ -108,7 +104,11 @@ class _Reader:
             closing = self._peek(at + 2)
             if inner is not None and inner.type == "performance" and closing is not None and closing.is_join("close"):
                 at = self._after(at + 3)
-        read = self._numbers(at)
+        opened = (bracket := self._peek(at)) is not None and bracket.is_join("open")
+        read = self._numbers(at + opened)
+        if read is not None and opened:
+            closing = self._peek(read[3])
+            read = (*read[:3], read[3] + 1) if closing is not None and closing.is_join("close") else None
         if read is None:
             raise Unclear(f"which value of {chunk.text}: write ECOG 0-2", (chunk.text,))
         operator, low, high, end = read
@@ -134,12 +134,12 @@ class _Reader:
             joint = self._peek(end)
             following = self._peek(self._after(end + 1))
             more = joint is not None and (
-                joint.is_join("hyphen", "comma", "or", "slash", "and", "with") or joint.type == "comparison"
+                joint.is_join("until", "hyphen", "comma", "or", "slash", "and", "with") or joint.type == "comparison"
             )
             if not more or following is None:
                 break
             if joint is not None and (
-                joint.is_join("hyphen") or joint.text in ("to", "through") or operator == "between"
+                joint.is_join("hyphen", "until") or joint.text in ("to", "through") or operator == "between"
             ):
                 if following.type == "number":
                     return "between", values[-1], float(following.text), self._after(end + 1) + 1
@@ -340,6 +340,8 @@ def _roman(text: str) -> str:
 
 def _performance(scale: str, operator: str, low: float, high: float) -> str:
     name = "KPS" if scale == "kps" else "ECOG"
+    if (scale, operator, low) in (("ecog", ">", 5), ("ecog", "<", 0), ("kps", ">", 100)):
+        raise Unclear(f"there is no {name} {operator} {low:g}", (f"{low:g}",))
     if scale == "ecog" and not 0 <= low <= high <= 5 or scale == "kps" and not 10 <= low <= high <= 100:
         raise Unclear(f"there is no {name} of {low:g}", (f"{low:g}",))
     if operator == "between" and low == 0:
@@ -385,8 +387,17 @@ def _joined(items: list[Item], bounds: list[tuple[Bound, int, int, str]], concep
     return found
 
 
+def _check_scale(bound: Bound) -> None:
+    """Unclear where nothing lies beyond the value: ``stage higher than IV``."""
+    ends = {"stage": ("IV", "0"), "t": ("T4", "T0"), "n": ("N3", "N0"), "m": ("M1", "M0")}
+    highest, lowest = ends[bound.axis]
+    if bound.operator == ">" and bound.low.startswith(highest) or bound.operator == "<" and bound.low == lowest:
+        raise Unclear(f"nothing is {bound.operator} {bound.low}", (bound.low,))
+
+
 def _stage(bound: Bound, diseases: tuple[str, ...], concepts: ConceptTable) -> str:
     plain = f"stage {bound.condition().removeprefix('stage ')}" if bound.operator != "in" else f"stage in ({bound.low})"
+    _check_scale(bound)
     if bound.operator == "in":
         plain = f"stage ({' or '.join(bound.low.split(', '))})"
     if bound.operator == "between":
@@ -409,6 +420,12 @@ def _tnm(bounds: list[Bound], bases: set[str], diseases: tuple[str, ...], concep
         raise Unclear("whether clinical or pathological staging is meant", tuple(bases))
     basis = bases.pop() if bases else ""
     prefixes = {bound.prefix for bound in bounds if bound.prefix}
+    for bound in bounds:
+        _check_scale(bound)
+    if basis == "posttreatment":
+        if prefixes - {"yp"}:
+            raise Unclear("whether staging before or after treatment is meant", tuple(prefixes))
+        basis, prefixes = "", {"yp"}
     if prefixes == {"p"} and not basis:
         basis, prefixes = "pathological", set()
     ruled = [bound for bound in bounds if bound.conditional]

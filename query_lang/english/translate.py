@@ -12,6 +12,8 @@ from typing import Any, Final
 from ...kb.concepts import ConceptTable
 from ...kb.scales import Scales
 from ..errors import QueryError
+from ..lint.atoms import Atoms
+from ..lint.linter import lint_resolved
 from ..nodes import Query
 from ..read_back import read_back
 from ..render import render
@@ -20,6 +22,7 @@ from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
+from .frame import asserted, check_frame, excluded_before
 from .lexer import chunks_of
 from .molecules import molecular
 from .names import Step, another, rest, treatments, tumors
@@ -149,6 +152,7 @@ def _readings(text: str, concepts: ConceptTable, scales: Scales) -> tuple[Readin
 def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     """Chunks to criteria and joining words; Unclear if a word that means something is left over."""
     _check_question(chunks)
+    chunks = asserted(excluded_before(chunks))
     items: list[Item] = phrases(metastases(list(chunks), concepts), concepts)
     for step in STEPS:
         items = step(items, concepts)
@@ -186,6 +190,7 @@ def _check_question(chunks: Sequence[Chunk]) -> None:
         if chunk.type not in ("phrase", "performance") and any(one in wide for one in chunk.ids):
             raise Unclear(f"'{chunk.text}' says no more than a kind of thing: name which", (chunk.text,))
     _check_alternatives(chunks)
+    check_frame(chunks)
     vague = [chunk for chunk in chunks if chunk.type == "vague"]
     if vague:
         raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))
@@ -232,7 +237,11 @@ def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
     except QueryError as error:
         told = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
         raise Unclear(told, unknown=True) from error
-    return Reading(resolved, render(resolved), read_back(resolved, concepts))
+    text = render(resolved)
+    never = [one for one in lint_resolved(resolved, "", Atoms(concepts, scales)) if one.claim.startswith("nobody")]
+    if never:
+        raise Unclear(f"nobody can be found: {never[0].message}")
+    return Reading(resolved, text, read_back(resolved, concepts))
 
 
 def with_definitions(query: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...kb.concepts import ConceptTable
 from . import book
+from .alterations import GenePhrase
 from .chunks import Criterion, Unclear
 from .terms import both, concept
 
@@ -105,6 +107,11 @@ def whole(groups: Sequence[Group], concepts: ConceptTable) -> str:
         patient = [*named, *patient] if "malignant" in named[0] else patient
         named = []
         besides = []
+    apart = [group.members[0].ids for group in diseases if group.members and group.members[0].kind == "diagnosis"]
+    if any(
+        not any(concepts.related(a, b) for a in one for b in other) for one, other in itertools.combinations(apart, 2)
+    ):
+        raise Unclear("whether either of the diseases is wanted, or all of them: write 'or', or 'and'")
     named += [group.disease for group in own if inside and group.disease]
     named += [group.disease for group in wanted if group.sort == "treatment" and group.disease]
     named += [group.disease for group in diseases if not group.outside and group.disease]
@@ -147,6 +154,16 @@ def meet(one: str, other: str, concepts: ConceptTable) -> tuple[str, ...]:
     return ()
 
 
+def _check_genes(groups: Sequence[Group]) -> None:
+    """A gene is not asked to be unchanged and changed."""
+    single = [group.members[0].said for group in groups if not group.negated and len(group.members) == 1]
+    said = [one for one in single if isinstance(one, GenePhrase)]
+    unchanged = {gene for one in said if set(one.nouns) == {"wild_type"} for gene in one.genes}
+    changed = [one for one in said if "wild_type" not in one.nouns]
+    if any(set(one.genes) <= unchanged for one in changed):
+        raise Unclear("the question asks for a gene that is wild type and changed")
+
+
 def _check_contradictions(groups: Sequence[Group]) -> None:
     wanted = {group.query for group in groups if not group.negated}
     denied = {group.query for group in groups if group.negated}
@@ -157,5 +174,6 @@ def _check_contradictions(groups: Sequence[Group]) -> None:
     metastatic = bool(wanted & spread) or any("'metastatic castration-resistant" in one for one in wanted)
     if metastatic and (wanted & without or denied & spread):
         raise Unclear("the question asks for metastatic disease and denies it")
+    _check_genes(groups)
     if "death" in wanted and ("not death" in wanted or "death" in denied):
         raise Unclear("the question asks for patients who are alive and have died")

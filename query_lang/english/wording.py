@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from ...kb.words import american, without_plural
 
 #: Rewritten before anything is read, in this order: (pattern, what stands instead).
-_REWRITES: Final = tuple(
+_REWRITES: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (r"[\u2010-\u2015\u2212]", "-"),
@@ -21,6 +22,28 @@ _REWRITES: Final = tuple(
         (r"≤|=<|⩽", "<="),
         (r"[\[{]", "("),
         (r"[\]}]", ")"),
+        # What is written as columns of a table: "gene=KIT AND exon in (9, 11)", "drug=…", "GIS=positive".
+        (r"\.\.+(?=\s?\d)", "-"),
+        (r"\b(?:treatment|medication|drug)\.(?=[a-z])", ""),
+        (r"\bin\s*[({][^(){};]+;[^(){}]+[)}]", lambda match: match.group().replace(";", " or ")),
+        (r"\b(rxcui|cui)\s*=\s*", r"\1 "),
+        (r"\b(?:drug|medication)\s*=\s*", ""),
+        (r"\bgene\s*=\s*([a-z0-9]+)\s+and\s+", r"\1 "),
+        (r"\s+and\s+site\s*=\s*", " of "),
+        (r"\s+and\s+histology\s*=\s*", ", histology "),
+        (r"(?<=\w)\s?=\s?(?=(?:high|positive|negative|deficient|amplified)\b)", " "),
+        (r"\bexons?\s+in\s+\(([\d,\s]+)\)", r"exons \1"),
+        (r"(?<=\w)\|(?=\w)", " or "),
+        # Short forms that a sentence's end or a hyphen would cut.
+        (r"\bloc\.?\s?adv\b\.?", "locally advanced"),
+        (r"\bmet\.(?=\s[a-z])", "metastatic"),
+        (r"\bb-?nhl\b", "B-cell NHL"),
+        (r"\b([a-z]\d{3,4})\s+([a-z](?:\s?/\s?[a-z])+)\b", r"\1\2"),
+        (
+            r"\b(tkis?|(?:tyrosine kinase )?inhibitors?)\s+(?:directed|targeted|aimed)"
+            r"\s+(?:against|at|to)\s+([a-z0-9]+)",
+            r"\2 \1",
+        ),
         (r"\bw/o\b", "without"),
         (r"\bw/(?=\s|\w)", "with "),
         (r"\bs/p\b", "status post"),
@@ -35,6 +58,7 @@ _REWRITES: Final = tuple(
         (r"\bgastro-o?esoph", "gastroesoph"),
         (r"\b(excl|incl|dx|tx|hx|pts?|approx)\.", r"\1"),
         (r"(?:^|(?<=[\s;,:]))\((?:[a-h]|i{1,3}|iv)\)\s", " ; "),
+        (r"(?:^|(?<=[;,:.]\s))\(\d\)\s", " ; "),
         (r"\bn't\b", " not"),
         (r"\((?:s|es)\)", ""),
         (

@@ -18,7 +18,7 @@ from cohortium.query_lang.english.translate import Translation, translate
 DATA = Path(__file__).parent / "data"
 UNCLEAR = [
     one
-    for name in ("unclear.json", "more_unclear.json")
+    for name in ("unclear.json", "more_unclear.json", "further_unclear.json")
     for one in json.loads((DATA / name).read_text(encoding="utf-8"))
 ]
 Ask = Callable[[str], Translation]
@@ -51,6 +51,13 @@ def test_more_paraphrases_are_right_or_declined(concepts: ConceptTable, scales: 
     rows = judged(load_questions(DATA / "more_paraphrases.json"), concepts, scales, each=EACH)
     assert share(rows, RIGHT) >= 0.94
     assert share(rows, WRONG) <= 0.015
+
+
+def test_further_paraphrases_are_right_or_declined(concepts: ConceptTable, scales: Scales) -> None:
+    """Of 342 by other writers, seen since, at least 94% are right and at most 1% are wrong."""
+    rows = judged(load_questions(DATA / "further_paraphrases.json"), concepts, scales, each=EACH)
+    assert share(rows, RIGHT) >= 0.94
+    assert share(rows, WRONG) <= 0.01
 
 
 @pytest.mark.parametrize("unclear", UNCLEAR, ids=lambda one: one["text"][:40])
