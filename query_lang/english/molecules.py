@@ -464,7 +464,7 @@ class _Reader:
 
     def _opened(self, at: int) -> bool:
         depth = 0
-        for item in self.items[self.at - 12 if self.at > 12 else 0 : at]:
+        for item in self.items[:at]:
             if isinstance(item, Chunk):
                 depth += item.is_join("open") - item.is_join("close")
         return depth > 0

@@ -117,19 +117,20 @@ def _elliptic(items: list[Item], concepts: ConceptTable) -> list[Item]:
 
 
 def _listed_after(items: list[Item], concepts: ConceptTable) -> list[Item]:
-    """``carcinoma, either ductal or lobular``: the name before the list lends its end to each of it."""
+    """``carcinoma, either ductal or lobular``, ``cancer of the lung or liver``: the name before lends its end."""
     for at, item in enumerate(items):
-        if not (isinstance(item, Chunk) and item.type == "unread"):
+        if not (isinstance(item, Chunk) and item.type in ("unread", "site")):
             continue
         before = at - 1
-        listed = any(isinstance(one, Chunk) and one.is_join("or", "and") for one in items[at - 1 : at + 2])
+        listed = any(isinstance(one, Chunk) and one.is_join("or", "and") for one in items[max(0, at - 2) : at + 2])
         while listed and before >= 0 and isinstance(one := items[before], Chunk):
             if one.type == "tumor":
-                ids = _lent(item.text, one.text.split()[-1], concepts)
-                if ids:
-                    items[at] = replace(
-                        item, type="tumor", ids=ids, text=f"{item.text} {one.text.split()[-1]}", others={}
-                    )
+                words = one.text.split()
+                of_site = "of" in words
+                ids = _lent(item.text, words[0] if of_site else words[-1], concepts)
+                if ids and (of_site or item.type == "unread"):
+                    named = f"{words[0]} of {item.text}" if of_site else f"{item.text} {words[-1]}"
+                    items[at] = replace(item, type="tumor", ids=ids, text=named, others={})
                     break
             elif not (one.type == "skip" or one.is_join("comma", "or", "and", "any_of", "open", "colon", "with")):
                 break

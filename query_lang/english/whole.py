@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from ...kb.concepts import ConceptTable
 from . import book
 from .alterations import GenePhrase
 from .chunks import Criterion, Unclear
 from .terms import both, concept
+
+#: A marker and its result at the beginning of a criterion.
+_RESULT: Final = re.compile(
+    r"\(?biomarker \(?(?P<marker>'[^']+'|[\w:]+)(?P<others>(?: or [\w:]+)*)\)?"
+    r" (?:= |with \(?result = )'?(?P<result>positive|negative)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ def whole(groups: Sequence[Group], concepts: ConceptTable) -> str:
     """The criterion of all groups: what is said of a tumor is said of the same one, the rest of the patient."""
     groups = _in_situ(groups, concepts)
     wanted = [group for group in groups if not group.negated]
-    _check_contradictions(groups)
+    _check_contradictions(groups, concepts)
     diseases = [group for group in wanted if group.sort == "disease"]
     other_diseases = [group for group in wanted if group.sort == "patient" and "diagnosis" in group.query]
     inside = [group.query for group in wanted if group.sort in ("extent", "finding", "treatment") and not group.outside]
@@ -164,7 +171,35 @@ def _check_genes(groups: Sequence[Group]) -> None:
         raise Unclear("the question asks for a gene that is wild type and changed")
 
 
-def _check_contradictions(groups: Sequence[Group]) -> None:
+def _check_results(groups: Sequence[Group], concepts: ConceptTable) -> None:
+    """A marker is not asked to be positive and negative; at different times it may be, but that is not said."""
+    found: dict[str, str] = {}
+    for group in groups:
+        if len(group.members) != 1 or group.negated:
+            continue
+        for marker, result in _results(group.members[0], concepts):
+            if found.setdefault(marker, result) != result:
+                raise Unclear(f"the question asks for {concepts.name(marker)} positive and negative")
+
+
+def _results(one: Criterion, concepts: ConceptTable) -> Iterator[tuple[str, str]]:
+    """The markers of a criterion, each with its result."""
+    if isinstance(one.said, GenePhrase):
+        if one.said.nouns == ["fusion"] and len(one.said.genes) == 1:
+            yield one.said.genes[0], "positive"
+        return
+    if one.query == "'HER2 negative'":
+        yield "her2", "negative"
+    read = _RESULT.match(one.query)
+    for name in [] if read is None else [read["marker"].strip("'"), *read["others"].split(" or ")]:
+        name = name.removeprefix("concept:").strip()
+        known = (name,) if name in concepts else concepts.lookup(name, ("biomarker",)) if name else ()
+        for marker in known[:1]:
+            assert read is not None
+            yield marker, read["result"]
+
+
+def _check_contradictions(groups: Sequence[Group], concepts: ConceptTable) -> None:
     wanted = {group.query for group in groups if not group.negated}
     denied = {group.query for group in groups if group.negated}
     if wanted & denied:
@@ -175,5 +210,6 @@ def _check_contradictions(groups: Sequence[Group]) -> None:
     if metastatic and (wanted & without or denied & spread):
         raise Unclear("the question asks for metastatic disease and denies it")
     _check_genes(groups)
+    _check_results(groups, concepts)
     if "death" in wanted and ("not death" in wanted or "death" in denied):
         raise Unclear("the question asks for patients who are alive and have died")

@@ -55,6 +55,69 @@ def test_what_cannot_be_read_is_declined_and_named(text: str, ask: Ask) -> None:
     assert answer.confidence == 0.0
 
 
+OPEN = (
+    "melanoma with brain metastases and",
+    "colorectal cancer with KRAS mutation or",
+    "patients with melanoma who",
+    "list the US patients with melanoma",
+    "ALL patients with a TP53 mutation",
+    "stage higher than IV melanoma",
+    "breast cancer with N > N3",
+    "NSCLC with PD-L1 > 120%",
+    "prostate cancer with PSA over 10",
+    "KRAS wild type and KRAS G12C colorectal cancer",
+    "ER positive and ER negative breast cancer",
+    "HER2 positive and HER2 negative breast cancer",
+    "ALK-positive and ALK-negative NSCLC",
+    "melanoma never treated with ipilimumab and nivolumab",
+    "leukemia patients with MDS",
+    "HER2 amplification and gastric cancer or GEJ cancer and brain metastases",
+    "lung cancer, brain mets not excluded",
+)
+
+
+@pytest.mark.parametrize("text", OPEN)
+def test_what_is_half_said_or_contradicts_itself_is_declined(text: str, ask: Ask) -> None:
+    """Half sentences, capitals of several meanings, steps beyond a scale, missing units, contradictions."""
+    answer = ask(text)
+    assert answer.readings == ()
+    assert answer.reason
+
+
+SAME = (
+    ("lung cancer, brain mets excluded", "lung cancer, no brain mets"),
+    ("lung cancer; brain mets and liver mets excluded", "lung cancer without brain mets or liver mets"),
+    ("NSCLC free of brain mets and liver mets", "NSCLC without brain mets or liver mets"),
+    (
+        "no brain mets or liver mets, have lung cancer or melanoma",
+        "lung cancer or melanoma, no brain mets or liver mets",
+    ),
+    (
+        "lung cancer AND NOT (brain mets OR liver mets) AND EGFR L858R",
+        "lung cancer with EGFR L858R, without brain mets or liver mets",
+    ),
+    (
+        "lung cancer AND NOT brain mets AND (EGFR L858R OR BRAF V600E)",
+        "lung cancer with EGFR L858R or BRAF V600E, no brain mets",
+    ),
+    ("cohort: dx=melanoma AND gene=BRAF AND mutation AND drug=vemurafenib", "BRAF-mutated melanoma on vemurafenib"),
+    ("melanoma, ECOG in 0..1", "melanoma with ECOG 0-1"),
+    ("melanoma, ECOG in (0, 1)", "melanoma with ECOG 0-1"),
+    ("Eligibility: (1) melanoma; (2) ECOG from 0 until 1", "melanoma with ECOG 0-1"),
+    ("cancer of the lung or liver", "lung cancer or liver cancer"),
+    ("loc. adv. melanoma", "locally advanced melanoma"),
+    ("melanoma with BRAF V600 E/K", "melanoma with BRAF V600E/K"),
+    ("rectal cancer, post-treatment pathologic T3", "rectal cancer, ypT3"),
+    ("lsit plesae: melanoma caess", "melanoma"),
+)
+
+
+@pytest.mark.parametrize(("text", "plain"), SAME, ids=[one for one, _ in SAME])
+def test_other_ways_to_write_a_question_ask_the_same(text: str, plain: str, ask: Ask) -> None:
+    """Eligibility lists, columns, exclusions after their list and slips say what the plain form says."""
+    assert ask(text).text == ask(plain).text != ""
+
+
 NOT_LOST = {
     "metastatic breast cancer": "distant spread",
     "HPV-positive oropharyngeal cancer": "HPV",
