@@ -29,6 +29,7 @@ demo: .venv/core  ## read the sample notes and ask a few questions
 	$(RUN) query $(KB) 'lung cancer and not metastasis to brain'
 	$(RUN) query $(KB) 'any EGFR inhibitor other than osimertinib' --explain
 	$(RUN) query $(KB) 'family history of breast cancer' --explain --limit 2
+	$(RUN) query $(KB) 'declined medication erlotinib' --explain
 	$(RUN) query $(KB) 'same tumor (breast cancer and HER2 = negative)' --world possible
 	$(RUN) query $(KB) 'latest ECOG <= 1' --world certain --limit 3 --format json
 	$(RUN) ask $(KB) 'lung cancer pts treated w/ osimertinib'

@@ -63,7 +63,6 @@ def test_rows_can_be_printed_as_csv(folder):
     [
         ((), "needs a knowledge base"),
         (("--facts", "facts.jsonl"), "cannot be read"),
-        (("--kb", "KB", "--natural"), "not yet"),
         (("--kb", "KB", "--alpha", "2", "--beta", "3"), "at least beta"),
         (("--kb", "nowhere"), "nowhere"),
     ],
