@@ -248,6 +248,8 @@ class ListReader:
             ended = next((number for number, link in enumerate(links) if link != "and"), len(links))
             links = [*["or"] * ended, *links[ended:]]
         last_or = max((number for number, link in enumerate(links) if link == "or"), default=-1)
+        if "and" in links[:last_or]:
+            raise Unclear("what is denied: write 'no A, no B and no C', or use brackets", ("and", "or"))
         stop = last_or + 1
         for number in range(last_or + 1, len(links)):
             if links[number] == "and" and self._class(members[number]) == self._class(members[number + 1]):

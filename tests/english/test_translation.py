@@ -220,3 +220,15 @@ def test_no_text_raises(ask: Ask) -> None:
 def test_a_word_that_is_spelled_right_is_not_corrected(word: str, concepts: ConceptTable) -> None:
     """An ordinary word, and the opposite of a known one, are no misspellings of it."""
     assert corrected(word, concepts) == (word, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NSCLC not treated with pembrolizumab and nivolumab or chemotherapy",
+        "melanoma without BRAF V600E and NRAS mutations or KIT amplification",
+    ],
+)
+def test_a_denied_list_with_both_and_and_or_is_declined(text: str, ask: Ask) -> None:
+    """Which of them must be missing, alone or together, cannot be told."""
+    assert ask(text).abstained
