@@ -70,6 +70,7 @@ class ConceptSets:
     losses: Losses
     items: dict[int, list[Part]] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
+    paths: dict[int, str] = field(default_factory=dict)
     mapped: dict[tuple[str, str], Mapped] = field(default_factory=dict)
     _selections: dict[tuple[int, str, bool], Selection | None] = field(default_factory=dict)
 
@@ -82,6 +83,7 @@ class ConceptSets:
             if identity is None:
                 self.losses.add(one.path, name or "a concept set", "it has no id to be used by", "none")
                 continue
+            self.paths[identity] = one.path
             self.names[identity] = name or f"concept set {identity}"
             self.items[identity] = [] if expression is None else expression.parts("items")
 
@@ -93,7 +95,7 @@ class ConceptSets:
                 for item in items:
                     item.taken |= set(item.data)
                     item.below.clear()
-                self.losses.add(f"$.ConceptSets ({identity})", self.names[identity], "no criterion uses it", "none")
+                self.losses.add(self.paths[identity], self.names[identity], "no criterion uses it", "none")
 
     def selection(self, identity: int, domain: str) -> Selection | None:
         """What the set selects in a table of the data model; None (and losses) if none of its concepts is known."""
