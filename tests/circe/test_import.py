@@ -137,7 +137,7 @@ def test_every_table_and_kind_of_field_is_told_in_the_document_of_all_features()
         "$.InclusionRules[1].expression.CriteriaList[3].EndWindow": "wider",
         "$.InclusionRules[3]": "wider",
         "$.ConceptSets[3].expression.items[0].includeMapped": "narrower",
-        "$.ConceptSets (7)": "none",
+        "$.ConceptSets[8]": "none",
         "$.EndStrategy": "none",
         "$.CensorWindow": "wider",
         "$.Surprise": "other",
