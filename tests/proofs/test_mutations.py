@@ -11,13 +11,13 @@ from record_forgeries import FORGERS, RAISERS, ROW_CHANGES
 
 PROOF_KINDS = [(family, kind) for family, kinds in PROOF_MUTATORS.items() for kind in kinds]
 #: Chosen so that a run takes seconds: the benchmark makes all of them.
-ROW_KINDS = [(family, kind) for family, kinds in ROW_CHANGES.items() for kind in kinds][::5]
+ROW_KINDS = [(family, kind) for family, kinds in ROW_CHANGES.items() for kind in kinds][::8]
 
 
 def test_every_member_has_a_proof_that_verifies(bench: Bench) -> None:
     """The members of all queries in the three worlds, whether or not the notes are read again."""
-    found = bench.intact(every=3)
-    assert found["claims"] > 300
+    found = bench.intact(every=6)
+    assert found["claims"] > 150
     assert (found["failed with reading"], found["failed without reading"]) == (0, 0), found["failures"]
 
 
@@ -26,8 +26,10 @@ def test_a_spoilt_proof_fails(bench: Bench, family: str, kind: str) -> None:
     """Each mutation of the JSON is caught without the notes being read again."""
     random, made = Random(kind), 0
     for claim in random.sample(bench.claims, len(bench.claims)):
+        if made == 8:
+            break
         other = spoilt(bench.proof(claim), PROOF_MUTATORS[family][kind], random)
-        if other is None or made == 8:
+        if other is None:
             continue
         made += 1
         verdict = bench.verifiers[False].verify(claim.query, other, claim.patient, claim.world)
