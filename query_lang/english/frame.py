@@ -85,3 +85,11 @@ def no_order(item: Item) -> Item:
     if isinstance(item, Chunk) and item.type == "order" and item.value == "then":
         return Chunk("skip", item.text, item.start, item.end)
     return item
+
+
+def shouts(chunks: Sequence[Chunk]) -> bool:
+    """Whether ``ALL`` stands in capitals in a frame that does not (*Find ALL patients*): a leukemia, or everybody."""
+    frame = [chunk.text for chunk in chunks if chunk.type == "skip"]
+    return any("ALL" in text.split() for text in frame) and any(
+        word.islower() for text in frame for word in text.split()
+    )

@@ -22,7 +22,7 @@ from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
-from .frame import asserted, check_frame, excluded_before
+from .frame import asserted, check_frame, excluded_before, shouts
 from .lexer import chunks_of
 from .molecules import molecular
 from .names import Step, another, rest, treatments, tumors
@@ -167,6 +167,8 @@ def _items(chunks: Sequence[Chunk], concepts: ConceptTable) -> list[Item]:
     criteria = [item for item in items if isinstance(item, Criterion) and item.sort != "said"]
     if not criteria:
         raise Unclear("no disease, finding or treatment is named")
+    if shouts(chunks) and not any(one.sort == "disease" for one in criteria):
+        raise Unclear("'ALL' can be a disease, or every patient: write it out, or 'all'", ("ALL",))
     only = criteria[0]
     if len(criteria) == 1 and only.query in ("'advanced'", "'early stage'"):
         raise Unclear(f"'{only.text}': of which disease", (only.text,))

@@ -232,3 +232,11 @@ def test_a_word_that_is_spelled_right_is_not_corrected(word: str, concepts: Conc
 def test_a_denied_list_with_both_and_and_or_is_declined(text: str, ask: Ask) -> None:
     """Which of them must be missing, alone or together, cannot be told."""
     assert ask(text).abstained
+
+
+def test_all_in_capitals_may_be_a_leukemia(ask: Ask) -> None:
+    """Where no disease is named, ALL could be one; beside a disease, or in a text of capitals, it is everybody."""
+    assert ask("Find ALL patients with a TP53 mutation").abstained
+    assert not ask("Find all patients with a TP53 mutation").abstained
+    assert not ask("Find ALL patients with melanoma").abstained
+    assert not ask("FIND ALL PATIENTS WITH A TP53 MUTATION").abstained
