@@ -35,8 +35,8 @@ demo: .venv/core  ## read the sample notes and ask a few questions
 	$(RUN) ask $(KB) 'lung cancer pts treated w/ osimertinib'
 	$(RUN) verify $(KB) 'lung cancer and not metastasis to brain'
 
-test: .venv/dev  ## every test
-	$(BIN)/python -m pytest -q
+test: .venv/dev  ## every test, on two cores
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 lint: .venv/dev
 	$(BIN)/ruff check .
