@@ -11,7 +11,9 @@ from functools import lru_cache
 from typing import Final
 
 from ..kb.model import EARLIEST_DAY, DayInterval, Mention
+from .calendar_days import month_span, one_day, year_span
 from .cue_files import any_of, cue_file
+from .date_patterns import MONTHS
 from .frame import Frame
 
 #: Nobody is older, in years.
@@ -19,7 +21,6 @@ OLDEST: Final = 115
 #: So far before and behind an age lie the words that tell whose it is, in characters.
 _NEAR: Final = 48
 _TRIGGER: Final = re.compile(r"\d\s?-?\s?[Yy]|[Aa][Gg][Ee]|[Bb]irth|BIRTH|[Bb]orn|[Dd]\.?[Oo]\.?[Bb]")
-_MONTHS: Final = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,28 +108,26 @@ def _of_other(frame: Frame, match: re.Match[str]) -> bool:
 
 def _date_of(match: re.Match[str]) -> DayInterval | None:
     """The day, or the days where the order of day and month is open or only the year is told."""
-    try:
-        if match["year"]:
-            return _days((int(match["year"]), int(match["month"]), int(match["day"])))
-        if match["first"]:
-            year, first, second = int(match["last"]), int(match["first"]), int(match["second"])
-            read = [(year, first, second)] * (first <= 12) + [(year, second, first)] * (second <= 12)
-            return _days(*read)
-        if match["name"]:
-            month = _MONTHS[match["name"][:3].lower()]
-            day = match["before"] or match["behind"]
-            year = int(match["named"])
-            if day:
-                return _days((year, month, int(day)))
-            return _days((year, month, 1), (year, month, calendar.monthrange(year, month)[1]))
-        return _days((int(match["only"]), 1, 1), (int(match["only"]), 12, 31))
-    except (KeyError, ValueError):
+    if match["year"]:
+        return one_day(int(match["year"]), int(match["month"]), int(match["day"]))
+    if match["first"]:
+        return _either_order(int(match["last"]), int(match["first"]), int(match["second"]))
+    if match["only"]:
+        return year_span(int(match["only"]))
+    month, day = MONTHS.get(match["name"][:3].lower()), match["before"] or match["behind"]
+    if month is None:
         return None
+    year = int(match["named"])
+    return one_day(year, month, int(day)) if day else month_span(year, month)
 
 
-def _days(*dates: tuple[int, int, int]) -> DayInterval:
-    days = sorted(datetime.date(*date).toordinal() for date in dates)
-    return DayInterval(days[0], days[-1])
+def _either_order(year: int, first: int, second: int) -> DayInterval | None:
+    """The day, or both of 3/4 and what lies between; None where an order that could be meant gives no day."""
+    read = [one_day(year, month, day) for month, day in ((first, second), (second, first)) if month <= 12]
+    days = [day for day in read if day is not None]
+    if not days or len(days) < len(read):
+        return None
+    return DayInterval(min(day.low for day in days), max(day.high for day in days))
 
 
 def _mention(frame: Frame, match: re.Match[str], day: DayInterval, source: str) -> Mention:

@@ -1,0 +1,96 @@
+"""Births: ages and dates of birth in notes, and the one event that they are joined to."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from cohortium.ingest.births import born_of
+from cohortium.ingest.document import NoteReader
+from cohortium.ingest.journey.build import build_journey
+from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.model import ALL_TUMORS, Event, Note
+
+DAY = datetime.date(2019, 6, 1)
+
+
+@pytest.fixture(scope="module")
+def reader() -> NoteReader:
+    """A reader with the shipped ontology."""
+    return NoteReader.from_ontology()
+
+
+def read(reader: NoteReader, text: str, date: datetime.date | None = DAY) -> list[tuple[str, str, str]]:
+    """The mentions of birth in a note: their words, the first and the last day."""
+    found = reader.read(Note("P", "n", text, date)).mentions
+    return [
+        (one.text, *(datetime.date.fromordinal(day).isoformat() for day in (one.day.low, one.day.high)))
+        for one in found
+        if one.kind == "birth"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("67-year-old woman with breast cancer.", "1951-06-02", "1952-06-01"),
+        ("This is a 67 yo with colon cancer.", "1951-06-02", "1952-06-01"),
+        ("Pt is a 54yo M here for follow-up.", "1964-06-02", "1965-06-01"),
+        ("Age: 71\nSex: F", "1947-06-02", "1948-06-01"),
+        ("81 y/o gentleman with melanoma.", "1937-06-02", "1938-06-01"),
+        ("DOB: 1950-03-14", "1950-03-14", "1950-03-14"),
+        ("DOB: 3/14/1950", "1950-03-14", "1950-03-14"),
+        ("DOB: 3/4/1950", "1950-03-04", "1950-04-03"),
+        ("born on March 4, 1950 in Ohio", "1950-03-04", "1950-03-04"),
+        ("She was born in 1950.", "1950-01-01", "1950-12-31"),
+    ],
+)
+def test_an_age_or_a_date_of_birth_is_read_as_the_days_it_can_be(
+    reader: NoteReader, text: str, low: str, high: str
+) -> None:
+    """An age holds on the day of the note; where the order of day and month is open, both count."""
+    assert [days for _, *days in read(reader, text)] == [[low, high]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mother died at 67 years old.",
+        "Her 45-year-old sister had ovarian cancer.",
+        "Diagnosed at age 45.",
+        "She was 50 years old when diagnosed.",
+        "Family History:\nfather 80 years old man with heart disease",
+        "Compared with a 2 year old scan.",
+        "DOB 13/45/1950. Patient well.",
+        "DOB 2/30/1950. Patient well.",
+        "Born on Foo 4, 1950.",
+    ],
+)
+def test_what_is_not_the_patients_age_or_no_date_is_not_read(reader: NoteReader, text: str) -> None:
+    """Relatives, ages at another time, other things, and days that the calendar does not have."""
+    assert read(reader, text) == []
+
+
+def test_without_a_date_of_the_note_an_age_says_nothing(reader: NoteReader) -> None:
+    """A date of birth still does."""
+    assert read(reader, "67-year-old woman, DOB 1950-03-14.", None) == [("DOB 1950-03-14", "1950-03-14", "1950-03-14")]
+
+
+def births(reader: NoteReader, notes: list[Note], concepts: ConceptTable) -> list[Event]:
+    """The births of the journey of these notes."""
+    journey = build_journey("P", [reader.read(note) for note in notes], concepts)
+    return [event for event in journey.events if event.kind == "birth"]
+
+
+def test_the_ages_of_several_notes_meet_in_one_event(reader: NoteReader) -> None:
+    """67 on one day and 68 on another leave the days between; an age copied forward agrees with few, and counts not."""
+    notes = [
+        Note("P", "a", "67-year-old woman.", datetime.date(2019, 6, 1)),
+        Note("P", "b", "68-year-old woman.", datetime.date(2019, 9, 1)),
+        Note("P", "c", "67-year-old woman.", datetime.date(2022, 1, 1)),
+    ]
+    (event,) = births(reader, notes, reader.concepts)
+    first, second = born_of(67, DAY), born_of(68, datetime.date(2019, 9, 1))
+    assert (event.day.low, event.day.high) == (max(first.low, second.low), min(first.high, second.high))
+    assert (event.tumor, event.sources) == (ALL_TUMORS, 2)
