@@ -84,16 +84,19 @@ class Rows:
         self.low = table["low"].to_numpy().astype(np.int64)
         self.high = table["high"].to_numpy().astype(np.int64)
         self.middle = (self.low + self.high) // 2
-        self.ends = pc.is_valid(table["end_low"]).to_numpy()
-        #: Of a row that has an end: its first and last day.
-        self.end_low = pc.fill_null(table["end_low"], 0).to_numpy().astype(np.int64)
-        self.end_high = pc.fill_null(table["end_high"], 0).to_numpy().astype(np.int64)
         self.world = table["world"].to_numpy().astype(np.int8)
         self._tumor = table["tumor"]
+        self._end_low, self._end_high = table["end_low"], table["end_high"]
         self._attributes: dict[str, Attribute] = {}
 
     def __len__(self) -> int:
         return len(self.event)
+
+    @cached_property
+    def ends(self) -> tuple[Array, Array, Array]:
+        """Which rows have an end; the first and the last day of it (of others, any)."""
+        low, high = (pc.fill_null(of, 0).to_numpy().astype(np.int64) for of in (self._end_low, self._end_high))
+        return pc.is_valid(self._end_low).to_numpy(), low, high
 
     # --- attributes -------------------------------------------------------------------------------------------------
 

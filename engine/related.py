@@ -113,7 +113,7 @@ class RelatedEvents:
 
     def _until(self, frame: Frame, side: Witnesses, world: World) -> Array:
         """The day until which each entry lasts: at least (certain), as believed, at most (possible)."""
-        ends, low, high = (of[frame.index] for of in (self._rows.ends, self._rows.end_low, self._rows.end_high))
+        ends, low, high = (of[frame.index] for of in self._rows.ends)
         match world:
             case World.CERTAIN:
                 return np.where(ends, low, side.low)
@@ -186,15 +186,8 @@ class RelatedEvents:
         assert node.events is not None  # AgeAt has one of the two
         found = self._sets.witnesses(node.events, frame, world)
         entries = np.flatnonzero(found.mask)
-        owners = rows.owner[births]
-        births = births[np.argsort(owners, kind="stable")]
-        owners = rows.owner[births]
-        patients = frame.patient[frame.group[entries]]
-        start = np.searchsorted(owners, patients, side="left")
-        count = np.searchsorted(owners, patients, side="right") - start
-        entry = np.repeat(entries, count)
-        step = np.arange(len(entry)) - np.repeat(np.cumsum(count) - count, count)
-        birth = births[np.repeat(start, count) + step]
+        one, other = _matched(frame.patient[frame.group[entries]], rows.owner[births])
+        entry, birth = entries[one], births[other]
         right = _of_age(node.low, high, rows.low[birth], rows.high[birth], found.low[entry], found.high[entry], world)
         holds = np.zeros(frame.groups, dtype=bool)
         if not found.as_one:
@@ -302,12 +295,8 @@ def _separated(
     """For each pair, whether an entry of ``between`` lies strictly between the one and the other."""
     (firsts, first), (lasts, last) = one, other
     third = np.flatnonzero(between.mask)
-    third = third[np.argsort(frame.group[third], kind="stable")]
-    start = np.searchsorted(frame.group[third], frame.group[first], side="left")
-    count = np.searchsorted(frame.group[third], frame.group[first], side="right") - start
-    pair = np.repeat(np.arange(len(first)), count)
-    step = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
-    entry = third[np.repeat(start, count) + step]
+    pair, position = _matched(frame.group[first], frame.group[third])
+    entry = third[position]
     if world is World.CERTAIN:
         earliest = np.maximum(between.low[entry], firsts.low[first[pair]] + 1)
         lies = earliest <= np.minimum(between.high[entry], lasts.high[last[pair]] - 1)
@@ -315,18 +304,26 @@ def _separated(
         lies = (firsts.high[first[pair]] < between.low[entry]) & (between.high[entry] < lasts.low[last[pair]])
     lies &= (frame.index[entry] != frame.index[first[pair]]) & (frame.index[entry] != frame.index[last[pair]])
     often = np.bincount(pair[lies], minlength=len(first))
-    return (often == count) & (often > 0) if between.as_one else often > 0
+    if between.as_one:
+        return (often == _sizes(frame, between.mask)[frame.group[first]]) & (often > 0)
+    return often > 0
 
 
 def _pairs(frame: Frame, left: Array, right: Array) -> tuple[Array, Array]:
     """Every entry of ``left`` with every entry of ``right`` of the same group."""
     first, second = np.flatnonzero(left), np.flatnonzero(right)
-    second = second[np.argsort(frame.group[second], kind="stable")]
-    groups = frame.group[second]
-    start = np.searchsorted(groups, frame.group[first], side="left")
-    count = np.searchsorted(groups, frame.group[first], side="right") - start
+    one, other = _matched(frame.group[first], frame.group[second])
+    return first[one], second[other]
+
+
+def _matched(left: Array, right: Array) -> tuple[Array, Array]:
+    """Every pair of positions in the two whose keys are equal."""
+    order = np.argsort(right, kind="stable")
+    keys = right[order]
+    start = np.searchsorted(keys, left, side="left")
+    count = np.searchsorted(keys, left, side="right") - start
     step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(first, count), second[np.repeat(start, count) + step]
+    return np.repeat(np.arange(len(left)), count), order[np.repeat(start, count) + step]
 
 
 def _sizes(frame: Frame, mask: Array) -> Array:
