@@ -287,11 +287,8 @@ class KnowledgeBase:
         """
         wanted = {"wanted_patients": pa.table({"patient": pa.array(_integers(patients), pa.int32())})}
         table = self._selected(_SELECT_OBSERVATIONS, [], "patient", wanted)
-        classes = {
-            pair: note_class(*pair)
-            for pair in dict.fromkeys(zip(table["type"].to_pylist(), table["title"].to_pylist(), strict=True))
-        }
-        source = [classes[pair] for pair in zip(table["type"].to_pylist(), table["title"].to_pylist(), strict=True)]
+        told = zip(table["type"].to_pylist(), table["title"].to_pylist(), strict=True)
+        source = [note_class(type_, title) for type_, title in told]
         return pa.table(
             {
                 "patient": table["patient"],
