@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -43,7 +42,7 @@ from .nodes import (
     Under,
     Union,
     Window,
-    children,
+    definitions_used,
 )
 from .vocabulary import (
     CONTEXT_OF_SPELLING,
@@ -115,12 +114,12 @@ class Builder(RelationRules, Transformer_NonRecursive):
     def start(self, parts: list[Any]) -> Query:
         body: PatientExpression = parts[-1]
         kept: list[Definition] = []
-        used = set(_names_in(body))
+        used = set(definitions_used(body))
         for definition in reversed(parts[:-1]):
             # A name for a fact in time (an index date) has been put in where it stood.
             if definition.name in used or definition.name not in self._put_in:
                 kept.insert(0, definition)
-                used.update(_names_in(definition.body))
+                used.update(definitions_used(definition.body))
         return Query(body, tuple(kept))
 
     def definition(self, parts: list[Any]) -> Definition:
@@ -400,16 +399,6 @@ class Builder(RelationRules, Transformer_NonRecursive):
 
     def window_between(self, parts: list[Any]) -> Window:
         return Window(day(parts[0], last=False), day(parts[1], last=True))
-
-
-def _names_in(node: PatientExpression) -> Iterator[str]:
-    """The definitions that a criterion uses by name."""
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Defined):
-            yield one.name
-        waiting.extend(children(one))
 
 
 def _kind(parts: list[Any]) -> str:

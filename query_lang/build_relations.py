@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from collections.abc import Sequence as SequenceOf
 from typing import Any, Final
 
 from .build_values import Mistake, day, days, years
@@ -47,7 +48,7 @@ class RelationRules:
         different = bool(another) or relation == "beside"
         pairs = self._combinations(relation, left, right)
         orders = tuple(Ordered(one, relation, other, minimum, maximum, different, without) for one, other in pairs)
-        return orders[0] if len(orders) == 1 else Or(orders)
+        return _any_of(orders)
 
     def clear(self, parts: list[Any]) -> PatientExpression:
         left, absent, (relation, minimum, maximum) = parts
@@ -55,7 +56,7 @@ class RelationRules:
             raise Mistake("'with no' needs a time", "for example: with no metastasis within 90 days after it")
         stranger = self._one_fact(absent, "with no")
         found = tuple(Clear(one, relation, stranger, minimum, maximum) for one in self._facts(left, "with no"))
-        return found[0] if len(found) == 1 else Or(found)
+        return _any_of(found)
 
     def step(self, parts: list[Any]) -> tuple[PatientExpression, Gap]:
         (minimum, maximum), fact, *without = parts
@@ -72,7 +73,7 @@ class RelationRules:
             ]
         else:
             found = [Sequence(tuple(chain), gaps) for chain in chains]
-        return found[0] if len(found) == 1 else Or(tuple(found))
+        return _any_of(found)
 
     def then_any(self, parts: list[Any]) -> tuple[int, int | None]:
         return 1, None
@@ -139,7 +140,7 @@ class RelationRules:
     def age_at(self, parts: list[Any]) -> PatientExpression:
         (low, high), fact = parts
         found = tuple(AgeAt(events, None, low, high) for events in self._facts(fact, "age … at"))
-        return found[0] if len(found) == 1 else Or(found)
+        return _any_of(found)
 
     def age_on(self, parts: list[Any]) -> AgeAt:
         low, high = parts[0]
@@ -193,3 +194,7 @@ class RelationRules:
         return "beside", 1, None
 
     # --- one fact -----------------------------------------------------------------------------------------------------
+
+
+def _any_of(criteria: SequenceOf[PatientExpression]) -> PatientExpression:
+    return criteria[0] if len(criteria) == 1 else Or(tuple(criteria))

@@ -8,7 +8,7 @@ The reference engine gives each node its meaning; ``docs/language.md`` tells it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -87,7 +87,9 @@ __all__ = [
     "Union",
     "Window",
     "children",
+    "definitions_used",
     "event_sets",
+    "with_children",
     "with_event_sets",
 ]
 
@@ -350,6 +352,30 @@ def children(node: PatientExpression) -> tuple[PatientExpression, ...]:
         case Except(left, right):
             return (left, right)
     return ()
+
+
+def with_children(node: PatientExpression, parts: tuple[PatientExpression, ...]) -> PatientExpression:
+    """The node made of other criteria, as many as :func:`children` gives; a leaf as it is."""
+    match node:
+        case And() | Or() | AtLeast():
+            return replace(node, parts=parts)
+        case Not():
+            return Not(*parts)
+        case SameTumor() | SameEvent():
+            return replace(node, body=parts[0])
+        case Except():
+            return Except(*parts)
+    return node
+
+
+def definitions_used(node: PatientExpression) -> Iterator[str]:
+    """The names of the definitions that stand in a criterion, once for each place; not those in their bodies."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Defined):
+            yield one.name
+        waiting.extend(children(one))
 
 
 def event_sets(node: PatientExpression) -> tuple[Events, ...]:

@@ -14,7 +14,7 @@ from .build_values import Mistake
 from .errors import QueryError
 from .habits import advised
 from .mistakes import message_for
-from .nodes import Among, Defined, Definition, Query, QueryTreeError, children
+from .nodes import Among, Definition, Query, QueryTreeError, definitions_used
 from .parameters import Filled, Parameters, fill
 from .syntax import grammar
 
@@ -80,15 +80,11 @@ def used_definitions(query: Query, definitions: tuple[Definition, ...]) -> froze
     """The names of those of ``definitions`` that the query uses, directly or through others."""
     bodies = {definition.name: definition.body for definition in definitions}
     used: set[str] = set()
-    waiting: list[Any] = [query.body, *(definition.body for definition in query.definitions)]
+    waiting = [query.body, *(definition.body for definition in query.definitions)]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, Defined):
-            if node.name in bodies and node.name not in used:
-                used.add(node.name)
-                waiting.append(bodies[node.name])
-        else:
-            waiting.extend(children(node))
+        fresh = (set(definitions_used(waiting.pop())) & bodies.keys()) - used
+        used |= fresh
+        waiting += [bodies[name] for name in fresh]
     return frozenset(used)
 
 
