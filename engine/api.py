@@ -100,9 +100,8 @@ class OpenKb:
         if isinstance(query, nodes.Query):
             return Cohort(self._store, resolve(query, self.concepts, self.scales))
         known = (*named_cohorts(self._store, cohorts or {}), *read_definitions(definitions))
-        found = Cohort(self._store, resolve_text(query, self.concepts, self.scales, parameters, known), query)
-        found.given = (parameters, known)
-        return found
+        resolved = resolve_text(query, self.concepts, self.scales, parameters, known)
+        return Cohort(self._store, resolved, query, given=(parameters, known))
 
     def lint(
         self,

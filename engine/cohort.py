@@ -49,13 +49,20 @@ class Cohort:
     base into one whose query says so. Evaluated when first needed, once; safe to share between threads.
     """
 
-    def __init__(self, kb: KnowledgeBase, query: nodes.Query, text: str = "", world: World = World.BELIEVED) -> None:
-        """``query`` is resolved; ``text`` is what was asked (by default the query as it was understood)."""
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        query: nodes.Query,
+        text: str = "",
+        world: World = World.BELIEVED,
+        given: tuple[Parameters | None, tuple[nodes.Definition, ...]] = (None, ()),
+    ) -> None:
+        """``query`` is resolved; ``text`` is what was asked (by default the query as it was understood), and was read
+        with the parameters and the definitions from elsewhere that are ``given``."""
         self._kb = kb
         self.query = query
         self._text = text
-        #: The parameters, and the definitions from elsewhere, with which the text was read.
-        self.given: tuple[Parameters | None, tuple[nodes.Definition, ...]] = (None, ())
+        self._given = given
         self.world = world
 
     def __repr__(self) -> str:
@@ -88,34 +95,31 @@ class Cohort:
 
     def in_world(self, world: World) -> Cohort:
         """The answer to the same query in a world: certain, believed or possible."""
-        return self._in(world)
-
-    @property
-    def certain(self) -> Cohort:
-        """The patients in whom the query holds in every completion of the record."""
-        return self._in(World.CERTAIN)
-
-    @property
-    def believed(self) -> Cohort:
-        """The patients in whom it holds as the record is believed."""
-        return self._in(World.BELIEVED)
-
-    @property
-    def possible(self) -> Cohort:
-        """The patients in whom it holds in some completion of the record."""
-        return self._in(World.POSSIBLE)
-
-    @cached_property
-    def _worlds(self) -> dict[World, Cohort]:
-        return {}
-
-    def _in(self, world: World) -> Cohort:
         if world is self.world:
             return self
         found = self._worlds.get(world)
         if found is None:
-            found = self._worlds[world] = Cohort(self._kb, self.query, self._text, world)
+            found = self._worlds[world] = Cohort(self._kb, self.query, self._text, world, self._given)
         return found
+
+    @property
+    def certain(self) -> Cohort:
+        """The patients in whom the query holds in every completion of the record."""
+        return self.in_world(World.CERTAIN)
+
+    @property
+    def believed(self) -> Cohort:
+        """The patients in whom it holds as the record is believed."""
+        return self.in_world(World.BELIEVED)
+
+    @property
+    def possible(self) -> Cohort:
+        """The patients in whom it holds in some completion of the record."""
+        return self.in_world(World.POSSIBLE)
+
+    @cached_property
+    def _worlds(self) -> dict[World, Cohort]:
+        return {}
 
     def __and__(self, other: Cohort) -> Cohort:
         if not isinstance(other, Cohort):
@@ -209,7 +213,7 @@ class Cohort:
         from ..query_lang.lint.atoms import Atoms
         from ..query_lang.lint.linter import lint_resolved
 
-        return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb, *self.given)
+        return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb, *self._given)
 
     def prove(self, patient_id: str) -> dict[str, Any]:
         """The proof that the patient is in this cohort, in its world, as JSON-able data (see ``docs/proofs.md``).
@@ -327,18 +331,9 @@ def _renamed(node: nodes.PatientExpression, names: dict[str, str]) -> nodes.Pati
     """The tree with definitions called by their new names."""
     if not names:
         return node
-    match node:
-        case nodes.Defined(name):
-            return nodes.Defined(names.get(name, name))
-        case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
-            return replace(node, parts=tuple(_renamed(part, names) for part in parts))
-        case nodes.Not(part):
-            return nodes.Not(_renamed(part, names))
-        case nodes.SameTumor(body) | nodes.SameEvent(body):
-            return replace(node, body=_renamed(body, names))
-        case nodes.Except(left, right):
-            return nodes.Except(_renamed(left, names), _renamed(right, names))
-    return node
+    if isinstance(node, nodes.Defined):
+        return nodes.Defined(names.get(node.name, node.name))
+    return nodes.with_children(node, tuple([_renamed(part, names) for part in nodes.children(node)]))
 
 
 def _shortened(text: str, most: int = 80) -> str:

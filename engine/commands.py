@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..kb.errors import UsageError
+from ..kb.model import World
 from ..kb.terminal import Format, answer, print_csv, print_table
 from .tables import (
     TABLE_ROWS,
@@ -70,8 +71,8 @@ def query(
         limit = TABLE_ROWS
     payload = cohort_payload(cohort, world, limit, explain)
     if rank or top is not None:
-        listed = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[world.value]
-        payload["ranked"] = [patient.as_dict() for patient in listed.rank(top)]
+        ranked = cohort.in_world(World[world.name]).rank(top)
+        payload["ranked"] = [patient.as_dict() for patient in ranked]
     findings = cohort.findings()
     if findings:
         payload["findings"] = [finding.as_dict() for finding in findings]

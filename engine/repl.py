@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..kb.errors import CohortiumError, UsageError
+from ..kb.model import World
 from ..kb.terminal import count_text, print_table
 from .tables import (
     WorldName,
@@ -158,8 +159,7 @@ class Conversation:
         for part, depth in cohort.parts():
             counts = count_text(len(part), len(part.certain), len(part.possible))
             print(f"{counts:>20}  {'  ' * depth}{part.resolved}")
-        asked = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[self.world.value]
-        patients = sorted(asked)
+        patients = sorted(cohort.in_world(World[self.world.name]))
         if patients and self.limit:
             print_table(("patient", "certainty"), certainty_rows(cohort, patients[: self.limit]))
         if len(patients) > self.limit:
@@ -175,29 +175,25 @@ class Conversation:
             self.last = found.cohort
         print_answer(found, found.to_dict(self.world, self.limit), self.limit)
 
-    def _explain(self, patient: str) -> None:
+    def _last(self, what: str = "") -> Cohort:
+        """The cohort of the last query."""
         if self.last is None:
-            raise UsageError("there is no cohort to explain yet. Hint: ask a query first")
-        if not patient:
-            raise UsageError(":explain needs a patient id, for example :explain SAMPLE-01")
-        print(self.last.explain(patient).as_text())
+            raise UsageError(f"there is no cohort{what} yet. Hint: ask a query first")
+        return self.last
+
+    def _explain(self, patient: str) -> None:
+        cohort = self._last(" to explain")
+        print(cohort.explain(_named(patient, ":explain")).as_text())
 
     def _why_not(self, patient: str) -> None:
-        if self.last is None:
-            raise UsageError("there is no cohort yet. Hint: ask a query first")
-        if not patient:
-            raise UsageError(":why-not needs a patient id, for example :why-not SAMPLE-01")
-        print(self.last.why_not(patient).as_text())
+        cohort = self._last()
+        print(cohort.why_not(_named(patient, ":why-not")).as_text())
 
     def _funnel(self, rest: str) -> None:
-        if self.last is None:
-            raise UsageError("there is no cohort yet. Hint: ask a query first")
-        print_table(*self.last.funnel().table())
+        print_table(*self._last().funnel().table())
 
     def _journey(self, patient: str) -> None:
-        if not patient:
-            raise UsageError(":journey needs a patient id, for example :journey SAMPLE-01")
-        print_journey(self.kb.journey(patient))
+        print_journey(self.kb.journey(_named(patient, ":journey")))
 
     def _lint(self, text: str) -> None:
         if not text and self.last is None:
@@ -232,6 +228,13 @@ class Conversation:
         print("A line that begins with ? is a question in plain English: ? patients with HER2-positive breast cancer")
         print("\n".join(text for _, text in self.commands.values()))
         print("Counts read 412 (398–437): believed, and from certain to possible. Tab completes.")
+
+
+def _named(patient: str, command: str) -> str:
+    """The patient id that a command needs."""
+    if not patient:
+        raise UsageError(f"{command} needs a patient id, for example {command} SAMPLE-01")
+    return patient
 
 
 def lines_of(kb: OpenKb, conversation: Conversation) -> Iterator[str]:

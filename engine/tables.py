@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from ..kb.model import World
 from ..kb.terminal import count_text, print_table, value_text
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class WorldName(enum.StrEnum):
 
 def cohort_payload(cohort: Cohort, world: WorldName, limit: int | None, explain: bool) -> dict[str, Any]:
     """The answer as JSON has it. ``count`` counts the patients of the world asked for, whatever ``limit`` lists."""
-    asked = {"believed": cohort, "certain": cohort.certain, "possible": cohort.possible}[world.value]
+    asked = cohort.in_world(World[world.name])
     patients = sorted(asked)
     listed = patients if limit is None else patients[:limit]
     payload: dict[str, Any] = {
