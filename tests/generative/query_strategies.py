@@ -151,7 +151,8 @@ def event_criteria(
         ways = nodes.COUNTED if events.kind in ("medication", "regimen") else ("days", "concepts")
         return st.builds(nodes.Times, st.integers(1, 5), st.just(events), st.sampled_from(ways))
 
-    ids = st.lists(st.text("PQ 0123456789-'", min_size=1, max_size=5), min_size=1, max_size=3, unique=True)
+    name = st.text("PQ 0123456789-'", min_size=1, max_size=5).filter(str.strip)
+    ids = st.lists(name, min_size=1, max_size=3, unique=True)
     found = [sequence(), atoms.map(counted).flatmap(times), age(), ids.map(lambda some: nodes.Among(tuple(some)))]
     if not monotone:
         found += [clear(), st.builds(nodes.Lacking, st.sampled_from(nodes.ABSENCES), atoms.map(plain))]
