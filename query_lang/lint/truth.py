@@ -8,6 +8,7 @@ the believed answer, where a criterion holds or does not; the bounds of the othe
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -75,7 +76,14 @@ class Logic:
         self.atoms = atoms
         self.bodies = bodies
         self.one_event = one_event
+        # The tables of one query are about the same few leaves: what each two are to each other is asked once.
         self.never: Callable[[PatientExpression], bool] = functools.lru_cache(maxsize=1024)(self._never)
+        self.implies: Callable[[PatientExpression, PatientExpression], bool] = functools.lru_cache(maxsize=8192)(
+            self._implies
+        )
+        self.exclude: Callable[[PatientExpression, PatientExpression], bool] = functools.lru_cache(maxsize=8192)(
+            self._exclude
+        )
 
     def table(self, nodes: Sequence[PatientExpression]) -> Table | None:
         """The table of these criteria together; None if it would be too large."""
@@ -92,22 +100,21 @@ class Logic:
                 leaves[node] = None
             if len(leaves) > MOST_LEAVES or seen > _MOST_NODES:
                 return None
-        every = (1 << (1 << len(leaves))) - 1
         columns = {leaf: _pattern(at, len(leaves)) for at, leaf in enumerate(leaves)}
-        rows = every
+        rows = (1 << (1 << len(leaves))) - 1
         for one, column in columns.items():
             if self.never(one):
                 rows &= ~column
-            for other, its in columns.items():
-                if one != other and self.implies(one, other):
-                    rows &= ~column | its
-                if one != other and self.exclude(one, other):
-                    rows &= ~(column & its)
-        return Table(rows & every, columns, self.bodies)
+        for (one, column), (other, its) in itertools.permutations(columns.items(), 2):
+            if self.implies(one, other):
+                rows &= ~column | its
+            if self.exclude(one, other):
+                rows &= ~(column & its)
+        return Table(rows, columns, self.bodies)
 
     # --- leaves -------------------------------------------------------------------------------------------------------
 
-    def implies(self, one: PatientExpression, other: PatientExpression) -> bool:
+    def _implies(self, one: PatientExpression, other: PatientExpression) -> bool:
         """Whether the leaf ``other`` holds wherever ``one`` does, as far as is known."""
         if self.atoms.leaf_implies(one, other):
             return True
@@ -122,7 +129,7 @@ class Logic:
             )
         return False
 
-    def exclude(self, one: PatientExpression, other: PatientExpression) -> bool:
+    def _exclude(self, one: PatientExpression, other: PatientExpression) -> bool:
         """Whether the two leaves never hold together, as far as is known."""
         if self.atoms.leaf_exclude(one, other):
             return True
