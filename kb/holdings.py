@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from .model import EARLIEST_DAY, LATEST_DAY
+from .model import EARLIEST_DAY, LATEST_DAY, World
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 
+_TOLD: Final = "SELECT kind, concept FROM posting WHERE world = $1"
 _KINDS: Final = "SELECT DISTINCT kind FROM event ORDER BY kind"
 _EVENT: Final = "SELECT 1 FROM event WHERE kind = $1 AND concept = $2 LIMIT 1"
 _ATTRIBUTE: Final = """
@@ -36,6 +37,11 @@ class Holdings:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of which there is an event, sorted."""
         return tuple(kind for (kind,) in self._rows(_KINDS, ()))
+
+    @functools.cached_property
+    def told(self) -> frozenset[tuple[str, str]]:
+        """Each kind with each concept at or below which there is an event of that kind, whatever its context."""
+        return frozenset(self._rows(_TOLD, (World.NONE.value,)))
 
     @functools.cached_property
     def first_day(self) -> int | None:

@@ -224,15 +224,18 @@ def _near(examined: Examined, kinds: Sequence[str], identity: str) -> list[str]:
 
 def _most_told(examined: Examined, kinds: Sequence[str], among: Sequence[str]) -> list[str]:
     kb, most = _kb(examined), _settings()["near"]["most"]
-    told = [(sum(len(kb.posting(kind, one, World.POSSIBLE)) for kind in kinds), one) for one in among]
+    # Most concepts have no fact of the kind: only those that have are read.
+    held = [(one, [kind for kind in kinds if (kind, one) in kb.holdings.told]) for one in among]
+    told = [(sum(len(kb.posting(kind, one, World.POSSIBLE)) for kind in some), one) for one, some in held]
     best = sorted((row for row in told if row[0]), key=lambda row: (-row[0], row[1]))[:most]
     return [f"{name_text(examined.concepts.name(one))} ({count})" for count, one in best]
 
 
 def _elsewhere(examined: Examined, kinds: Sequence[str], names: Sequence[str]) -> str:
     """Another kind of fact that tells of the same concepts."""
-    for kind in _kb(examined).holdings.kinds:
-        if kind not in kinds and any(_kb(examined).posting(kind, one, World.NONE) for one in names):
+    held = _kb(examined).holdings
+    for kind in held.kinds:
+        if kind not in kinds and any((kind, one) in held.told for one in names):
             return f"it is told as {kind_spelling(kind)}: write {kind_spelling(kind)} …"
     return "check the name, or ask for a wider concept"
 
