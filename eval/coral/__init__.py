@@ -1,0 +1,1 @@
+"""Scores of oncologic extraction, as the CORAL paper defines them, of our reading and of a chat model's answers."""

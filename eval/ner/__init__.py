@@ -1,0 +1,1 @@
+"""Scores of named entities, as the NeuroTrialNER paper defines them: of abstracts and of tokens."""

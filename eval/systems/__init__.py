@@ -1,0 +1,1 @@
+"""Systems that answer cohort questions, behind one contract: the engine, retrievers, retrievers with a reader."""
