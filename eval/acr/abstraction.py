@@ -104,28 +104,33 @@ def _disagreements(report: Report, session: OpenKb) -> Iterator[Disagreement]:
 
 def reasons(explanation: Explanation, answered: bool) -> Iterator[str]:
     """What an answer rests on: the facts that make the query hold, or the criteria that keep it from holding."""
-    yield from _reasons(explanation.criterion, answered, dict(explanation.definitions), frozenset())
+    for node in deciding(explanation, answered):
+        if node.parts:
+            yield f"in one place alone: {node.text} (seen: {node.scope})"
+        elif node.events and answered:
+            for event in node.events[:_MOST_NEAR]:
+                quote = next((" ".join(quote.sentence.split()) for quote in event.quotes), "")
+                yield f"{node.text}: {event.as_text()} “{quote}”"
+        else:
+            near = "; ".join(event.as_text() for event in node.others[:_MOST_NEAR])
+            yield f"{'holds' if node.certainty in _HOLDS else 'does not hold'}: {node.text}" + (
+                f" (near: {near})" if near else ""
+            )
 
 
-def _reasons(
+def deciding(explanation: Explanation, answered: bool) -> Iterator[ExplainedCriterion]:
+    """The criteria on which an answer hangs: those without parts, and before its parts each failing *same tumor*."""
+    yield from _deciding(explanation.criterion, answered, dict(explanation.definitions), frozenset())
+
+
+def _deciding(
     node: ExplainedCriterion, holds: bool, definitions: dict[str, ExplainedCriterion], within: frozenset[str]
-) -> Iterator[str]:
-    inner = [part for part in node.parts if (part.certainty in _HOLDS) == holds]
+) -> Iterator[ExplainedCriterion]:
     if not node.parts and node.text in definitions and node.text not in within:
-        yield from _reasons(definitions[node.text], holds, definitions, within | {node.text})
+        yield from _deciding(definitions[node.text], holds, definitions, within | {node.text})
         return
-    if node.scope and not holds:
-        yield f"in one place alone: {node.text} (seen: {node.scope})"
+    if not node.parts or (node.scope and not holds):
+        yield node
+    inner = [part for part in node.parts if (part.certainty in _HOLDS) == holds]
     for part in inner or node.parts:
-        yield from _reasons(part, holds, definitions, within)
-    if node.parts:
-        return
-    if node.events and holds:
-        for event in node.events[:_MOST_NEAR]:
-            quote = next((" ".join(quote.sentence.split()) for quote in event.quotes), "")
-            yield f"{node.text}: {event.as_text()} “{quote}”"
-    else:
-        near = "; ".join(event.as_text() for event in node.others[:_MOST_NEAR])
-        yield f"{'holds' if node.certainty in _HOLDS else 'does not hold'}: {node.text}" + (
-            f" (near: {near})" if near else ""
-        )
+        yield from _deciding(part, holds, definitions, within)

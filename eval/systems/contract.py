@@ -9,9 +9,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Answer", "Failure", "Outcome", "Question", "Quote", "Ranked", "Spent", "System"]
+__all__ = ["Answer", "Evidence", "Explaining", "Failure", "Outcome", "Question", "Quote", "Ranked", "Spent", "System"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,14 @@ class Ranked:
     patient_id: str
     score: float
     quotes: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a system did or did not name a patient: places in notes, and lines of reasons without any text of a note."""
+
+    quotes: tuple[Quote, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class Outcome(enum.StrEnum):
@@ -136,3 +144,11 @@ class System(Protocol):
 
     def signature(self) -> Mapping[str, Any]:
         """Versions, settings, hashes of data and models, seed: what identifies the answers. No path of a machine."""
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A system that can tell afterwards what an answer rests on."""
+
+    def evidence(self, question: Question, patient_id: str) -> Evidence:
+        """What the answer to ``question`` rests on as far as this patient goes."""

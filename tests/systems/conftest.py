@@ -1,0 +1,34 @@
+"""The sample notes as a corpus and as knowledge bases: of patients, and of each note alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cohortium
+from cohortium.engine.api import OpenKb
+from cohortium.eval.benchmark.workshop import Workshop
+from cohortium.eval.systems.corpus import Corpus
+
+NOTES = Path(cohortium.__file__).parent / "ingest" / "samples" / "notes.jsonl"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Corpus:
+    """The fictional sample notes that are shipped."""
+    return Corpus.load([NOTES])
+
+
+@pytest.fixture(scope="session")
+def workshop(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """What makes systems over them."""
+    with Workshop(tmp_path_factory.mktemp("run"), corpus) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def kb(workshop: Workshop) -> OpenKb:
+    """Their knowledge base."""
+    return workshop.knowledge_base("together")
