@@ -7,15 +7,18 @@ Statistics 7 (1979), percentile interval.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .metrics import Measure
-from .scoring import Counts, value
+from .scoring import Counts, value, values
 
 RESAMPLES: Final = 1000
 LEVEL: Final = 0.95
+
+Mean = Literal["macro", "micro"]
 
 
 def interval(
@@ -54,6 +57,39 @@ def paired_interval(
         return None
     drawn = _drawn(measure, [first, second], seed, resamples)
     return _between([one - other for one, other in drawn if one is not None and other is not None], level)
+
+
+def resampled(table: NDArray[np.int64], *, seed: int = 0, resamples: int = RESAMPLES) -> NDArray[np.int64]:
+    """Counts of each query in each draw of patients: from ``[patient, query, 4]`` to ``[draw, query, 4]``.
+
+    The same seed and number of patients draw the same patients, whatever the counts: two systems are then paired, draw
+    by draw. No patients, no draws.
+    """
+    number, queries, _ = table.shape
+    if not number:
+        return np.zeros((0, queries, 4), dtype=np.int64)
+    drawn = np.random.default_rng(seed).integers(0, number, size=(resamples, number))
+    weights = np.zeros((resamples, number))
+    np.add.at(weights, (np.arange(resamples)[:, None], drawn), 1)
+    # In floating point, which is exact for such counts and many times as fast.
+    sums = weights @ table.reshape(number, queries * 4).astype(np.float64)
+    return np.asarray(np.rint(sums), dtype=np.int64).reshape(resamples, queries, 4)
+
+
+def averages(measure: Measure, table: NDArray[np.int64], mean: Mean) -> NDArray[np.float64]:
+    """The macro or micro mean over the queries of ``[..., query, 4]``, for each draw; NaN where it is undefined."""
+    if mean == "micro":
+        return values(measure, table.sum(axis=-2))
+    taken = values(measure, table)
+    defined = ~np.isnan(taken)
+    number = defined.sum(axis=-1)
+    total = np.where(defined, taken, 0.0).sum(axis=-1)
+    return np.divide(total, number, out=np.full(np.shape(number), np.nan), where=number > 0)
+
+
+def between(drawn: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float] | None:
+    """The percentile interval of what each draw gave (differences, too); draws without a value are left out."""
+    return _between([float(one) for one in drawn[~np.isnan(drawn)]], level)
 
 
 def _drawn(

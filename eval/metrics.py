@@ -37,6 +37,11 @@ HALLUCINATION_RATIO: Final = Measure(
     "Undefined when nothing was wanted: there the false positives themselves are counted.",
     "Automatic Cohort Retrieval paper, section 4.3.1",
 )
+FALSE_POSITIVE_RATE: Final = Measure(
+    "false_positive_rate",
+    "fp / (fp + tn): the share of the patients that were not wanted who were found. Undefined when all were wanted.",
+    "Automatic Cohort Retrieval paper, appendix B, table 6 (FPR)",
+)
 ZERO_RESULT_FALSE_POSITIVES: Final = Measure(
     "zero_result_false_positives",
     "fp summed over the queries that no labelled patient matches.",
@@ -48,12 +53,18 @@ KAPPA: Final = Measure(
     "query; undefined when chance alone agrees on every pair.",
     "J. Cohen, Educational and Psychological Measurement 20 (1960)",
 )
+SPREAD: Final = Measure(
+    "spread",
+    "The sample standard deviation (divisor n - 1) of a measure over the queries of which it is defined; undefined "
+    "under two such queries. Beside a micro mean too it is that of the values of the single queries.",
+    "Automatic Cohort Retrieval paper, appendix B, table 6 (what stands after ±)",
+)
 COVERAGE: Final = Measure(
     "coverage",
     "Queries that were answered, as a share of those asked. An abstention is scored as an empty answer and listed.",
 )
 
 #: What is taken of each query and averaged.
-PER_QUERY: Final = (PRECISION, RECALL, F1, HALLUCINATION_RATIO)
+PER_QUERY: Final = (PRECISION, RECALL, F1, FALSE_POSITIVE_RATE, HALLUCINATION_RATIO)
 #: Everything that a report can hold.
-MEASURES: Final = (*PER_QUERY, ZERO_RESULT_FALSE_POSITIVES, KAPPA, COVERAGE)
+MEASURES: Final = (*PER_QUERY, ZERO_RESULT_FALSE_POSITIVES, KAPPA, SPREAD, COVERAGE)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import statistics
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .metrics import F1, HALLUCINATION_RATIO, KAPPA, PRECISION, RECALL, Measure
+import numpy as np
+from numpy.typing import NDArray
+
+from .metrics import F1, FALSE_POSITIVE_RATE, HALLUCINATION_RATIO, KAPPA, PRECISION, RECALL, Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +50,56 @@ def count(
 # --- one query ------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Ratio:
+    """A measure that is a part of a whole: the weights of (tp, fp, fn, tn) in each.
+
+    A whole of 0 leaves it undefined. But where ``answers`` are measured, a missing answer is counted, never dropped:
+    then the ratio is 0 when only one of gold and answer is empty, and undefined when both are.
+    """
+
+    part: tuple[int, int, int, int]
+    whole: tuple[int, int, int, int]
+    answers: bool = False
+
+
+_RATIOS: Final[Mapping[Measure, _Ratio]] = {
+    PRECISION: _Ratio((1, 0, 0, 0), (1, 1, 0, 0), answers=True),
+    RECALL: _Ratio((1, 0, 0, 0), (1, 0, 1, 0), answers=True),
+    F1: _Ratio((2, 0, 0, 0), (2, 1, 1, 0), answers=True),
+    FALSE_POSITIVE_RATE: _Ratio((0, 1, 0, 0), (0, 1, 0, 1)),
+    HALLUCINATION_RATIO: _Ratio((0, 1, 0, 0), (1, 0, 1, 0)),
+}
+
+
 def value(measure: Measure, counts: Counts) -> float | None:
     """The measure of one query (or of summed counts); None where it is undefined. KeyError for one taken of many."""
-    return _RULES[measure](counts)
+    if measure == KAPPA:
+        return _kappa(counts)
+    ratio = _RATIOS[measure]
+    numbers = (counts.tp, counts.fp, counts.fn, counts.tn)
+    part, whole = _weighed(ratio.part, numbers), _weighed(ratio.whole, numbers)
+    if whole:
+        return part / whole
+    return 0.0 if ratio.answers and counts.wanted + counts.found else None
 
 
-def _share(part: int, whole: int, counts: Counts) -> float | None:
-    """A missing answer is counted, never dropped: 0 when only one of gold and answer is empty, undefined when both."""
-    if counts.wanted == 0 and counts.found == 0:
-        return None
-    return part / whole if whole else 0.0
+def values(measure: Measure, table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The measure of many counts at once, ``table[..., (tp, fp, fn, tn)]``; NaN where it is undefined.
+
+    The shape is that of the table without its last axis. KeyError for a measure that is no ratio of counts.
+    """
+    ratio = _RATIOS[measure]
+    part, whole = table @ np.array(ratio.part), table @ np.array(ratio.whole)
+    taken = np.full(np.shape(whole), np.nan)
+    if ratio.answers:
+        taken[table[..., :3].any(axis=-1)] = 0.0
+    np.divide(part, whole, out=taken, where=whole > 0)
+    return taken
 
 
-def _hallucination_ratio(counts: Counts) -> float | None:
-    return counts.fp / counts.wanted if counts.wanted else None
+def _weighed(weights: Sequence[int], numbers: Sequence[int]) -> int:
+    return sum(weight * number for weight, number in zip(weights, numbers, strict=True))
 
 
 def _kappa(counts: Counts) -> float | None:
@@ -69,15 +109,6 @@ def _kappa(counts: Counts) -> float | None:
     if total == 0 or chance == total * total:
         return None
     return ((counts.tp + counts.tn) * total - chance) / (total * total - chance)
-
-
-_RULES: Final[Mapping[Measure, Callable[[Counts], float | None]]] = {
-    PRECISION: lambda counts: _share(counts.tp, counts.found, counts),
-    RECALL: lambda counts: _share(counts.tp, counts.wanted, counts),
-    F1: lambda counts: _share(2 * counts.tp, counts.wanted + counts.found, counts),
-    HALLUCINATION_RATIO: _hallucination_ratio,
-    KAPPA: _kappa,
-}
 
 
 # --- many queries ---------------------------------------------------------------------------------------------------
@@ -90,8 +121,21 @@ def micro(measure: Measure, queries: Iterable[Counts]) -> float | None:
 
 def macro(measure: Measure, queries: Iterable[Counts]) -> float | None:
     """The mean over the queries of which the measure is defined: each query weighs the same. None if there is none."""
-    values = [one for one in (value(measure, counts) for counts in queries) if one is not None]
-    return sum(values) / len(values) if values else None
+    defined = _defined(measure, queries)
+    return sum(defined) / len(defined) if defined else None
+
+
+def spread(measure: Measure, queries: Iterable[Counts]) -> float | None:
+    """The sample standard deviation (divisor n - 1) over the queries of which the measure is defined.
+
+    None under two of them. In the unit of the measure itself: 0.1 is 10 points of a percentage.
+    """
+    defined = _defined(measure, queries)
+    return statistics.stdev(defined) if len(defined) > 1 else None
+
+
+def _defined(measure: Measure, queries: Iterable[Counts]) -> list[float]:
+    return [one for one in (value(measure, counts) for counts in queries) if one is not None]
 
 
 def total(queries: Iterable[Counts]) -> Counts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,8 +10,8 @@ from ... import __version__
 from ...query_lang.errors import QueryError
 from .. import bootstrap
 from ..classes import SizeBounds
-from ..command import without_places
 from ..scoring import Counts, count
+from ..signature import command_line
 from .bank import BankQuery, load_bank
 from .labels import Labels, load_labels
 from .report import Report, ScoredQuery
@@ -54,7 +53,7 @@ def run_acr(
     gold = labels if isinstance(labels, Labels) else labels_for(labels, queries)
     session = _opened(kb)
     signature = {
-        "command": _command(),
+        "command": command_line(),
         "cohortium": __version__,
         "kb": _versions(session.info()),
         "labels_sha256": gold.sha256,
@@ -137,8 +136,3 @@ def _versions(info: dict[str, Any]) -> dict[str, Any]:
     return {
         name: info[name] for name in ("generation", "schema_version", "versions", "patients", "notes") if name in info
     }
-
-
-def _command() -> str:
-    name = Path(sys.argv[0]).name
-    return without_places(["cohortium" if name == "__main__.py" else name, *sys.argv[1:]])

@@ -1,11 +1,35 @@
 """Every measure, worked by hand."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cohortium.eval.bootstrap import interval, paired_interval
+from cohortium.eval.bootstrap import averages, between, interval, paired_interval, resampled
 from cohortium.eval.classes import SizeBounds
-from cohortium.eval.metrics import F1, HALLUCINATION_RATIO, KAPPA, MEASURES, PER_QUERY, PRECISION, RECALL
-from cohortium.eval.scoring import Counts, count, coverage, macro, micro, total, value, zero_result_false_positives
+from cohortium.eval.metrics import (
+    COVERAGE,
+    F1,
+    FALSE_POSITIVE_RATE,
+    HALLUCINATION_RATIO,
+    KAPPA,
+    MEASURES,
+    PER_QUERY,
+    PRECISION,
+    RECALL,
+)
+from cohortium.eval.scoring import (
+    Counts,
+    count,
+    coverage,
+    macro,
+    micro,
+    spread,
+    total,
+    value,
+    values,
+    zero_result_false_positives,
+)
 
 
 def test_counts_of_an_answer():
@@ -45,6 +69,21 @@ def test_measures_of_one_query(counts, precision, recall, f1, ratio):
     assert taken == [one if one is None else pytest.approx(one) for one in (precision, recall, f1, ratio)]
 
 
+@pytest.mark.parametrize(
+    ("counts", "rate"),
+    [
+        (Counts(tp=3, fp=1, fn=2, tn=3), 0.25),
+        (Counts(fp=2), 1.0),
+        (Counts(fn=1, tn=9), 0.0),
+        (Counts(tp=4, fn=1), None),
+        (Counts(), None),
+    ],
+)
+def test_the_false_positive_rate(counts, rate):
+    """Of the patients who were not wanted, the share who were found; undefined where everybody was wanted."""
+    assert value(FALSE_POSITIVE_RATE, counts) == rate
+
+
 QUERIES = (Counts(tp=3, fp=1), Counts(tp=1, fn=1), Counts(fp=2, tn=3), Counts(tn=4))
 
 
@@ -66,6 +105,68 @@ def test_micro_weighs_pairs():
     assert micro(PRECISION, QUERIES) == pytest.approx(4 / 7)
     assert micro(RECALL, QUERIES) == pytest.approx(4 / 5)
     assert micro(F1, QUERIES) == pytest.approx(8 / 12)
+
+
+def test_the_spread_is_the_sample_standard_deviation_over_queries():
+    """Precisions 3/4, 1, 0 about their mean 7/12: the root of (4 + 25 + 49) / 144 / 2; the last query has none."""
+    assert spread(PRECISION, QUERIES) == pytest.approx(39**0.5 / 12)
+    assert spread(F1, [Counts(tp=1)] * 3) == 0.0
+
+
+def test_the_spread_of_one_query_is_undefined():
+    """Or of none, or where the measure is defined of one alone."""
+    assert spread(F1, [Counts(tp=1)]) is None
+    assert spread(F1, []) is None
+    assert spread(F1, [Counts(tp=1), Counts(tn=4)]) is None
+
+
+COUNTS = st.builds(Counts, *[st.integers(0, 5)] * 4)
+
+
+@given(st.lists(COUNTS, max_size=8))
+def test_many_counts_at_once_give_the_values_one_by_one(queries):
+    """NaN where the single value is None."""
+    table = np.array([(one.tp, one.fp, one.fn, one.tn) for one in queries], dtype=np.int64).reshape(-1, 4)
+    for measure in PER_QUERY:
+        taken = [None if np.isnan(one) else float(one) for one in values(measure, table)]
+        assert taken == [value(measure, one) for one in queries]
+
+
+def test_only_ratios_of_counts_are_taken_of_a_table():
+    """Coverage has no counts, and kappa is no ratio of two sums."""
+    for measure in (COVERAGE, KAPPA):
+        with pytest.raises(KeyError):
+            values(measure, np.zeros((1, 4), dtype=np.int64))
+
+
+@given(COUNTS)
+def test_measures_hang_together(counts):
+    """F1 is the harmonic mean of precision and recall; the hallucination ratio is recall times the odds of a wrong one;
+    all but that ratio lie between 0 and 1."""
+    precision, recall, f1, rate, ratio = (value(measure, counts) for measure in PER_QUERY)
+    if precision and recall:
+        assert f1 == pytest.approx(2 / (1 / precision + 1 / recall))
+        assert ratio == pytest.approx(recall * (1 - precision) / precision)
+    assert all(0 <= one <= 1 for one in (precision, recall, f1, rate) if one is not None)
+    assert (f1 is None) == (precision is None) == (recall is None)
+
+
+@given(st.lists(COUNTS, min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_the_order_of_queries_does_not_matter(queries, random_):
+    """For each mean and for the spread."""
+    shuffled = random_.sample(queries, len(queries))
+    for measure in PER_QUERY:
+        for taken in (micro, macro, spread):
+            assert taken(measure, shuffled) == pytest.approx(taken(measure, queries))
+
+
+@given(st.lists(COUNTS, min_size=2, max_size=8))
+def test_the_spread_of_shares_is_at_most_that_of_zeros_and_ones(queries):
+    """Values between 0 and 1 deviate at most as half of them at either end: n/4 over n - 1, under the root."""
+    for measure in (PRECISION, RECALL, F1, FALSE_POSITIVE_RATE):
+        told = spread(measure, queries)
+        defined = sum(value(measure, one) is not None for one in queries)
+        assert told is None or 0 <= told <= (defined / 4 / (defined - 1)) ** 0.5 + 1e-12
 
 
 def test_means_of_nothing_are_undefined():
@@ -160,6 +261,32 @@ def test_paired_runs_draw_the_same_patients():
     assert paired_interval(F1, [], []) is None
     with pytest.raises(ValueError, match="10 and 9"):
         paired_interval(F1, first, second[1:])
+
+
+def test_tables_are_drawn_as_patients_are():
+    """The micro mean of each draw of a table makes the interval that the counts of the patients make."""
+    patients = [Counts(tp=1, fp=2), Counts(fn=1), Counts(tn=1), Counts(tp=2)]
+    table = np.array([[(one.tp, one.fp, one.fn, one.tn)] for one in patients])
+    drawn = averages(F1, resampled(table, seed=3, resamples=50), "micro")
+    assert between(drawn) == pytest.approx(interval(F1, patients, seed=3, resamples=50))
+
+
+def test_a_draw_takes_as_many_patients_as_there_are():
+    """Each patient has one count of each query, so that a draw sums to the number of patients."""
+    table = np.zeros((7, 3, 4), dtype=np.int64)
+    table[np.arange(7), :, np.arange(7) % 4] = 1
+    draws = resampled(table, resamples=20)
+    assert draws.shape == (20, 3, 4)
+    assert (draws.sum(axis=2) == 7).all()
+    assert resampled(table[:0]).shape == (0, 3, 4)
+
+
+def test_averages_of_draws():
+    """Two draws of two queries. Macro precision: (1/2 + 1) / 2; then of the second query alone. Micro: 2/3, 1/2."""
+    draws = np.array([[(1, 1, 0, 0), (1, 0, 0, 0)], [(0, 0, 0, 2), (1, 1, 0, 0)]])
+    assert averages(PRECISION, draws, "macro") == pytest.approx([0.75, 0.5])
+    assert averages(PRECISION, draws, "micro") == pytest.approx([2 / 3, 0.5])
+    assert between(averages(PRECISION, draws[:, :0], "macro")) is None
 
 
 def test_every_measure_says_what_it_is():
