@@ -32,8 +32,9 @@ class Signature:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """As JSON, with the line."""
         return {
+            "line": self.line,
             "command": self.command,
             "seed": self.seed,
             "versions": dict(self.versions),

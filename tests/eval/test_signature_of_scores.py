@@ -17,8 +17,9 @@ DIGEST = "0123456789abcdef" * 4
 def test_a_signature_holds_what_a_score_depends_on(monkeypatch: pytest.MonkeyPatch):
     """Command, seed, versions, data, settings; of the machine no place."""
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/cohortium", "bench", "acr", "--json", "/somewhere/out.json"])
-    told = sign(7, data={"labels": DIGEST}, settings={"patients": 57}).as_dict()
-    assert told == {
+    signature = sign(7, data={"labels": DIGEST}, settings={"patients": 57})
+    assert signature.as_dict() == {
+        "line": signature.line,
         "command": "cohortium bench acr --json out.json",
         "seed": 7,
         "versions": {

@@ -1,0 +1,53 @@
+"""The signature of a system's scores: what was asked of whom, by which system, and how it was scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .. import bootstrap
+from ..acr.labels import Labels
+from ..classes import SizeBounds
+from ..signature import Signature, sha256_of, sign
+from ..systems.contract import Question
+from . import questions as asked_questions
+
+
+def sign_scores(
+    system: str,
+    made_of: Mapping[str, Any],
+    questions: Sequence[Question],
+    labels: Labels,
+    corpus_sha256: str,
+    *,
+    bounds: SizeBounds | None = None,
+    seed: int = 0,
+    resamples: int = bootstrap.RESAMPLES,
+    libraries: Iterable[str] = (),
+) -> Signature:
+    """The signature of the scores of the named system; ``made_of`` is the system's own signature.
+
+    The line shows of that its hash; the data hold all of it. Equal signatures are equal answers where the system gives
+    the same answer twice, and equal scores of equal answers always.
+    """
+    bounds = bounds or SizeBounds.of(len(labels.patients))
+    return sign(
+        seed,
+        libraries=libraries,
+        data={
+            "corpus": corpus_sha256,
+            "labels": labels.sha256,
+            "questions": asked_questions.sha256_of(questions),
+            "made_of": sha256_of([json.dumps(made_of, sort_keys=True, default=str)]),
+        },
+        settings={
+            "system": system,
+            "asked": len(questions),
+            "patients": len(labels.patients),
+            "alpha": bounds.alpha,
+            "beta": bounds.beta,
+            "interval": f"{100 * bootstrap.LEVEL:g}% of {resamples}",
+            "made_of": dict(made_of),
+        },
+    )
