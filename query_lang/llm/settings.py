@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from ...kb.errors import UsageError
 
+PREFIX: Final = "COHORTIUM_LLM"
 BASE_URL: Final = "COHORTIUM_LLM_BASE_URL"
 MODEL: Final = "COHORTIUM_LLM_MODEL"
 API_KEY: Final = "COHORTIUM_LLM_API_KEY"
@@ -57,33 +58,43 @@ class Settings:
     limits: Limits = Limits()
 
 
-def from_environment(environment: Mapping[str, str] | None = None, limits: Limits | None = None) -> Settings:
+def from_environment(
+    environment: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    *,
+    prefix: str = PREFIX,
+    place: str = "/chat/completions",
+    called: str = "chat endpoint",
+    hint: str = "leave the model out (the translator of the program needs no network), or see docs/llm.md",
+) -> Settings:
     """The endpoint that the environment names. UsageError when it names none or a wrong one; the key is never shown.
 
-    All three of base URL, model and key must be set; a server that needs no key takes any word.
+    All three of base URL, model and key must be set; a server that needs no key takes any word. ``prefix`` begins the
+    names of the variables, ``place`` is added to the base URL; ``called`` and ``hint`` are said where nothing is set.
     """
     held = os.environ if environment is None else environment
-    missing = [name for name in (BASE_URL, MODEL, API_KEY) if not held.get(name, "").strip()]
+    base_url, named, secret, time = (prefix + name.removeprefix(PREFIX) for name in (BASE_URL, MODEL, API_KEY, SECONDS))
+    missing = [name for name in (base_url, named, secret) if not held.get(name, "").strip()]
     if missing:
         raise UsageError(
-            f"no chat endpoint is set up: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set. "
-            "Hint: leave the model out (the translator of the program needs no network), or see docs/llm.md"
+            f"no {called} is set up: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set. "
+            f"Hint: {hint}"
         )
-    key = held[API_KEY].strip()
+    key = held[secret].strip()
     if not (key.isascii() and key.isprintable() and " " not in key):
-        raise UsageError(f"{API_KEY} is no key: it has blanks or characters that a header cannot carry")
-    model = held[MODEL].strip()
+        raise UsageError(f"{secret} is no key: it has blanks or characters that a header cannot carry")
+    model = held[named].strip()
     if not model.isprintable():
-        raise UsageError(f"{MODEL} is no name of a model: it has characters that cannot be printed")
+        raise UsageError(f"{named} is no name of a model: it has characters that cannot be printed")
     if limits is None:
-        seconds = held.get(SECONDS, "").strip()
-        limits = Limits(seconds=_seconds(seconds)) if seconds else Limits()
-    address = _address(held[BASE_URL].strip())
+        seconds = held.get(time, "").strip()
+        limits = Limits(seconds=_seconds(seconds, time)) if seconds else Limits()
+    address = _address(held[base_url].strip(), base_url, secret)
     encrypted = address.scheme == "https"
     return Settings(
         host=address.hostname or "",
         port=address.port or (443 if encrypted else 80),
-        path=address.path.rstrip("/") + "/chat/completions",
+        path=address.path.rstrip("/") + place,
         encrypted=encrypted,
         model=model,
         key=key,
@@ -91,22 +102,22 @@ def from_environment(environment: Mapping[str, str] | None = None, limits: Limit
     )
 
 
-def _address(text: str) -> SplitResult:
+def _address(text: str, base_url: str, secret: str) -> SplitResult:
     try:
         address = urlsplit(text)
         host, port = address.hostname, address.port
     except ValueError:
-        raise UsageError(f"{BASE_URL} is no address. Hint: {_EXAMPLE}") from None
+        raise UsageError(f"{base_url} is no address. Hint: {_EXAMPLE}") from None
     plain = text.isascii() and text.isprintable() and " " not in text
     if address.scheme not in ("http", "https") or not host or port == 0 or not plain:
-        raise UsageError(f"{BASE_URL} is no web address. Hint: {_EXAMPLE}")
+        raise UsageError(f"{base_url} is no web address. Hint: {_EXAMPLE}")
     if address.username is not None or address.password is not None:
-        raise UsageError(f"{BASE_URL} has a name or password in it. Hint: the key belongs into {API_KEY}")
+        raise UsageError(f"{base_url} has a name or password in it. Hint: the key belongs into {secret}")
     if address.query or address.fragment:
-        raise UsageError(f"{BASE_URL} has a '?' or '#' in it. Hint: {_EXAMPLE}")
+        raise UsageError(f"{base_url} has a '?' or '#' in it. Hint: {_EXAMPLE}")
     if address.scheme == "http" and not is_this_machine(host):
         raise UsageError(
-            f"{BASE_URL} is not encrypted, and '{host}' is not this machine. Hint: the address must begin with https"
+            f"{base_url} is not encrypted, and '{host}' is not this machine. Hint: the address must begin with https"
         )
     return address
 
@@ -121,13 +132,13 @@ def is_this_machine(host: str) -> bool:
         return False
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, name: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 3_600:
-        raise UsageError(f"{SECONDS} is '{text}', and must be a number of seconds from 1 to 3600")
+        raise UsageError(f"{name} is '{text}', and must be a number of seconds from 1 to 3600")
     return seconds
 
 
