@@ -35,7 +35,7 @@ def read_reply(text: str, question: str, longest_query: int) -> Reply:
 
     Phrases must be words of the question: so nothing that the model makes up is ever shown as if the user had said it.
     """
-    held = _object(_THOUGHT_ENDS.split(text)[-1])
+    held = _object(text)
     missing = [name for name in _FIELDS if name not in held]
     if missing:
         raise Unusable(f"the answer has no {' and no '.join(repr(name) for name in missing)}")
@@ -51,8 +51,10 @@ def read_reply(text: str, question: str, longest_query: int) -> Reply:
     return Reply(query, unread, unclear)
 
 
-def _object(text: str) -> dict[str, Any]:
-    """The only JSON object with a query in ``text``; the same one written twice is one."""
+def objects_with(text: str, field: str) -> list[dict[str, Any]]:
+    """The JSON objects in ``text`` that have ``field``: bare, in a code fence or among words, what a model thinks
+    before it answers left out; the same one written twice is one."""
+    text = _THOUGHT_ENDS.split(text)[-1]
     decoder = json.JSONDecoder()
     found: list[dict[str, Any]] = []
     place = text.find("{")
@@ -64,9 +66,15 @@ def _object(text: str) -> dict[str, Any]:
         except (ValueError, RecursionError):
             end = place + 1
         else:
-            if isinstance(held, dict) and "query" in held and held not in found:
+            if isinstance(held, dict) and field in held and held not in found:
                 found.append(held)
         place = text.find("{", end)
+    return found
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The only JSON object with a query in ``text``."""
+    found = objects_with(text, "query")
     if not found:
         raise Unusable("the answer is no JSON object with 'query', 'unread' and 'unclear'")
     if len(found) > 1:

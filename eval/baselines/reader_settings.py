@@ -1,0 +1,94 @@
+"""How a reader asks: the endpoint that the environment names, what it may cost, and the leave to send notes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ...kb.errors import UsageError
+from ...query_lang.llm.settings import Limits, Settings
+from ...query_lang.llm.settings import from_environment as endpoint_from_environment
+from .budget import Budget, Prices
+
+__all__ = ["NOTES_ARE_SENT", "ReaderOptions", "check_leave", "endpoint", "prices"]
+
+SEND_NOTES: Final = "COHORTIUM_LLM_SEND_NOTES"
+PROMPT_PRICE: Final = "COHORTIUM_LLM_PROMPT_PRICE"
+ANSWER_PRICE: Final = "COHORTIUM_LLM_ANSWER_PRICE"
+
+#: For help texts: whoever switches a reader or a remote encoder on must have read it.
+NOTES_ARE_SENT: Final = (
+    "SENDS TEXT OF CLINICAL NOTES to the endpoint that COHORTIUM_LLM_BASE_URL names. Off unless that endpoint is set up"
+    f" and {SEND_NOTES}=yes says that it may have them. See docs/baselines.md."
+)
+
+#: One patient's message, not one person before a terminal: longer waits are kept, and more tries made.
+_LIMITS: Final = Limits(tries=5, longest_pause=60.0, answer_tokens=600, requests=0, tokens=0)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderOptions:
+    """What a reader reads, and what it may spend.
+
+    ``per_patient`` passages of a patient at most, and the ``passages`` best of a question over all patients (the paper
+    takes 1,000, section 4.1.2); ``characters`` of them in a message; ``calls`` messages a patient and question (the
+    paper: three, section 4.2.5). ``threads`` ask at a time, ``per_second`` requests leave in a second. After
+    ``breaks`` failures of the line in a row the rest of a question is given up.
+    """
+
+    per_patient: int = 12
+    passages: int | None = 1_000
+    characters: int = 24_000
+    calls: int = 3
+    threads: int = 4
+    per_second: float | None = None
+    breaks: int = 20
+    question: Budget = Budget()
+    run: Budget = Budget()
+    prices: Prices = Prices()
+
+    def __post_init__(self) -> None:
+        for name in ("per_patient", "characters", "calls", "threads", "breaks"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"'{name}' of a reader is a whole number, 1 or more")
+        if self.passages is not None and self.passages < 1:
+            raise UsageError("'passages' of a reader is a whole number, 1 or more, or none at all")
+
+
+def check_leave(environment: Mapping[str, str] | None = None) -> None:
+    """UsageError unless the environment says that notes may be sent.
+
+    The endpoint of ``cohortium ask --llm`` never gets a note; that it is set up is no leave to send it any.
+    """
+    held = os.environ if environment is None else environment
+    if held.get(SEND_NOTES, "").strip().casefold() != "yes":
+        raise UsageError(
+            f"text of clinical notes would be sent to an endpoint, and {SEND_NOTES} does not allow it. Hint: set it to"
+            " 'yes' if the endpoint may have these notes; docs/baselines.md tells what is sent"
+        )
+
+
+def endpoint(environment: Mapping[str, str] | None = None) -> Settings:
+    """The chat endpoint of the environment. UsageError when none is set up, or notes may not be sent to it."""
+    settings = endpoint_from_environment(environment, hint="see docs/baselines.md, or leave the reader out")
+    check_leave(environment)
+    return replace(settings, limits=replace(_LIMITS, seconds=settings.limits.seconds))
+
+
+def prices(environment: Mapping[str, str] | None = None) -> Prices:
+    """What the environment says that a million tokens cost in US dollars; nothing where it says nothing."""
+    held = os.environ if environment is None else environment
+    return Prices(_price(held, PROMPT_PRICE), _price(held, ANSWER_PRICE))
+
+
+def _price(held: Mapping[str, str], name: str) -> float:
+    text = held.get(name, "").strip() or "0"
+    try:
+        price = float(text)
+    except ValueError:
+        price = -1.0
+    if not 0 <= price < float("inf"):
+        raise UsageError(f"{name} must be a number of US dollars for a million tokens")
+    return price
