@@ -13,6 +13,7 @@ from ..kb.errors import UsageError
 from ..kb.terminal import Format, answer, check_output, counted, print_csv, print_table
 from .consistency.command import consistency
 from .fact_level.command import facts
+from .ner.command import ner
 from .notation.command import variants
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
@@ -220,5 +221,6 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("acr", acr),
     ("consistency", consistency),
     ("facts", facts),
+    ("ner", ner),
     ("variants", variants),
 )

@@ -1,0 +1,79 @@
+"""Entities and BIO tags: what a sequence of tags marks, where tokens stand in their text, which type a token has.
+
+A tag ``I-X`` with no entity of ``X`` before it begins one, as in the CoNLL script and in seqeval's default mode.
+Source: E. Tjong Kim Sang and S. Buchholz, CoNLL-2000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A typed name in a text. ``start`` and ``end`` are characters, the end exclusive; -1 where it has no place."""
+
+    start: int
+    end: int
+    type: str
+    text: str
+
+    @property
+    def placed(self) -> bool:
+        """Whether it is known where the name stands."""
+        return 0 <= self.start < self.end
+
+
+#: first token, token behind the last, type
+Chunk = tuple[int, int, str]
+
+
+def chunks(tags: Sequence[str]) -> Iterator[Chunk]:
+    """What BIO tags mark, in order. A tag that is neither ``B-X`` nor ``I-X`` is outside of all."""
+    begin, kind = 0, ""
+    for at, tag in enumerate((*tags, "O")):
+        prefix, _, name = tag.partition("-")
+        if kind and (prefix != "I" or name != kind):
+            yield begin, at, kind
+            kind = ""
+        if prefix in ("B", "I") and name and not kind:
+            begin, kind = at, name
+
+
+def token_spans(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | None:
+    """Where each token stands in the text, one behind the other; None when one of them does not."""
+    spans, at = [], 0
+    for token in tokens:
+        start = text.find(token, at)
+        if start < 0:
+            return None
+        at = start + len(token)
+        spans.append((start, at))
+    return spans
+
+
+def entities_of_tags(tags: Sequence[str], tokens: Sequence[str], text: str) -> list[Entity]:
+    """The entities of a tagged text: their words joined by blanks, and their places where the tokens stand in it."""
+    spans = token_spans(tokens, text)
+    found = []
+    for begin, end, kind in chunks(tags):
+        start, stop = (spans[begin][0], spans[end - 1][1]) if spans else (-1, -1)
+        found.append(Entity(start, stop, kind, " ".join(tokens[begin:end])))
+    return found
+
+
+def token_types(tags: Iterable[str]) -> list[str]:
+    """The type of each token, empty outside: beginning and inside are not told apart."""
+    return [name if prefix in ("B", "I") else "" for prefix, _, name in (tag.partition("-") for tag in tags)]
+
+
+def token_types_of_entities(entities: Iterable[Entity], spans: Sequence[tuple[int, int]]) -> list[str]:
+    """The type of each token by the place of its first letter; of entities over one another, the first."""
+    types = [""] * len(spans)
+    for entity in entities:
+        if entity.placed:
+            for at, (start, _) in enumerate(spans):
+                if entity.start <= start < entity.end and not types[at]:
+                    types[at] = entity.type
+    return types

@@ -1,0 +1,60 @@
+"""The entity types of NeuroTrialNER and what else of its scoring is words: read from ``types.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+_FILE: Final = Path(__file__).with_name("types.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The types in the order of the paper's tables, their spellings, and the words of the scoring.
+
+    ``spelled`` holds every accepted spelling of a type in capitals; ``columns`` the word of a type in the columns of
+    one cell a type. ``claims`` and ``prompts`` are by system: which types it looks for, which prompt counts.
+    """
+
+    types: tuple[str, ...]
+    spelled: Mapping[str, str]
+    columns: Mapping[str, str]
+    claims: Mapping[str, tuple[str, ...]]
+    prompts: Mapping[str, Mapping[str, str]]
+    nothing: frozenset[str]
+    piece: str
+    joins: tuple[tuple[str, str], ...]
+    lists: tuple[Mapping[str, Any], ...]
+
+    def type_of(self, word: str) -> str | None:
+        """The type that a tag or name stands for, in any case of letters; None for one that is not known."""
+        return self.spelled.get(word.strip().upper())
+
+    def joined(self, name: str) -> str:
+        """A name without the blanks that joining its tokens left around hyphens, slashes, brackets, apostrophes."""
+        for before, after in self.joins:
+            name = name.replace(before, after)
+        return name
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """The shipped vocabulary."""
+    data = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    rows: Sequence[Mapping[str, str]] = data["type"]
+    spelled = {str(row[key]).upper(): str(row["name"]) for row in rows for key in ("name", "tag", "column")}
+    return Vocabulary(
+        types=tuple(row["name"] for row in rows),
+        spelled=spelled,
+        columns={row["name"]: row["column"] for row in rows},
+        claims={system: tuple(types) for system, types in data["claims"].items()},
+        prompts=data["prompts"],
+        nothing=frozenset(data["names"]["nothing"]),
+        piece=data["names"]["piece"],
+        joins=tuple((row["from"], row["to"]) for row in data["join"]),
+        lists=tuple(data["list"]),
+    )

@@ -1,0 +1,203 @@
+"""``eval ner``: the authors' formats in, one object of scores out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cohortium.__main__ import app
+
+Table = Callable[..., Path]
+Told = Callable[..., dict[str, Any]]
+COLUMN = "ner_prediction_someone_normalized"
+
+
+def gold(trials: Path, name: str) -> list[dict[str, str]]:
+    import csv
+
+    with trials.open(encoding="utf-8", newline="") as file:
+        return [{"nct_id": row["nct_id"], "text": row["text"], COLUMN: row[name]} for row in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("form", ["ner_tags", "ner_manual_ct_target"])
+def test_the_gold_as_an_answer_has_no_error(trials: Path, table: Table, told: Told, form: str) -> None:
+    """Both forms of the gold score 1 on tokens and places; tuples on abstracts as well, where short forms are long."""
+    scores = told(trials, table(gold(trials, form)))
+    for part in (scores["token"], scores["entity"]["exact"], scores["entity"]["partial"]):
+        assert part["micro"]["f1"] == 1
+    if form == "ner_manual_ct_target":
+        assert scores["partial"]["micro"]["f1"] == scores["exact"]["micro"]["f1"] == 1
+    assert scores["problems"] == []
+
+
+def test_scores_by_hand(trials: Path, table: Table, told: Told) -> None:
+    """Two trials counted by hand: one name close, one missed, one too many, ten decisions that there is nothing."""
+    rows = [
+        {
+            "nct_id": "NCT1",
+            COLUMN: repr(
+                [(0, 8, "DRUG", "larkadol"), (13, 27, "CONDITION", "restless legs s"), (44, 47, "CONDITION", "RLS")]
+            ),
+        },
+        {"nct_id": "NCT2", COLUMN: repr([(0, 10, "BEHAVIOURAL", "chair yoga"), (18, 28, "CONTROL", "usual care")])},
+    ]
+    scores = told(trials, table(rows))
+    partial = scores["partial"]
+    # Conditions: "restless legs syndrome" on both sides, "restless legs s" close to it: both found.
+    assert [partial["by_type"]["CONDITION"][name] for name in ("tp", "fp", "fn")] == [2, 0, 0]
+    assert [scores["exact"]["by_type"]["CONDITION"][name] for name in ("tp", "fp", "fn")] == [1, 1, 0]
+    assert scores["exact"]["by_type"]["CONDITION"]["f1"] == pytest.approx(2 / 3)
+    assert [partial["by_type"]["PHYSICAL"][name] for name in ("tp", "fp", "fn")] == [0, 0, 1]
+    assert [partial["by_type"]["BEHAVIOURAL"][name] for name in ("tp", "fp", "fn")] == [0, 1, 0]
+    # Entities: drug 1, condition 2, control 1 found; one too many, one missed.
+    assert partial["entities"]["f1"] == pytest.approx(2 * 4 / (2 * 4 + 1 + 1))
+    # Sixteen cells of trial and type; in eleven neither side has a name: 4 + 11 right, 2 wrong.
+    assert partial["micro"]["f1"] == pytest.approx(15 / 17)
+    assert partial["by_type"]["SURGICAL"]["f1"] is None
+    # Tokens: of 18, "syndrome" and the first "RLS" are missed, and two have the wrong type.
+    assert scores["token"]["micro"]["f1"] == pytest.approx(14 / 18)
+    assert scores["token"]["by_type"]["CONDITION"]["recall"] == pytest.approx(3 / 5)
+    assert scores["entity"]["exact"]["by_type"]["CONDITION"]["tp"] == 1
+    assert partial["micro"]["ci"][0] <= partial["micro"]["f1"] <= partial["micro"]["ci"][1]
+
+
+def test_one_column_a_type(trials: Path, table: Table, told: Told) -> None:
+    """Names between bars are scored by abstract alone, and types without a column not at all."""
+    row = {"nct_id": "NCT1", "made-up_predictions_drug_v1": "larkadol", "made-up_predictions_condition_v1": "gout|none"}
+    scores = told(trials, table([row, {"nct_id": "NCT2"}]))
+    assert scores["token"] is None
+    assert scores["entity"] is None
+    assert scores["types"] == ["CONDITION", "DRUG"]
+    assert scores["types_not_looked_for"][0] == "OTHER"
+    assert [scores["exact"]["by_type"]["CONDITION"][name] for name in ("tp", "fp", "fn")] == [0, 1, 1]
+    assert scores["exact"]["micro"]["f1"] == pytest.approx(3 / 5)
+
+
+def test_the_published_prompt_of_each_type_is_taken(trials: Path, table: Table, told: Told) -> None:
+    """Where a system answered a type twice, the column behind the published table counts."""
+    columns = [
+        f"gpt-3.5-turbo_predictions_{kind}_{prompt}" for kind in ("condition", "drug") for prompt in ("v1", "v2")
+    ]
+    scores = told(trials, table([{"nct_id": "NCT1", **dict.fromkeys(columns, "none")}]))
+    assert scores["column"] == "gpt-3.5-turbo_predictions_condition_v1, gpt-3.5-turbo_predictions_drug_v2"
+
+
+def test_a_dictionary_is_scored_on_its_types(trials: Path, table: Table, told: Told) -> None:
+    """The look-up in lists finds drugs and conditions; the other types are in no average, unless asked for."""
+    rows = [{"nct_id": "NCT1", "ner_prediction_regex_normalized": repr(["B-DRUG", *["O"] * 12])}]
+    assert told(trials, table(rows))["types"] == ["CONDITION", "DRUG"]
+    assert told(trials, table(rows), "--types", "drug")["types"] == ["DRUG"]
+
+
+def test_bad_rows_are_told_and_counted(trials: Path, table: Table, told: Told) -> None:
+    """A wrong cell is an empty answer with its place and reason; unknown trials and types are listed; nothing stops."""
+    rows = [
+        {"nct_id": "NCT1", COLUMN: "['B-DRUG', 'O']"},
+        {"nct_id": "NCT9", COLUMN: "[]"},
+        {"nct_id": "", COLUMN: "[]"},
+        {"nct_id": "NCT1", COLUMN: "[]"},
+        {"nct_id": "NCT2", COLUMN: "[(0, 5, 'GENE', 'Chair')]"},
+    ]
+    scores = told(trials, table(rows))
+    assert scores["documents"]["bad_rows"] == 2
+    assert scores["documents"]["not_in_corpus"] == ["NCT9"]
+    assert scores["unknown_types"] == {"GENE": 1}
+    assert [(one["place"], one["reason"]) for one in scores["problems"]] == [
+        ("row 1 (NCT1)", f"{COLUMN}: 2 tags for 13 tokens"),
+        ("row 3", "no id. Hint: a column nct_id"),
+        ("row 4 (NCT1)", "a second row of this id; the first counts"),
+    ]
+    assert scores["token"]["entities"]["recall"] == 0
+
+
+def test_a_missing_answer_is_counted(trials: Path, table: Table, told: Told) -> None:
+    """A trial without a row is one in which nothing was found."""
+    rows = gold(trials, "ner_manual_ct_target")[:1]
+    scores = told(trials, table(rows))
+    assert scores["documents"]["without_prediction"] == ["NCT2"]
+    assert scores["exact"]["by_type"]["PHYSICAL"]["recall"] == 0
+    assert scores["exact"]["by_type"]["CONDITION"]["f1"] == 1
+
+
+def test_a_corpus_of_json_lines(trials: Path, table: Table, told: Told, tmp_path: Path) -> None:
+    """Tokens and tags alone are a corpus; the text of an answer's row stands in for the missing one."""
+    import ast
+    import csv
+
+    path = tmp_path / "corpus.json"
+    with trials.open(encoding="utf-8", newline="") as file, path.open("w", encoding="utf-8") as out:
+        for row in csv.DictReader(file):
+            keys = {name: ast.literal_eval(row[name]) for name in ("tokens", "ner_tags")}
+            out.write(json.dumps({"nct_id": row["nct_id"], **keys}) + "\n")
+    rows: list[Mapping[str, str]] = list(gold(trials, "ner_manual_ct_target"))
+    scores = told(path, table(rows))
+    assert scores["entity"]["exact"]["micro"]["f1"] == scores["exact"]["micro"]["f1"] == 1
+
+
+def test_canonical_forms_come_from_a_folder_beside_the_corpus(trials: Path, table: Table, told: Told) -> None:
+    """Names of one condition or drug are one; a name of three words is no drug's, and mapped names are counted."""
+    lists = trials.parent / "terminology"
+    lists.mkdir()
+    (lists / "diseases_dictionary_mesh_icd.csv").write_text(
+        "ICD Title,MeSH Common name,MeSH Synonyms\n,Restless Legs Syndrome,Willis Ekbom| Ekbom Disease\nGout,,\n"
+    )
+    (lists / "drugs_dictionary_nhs.csv").write_text("id,Common name,Synonyms\n1,Larkadol,Larkomax|three word name\n")
+    names = {"one_predictions_condition": "ekbom disease", "one_predictions_drug": "larkomax"}
+    scores = told(trials, table([{"nct_id": "NCT1", **names}]))
+    assert scores["exact"]["by_type"]["CONDITION"]["f1"] == 1
+    assert scores["exact"]["by_type"]["DRUG"]["f1"] == 1
+    assert scores["mapping"]["DRUG"] == {"gold_names": 1, "gold_mapped": 1, "predicted_names": 1, "predicted_mapped": 1}
+    assert scores["signature"]["terminology"] == "terminology"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model", "m"], "not yet: '--model'"),
+        ([], "--predictions CSV"),
+        (["--predictions", "no.csv"], "cannot read 'no.csv'"),
+        (["--predictions", "corpus"], "no columns of predictions"),
+        (["--predictions", "one", "--types", "gene"], "unknown type 'gene'"),
+        (["--predictions", "other"], "no row of"),
+        (["--predictions", "two"], "2 columns of predictions"),
+    ],
+)
+def test_wrong_calls_say_what_instead(trials: Path, table: Table, words: list[str], said: str) -> None:
+    """A wrong call ends with 2 and a hint."""
+    files = {
+        "corpus": trials,
+        "one": table([{"nct_id": "NCT1", COLUMN: "[]"}]),
+        "other": table([{"nct_id": "NCT9", COLUMN: "[]"}], "other.csv"),
+        "two": table([{"nct_id": "NCT1", COLUMN: "[]", "ner_prediction_b_normalized": "[]"}], "two.csv"),
+    }
+    given = [str(files.get(word, word)) for word in words]
+    result = CliRunner().invoke(app, ["eval", "ner", "--corpus", str(trials), *given], prog_name="cohortium")
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("system", ["BioLinkBERT-base", "bert-base-uncased", "biobert-v1.1", "regex"])
+def test_the_authors_rows_are_read_whole(authors: Callable[[str], Path], told: Told, system: str) -> None:
+    """Each of their formats has three answers, no unknown type and nothing that cannot be read."""
+    path = authors(f"predictions_format/ct_neuro_test_annotated_{system}_20240529_3rows.csv")
+    scores = told(path, path)
+    assert scores["documents"]["predicted"] == 3
+    assert scores["problems"] == []
+    assert scores["unknown_types"] == {}
+    assert scores["signature"]["terminology"] == "terminology"
+
+
+@pytest.mark.shared
+def test_the_gold_of_the_development_split_scores_one(authors: Callable[[str], Path], table: Table, told: Told) -> None:
+    """On real trials the gold's tuples are their own perfect answer, at every level but tokens that tuples split."""
+    path = authors("ct_neuro_dev_merged_153.csv")
+    scores = told(path, table(gold(path, "ner_manual_ct_target")))
+    assert scores["exact"]["micro"]["f1"] == scores["partial"]["micro"]["f1"] == 1
+    assert scores["entity"]["exact"]["micro"]["f1"] == 1
+    assert scores["token"]["micro"]["f1"] > 0.99
