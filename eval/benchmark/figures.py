@@ -1,0 +1,314 @@
+"""The figures of a report (the paper's Figures 3 to 5), drawn by Matplotlib as SVG: the same input, the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from ...kb.errors import UsageError
+from ..classes import COMPLEXITIES
+from .paper import Paper, load_paper
+from .report_form import BenchmarkReport, Part, Scores, SystemReport
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+__all__ = ["Figure", "figures"]
+
+# Told apart also by those who do not see all colours (M. Okabe and K. Ito, Color Universal Design, 2008).
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#b8a800")
+_MARKS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
+_SETTINGS: Final[dict[Any, Any]] = {
+    "svg.hashsalt": "cohortium",
+    # Letters as shapes: they look the same everywhere, and no font is asked for.
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    # A dollar in a name is a dollar.
+    "text.parse_math": False,
+    "font.size": 8.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+}
+#: Hallucination ratios under this are drawn on the line below it: a logarithm has no place for 0.
+_LEAST_RATIO: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing as an ``svg`` element, its title, and in words what it shows; ``id`` is what a link to it names."""
+
+    id: str
+    title: str
+    says: str
+    svg: str
+
+
+def figures(report: BenchmarkReport) -> tuple[Figure, ...]:
+    """The figures that the report has points for. UsageError when Matplotlib is not installed."""
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure as Canvas
+    except ImportError as error:
+        raise UsageError(
+            "the figures are drawn with Matplotlib, which is not installed. Hint: pip install 'cohortium[bench]'"
+        ) from error
+    made = []
+    with matplotlib.rc_context():
+        # Not what this user has set for drawings of their own.
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_SETTINGS)
+        for drawing in _DRAWINGS:
+            canvas = Canvas(figsize=drawing.inches)
+            FigureCanvasSVG(canvas)
+            if drawing.draw(canvas, report, load_paper()):
+                made.append(Figure(drawing.id, drawing.title, drawing.says, _svg(canvas, drawing)))
+    return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """How a figure is drawn: ``draw`` says whether there was anything to draw."""
+
+    id: str
+    title: str
+    says: str
+    inches: tuple[float, float]
+    draw: Callable[[Canvas, BenchmarkReport, Paper], bool]
+
+
+def _svg(canvas: Canvas, drawing: _Drawing) -> str:
+    out = io.StringIO()
+    canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = out.getvalue()
+    # What stands before the element belongs to a file of its own, and the namespaces name addresses, which an element
+    # in an HTML page does not need; ids are made its own, since several figures stand in one page.
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
+    text = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{drawing.id}-", text)
+    return text.replace("<svg ", f'<svg role="img" aria-labelledby="{drawing.id}-says" ', 1)
+
+
+# --- Figure 3: F1 by class ------------------------------------------------------------------------------------------
+
+
+def _by_class(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool:
+    """Three groups of bars: by complexity, by size of the gold cohort, by documents a patient."""
+    if not any(part(one.scores) for one in report.systems for _, _, part in _PARTS):
+        return False
+    axes = canvas.subplots(1, len(_PARTS), sharey=True)
+    for place, (name, title, part) in enumerate(_PARTS):
+        classes = _classes(name, report.systems, part)
+        _bars(axes[place], classes, report.systems, part)
+        axes[place].set_xticks(range(len(classes)), [_called(one, report.systems, part) for one in classes])
+        for system, mark in _PAPER_SYSTEMS.items():
+            _published(axes[place], classes, system, mark, _points(name, system, paper))
+        axes[place].set_title(title, loc="left", fontweight="bold")
+        axes[place].set_ylim(0, 1)
+        axes[place].grid(axis="y", alpha=0.3, linewidth=0.5)
+        axes[place].set_axisbelow(True)
+    axes[0].set_ylabel("F1")
+    handles, labels = axes[1].get_legend_handles_labels()
+    canvas.legend(handles, labels, loc="outside lower center", ncols=5)
+    return True
+
+
+_PARTS: Final[Sequence[tuple[str, str, Callable[[Scores], Mapping[str, Part]]]]] = (
+    ("complexity", "(a) by complexity", lambda scores: scores.by_complexity),
+    ("size", "(b) by size of the gold cohort", lambda scores: scores.by_size),
+    ("documents", "(c) by documents a patient", lambda scores: scores.by_documents),
+)
+#: Drawn as a stroke, a dotted and a dashed one, in grey: systems of the paper.
+_PAPER_SYSTEMS: Final[Mapping[str, Literal["dotted", "dashed", "solid"]]] = {
+    "ada": "dotted",
+    "ada+GPT4": "dashed",
+    "Hypercube": "solid",
+}
+
+
+def _classes(
+    name: str, systems: Sequence[SystemReport], part: Callable[[Scores], Mapping[str, Part]]
+) -> tuple[str, ...]:
+    order = {"complexity": COMPLEXITIES, "size": ("broad", "narrow", "sparse")}.get(name)
+    found = dict.fromkeys(one for system in systems for one in part(system.scores))
+    return tuple(found) if order is None else order
+
+
+def _called(name: str, systems: Sequence[SystemReport], part: Callable[[Scores], Mapping[str, Part]]) -> str:
+    """The name of a class, below it how many documents its patients have."""
+    found = next((classes[name] for one in systems if name in (classes := part(one.scores))), Part())
+    if found.low is None:
+        return name
+    return f"{name}\n({found.low} or more)" if found.high is None else f"{name}\n({found.low} to {found.high - 1})"
+
+
+def _bars(
+    axes: Axes, classes: Sequence[str], systems: Sequence[SystemReport], part: Callable[[Scores], Mapping[str, Part]]
+) -> None:
+    width = 0.8 / max(1, len(systems))
+    for place, system in enumerate(systems):
+        at, high, below, above = [], [], [], []
+        for number, name in enumerate(classes):
+            f1 = part(system.scores).get(name, Part()).f1
+            if f1.value is not None:
+                low, top = f1.ci or (f1.value, f1.value)
+                at.append(number + (place - (len(systems) - 1) / 2) * width)
+                high.append(f1.value)
+                below.append(max(0.0, f1.value - low))
+                above.append(max(0.0, top - f1.value))
+        axes.bar(
+            at,
+            high,
+            width * 0.9,
+            yerr=[below, above],
+            color=_COLOURS[place % len(_COLOURS)],
+            label=system.name,
+            error_kw={"elinewidth": 0.7, "ecolor": "#555555"},
+        )
+
+
+def _published(
+    axes: Axes,
+    classes: Sequence[str],
+    system: str,
+    stroke: Literal["dotted", "dashed", "solid"],
+    points: Mapping[str, float],
+) -> None:
+    shown = False
+    for number, name in enumerate(classes):
+        if name in points:
+            # A name that begins so is not listed.
+            label = "_" if shown else f"{system} (paper)"
+            axes.hlines(
+                points[name], number - 0.45, number + 0.45, colors="#888888", linestyles=stroke, lw=1.2, label=label
+            )
+            shown = True
+
+
+def _points(part: str, system: str, paper: Paper) -> Mapping[str, float]:
+    """What the paper says in figures of a part of its Figure 3: class to F1 as a share."""
+    if part == "size":
+        return {
+            size: one.found[2] / 100 for size, rows in paper.retrieval.items() for one in rows if one.system == system
+        }
+    return {one.of: one.f1 / 100 for one in paper.points if (one.part, one.system) == (part, system)}
+
+
+# --- Figure 4: hallucination ratio ----------------------------------------------------------------------------------
+
+
+def _ratios(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool:
+    """A small panel for each system: a point for each question, hallucination ratio against size of the gold cohort."""
+    points = [
+        (system.name, [(one.gold, one.ratio) for one in system.scores.hallucination.ratios if one.answered])
+        for system in report.systems
+    ]
+    points = [(name, found) for name, found in points if found]
+    if not points:
+        return False
+    columns = min(4, len(points))
+    lines = -(-len(points) // columns)
+    canvas.set_size_inches(10, 2.2 * lines + 0.4)
+    axes = canvas.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).flat
+    top = max(ratio for _, found in points for _, ratio in found)
+    for place, one in enumerate(axes):
+        if place >= len(points):
+            one.set_visible(False)
+            continue
+        name, found = points[place]
+        one.scatter(
+            [wanted for wanted, _ in found],
+            [max(ratio, _LEAST_RATIO) for _, ratio in found],
+            s=14,
+            alpha=0.6,
+            color=_COLOURS[place % len(_COLOURS)],
+            marker=_MARKS[place % len(_MARKS)],
+            linewidths=0,
+        )
+        one.set_xscale("log")
+        one.set_yscale("log")
+        one.set_ylim(_LEAST_RATIO * 0.7, max(1.0, top) * 1.5)
+        one.axhline(1, color="#888888", linewidth=0.6)
+        _plain_numbers(one, "xy")
+        one.set_title(name, loc="left", fontweight="bold")
+        one.grid(alpha=0.3, linewidth=0.5)
+    canvas.supxlabel("patients in the gold cohort")
+    canvas.supylabel("false positives for each of them")
+    return True
+
+
+# --- Figure 5: false positives of zero-result questions --------------------------------------------------------------
+
+
+def _zero_results(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool:
+    """A line for each system over the questions that nobody matches, in the order of the bank."""
+    of_system = [
+        (system.name, {one.id: one.false_positives for one in system.scores.hallucination.zero_result if one.answered})
+        for system in report.systems
+    ]
+    ids = list(dict.fromkeys(one for _, found in of_system for one in found))
+    if not ids:
+        return False
+    axes = canvas.subplots()
+    for place, (name, found) in enumerate(of_system):
+        axes.plot(
+            range(len(ids)),
+            [found.get(one, float("nan")) for one in ids],
+            marker=_MARKS[place % len(_MARKS)],
+            markersize=3.5,
+            linewidth=0.8,
+            color=_COLOURS[place % len(_COLOURS)],
+            label=name,
+        )
+    # Straight near 0, so that none and one are told apart, and logarithmic above.
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=-0.2)
+    _plain_numbers(axes, "y")
+    axes.set_xticks(range(len(ids)), ids, rotation=90, fontsize=6)
+    axes.set_xlabel("question (id)")
+    axes.set_ylabel("false positives")
+    axes.grid(axis="y", alpha=0.3, linewidth=0.5)
+    canvas.legend(loc="outside upper center", ncols=6)
+    return True
+
+
+def _plain_numbers(axes: Axes, which: str) -> None:
+    """``10`` in place of a power of ten, on the axes named."""
+    for axis in (axes.xaxis if one == "x" else axes.yaxis for one in which):
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.set_minor_formatter(lambda value, _: "")
+
+
+_DRAWINGS: Final = (
+    _Drawing(
+        "figure-3",
+        "F1 by class (the paper's Figure 3)",
+        "Bars: F1 of each system with its 95% interval over patients. Grey strokes: what the paper's text and Table 1 "
+        "say in figures of its own systems, on other patients.",
+        (10, 3.6),
+        _by_class,
+    ),
+    _Drawing(
+        "figure-4",
+        "Hallucination ratio against size of the gold cohort (the paper's Figure 4)",
+        "A point for each answered question that somebody matches: false positives for each patient who is wanted. "
+        f"Both scales are logarithmic; points at {_LEAST_RATIO} are of {_LEAST_RATIO} or less, mostly 0.",
+        (10, 3),
+        _ratios,
+    ),
+    _Drawing(
+        "figure-5",
+        "False positives of questions that nobody matches (the paper's Figure 5)",
+        "For each answered zero-result question how many patients each system named. The scale is straight up to 1 and "
+        "logarithmic above.",
+        (10, 3.2),
+        _zero_results,
+    ),
+)

@@ -1,0 +1,271 @@
+"""The tables of a benchmark report: the paper's Tables 1 to 4 and 6, its figures beside ours; cost, outcomes, index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ..classes import SIZES
+from .consistency_tables import consistency
+from .layout import PAPER, SECTION, Column, Row, Table, as_markdown, print_tables
+from .paper import Paper, Spread, load_paper
+from .report_form import BenchmarkReport, Estimate, Part, read_report
+from .wording import MISSING, count, dollars, per_cent, plus_minus, seconds, share, value_of
+
+__all__ = ["markdown", "print_report", "tables"]
+
+_SYSTEM: Final = Column("system", words=True)
+_OF: Final = Column("figures of", words=True)
+_THREE: Final = ("precision", "recall", "f1")
+_FOUR: Final = (*_THREE, "false_positive_rate")
+_FROM_THE_PAPER: Final = "the paper"
+_CLASSES: Final = {"broad": "Broad", "narrow": "Narrow", "sparse": "Sparse", "zero": "Zero-result"}
+
+
+def tables(report: BenchmarkReport) -> tuple[Table, ...]:
+    """All tables that the report has figures for, in the order in which they are shown."""
+    paper = load_paper()
+    made = (
+        overview(report),
+        retrieval(report, paper),
+        *consistency(report, paper),
+        full(report, paper),
+        efficiency(report, paper),
+        outcomes(report),
+        index(report, paper),
+    )
+    return tuple(one for one in made if one.rows)
+
+
+def markdown(payload: Mapping[str, Any], heading: str = "##") -> str:
+    """The tables of a report in its JSON form, as Markdown. UsageError if it is of another form."""
+    return "\n".join(f"{heading} {one.title}\n\n{as_markdown(one)}" for one in tables(read_report(payload)))
+
+
+def print_report(payload: Mapping[str, Any]) -> None:
+    """The tables of a report in its JSON form, on standard output. UsageError if it is of another form."""
+    print_tables(tables(read_report(payload)))
+
+
+def overview(report: BenchmarkReport) -> Table:
+    """One row for each system: quality over all questions, false alarms, contradictions, time and money."""
+    columns = (
+        _SYSTEM,
+        Column("kind", words=True),
+        *(Column(name, "all questions, micro") for name in ("P", "R", "F1", "95% interval of F1")),
+        *(Column(size, "F1") for size in SIZES if size != "zero"),
+        Column("zero-result false positives"),
+        Column("contradicting pairs"),
+        Column("answered %"),
+        Column("median s"),
+        Column("US$ a question"),
+    )
+    rows = []
+    for one in report.systems:
+        scores, ended, cost = one.scores, one.scores.outcomes, one.scores.cost
+        every = scores.all or Part()
+        zeros = [zero.false_positives for zero in scores.hallucination.zero_result]
+        checks = None if scores.consistency is None else scores.consistency.values()
+        violated = None if checks is None else sum(check.violated for check in checks)
+        checked = None if checks is None else sum(check.checked for check in checks)
+        cells = (
+            *(per_cent(getattr(every, name).value) for name in _THREE),
+            _interval(every.f1),
+            *(per_cent(scores.by_size.get(size, Part()).f1.value) for size in SIZES if size != "zero"),
+            count(sum(zeros)) if zeros else MISSING,
+            MISSING if violated is None else f"{count(violated)} of {count(checked)}",
+            MISSING if ended is None else per_cent(share(ended.answered, ended.questions)),
+            MISSING if cost is None else seconds(cost.median_seconds),
+            MISSING if cost is None else dollars(share(cost.total.dollars, cost.questions)),
+        )
+        rows.append(Row((one.name, one.kind, *cells)))
+    return Table(
+        "overview",
+        "Overview",
+        columns,
+        tuple(rows),
+        "In per cent. Contradicting pairs: of all pairs of answers that must agree (paraphrases, intersections, "
+        "subtypes), those that do not. What was not answered is scored as an empty answer.",
+    )
+
+
+def retrieval(report: BenchmarkReport, paper: Paper) -> Table:
+    """Table 1: precision, recall and F1 by size of the gold cohort, also of as many patients as are wanted."""
+    groups = ("cohort retrieval", "oracle top-k")
+    columns = [_SYSTEM, _OF]
+    columns += [Column(name, groups[0]) for name in ("P", "R", "F1", "95% interval of F1")]
+    columns += [Column(name, groups[1]) for name in ("P", "R", "F1")]
+    rows: list[Row] = []
+    for size in (one for one in SIZES if one != "zero"):
+        parts = [(one.name, one.scores.by_size[size]) for one in report.systems if size in one.scores.by_size]
+        rows.append(Row((_heading(size, parts, paper),), SECTION))
+        for name, part in parts:
+            top = part.oracle_top_k or Part()
+            rows.append(
+                Row((
+                    name,
+                    "this run",
+                    *(per_cent(getattr(part, one).value) for one in _THREE),
+                    _interval(part.f1),
+                    *(per_cent(getattr(top, one).value) for one in _THREE),
+                ))
+            )  # fmt: skip
+        for one in paper.retrieval[size]:
+            found, top_k = (map(_printed, values) for values in (one.found, one.top_k))
+            rows.append(Row((one.system, _FROM_THE_PAPER, *found, MISSING, *top_k), PAPER))
+    return Table(
+        "table-1",
+        "Cohort retrieval by size of the gold cohort (the paper's Table 1)",
+        tuple(columns),
+        tuple(rows),
+        "In per cent. Means over broad and narrow questions are macro (of each question's own score), over sparse ones "
+        "micro (of the summed counts). Oracle top-k: of the ranking, as many patients as the gold cohort has. The "
+        "paper's rows are of other patients and other notes: they are no contest, they show what is usual.",
+    )
+
+
+def full(report: BenchmarkReport, paper: Paper) -> Table:
+    """Table 6: every system with the spread of each measure, and the rate of false positives."""
+    names = ("P", "R", "F1", "FPR")
+    rows: list[Row] = []
+    for size in SIZES:
+        parts = [(one.name, one.scores.by_size[size]) for one in report.systems if size in one.scores.by_size]
+        rows.append(Row((_heading(size, parts, paper),), SECTION))
+        for name, part in parts:
+            # Of questions that nobody matches there is nothing to take a share of but the patients themselves.
+            shown = [MISSING if size == "zero" and one in _THREE else _spread(getattr(part, one)) for one in _FOUR]
+            rows.append(Row((name, "this run", *shown)))
+        for one in paper.full[size]:
+            cells = (_published(value) for value in (one.precision, one.recall, one.f1, one.fpr))
+            mark = " (unclear)" if one.unclear else ""
+            rows.append(Row((one.system, _FROM_THE_PAPER + mark, *cells), PAPER))
+    return Table(
+        "table-6",
+        "All systems, with spread and rate of false positives (the paper's Table 6)",
+        (_SYSTEM, _OF, *(Column(name) for name in names)),
+        tuple(rows),
+        "In per cent; behind ± the spread over the questions of the class, which is no interval. FPR: false positives "
+        "as a share of the patients who were not wanted. Rows marked as unclear: see the notes on the paper's figures.",
+    )
+
+
+def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
+    """What a question costs each system: time, requests, tokens, money."""
+    names = ("questions", "median s", "mean s", "slowest s", "requests a question", "retries", "from cache",
+             "tokens sent", "tokens received", "US$ a question", "US$ a retrieved patient")  # fmt: skip
+    rows = []
+    for one in report.systems:
+        if (cost := one.scores.cost) is None:
+            continue
+        cells = (
+            count(cost.questions),
+            seconds(cost.median_seconds),
+            seconds(share(cost.total.seconds, cost.questions)),
+            seconds(cost.slowest_seconds),
+            value_of(share(cost.total.requests, cost.questions)),
+            count(cost.total.retries),
+            count(cost.total.cached),
+            count(cost.total.prompt_tokens),
+            count(cost.total.answer_tokens),
+            dollars(share(cost.total.dollars, cost.questions)),
+            dollars(share(cost.total.dollars, cost.retrieved_patients)),
+        )
+        rows.append(Row((one.name, "this run", *cells)))
+    if rows:
+        told, nothing = paper.efficiency, MISSING
+        latency = seconds(told.hypercube_milliseconds / 1000)
+        rows.append(Row(("Hypercube", _FROM_THE_PAPER, nothing, nothing, latency, *[nothing] * 8), PAPER))
+        rows.append(Row(("ada+GPT4", _FROM_THE_PAPER, *[nothing] * 10, dollars(told.reader_dollars)), PAPER))
+    return Table(
+        "efficiency",
+        "Cost and latency (the paper's section 4.2.5)",
+        (_SYSTEM, _OF, *(Column(name) for name in names)),
+        tuple(rows),
+        "Seconds on the clock, on the machine of this run; requests that went out and answers that came from a cache; "
+        "retries and tokens are sums over the run. What came from a cache cost nothing this time. The paper's "
+        f"Hypercube ran on {paper.efficiency.hypercube_machine}; its reader made up to "
+        f"{paper.efficiency.reader_calls} calls for each retrieved patient.",
+    )
+
+
+def outcomes(report: BenchmarkReport) -> Table:
+    """How the questions ended, and what went wrong with single patients."""
+    ended = [(one, one.scores.outcomes) for one in report.systems if one.scores.outcomes is not None]
+    kinds = sorted({kind for _, how in ended for kind in how.failed_patients})
+    rows = []
+    for one, how in ended:
+        numbers = (how.questions, how.answered, how.answered_in_part, how.abstained, how.failed, how.missing)
+        failures = (count(how.failed_patients.get(kind, 0)) for kind in kinds)
+        coverage = per_cent(share(how.answered, how.questions))
+        every = one.scores.all or Part()
+        f1 = (per_cent(every.f1.value), per_cent((every.answered_only or Part()).f1.value))
+        rows.append(Row((one.name, one.kind, *map(count, numbers), coverage, *f1, *failures)))
+    names = ("asked", "answered", "of them in part", "abstained", "failed", "never asked", "coverage %")
+    columns = [Column(name, "questions") for name in names]
+    columns += [Column(name, "micro F1") for name in ("over all", "over the answered")]
+    columns += [Column(kind.replace("_", " "), "pairs of question and patient that failed") for kind in kinds]
+    return Table(
+        "outcomes",
+        "How the questions ended",
+        (_SYSTEM, Column("kind", words=True), *columns),
+        tuple(rows),
+        "All questions are scored: one that was abstained from or failed counts as an empty answer, and a patient "
+        "whose reading failed is not in the cohort.",
+    )
+
+
+def index(report: BenchmarkReport, paper: Paper) -> Table:
+    """What was built before the first question: whatever each system tells of it."""
+    keys = list(dict.fromkeys(key for one in report.systems for key, value in one.index.items() if _plain(value)))
+    rows = [
+        Row((one.name, *(_fact(key, one.index.get(key)) for key in keys)))
+        for one in report.systems
+        if one.index and keys
+    ]
+    if rows and "chunks" in keys:
+        cells = (count(paper.chunks) if key == "chunks" else MISSING for key in keys)
+        rows.append(Row(("all retrievers of the paper", *cells), PAPER))
+    return Table(
+        "index",
+        "Indexes",
+        (_SYSTEM, *(Column(key.replace("_", " ")) for key in keys)),
+        tuple(rows),
+    )
+
+
+def _heading(size: str, parts: Sequence[tuple[str, Part]], paper: Paper) -> str:
+    """``Broad: 18 questions, macro mean (the paper: 18)``."""
+    ours = dict.fromkeys(part.questions for _, part in parts)
+    numbers = " or ".join(map(str, ours)) or "no"
+    mean = next((f", {part.mean} mean" for _, part in parts if part.mean), "")
+    theirs = f" (the paper: {paper.queries[size]})" if size in paper.queries else ""
+    return f"{_CLASSES[size]}: {numbers} questions{mean}{theirs}"
+
+
+def _interval(measured: Estimate) -> str:
+    return MISSING if measured.ci is None else f"{per_cent(measured.ci[0])} – {per_cent(measured.ci[1])}"
+
+
+def _spread(measured: Estimate) -> str:
+    return plus_minus(per_cent(measured.value), None if measured.spread is None else per_cent(measured.spread))
+
+
+def _published(value: Spread | None) -> str:
+    return MISSING if value is None else plus_minus(_printed(value.value), _printed(value.spread))
+
+
+def _printed(value: float) -> str:
+    """A percentage of the paper."""
+    return f"{value:.2f}"
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _fact(key: str, value: Any) -> str:
+    if value is None or not _plain(value):
+        return MISSING
+    if isinstance(value, float):
+        return seconds(value) if "seconds" in key else value_of(value)
+    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
