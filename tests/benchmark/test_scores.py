@@ -135,6 +135,13 @@ def test_complexity_is_the_bank_s():
     assert REPORT["by_complexity"]["hard"]["f1"]["value"] is None
 
 
+def test_complexity_is_told_by_the_macro_mean():
+    """Low: 113 has an F1 of 2/3, 41 of 0, 65 none: macro 1/3; micro 4 of 4 + 3 + 1 = 1/2."""
+    told = REPORT["by_complexity"]["low"]
+    assert told["mean"] == "macro"
+    assert (told["f1"]["value"], told["f1"]["micro"]) == pytest.approx((1 / 3, 1 / 2))
+
+
 def test_groups_by_documents_score_their_patients():
     """e and f (top third): 58 names e, 41 names both, nobody is wanted: F1 0. a and b: 4 of 5 found, none wrongly."""
     told = REPORT["by_documents"]
@@ -176,6 +183,17 @@ def test_a_question_that_was_never_asked_is_missing():
     assert (told["outcomes"]["missing"], told["outcomes"]["failed"]) == (1, 0)
     assert told["by_size"]["broad"]["f1"]["value"] == 0.0
     assert told["by_size"]["broad"]["answered_only"]["f1"]["value"] is None
+
+
+def test_to_fail_is_no_merit():
+    """A question that failed for a patient is not answered in part, and its ratio of 0 is in no mean."""
+    failed = Answer("58", outcome=Outcome.FAILED, failures=(Failure("a", "refusal"),))
+    told = scored({**ANSWERS, "58": failed}).as_dict()
+    assert (told["outcomes"]["failed"], told["outcomes"]["answered_in_part"]) == (1, 1)
+    assert told["outcomes"]["failed_patients"] == {"refusal": 1, "timeout": 1}
+    points = {one["id"]: (one["ratio"], one["answered"]) for one in told["hallucination"]["ratios"]}
+    assert points["58"] == (0.0, False)
+    assert told["hallucination"]["macro_ratio"] == pytest.approx((1 / 3 + 0) / 2)
 
 
 def test_costs_are_summed_and_averaged():
