@@ -1,0 +1,61 @@
+"""What patients bring along: other illnesses, smoking, and the illnesses of relatives."""
+
+from __future__ import annotations
+
+from .story import Disease, Story
+from .tables import chosen, table
+
+__all__ = ["background"]
+
+
+def background(story: Story, disease: Disease) -> list[int]:
+    """The facts that the first consultation takes down; undated, for they were there before."""
+    people = table("people")
+    told: list[int] = []
+    group = "head and neck" if disease.entity["family"] == "head and neck" else story.given.group
+    older = 1.0 if disease.found.year - story.born.year >= 55 else 0.45
+    names = dict(people["comorbidities"])
+    names |= {name: max(share, names.get(name, 0)) for name, share in people["expected"].get(group, ())}
+    for name, share in names.items():
+        if story.happens(share * older):
+            told.append(story.tell("comorbidity", name))
+    if story.happens(0.85):
+        never, former, current = people["smoking"].get(group, people["smoking"]["others"])
+        habit = chosen(story.rng, ("never smoker", "former smoker", "current smoker"), (never, former, current))
+        packs = f"{story.rng.randrange(5, 60, 5)} pack-years" if habit != "never smoker" else ""
+        told.append(
+            story.tell("social", habit, packs, assertion="historical" if habit == "former smoker" else "present")
+        )
+    told += _relatives(story)
+    for syndrome in people["syndrome"]:
+        if story.happens(syndrome["share"]):
+            told.append(story.tell("comorbidity", syndrome["name"]))
+            told.append(
+                story.tell("genomic_variant", f"{syndrome['gene']} mutation", "pathogenic", gene=syndrome["gene"],
+                           alteration="mutation", origin="germline", result="pathogenic")
+            )  # fmt: skip
+    return told
+
+
+def _relatives(story: Story) -> list[int]:
+    family = table("people")["family"]
+    told: list[int] = []
+    if not story.happens(family["share"]):
+        return told
+    for _ in range(story.rng.choice((1, 1, 2, 3))):
+        cancer = story.pick(family["cancers"])
+        relatives = family["relatives"]
+        if cancer in family["only_women"]:
+            relatives = family["women"]
+        elif cancer in family["only_men"]:
+            relatives = family["men"]
+        age = story.rng.randrange(38, 84)
+        told.append(story.tell("diagnosis", cancer, f"{story.rng.choice(relatives)}, at {age}", assertion="family"))
+    carriers = family["carriers"]
+    if story.happens(carriers["share"]):
+        gene = story.rng.choice(carriers["genes"])
+        told.append(
+            story.tell("genomic_variant", f"{gene} mutation", story.rng.choice(family["relatives"]), assertion="family",
+                       gene=gene, origin="germline")
+        )  # fmt: skip
+    return told

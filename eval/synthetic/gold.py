@@ -1,0 +1,57 @@
+"""The clinical abstraction of a simulated course: the truth that a knowledge base and labels are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .course import Course
+
+__all__ = ["abstraction"]
+
+
+def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]] | None = None) -> dict[str, Any]:
+    """The course as one line of an abstraction (``docs/abstraction.md``).
+
+    ``written`` gives for the place of a fact the documents that state it and the words by which the first does. With
+    it, a fact that no document states is left out: nobody could know it. Without it, every fact is told, each with the
+    place of the encounters that state it as its documents.
+    """
+    person = course.person
+    said = written if written is not None else _by_encounter(course)
+    return {
+        "patient_id": person.patient_id,
+        "demographics": {
+            "sex": person.sex,
+            "birth_year": person.born.year,
+            "race": person.race,
+            "ethnicity": person.ethnicity,
+        },
+        "vital_status": "alive" if person.died is None else "dead",
+        "death_date": None if person.died is None else person.died.isoformat(),
+        "facts": [
+            {
+                "kind": fact.kind,
+                "concept": fact.concept,
+                "value": fact.value or None,
+                "attributes": dict(fact.attributes),
+                "date": None if fact.date is None else fact.date.isoformat(),
+                "end_date": None if fact.end_date is None else fact.end_date.isoformat(),
+                "assertion": fact.assertion,
+                "docs": list(said[place][0]),
+                "evidence": said[place][1],
+            }
+            for place, fact in enumerate(course.facts)
+            if place in said
+        ],
+    }
+
+
+def _by_encounter(course: Course) -> dict[int, tuple[Sequence[str], str]]:
+    """Facts with the encounters that state them; what they say there is nothing but concept and value."""
+    stated: dict[int, list[str]] = {}
+    for number, one in enumerate(course.encounters):
+        for place in (*one.new, *one.recalled):
+            stated.setdefault(place, []).append(f"{course.person.patient_id}-{number + 1:04d}")
+    words = [f"{fact.concept}: {fact.value}" if fact.value else fact.concept for fact in course.facts]
+    return {place: (documents, words[place]) for place, documents in stated.items()}
