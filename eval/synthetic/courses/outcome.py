@@ -114,11 +114,11 @@ def _curative(story: Story, disease: Disease, start: datetime.date) -> None:
             status="declined",
         )
         story.meet(later(day, -4), "progress", "start of treatment", [refused] if story.happens(0.6) else [], 4)
-        day = treatment.irradiate(story, disease, instead, day, "curative")
+        day = treatment.irradiate(story, disease, instead, later(day, 45), "curative")
         beside = plan.get("beside")
         if beside and not set(beside["lacks"]) & disease.tags and story.happens(beside["share"]):
-            fact, _ = give(story, disease, beside, later(start, -30), beside["months"], "curative", 0)
-            treatment.begin(story, disease, beside, later(start, -30), [fact])
+            fact, _ = give(story, disease, beside, start, beside["months"], "curative", 0)
+            treatment.begin(story, disease, beside, start, [fact])
         _remission(story, disease, day)
         return
     what = fitting(story, disease, plan.get("neoadjuvant", ()), day) if story.happens(shares["neoadjuvant"]) else None
