@@ -12,6 +12,7 @@ from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
 from ..kb.terminal import Format, answer, check_output, counted, print_csv, print_table
 from .consistency.command import consistency
+from .coral.command import COMMANDS as CORAL_COMMANDS
 from .fact_level.command import facts
 from .ner.command import ner
 from .notation.command import variants
@@ -223,4 +224,5 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("facts", facts),
     ("ner", ner),
     ("variants", variants),
+    *CORAL_COMMANDS,
 )
