@@ -14,6 +14,7 @@ from ..kb.terminal import Format, answer, check_output, counted, print_csv, prin
 from .consistency.command import consistency
 from .coral.command import COMMANDS as CORAL_COMMANDS
 from .fact_level.command import facts
+from .mednlp.command import mednlp
 from .ner.command import ner
 from .notation.command import variants
 
@@ -222,6 +223,7 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("acr", acr),
     ("consistency", consistency),
     ("facts", facts),
+    ("mednlp", mednlp),
     ("ner", ner),
     ("variants", variants),
     *CORAL_COMMANDS,

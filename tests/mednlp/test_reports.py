@@ -1,0 +1,147 @@
+"""Reports in each of their forms, and ``eval mednlp`` over them. All of them are invented."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from cohortium.__main__ import app
+from cohortium.eval.mednlp.reports import MedicalEntity, Reports, _tagged, read_reports
+
+ENTITIES = (MedicalEntity(3, 9, "d", "negative"), MedicalEntity(13, 17, "a"), MedicalEntity(18, 23, "timex3", "DATE"))
+TUPLES = {
+    "doc_id": "1",
+    "text": "no nodule in lung today",
+    "entities": [[3, 9, "d", "negative"], {"start": 13, "end": 17, "label": "a"}, [18, 23, "TIMEX3", "DATE"]],
+}
+TOKENS = {
+    "doc_id": "1",
+    "tokens": ["no", "nodule", "in", "lung", "today"],
+    "tags": ["O", "B-d_negative", "O", "B-a", "B-TIMEX3_DATE"],
+}
+TAGGED = {
+    "doc_id": "1",
+    "tagged": 'no <d certainty="negative">nodule</d> in <a>lung</a> <TIMEX3 type="DATE">today</TIMEX3>',
+}
+
+
+def lines(path: Path, *rows: object) -> Path:
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(app, ["eval", "mednlp", *map(str, words)], prog_name="cohortium")
+
+
+@pytest.mark.parametrize("row", [TUPLES, TOKENS, TAGGED])
+def test_forms_are_equal(tmp_path: Path, row: dict[str, Any]) -> None:
+    """Tuples, BIO tags and tags in the text give the same report."""
+    read = read_reports(lines(tmp_path / "one.jsonl", row))
+    assert read.reports["1"].text == "no nodule in lung today"
+    assert read.reports["1"].entities == ENTITIES
+    assert not read.problems
+
+
+def test_articles(tmp_path: Path) -> None:
+    """A file of elements is read by their ids; entities of XML are letters again, and places are of the plain text."""
+    text = (
+        f'<articles><article id="1">{TAGGED["tagged"]}</article><article id="2">p&lt;1 <d>gout</d></article></articles>'
+    )
+    read = read_reports(lines(tmp_path / "one.xml", text))
+    assert read.reports["1"].entities == ENTITIES
+    assert read.reports["2"].text == "p<1 gout"
+    assert read.reports["2"].entities == (MedicalEntity(4, 8, "d"),)
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A wrong line, report or entity has a place and a reason, unknown labels are counted, and the rest is read."""
+    rows = [
+        "no json",
+        {"text": "no id"},
+        TUPLES,
+        TUPLES,
+        {"doc_id": "2", "text": "gout", "entities": [[0, 9, "d"], [0, 4], [0, 4, 7], [0, 4, "gene"], [0, 4, "d"]]},
+        {"doc_id": "3", "tokens": ["a", "b"], "tags": ["O"]},
+        {"doc_id": "4", "tagged": "<d>gout</a> and <a>"},
+        {"doc_id": "5"},
+    ]
+    read = read_reports(lines(tmp_path / "one.jsonl", *rows))
+    assert list(read.reports) == ["1", "2", "3", "4", "5"]
+    assert read.reports["2"].entities == (MedicalEntity(0, 4, "d"),)
+    assert read.unknown_labels == {"gene": 1}
+    assert read.problems == [
+        ("line 1", "no doc_id, or not JSON"),
+        ("line 2", "no doc_id, or not JSON"),
+        ("line 4 (1)", "a second report of this id; the first counts"),
+        ("line 5 (2)", "entity 1: no span from 0 to 9 of this text"),
+        ("line 5 (2)", "entity 2: not [start, end, label, modality]"),
+        ("line 5 (2)", "entity 3: label and modality are not words"),
+        ("line 6 (3)", "1 tags for 2 tokens"),
+        ("line 7 (4)", "</a> closes nothing"),
+        ("line 7 (4)", "<d> is not closed"),
+        ("line 7 (4)", "<a> is not closed"),
+        ("line 8 (5)", "entities: no list"),
+    ]
+
+
+@given(st.text(alphabet="ab<>/d =\"'&;", max_size=40))
+def test_marked_text_is_read_whatever_it_is(marked: str) -> None:
+    """No text raises, and what is found lies in the plain text."""
+    text, entities = _tagged("", marked, Reports())
+    assert all(0 <= one.start < one.end <= len(text) for one in entities)
+
+
+def test_scores_by_hand(tmp_path: Path) -> None:
+    """Two of three found, one with a wrong modality; the weighted scores divide by the same numbers."""
+    corpus = lines(tmp_path / "gold.jsonl", TUPLES, {"doc_id": "2", "text": "calm", "entities": []})
+    found = {**TUPLES, "entities": [[3, 9, "d", "positive"], [13, 17, "a"]]}
+    predictions = lines(tmp_path / "found.jsonl", found, {"doc_id": "9", "text": "x", "entities": []})
+    train = lines(tmp_path / "train.jsonl", {"doc_id": "t", "text": "lung", "entities": [[0, 4, "a"]]})
+    result = run("--corpus", corpus, "--predictions", predictions, "--train", train, "--format", "json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.output)
+    exact = told["exact"]
+    assert [exact["label"]["normal"][name] for name in ("precision", "recall", "f1")] == pytest.approx([1, 2 / 3, 0.8])
+    assert exact["label_modality"]["normal"]["f1"] == pytest.approx(2 * 1 / (2 + 3))
+    assert exact["label"]["weighted"]["precision"] == pytest.approx((1 + 0.5906) / 2, abs=1e-4)
+    assert exact["label"]["weighted"]["recall"] == pytest.approx((1 + 0.5906) / 3, abs=1e-4)
+    assert exact["by_label"]["timex3"]["normal"]["f1"] == 0
+    assert exact["by_label"]["m-key"]["normal"]["f1"] is None
+    low, high = exact["label"]["normal"]["ci"]
+    assert low <= 0.8 <= high
+    assert told["reports"]["without_prediction"] == ["2"]
+    assert told["reports"]["not_in_corpus"] == ["9"]
+
+
+def test_radiology_reports_have_fewer_tags(tmp_path: Path) -> None:
+    """A medicine counts in a case report and not in a radiology report; without training nothing is weighted."""
+    row = {"doc_id": "1", "text": "larkadol", "entities": [[0, 8, "m-key"]]}
+    corpus = lines(tmp_path / "gold.jsonl", row)
+    for tags, gold in (("CR", 1), ("RR", 0)):
+        result = run("--corpus", corpus, "--predictions", corpus, "--tags", tags, "--format", "json")
+        told = json.loads(result.output)
+        assert told["partial"]["span"]["normal"]["gold"] == gold
+        assert told["partial"]["span"]["weighted"] is None
+
+
+def test_another_text_is_told(tmp_path: Path) -> None:
+    """Places of another text are scored as they stand, and said to be such."""
+    corpus = lines(tmp_path / "gold.jsonl", TUPLES)
+    other = lines(tmp_path / "found.jsonl", {**TUPLES, "text": "No nodule in lung today!"})
+    told = json.loads(run("--corpus", corpus, "--predictions", other, "--format", "json").output)
+    assert told["problems"] == [{"file": "predictions", "place": "1", "reason": "its text is not that of the corpus"}]
+    assert "not read" in run("--corpus", corpus, "--predictions", other).output
+
+
+def test_no_report_is_a_wrong_call(tmp_path: Path) -> None:
+    """An empty file, or one that is not there, ends with 2 and a hint."""
+    empty = lines(tmp_path / "empty.jsonl")
+    assert run("--corpus", empty, "--predictions", empty).exit_code == 2
+    assert run("--corpus", tmp_path / "no.jsonl", "--predictions", empty).exit_code == 2
