@@ -6,7 +6,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
 
@@ -22,6 +21,7 @@ from .reader_answers import Kept, Reading, Verdict, places, read_answer
 from .reader_cache import AnswerCache, key_of
 from .reader_prompt import PROMPT, PROMPT_SHA256, Batch, batches, messages
 from .reader_settings import ReaderOptions
+from .threads import each
 
 __all__ = ["Reader", "Retrieving"]
 
@@ -157,16 +157,7 @@ class _Asking:
 
     def all(self, cases: Sequence[_Case]) -> None:
         """Fill in every case."""
-        pool = ThreadPoolExecutor(max_workers=self._options.threads, thread_name_prefix="reader")
-        try:
-            for done in [pool.submit(self._one, case) for case in cases]:
-                done.result()
-        except BaseException:
-            # What waits for its turn is not sent; what was sent is paid for, so its answer is waited for and kept.
-            self._stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-        pool.shutdown()
+        each(self._one, cases, self._options.threads, self._stop)
 
     def _one(self, case: _Case) -> None:
         notes = self._reader._notes(case.patient_id)

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...kb.errors import UsageError
-from ...query_lang.llm.settings import Limits, Settings
+from ...query_lang.llm.settings import PREFIX, Limits, Settings
 from ...query_lang.llm.settings import from_environment as endpoint_from_environment
 from .budget import Budget, Prices
 
 __all__ = ["NOTES_ARE_SENT", "ReaderOptions", "check_leave", "endpoint", "prices"]
 
 SEND_NOTES: Final = "COHORTIUM_LLM_SEND_NOTES"
-PROMPT_PRICE: Final = "COHORTIUM_LLM_PROMPT_PRICE"
-ANSWER_PRICE: Final = "COHORTIUM_LLM_ANSWER_PRICE"
 
 #: For help texts: whoever switches a reader or a remote encoder on must have read it.
 NOTES_ARE_SENT: Final = (
@@ -57,16 +55,17 @@ class ReaderOptions:
             raise UsageError("'passages' of a reader is a whole number, 1 or more, or none at all")
 
 
-def check_leave(environment: Mapping[str, str] | None = None) -> None:
-    """UsageError unless the environment says that notes may be sent.
+def check_leave(environment: Mapping[str, str] | None = None, prefix: str = PREFIX) -> None:
+    """UsageError unless the environment says that notes may be sent to the endpoint of the variables with ``prefix``.
 
     The endpoint of ``cohortium ask --llm`` never gets a note; that it is set up is no leave to send it any.
     """
     held = os.environ if environment is None else environment
-    if held.get(SEND_NOTES, "").strip().casefold() != "yes":
+    name = f"{prefix}_SEND_NOTES"
+    if held.get(name, "").strip().casefold() != "yes":
         raise UsageError(
-            f"text of clinical notes would be sent to an endpoint, and {SEND_NOTES} does not allow it. Hint: set it to"
-            " 'yes' if the endpoint may have these notes; docs/baselines.md tells what is sent"
+            f"text of clinical notes would be sent to an endpoint, and {name} does not allow it. Hint: set it to 'yes'"
+            " if the endpoint may have these notes; docs/baselines.md tells what is sent"
         )
 
 
@@ -77,10 +76,10 @@ def endpoint(environment: Mapping[str, str] | None = None) -> Settings:
     return replace(settings, limits=replace(_LIMITS, seconds=settings.limits.seconds))
 
 
-def prices(environment: Mapping[str, str] | None = None) -> Prices:
+def prices(environment: Mapping[str, str] | None = None, prefix: str = PREFIX) -> Prices:
     """What the environment says that a million tokens cost in US dollars; nothing where it says nothing."""
     held = os.environ if environment is None else environment
-    return Prices(_price(held, PROMPT_PRICE), _price(held, ANSWER_PRICE))
+    return Prices(_price(held, f"{prefix}_PROMPT_PRICE"), _price(held, f"{prefix}_ANSWER_PRICE"))
 
 
 def _price(held: Mapping[str, str], name: str) -> float:
