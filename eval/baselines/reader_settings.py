@@ -30,14 +30,15 @@ _LIMITS: Final = Limits(tries=5, longest_pause=60.0, answer_tokens=600, requests
 class ReaderOptions:
     """What a reader reads, and what it may spend.
 
-    ``per_patient`` passages of a patient at most, and the ``passages`` best of a question over all patients (the paper
-    takes 1,000, section 4.1.2); ``characters`` of them in a message; ``calls`` messages a patient and question (the
-    paper: three, section 4.2.5). ``threads`` ask at a time, ``per_second`` requests leave in a second. After
-    ``breaks`` failures of the line in a row the rest of a question is given up.
+    ``per_patient`` passages of a patient at most; ``passages`` bounds them over all patients of a question beside the
+    cut of the retriever (the paper reads 1,000, section 4.1.2), the best are kept. ``characters`` of them go into a
+    message; ``calls`` messages a patient and question are sent (the paper: three, section 4.2.5). ``threads`` ask at a
+    time, ``per_second`` requests leave in a second. After ``breaks`` failures of the line in a row the rest of a
+    question is given up.
     """
 
     per_patient: int = 12
-    passages: int | None = 1_000
+    passages: int | None = None
     characters: int = 24_000
     calls: int = 3
     threads: int = 4
