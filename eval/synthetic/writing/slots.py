@@ -1,0 +1,276 @@
+"""What a statement about a fact is made of: its names, results, sites and numbers as one author writes them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from .banks import Banks
+from .standing import Standing
+from .voices import Voice
+
+__all__ = ["shape_of", "slots_of"]
+
+#: Amino acids by their one-letter sign.
+_RESIDUES: Final = dict(
+    zip(
+        "ARNDCQEGHILKMFPSTWYV*X",
+        "Ala Arg Asn Asp Cys Gln Glu Gly His Ile Leu Lys Met Phe Pro Ser Thr Trp Tyr Val Ter Ter".split(),
+        strict=True,
+    )
+)
+_PROTEIN = re.compile(r"(?:p\.)?\(?([ARNDCQEGHILKMFPSTWYV])(\d+)([ARNDCQEGHILKMFPSTWYV*X])\)?")
+_FUSION = re.compile(r"([A-Z][A-Z0-9]{1,9})\s*(?:::|-|/)\s*([A-Z][A-Z0-9]{1,9})\b")
+_EXON = re.compile(r"\b(?:exon|ex)\s*(\d+)")
+
+#: Slots taken from the attributes as they stand, or by their names in the bank.
+_PLAIN: Final = ("percent", "dose", "exon", "edition", "positive", "examined", "line", "scale", "grade", "prefix")
+_NAMED: Final = ("site", "reason", "intent", "origin")
+
+
+#: Values that an absent or uncertain fact's sentence says by itself.
+_SAID: Final = frozenset(
+    (
+        "none", "negative", "absent", "neg", "vus", "excluded", "no alteration", "not detected", "not found",
+        "not seen", "uncertain significance", "variant of uncertain significance", "no reportable alteration",
+    )
+)  # fmt: skip
+
+
+def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Banks, register: str) -> dict[str, str]:
+    """All slots that the fact can fill. ``name`` is always there; what is unknown or empty is left out."""
+    fact, attributes = standing.fact, standing.attributes
+
+    def say(concept: str) -> str:
+        return _called(concept, voice, chance, banks)
+
+    slots = {"name": say(fact.concept)}
+    for key in _PLAIN:
+        if attributes.get(key):
+            slots[key] = attributes[key]
+    for key in _NAMED:
+        if attributes.get(key):
+            slots[key] = say(attributes[key])
+    if "percent" in slots:
+        slots["percent"] = slots["percent"].rstrip("%") + "%"
+    if attributes.get("laterality"):
+        slots["side"] = say(attributes["laterality"])
+    for slot in ("site", "side"):
+        if slot in slots and _within(attributes["site" if slot == "site" else "laterality"], fact.concept):
+            del slots[slot]
+    if attributes.get("result"):
+        slots["result"] = _result(attributes["result"], fact.concept, banks, chance)
+    if standing.value:
+        slots["value"] = standing.value
+    if standing.mode in ("absent", "vus") and fact.kind in ("genomic_variant", "biomarker", "lymph_node"):
+        # The sentence says it.
+        slots.pop("result", None)
+        if standing.value.casefold() in _SAID:
+            slots.pop("value", None)
+    maker = _MAKERS.get(fact.kind)
+    if maker is not None:
+        maker(standing, slots, say, chance, banks)
+    if "value" in slots and _told(slots["value"], fact.concept, slots):
+        del slots["value"]
+    return slots
+
+
+def shape_of(standing: Standing, slots: Mapping[str, str]) -> str:
+    """Which of the kind's items fit: variants are said by what happened to the gene, all else in one way."""
+    if standing.fact.kind != "genomic_variant":
+        return "any"
+    for shape in ("partner", "exon", "protein"):
+        if shape in slots:
+            return shape
+    told = f"{standing.attributes.get('alteration', '')} {standing.fact.concept}".casefold()
+    for shape, words in (
+        ("fusion", ("fusion", "rearrang", "transloc")),
+        ("amplification", ("amplif", "amp")),
+        ("deletion", ("delet", "loss")),
+        ("mutation", ("mutat", "alterat", "variant")),
+    ):
+        if any(word in told for word in words) and "gene" in slots:
+            return shape
+    return "any"
+
+
+def _called(concept: str, voice: Voice, chance: random.Random, banks: Banks) -> str:
+    """One of a concept's names. Drugs given together are each called by one of their own."""
+    name = banks.names.get(concept.casefold())
+    if name is None:
+        parts = re.split(r"\s*(?:\+|/|,|\band\b)\s*", concept)
+        if len(parts) > 1 and all(part.casefold() in banks.names for part in parts):
+            joint = chance.choice(("/", " + ", ", ", " and ", "/", "-", " plus "))
+            return joint.join(_called(part, voice, chance, banks) for part in parts)
+        return concept
+    if name.brief and chance.random() < voice.abbreviates:
+        return chance.choice(name.brief)
+    # The usual name is the first: it is taken as often as all others together.
+    return name.full[0] if chance.random() < 0.4 else chance.choice(name.full)
+
+
+def _result(result: str, concept: str, banks: Banks, chance: random.Random) -> str:
+    """A result in one of its wordings, those of the marker first."""
+    own = banks.results.get(f"{concept} {result}".casefold()) or banks.results.get(result.casefold())
+    return chance.choice(own) if own else result
+
+
+def _within(word: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(word.casefold())}", text.casefold()) is not None
+
+
+def _told(value: str, concept: str, slots: Mapping[str, str]) -> bool:
+    """Whether the value says nothing that the name or another slot does not say."""
+    plain = value.casefold()
+    if plain in concept.casefold():
+        return True
+    others = (text.casefold() for slot, text in slots.items() if slot not in ("value", "name"))
+    return any(plain == other for other in others)
+
+
+# --- kinds that are made of parts -----------------------------------------------------------------------------------
+
+Say = Callable[[str], str]
+
+
+def _variant(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """A variant: its gene, and what happened to it."""
+    fact = standing.fact
+    told = f"{fact.concept} {standing.attributes.get('protein_change', '')} {fact.value}"
+    gene = standing.attributes.get("gene") or fact.concept.split()[0]
+    slots["gene"] = say(gene) if re.fullmatch(r"[A-Z0-9]+", gene) else gene
+    alteration = standing.attributes.get("alteration", "").casefold()
+    partners = _FUSION.search(fact.concept)
+    if partners and "exon" not in fact.concept.casefold():
+        slots["partner"] = f"{partners[1]}{chance.choice(('-', '-', '::', '/', '–'))}{partners[2]}"
+    protein = _PROTEIN.search(standing.attributes.get("protein_change", "")) or _PROTEIN.search(
+        told.replace(gene, " ", 1)
+    )
+    if protein and "partner" not in slots:
+        short = f"{protein[1]}{protein[2]}{protein[3]}"
+        long = f"p.{_RESIDUES[protein[1]]}{protein[2]}{_RESIDUES[protein[3]]}"
+        slots["protein"] = chance.choice((short, short, f"p.{short}", f"p.{short}", long, f"p.({long[2:]})"))
+        if slots.get("value") and _PROTEIN.fullmatch(slots["value"]):
+            del slots["value"]
+    elif standing.attributes.get("protein_change"):
+        slots["protein"] = standing.attributes["protein_change"]
+    event = next(
+        (
+            word
+            for word in ("deletion", "insertion", "skipping", "mutation")
+            if word in f"{alteration} {told.casefold()}"
+        ),
+        "",
+    )
+    exon = standing.attributes.get("exon") or ((found := _EXON.search(told.casefold())) and found[1]) or ""
+    if exon and event and "partner" not in slots and (event != "mutation" or "protein" not in slots):
+        brief = {"deletion": "del", "insertion": "ins", "skipping": "skip", "mutation": "mut"}[event]
+        slots["exon"] = chance.choice(
+            (
+                f"exon {exon} {event}",
+                f"exon {exon} {event}",
+                f"ex{exon}{brief}",
+                f"exon {exon} {brief}",
+                f"ex {exon} {event}",
+            )
+        )
+        if slots.get("value", "").casefold().strip() in {f"exon {exon} {event}", f"exon {exon}"}:
+            del slots["value"]
+    else:
+        slots.pop("exon", None)
+
+
+def _staging(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """T, N and M, joined as authors do."""
+    attributes = standing.attributes
+    prefix = attributes.get("prefix", "")
+    parts = [attributes[key] for key in ("t", "n", "m") if attributes.get(key)]
+    if parts:
+        joint = chance.choice((" ", " ", "", ", "))
+        if chance.random() < 0.3 and prefix:
+            slots["tnm"] = joint.join(prefix + part.removeprefix(prefix) for part in parts)
+        else:
+            slots["tnm"] = prefix + joint.join(parts)
+    elif standing.value:
+        slots["tnm"] = standing.value
+    slots.pop("value", None)
+    slots.pop("prefix", None)
+
+
+def _stage(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """A stage group, in Roman or Arabic numbers."""
+    value = standing.value or standing.attributes.get("stage", "")
+    arabic = {"IV": "4", "III": "3", "II": "2", "I": "1"}
+    if value and chance.random() < 0.15:
+        value = re.sub(r"^(IV|III|II|I)(?=[A-D]?\d?$)", lambda found: arabic[found[1]], value)
+    if value:
+        slots["stage"] = value
+        slots.pop("value", None)
+    if re.fullmatch(r"(?i)(?:stage(?: group)?|.*stage)", standing.fact.concept) is None:
+        slots["stage"] = slots.get("stage", "") or standing.fact.concept
+
+
+def _performance(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """A score under the name of its scale."""
+    if standing.value:
+        slots["score"] = slots.pop("value")
+
+
+def _nodes(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """So many of so many nodes."""
+    if "positive" in slots and "examined" in slots:
+        slots["count"] = chance.choice(("{}/{}", "{} of {}", "{}/{}", "{} out of {}")).format(
+            slots["positive"], slots["examined"]
+        )
+        value = slots.get("value", "")
+        if re.fullmatch(r"\d+\s*(?:/|of)\s*\d+.*", value):
+            del slots["value"]
+
+
+def _metastasis(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """Spread to a place is called by the place's name where the bank has one."""
+    site = standing.attributes.get("site", "")
+    if site and not _within(site, standing.fact.concept):
+        named = f"{site} metastases"
+        if named.casefold() in banks.names:
+            slots["name"] = say(named)
+            slots.pop("site", None)
+
+
+def _grade(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """A grade under its scale."""
+    if standing.value:
+        slots["level"] = slots.pop("value")
+        slots.pop("grade", None)
+    elif "grade" in slots:
+        slots["level"] = slots.pop("grade")
+
+
+def _marker(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+    """A marker with its result; the value where it has only that. A value that repeats the result is left out."""
+    value, result = slots.get("value", ""), standing.attributes.get("result", "")
+    if value and not result:
+        slots["result"] = _result(value, standing.fact.concept, banks, chance)
+        del slots["value"]
+    elif value.casefold() == result.casefold() or (
+        slots.get("percent", "-") in value and value.casefold().startswith(result.casefold())
+    ):
+        slots.pop("value", None)
+    percent = slots.get("percent")
+    if percent and percent in slots.get("result", "") + slots.get("value", ""):
+        del slots["percent"]
+
+
+_MAKERS: Final[Mapping[str, Callable[[Standing, dict[str, str], Say, random.Random, Banks], None]]] = {
+    "genomic_variant": _variant,
+    "tnm": _staging,
+    "stage_group": _stage,
+    "performance_status": _performance,
+    "lymph_node": _nodes,
+    "metastasis": _metastasis,
+    "grade": _grade,
+    "biomarker": _marker,
+    "lab": _marker,
+}
