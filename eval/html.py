@@ -14,7 +14,7 @@ _STYLE: Final = """
   --wrong: #c2410c; --mark: #fde68a; --link: #0b5cad; }
 @media (prefers-color-scheme: dark) { :root { --text: #e3e8ee; --page: #14191f; --line: #36404a; --quiet: #9aa7b4;
   --band: #1d242c; --wrong: #fb923c; --mark: #6b5200; --link: #7ab8ff; } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 84rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
   background: var(--page); }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.5rem; } h3 { font-size: 1rem; margin-top: 1.5rem; }
 a { color: var(--link); }

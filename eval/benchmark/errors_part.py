@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Final
@@ -45,7 +45,7 @@ def errors_part(report: BenchmarkReport, listed: int = LISTED) -> Iterator[str]:
     for error in report.errors:
         by_question.setdefault(error.question, []).append(error)
     totals = _totals(report)
-    writer = _Writer(report.texts)
+    writer = _Writer(report.text_of)
     for id_, anchor in anchors(report).items():
         question = asked.get(id_, QuestionAsked(id=id_))
         yield writer.fold(question, anchor, by_question[id_], totals.get(id_, {}), listed)
@@ -67,7 +67,7 @@ def _totals(report: BenchmarkReport) -> dict[str, dict[str, int]]:
 class _Writer:
     """Numbers the errors through the page, and keeps account of the room that is left for evidence."""
 
-    texts: Mapping[str, str]
+    text_of: Callable[[str, str], str | None]
     number: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     room: int = _ROOM
 
@@ -81,7 +81,7 @@ class _Writer:
     ) -> str:
         """One question: its text, its errors as a table, and below it their evidence."""
         rows, evidence, told = [], [], []
-        for kind, words in _kinds(errors):
+        for kind, words in _kinds([*(one.kind for one in errors), *(kind for kind, some in totals.items() if some)]):
             of_kind = [one for one in errors if one.kind == kind]
             shown = _in_turn(of_kind)[:listed]
             all_of_them = max(totals.get(kind, 0), len(of_kind))
@@ -118,7 +118,7 @@ class _Writer:
         if self.room <= 0:
             return ""
         parts = [f"<p>{escape(one[:_REASON_LETTERS])}</p>" for one in error.reasons[:_REASONS]]
-        parts += [self._quote(one) for one in error.quotes[:_QUOTES]]
+        parts += [self._quote(one, error.patient) for one in error.quotes[:_QUOTES]]
         left = max(0, len(error.quotes) - _QUOTES), max(0, len(error.reasons) - _REASONS)
         for number, word in zip(left, ("quote", "reason"), strict=True):
             if number:
@@ -129,9 +129,9 @@ class _Writer:
         self.room -= len(made)
         return made
 
-    def _quote(self, quote: QuotedPlace) -> str:
+    def _quote(self, quote: QuotedPlace, patient: str) -> str:
         place = f"<code>{escape(quote.doc_id)}</code> {quote.start}–{quote.end}"
-        text = self.texts.get(quote.doc_id)
+        text = self.text_of(patient, quote.doc_id)
         if text is None:
             return f"<p>{place}</p>"
         if not 0 <= quote.start < quote.end <= len(text):
@@ -146,9 +146,9 @@ class _Writer:
         )
 
 
-def _kinds(errors: Iterable[ErrorOf]) -> list[tuple[str, str]]:
+def _kinds(occurring: Iterable[str]) -> list[tuple[str, str]]:
     """The kinds that occur, the known ones first, with how they are called."""
-    occur = dict.fromkeys(one.kind for one in errors)
+    occur = dict.fromkeys(occurring)
     order = [kind for kind in _KINDS if kind in occur]
     return [(kind, _KINDS.get(kind, kind)) for kind in (*order, *(kind for kind in occur if kind not in _KINDS))]
 

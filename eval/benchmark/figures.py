@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["Figure", "figures"]
 
 # Told apart also by those who do not see all colours (M. Okabe and K. Ito, Color Universal Design, 2008).
-_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#b8a800")
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b")
+#: What tells the systems apart that have a colour again.
+_HATCHES: Final = ("", "////", "....", "xxxx")
+_STROKES: Final[Sequence[Literal["solid", "dashed", "dashdot", "dotted"]]] = ("solid", "dashed", "dashdot", "dotted")
 _MARKS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
 _SETTINGS: Final[dict[Any, Any]] = {
     "svg.hashsalt": "cohortium",
@@ -169,6 +172,9 @@ def _bars(
             width * 0.9,
             yerr=[below, above],
             color=_COLOURS[place % len(_COLOURS)],
+            hatch=_HATCHES[place // len(_COLOURS) % len(_HATCHES)],
+            edgecolor="white",
+            linewidth=0,
             label=system.name,
             error_kw={"elinewidth": 0.7, "ecolor": "#555555"},
         )
@@ -237,6 +243,7 @@ def _ratios(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool:
         one.set_ylim(_LEAST_RATIO * 0.7, max(1.0, top) * 1.5)
         one.axhline(1, color="#888888", linewidth=0.6)
         _plain_numbers(one, "xy")
+        one.tick_params(labelbottom=place + columns >= len(points))
         one.set_title(name, loc="left", fontweight="bold")
         one.grid(alpha=0.3, linewidth=0.5)
     canvas.supxlabel("patients in the gold cohort")
@@ -264,6 +271,7 @@ def _zero_results(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool
             marker=_MARKS[place % len(_MARKS)],
             markersize=3.5,
             linewidth=0.8,
+            linestyle=_STROKES[place // len(_COLOURS) % len(_STROKES)],
             color=_COLOURS[place % len(_COLOURS)],
             label=name,
         )

@@ -17,11 +17,14 @@ OURS: Final = "ours"
 PAPER: Final = "paper"
 SECTION: Final = "section"
 
+#: Letters of a heading of a row that is still a name, which is not broken into lines.
+_NAME: Final = 40
+
 #: For :func:`cohortium.eval.html.document`: rows of the paper are set off, also without colour.
 STYLE: Final = """
 tr.paper td, tr.paper th { background: var(--band); font-style: italic; }
 tr.section th { padding-top: .9rem; border-bottom: 2px solid var(--line); font-weight: 600; }
-tbody th { font-weight: 500; }
+tbody th { font-weight: 500; } th.name { white-space: nowrap; }
 th.group { text-align: center; border-left: 1px solid var(--line); }
 .wide { overflow-x: auto; } @media (min-width: 60rem) { .wide { overflow-x: visible; } }
 """
@@ -88,7 +91,7 @@ def _row(row: Row, columns: Sequence[Column]) -> str:
     if row.kind == SECTION:
         return f'<tr class="section"><th scope="rowgroup" colspan="{len(columns)}">{escape(row.cells[0])}</th></tr>'
     first, *rest = row.cells
-    cells = f'<th scope="row"{_class(columns[0])}>{escape(first)}</th>'
+    cells = f'<th scope="row" class="{"name" if len(first) <= _NAME else "text"}">{escape(first)}</th>'
     cells += "".join(f"<td{_class(column)}>{escape(cell)}</td>" for column, cell in zip(columns[1:], rest, strict=True))
     return f'<tr class="{escape(row.kind)}">{cells}</tr>'
 

@@ -31,7 +31,7 @@ _STYLE: Final = (
 nav ul { columns: 2; padding-left: 1.2rem; } figure { margin: 1rem 0; }
 /* Drawings are made for light paper; on a dark screen they keep it. */
 figure svg { width: 100%; height: auto; background: #ffffff; border-radius: 4px; }
-figcaption { color: var(--quiet); } mark { background: var(--mark); color: inherit; }
+code { overflow-wrap: anywhere; } figcaption { color: var(--quiet); } mark { background: var(--mark); color: inherit; }
 details.question { border-bottom: 1px solid var(--line); padding: .4rem 0; }
 details.question > table { width: auto; margin: .5rem 0; }
 .evidence { margin: .6rem 0 .6rem 1rem; padding-left: .8rem; border-left: 2px solid var(--line); }
@@ -86,6 +86,8 @@ def _lead(report: BenchmarkReport) -> Iterator[str]:
     systems = ", ".join(one.name for one in report.systems) or "none"
     corpus = f"Corpus: {counts or 'not told'}"
     yield f"<p>Systems: {escape(systems)}. Questions: {len(report.questions)}. {escape(corpus)}.</p>"
+    if isinstance(line := report.signature.get("line"), str):
+        yield f"<p><code>{escape(line)}</code></p>"
     if {"alpha", "beta"} <= report.bounds.keys():
         alpha, beta = report.bounds["alpha"], report.bounds["beta"]
         yield (

@@ -9,7 +9,8 @@
      "questions": [{"id", "of", "text", "query", "gold": n, "complexity", "size"}],
      "errors": [{"system", "question", "patient", "kind": "fp" | "fn" | "failed",
                  "quotes": [{"doc_id", "start", "end"}], "reasons": [text]}],
-     "texts": {doc_id: text}}
+     "differences": [{"first", "second", "f1": {stratum: Difference.as_dict()}}],
+     "texts": {patient: {doc_id: text}}}    (or {doc_id: text} where no two patients share an id)
 
 Shares are between 0 and 1, times in seconds, money in US dollars.
 """
@@ -28,6 +29,8 @@ __all__ = [
     "ConsistencyCheck",
     "ConsistencyPart",
     "CostOf",
+    "DifferenceOf",
+    "Differences",
     "ErrorOf",
     "Estimate",
     "HallucinationOf",
@@ -214,6 +217,23 @@ class SystemReport(_Form):
     signature: Mapping[str, Any] = Field(default_factory=dict)
 
 
+class DifferenceOf(_Form):
+    """A measure of two systems over the same draws of patients: first less second, with its 95% interval."""
+
+    first: float | None = None
+    second: float | None = None
+    difference: float | None = None
+    ci: tuple[float, float] | None = None
+
+
+class Differences(_Form):
+    """How far the F1 of one system is ahead of another's, by stratum (``all``, ``size/broad`` …)."""
+
+    first: str
+    second: str
+    f1: Mapping[str, DifferenceOf] = Field(default_factory=dict)
+
+
 class QuestionAsked(_Form):
     """A question of the run; ``of`` is its id in the bank, ``gold`` the size of its cohort."""
 
@@ -252,9 +272,18 @@ class BenchmarkReport(_Form):
     corpus: Mapping[str, Any] = Field(default_factory=dict)
     bounds: Mapping[str, int] = Field(default_factory=dict)
     systems: tuple[SystemReport, ...] = ()
+    differences: tuple[Differences, ...] = ()
     questions: tuple[QuestionAsked, ...] = ()
     errors: tuple[ErrorOf, ...] = ()
-    texts: Mapping[str, str] = Field(default_factory=dict)
+    texts: Mapping[str, str | Mapping[str, str]] = Field(default_factory=dict)
+
+    def text_of(self, patient: str, doc_id: str) -> str | None:
+        """The text of a note; None where the report has it not."""
+        of_patient = self.texts.get(patient)
+        if isinstance(of_patient, Mapping):
+            return of_patient.get(doc_id)
+        alone = self.texts.get(doc_id)
+        return alone if isinstance(alone, str) else None
 
 
 def read_report(payload: Mapping[str, Any]) -> BenchmarkReport:

@@ -9,7 +9,7 @@ from ..classes import SIZES
 from .consistency_tables import consistency
 from .layout import PAPER, SECTION, Column, Row, Table, as_markdown, print_tables
 from .paper import Paper, Spread, load_paper
-from .report_form import BenchmarkReport, Estimate, Part, read_report
+from .report_form import BenchmarkReport, DifferenceOf, Estimate, Part, read_report
 from .wording import MISSING, count, dollars, per_cent, plus_minus, seconds, share, value_of
 
 __all__ = ["markdown", "print_report", "tables"]
@@ -27,9 +27,10 @@ def tables(report: BenchmarkReport) -> tuple[Table, ...]:
     paper = load_paper()
     made = (
         overview(report),
+        differences(report),
         retrieval(report, paper),
-        *consistency(report, paper),
         full(report, paper),
+        *consistency(report, paper),
         efficiency(report, paper),
         outcomes(report),
         index(report, paper),
@@ -86,6 +87,29 @@ def overview(report: BenchmarkReport) -> Table:
         tuple(rows),
         "In per cent. Contradicting pairs: of all pairs of answers that must agree (paraphrases, intersections, "
         "subtypes), those that do not. What was not answered is scored as an empty answer.",
+    )
+
+
+def differences(report: BenchmarkReport) -> Table:
+    """How far the F1 of one system is ahead of the others', over the same draws of patients."""
+    strata = list(dict.fromkeys(stratum for one in report.differences for stratum in one.f1))
+    rows = []
+    for one in report.differences:
+        cells = []
+        for stratum in strata:
+            found = one.f1.get(stratum, DifferenceOf())
+            ci = None if found.ci is None else f"{_signed(found.ci[0])} to {_signed(found.ci[1])}"
+            cells += [_signed(found.difference), ci or MISSING]
+        rows.append(Row((one.first, one.second, *cells)))
+    columns = [Column(name, stratum.rpartition("/")[2]) for stratum in strata for name in ("F1", "95% interval")]
+    return Table(
+        "differences",
+        "Differences between systems",
+        (_SYSTEM, Column("less", words=True), *columns),
+        tuple(rows),
+        "F1 of the first system less that of the second, in points of per cent: micro over all questions, by size as "
+        "in the paper's Table 1. Both are taken of the same resampled patients; an interval that has 0 in it shows no "
+        "difference.",
     )
 
 
@@ -244,6 +268,11 @@ def _heading(size: str, parts: Sequence[tuple[str, Part]], paper: Paper) -> str:
 
 def _interval(measured: Estimate) -> str:
     return MISSING if measured.ci is None else f"{per_cent(measured.ci[0])} – {per_cent(measured.ci[1])}"
+
+
+def _signed(value: float | None) -> str:
+    """Points of per cent with their sign."""
+    return MISSING if value is None else f"{100 * value:+.2f}"
 
 
 def _spread(measured: Estimate) -> str:

@@ -56,8 +56,8 @@ def test_every_figure_of_every_table_stands_in_the_page(report: dict[str, Any]) 
     html = page(report)
     made = tables(read_report(report))
     assert [one.id for one in made] == [
-        "overview", "table-1", "consistency", "table-2", "table-3", "table-4", "table-6", "efficiency", "outcomes",
-        "index",
+        "overview", "differences", "table-1", "table-6", "consistency", "table-2", "table-3", "table-4", "efficiency",
+        "outcomes", "index",
     ]  # fmt: skip
     for table in made:
         seen: dict[str, int] = {}
@@ -80,6 +80,14 @@ def test_scores_are_shown_in_per_cent_beside_those_of_the_paper(report: dict[str
     assert ours[4:6] == ["41.77", "34.77 – 47.77"]
     assert ours[8] == "50.00"
     assert row_of(html, "table-1", "Hypercube")[2:] == ["76.19", "87.43", "79.40", "–", "78.84", "74.95", "77.13"]
+
+
+def test_differences_bear_their_sign_and_interval(report: dict[str, Any]) -> None:
+    """In points of per cent; what is undefined is a dash."""
+    html = page(report)
+    assert row_of(html, "differences", "engine") == [
+        "engine", "minilm-flat", "+51.62", "+44.10 to +58.90", "-1.25", "-4.00 to +0.50", "–", "–",
+    ]  # fmt: skip
 
 
 def test_a_pair_of_the_paper_is_told_in_its_order(report: dict[str, Any]) -> None:
@@ -164,6 +172,26 @@ def test_a_quote_beyond_its_note_is_told_as_such(report: dict[str, Any]) -> None
     html = page(report | {"texts": {"note-1": TEXT}})
     assert "no place in it" in html
     assert "<mark>" not in html
+
+
+def test_a_note_is_looked_up_under_its_patient(report: dict[str, Any]) -> None:
+    """Where two patients have a document of one id, each error shows its own patient's."""
+    quote = {"doc_id": "note-1", "start": 0, "end": 5}
+    report["errors"] = [
+        {"system": "engine", "question": "57", "patient": patient, "kind": "fp", "quotes": [quote]}
+        for patient in ("F-1", "F-2", "F-3")
+    ]
+    html = page(report | {"texts": {"F-1": {"note-1": "first one"}, "F-2": {"note-1": "other one"}}})
+    assert re.findall("<mark>([^<]*)</mark>", html) == ["first", "other"]
+
+
+def test_a_kind_of_error_that_is_only_counted_is_told(report: dict[str, Any]) -> None:
+    """A question whose misses the report does not list is still told to have them."""
+    report["errors"] = [one for one in report["errors"] if one["kind"] == "failed"]
+    html = page(report)
+    assert [one["question"] for one in report["errors"]] == ["58"]
+    missed = sum(one["scores"]["questions"][1]["fn"] for one in report["systems"])
+    assert f"{missed} more wanted, not named, not listed" in html
 
 
 def test_errors_are_capped_and_the_rest_is_counted(report: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ def test_a_table_as_html(table: Table) -> None:
     html = as_html(table)
     assert '<th class="group" scope="colgroup" colspan="2">group</th>' in html
     assert '<th scope="rowgroup" colspan="3">Broad</th>' in html
-    assert '<tr class="paper"><th scope="row">ada</th><td class="number">&lt;3&gt;</td>' in html
+    assert '<tr class="paper"><th scope="row" class="name">ada</th><td class="number">&lt;3&gt;</td>' in html
     assert "<caption>A note.</caption>" in html
 
 
