@@ -100,7 +100,8 @@ def _answers(
         from ...query_lang.llm.settings import from_environment
         from .model import Spending, from_model
 
-        settings, spending = from_environment(), Spending()
+        hint = "score our reading, without --llm, or see docs/llm.md"
+        settings, spending = from_environment(hint=hint), Spending()
         given = list(from_model(notes, stretch, tasks, settings, Kept(keep, tasks), spending))
         cost = {"requests": spending.requests, "tokens": spending.tokens, "kept": spending.kept}
         return given, {"system": "model", "model": settings.model, "cost": cost}
@@ -116,6 +117,8 @@ def _answers(
         given = list(from_reader(notes, stretch, tasks))
         source = {"system": "reading", "reading": dict(shipped_reading().versions)}
     if keep is not None:
+        if keep.exists() and any(one.asked for one in load_answers(keep, tasks).values()):
+            raise UsageError(f"'{keep}' keeps the answers of a model. Hint: name another file, or add --llm")
         _write(keep, given)
     return given, source
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from ...ingest.coral.schema import schema
 from ...ingest.coral.standoff import Entity, Standoff
 from .tasks import UNKNOWN, Task, Value
 from .tuples import Finding
@@ -28,7 +29,7 @@ class Annotated:
         self.entities = {one.id: one for one in sorted(inside, key=lambda one: (one.start, one.end, one.type))}
         self.attributes: dict[str, dict[str, str]] = defaultdict(dict)
         for attribute in standoff.attributes:
-            self.attributes[attribute.target][attribute.name] = attribute.value
+            self.attributes[attribute.target][attribute.name] = _spelled(attribute.name, attribute.value)
         self._linked: dict[str, list[tuple[str, Entity]]] = defaultdict(list)
         for relation in standoff.relations:
             ends = [target for _, target in relation.arguments]
@@ -145,6 +146,12 @@ _WAYS: Final[Mapping[str, Callable[[Value, Entity, Annotated], list[str]]]] = {
     "attribute": _attribute,
     "nothing": _nothing,
 }
+
+
+def _spelled(attribute: str, value: str) -> str:
+    """A value as the schema spells it, whatever capitals an annotator's configuration used."""
+    known = schema().attributes.get(attribute)
+    return next((one for one in known.values if one.lower() == value.lower()), value) if known else value
 
 
 def _texts(entities: Iterable[Entity]) -> list[str]:

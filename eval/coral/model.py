@@ -17,12 +17,14 @@ from .units import Note, Stretch
 
 #: An answer may be a line for each of many findings.
 ANSWER_TOKENS: Final = 2_000
-#: Why a model gave no answer, beside the kinds that an endpoint tells.
+#: Why a model gave no answer, beside the kinds of an EndpointError.
 REFUSAL: Final = "refusal"
 CUT_OFF: Final = "cut_off"
-ENDPOINT: Final = "endpoint"
-#: So many failures of the endpoint in a row, and it is not asked again.
+#: So many requests in a row that came to nothing, and the endpoint is not asked again.
 MOST_IN_A_ROW: Final = 5
+_CAME_TO_NOTHING: Final = frozenset({"connection", "timeout", "rate_limit"})
+#: Answers that every further request would get, too: the key, the account, the address.
+_HOPELESS: Final = frozenset({401, 402, 403, 404})
 
 
 class Asked(Protocol):
@@ -54,6 +56,11 @@ def messages(task: Task, text: str, rules: Rules) -> tuple[Message, ...]:
     )
 
 
+def _plain(settings: Settings) -> Asked:
+    """An endpoint that is asked for lines, not for JSON."""
+    return ChatEndpoint(settings, as_json=False)
+
+
 def from_model(
     notes: Iterable[Note],
     stretch: Stretch,
@@ -61,17 +68,18 @@ def from_model(
     settings: Settings,
     kept: Kept,
     spending: Spending | None = None,
-    endpoint: Callable[[Settings], Asked] = ChatEndpoint,
+    endpoint: Callable[[Settings], Asked] = _plain,
 ) -> Iterator[Answer]:
     """The model's answers, each written to ``kept`` before the next is asked for; those it holds are not asked again.
 
-    A question that fails is told with its kind and the run goes on; after ``MOST_IN_A_ROW`` failures of the endpoint
-    one after the other nothing more is sent, and the rest fails the same way, unkept.
+    A question that fails is told with its kind and the run goes on. Where the endpoint does not take the key or knows
+    no such model, or after ``MOST_IN_A_ROW`` requests that came to nothing one after the other, nothing more is sent:
+    the rest fails in the same way, and is not kept.
     """
     spent = spending or Spending()
     limits = replace(settings.limits, answer_tokens=max(settings.limits.answer_tokens, ANSWER_TOKENS))
     settings = replace(settings, limits=limits)
-    in_a_row = 0
+    in_a_row, over = 0, ""
     for note in notes:
         for unit in note.units(stretch):
             text = unit.text(note.text)
@@ -83,31 +91,32 @@ def from_model(
                     spent.kept += 1
                     yield known
                     continue
-                if in_a_row >= MOST_IN_A_ROW:
-                    output, failure = "", ENDPOINT
-                else:
-                    output, failure = _asked(endpoint(settings), sent, spent)
-                    in_a_row = in_a_row + 1 if failure == ENDPOINT else 0
+                output, failure = "", over
+                if not over:
+                    output, failure, hopeless = _asked(endpoint(settings), sent, spent)
+                    in_a_row = in_a_row + 1 if failure in _CAME_TO_NOTHING else 0
+                    over = failure if hopeless or in_a_row >= MOST_IN_A_ROW else ""
                     kept.add(Answer(note.name, unit.name, task.id, output, failure, asked))
                 if failure:
                     spent.failures[failure] += 1
                 yield Answer(note.name, unit.name, task.id, output, failure, asked)
 
 
-def _asked(endpoint: Asked, sent: Sequence[Message], spent: Spending) -> tuple[str, str]:
+def _asked(endpoint: Asked, sent: Sequence[Message], spent: Spending) -> tuple[str, str, bool]:
+    """The text of an answer, or the kind of failure, and whether any other question would fail as this one did."""
     try:
         reply = endpoint.ask(sent)
-    except EndpointError:
-        return "", ENDPOINT
+    except EndpointError as error:
+        return "", error.kind, error.status in _HOPELESS
     finally:
         spent.requests += endpoint.requests
         spent.tokens += endpoint.tokens
     if reply.declined:
-        return "", REFUSAL
+        return "", REFUSAL, False
     if reply.cut_off:
         # Its last finding may be half of one, and those behind it are not there.
-        return "", CUT_OFF
-    return reply.text, ""
+        return "", CUT_OFF, False
+    return reply.text, "", False
 
 
 def _hash(settings: Settings, sent: Sequence[Message]) -> str:

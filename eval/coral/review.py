@@ -77,7 +77,7 @@ def rows(judged: Iterable[Judged], notes: Sequence[Note]) -> Iterator[Row]:
     for one in judged:
         if one.answer.failure:
             continue
-        text = _Text(one.unit.text(texts[one.unit.document]))
+        text = Text(one.unit.text(texts[one.unit.document]))
         place = (one.unit.document, one.unit.name, one.task.id)
         if one.task.first:
             for told in one.answer.first or (UNKNOWN,):
@@ -92,7 +92,7 @@ def rows(judged: Iterable[Judged], notes: Sequence[Note]) -> Iterator[Row]:
             yield from _relations(one, finding, place, text)
 
 
-def _relations(one: Judged, finding: Finding, place: tuple[str, str, str], text: _Text) -> Iterator[Row]:
+def _relations(one: Judged, finding: Finding, place: tuple[str, str, str], text: Text) -> Iterator[Row]:
     same = [gold for gold in one.gold if normal(gold.name) == normal(finding.name)]
     # Without the same name in the gold the nearest one is what a reviewer looks at first.
     near = same or sorted(one.gold, key=lambda gold: -_overlap(gold.name, finding.name))[:1]
@@ -111,7 +111,7 @@ def _relations(one: Judged, finding: Finding, place: tuple[str, str, str], text:
             yield Row(*place, "relation", inference, finding.name, told, shown, suggested)
 
 
-def suggest(told: str, wanted: Sequence[str], text: _Text, *, closed: bool = False) -> str:
+def suggest(told: str, wanted: Sequence[str], text: Text, *, closed: bool = False) -> str:
     """The category that the texts speak for, empty where they leave it open.
 
     ``wanted``: what the gold tells; ``closed``: the value is one of a few fixed words, which no note need hold.
@@ -133,7 +133,7 @@ def suggest(told: str, wanted: Sequence[str], text: _Text, *, closed: bool = Fal
     return "" if any(_overlap(one, told) for one in known) else "3b"
 
 
-class _Text:
+class Text:
     """The words of a unit, to see whether a value occurs in it."""
 
     def __init__(self, text: str) -> None:

@@ -37,14 +37,16 @@ class ChatEndpoint:
     """An OpenAI-compatible chat endpoint, for one question: it counts what that question has cost.
 
     ``sleep`` waits between tries; tests give their own. Who asks many questions gives each its own ``gate``, which
-    then keeps the budget, and may share the endpoint between threads.
+    then keeps the budget, and may share the endpoint between threads. ``as_json``: whether the answer is to be JSON.
     """
 
-    def __init__(self, settings: Settings, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, settings: Settings, sleep: Callable[[float], None] = time.sleep, *, as_json: bool = True
+    ) -> None:
         """Nothing is sent before :meth:`ask`."""
         self._settings = settings
         self._sleep = sleep
-        self._options = request_options(settings)
+        self._options = request_options(settings, as_json=as_json)
         self._post = JsonPost(settings)
         self.requests = 0
         self.tokens = 0
@@ -108,11 +110,12 @@ class ChatEndpoint:
         return reply
 
 
-def request_options(settings: Settings) -> tuple[Mapping[str, Any], ...]:
+def request_options(settings: Settings, *, as_json: bool = True) -> tuple[Mapping[str, Any], ...]:
     """What a request asks for beside an answer, from most to nothing: not every server knows every option."""
     short = {"max_tokens": settings.limits.answer_tokens}
     steady = {"temperature": 0, "seed": 1, **short}
-    return ({**steady, "response_format": {"type": "json_object"}}, {"temperature": 0, **short}, {})
+    form = {"response_format": {"type": "json_object"}} if as_json else {}
+    return ({**steady, **form}, {"temperature": 0, **short}, {})
 
 
 def _text(content: object) -> str:

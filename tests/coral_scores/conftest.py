@@ -50,7 +50,7 @@ def model() -> Iterator[Model]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            held.heard.append(sent["messages"])
+            held.heard.append(sent)
             status, told = held.say(sent["messages"][-1]["content"])
             body = json.dumps(told).encode()
             self.send_response(status)

@@ -44,8 +44,8 @@ Say = Callable[[str], tuple[int, dict[str, Any]]]
 
 @dataclass
 class Model:
-    """A model that says what ``say`` makes of the last message; ``heard`` are all messages."""
+    """A model that says what ``say`` makes of the last message; ``heard`` is all that was sent."""
 
     environment: dict[str, str]
     say: Say = lambda _: reply("unknown")
-    heard: list[list[dict[str, str]]] = field(default_factory=list)
+    heard: list[dict[str, Any]] = field(default_factory=list)

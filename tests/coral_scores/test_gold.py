@@ -37,10 +37,10 @@ def test_a_symptom_that_is_denied_or_of_another_is_none(tasks: Tasks) -> None:
 
 
 def test_a_symptom_counts_as_caused_where_the_annotation_says_so(tasks: Tasks) -> None:
-    """The attribute must be yes; left out it is unclear."""
+    """The attribute must be yes, in whatever capitals; left out it is unclear."""
     note = note_of(
         "Jaundice and fever.", "Symptom Jaundice", "Symptom fever",
-        "IsCausedByDiagnosedCancer Jaundice = yes", "IsPresentOnFirstCancerDiagnosis fever = yes",
+        "IsCausedByDiagnosedCancer Jaundice = Yes", "IsPresentOnFirstCancerDiagnosis fever = yes",
     )  # fmt: skip
     assert [name for name, _ in told(tasks, "symptoms_due_to_cancer", note)] == ["Jaundice"]
     assert [name for name, _ in told(tasks, "symptoms_at_diagnosis", note)] == ["fever"]

@@ -9,8 +9,7 @@ from invented import note_of
 
 from cohortium.eval.coral.answers import Answer, from_reader
 from cohortium.eval.coral.report import judge
-from cohortium.eval.coral.review import CATEGORIES, COLUMNS, Row, read_sheet, rows, suggest, tally, write_sheet
-from cohortium.eval.coral.review import _Text as Text
+from cohortium.eval.coral.review import CATEGORIES, COLUMNS, Row, Text, read_sheet, rows, suggest, tally, write_sheet
 from cohortium.eval.coral.tasks import Tasks
 from cohortium.eval.coral.units import Stretch, load_notes
 from cohortium.kb.errors import UsageError

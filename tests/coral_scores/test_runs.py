@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from invented import Model, note_of, reply
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
+from cohortium.eval.coral import scores
 from cohortium.eval.coral.answers import Answer, Kept, first_diagnosis, from_folder, from_reader, load_answers
 from cohortium.eval.coral.findings import Annotated, findings_of
-from cohortium.eval.coral.model import MOST_IN_A_ROW, messages
+from cohortium.eval.coral.model import MOST_IN_A_ROW, from_model, messages
 from cohortium.eval.coral.report import judge
 from cohortium.eval.coral.scores import Convention
 from cohortium.eval.coral.tasks import Task, Tasks
@@ -22,6 +24,7 @@ from cohortium.eval.coral.tuples import write
 from cohortium.eval.coral.units import Note, Stretch, load_notes
 from cohortium.ingest.single import read
 from cohortium.kb.errors import UsageError
+from cohortium.query_lang.llm.settings import Limits, from_environment
 
 Run = Callable[..., dict[str, Any]]
 
@@ -152,7 +155,9 @@ def test_a_model_that_answers_right_has_every_figure_at_one(
     assert told["signature"]["settings"]["model"] == "a-model"
     assert told["signature"]["settings"]["cost"] == {"requests": 84, "tokens": 840, "kept": 0}
     assert len(model.heard) == 84
-    assert all(sent[0] == {"role": "system", "content": tasks.rules.system} for sent in model.heard)
+    assert all(sent["messages"][0] == {"role": "system", "content": tasks.rules.system} for sent in model.heard)
+    # Lines are wanted, not JSON, and room for them.
+    assert all("response_format" not in sent and sent["max_tokens"] >= 2000 for sent in model.heard)
 
 
 def test_what_a_model_fails_at_is_counted_by_its_kind_and_asked_again(
@@ -164,39 +169,73 @@ def test_what_a_model_fails_at_is_counted_by_its_kind_and_asked_again(
         "symptoms": reply("", "content_filter"),
         "histology": reply("Histo(Histology='IDC', Datetime={'20", "length"),
         "stage": reply("I would rather not say."),
-        "tnm": (404, {"error": "no such model"}),
+        "tnm": (413, {"error": "too long"}),
+        "grade": (200, {"error": "no choices"}),
     }
     for name, value in model.environment.items():
         monkeypatch.setenv(name, value)
     model.say = lambda message: odd.get(asked(message, notes, tasks)[1].id, reply("unknown"))
     kept = tmp_path / "answers.jsonl"
     told = run("--llm", "--answers", str(kept))
-    assert told["answers"]["failed"] == {"cut_off": 6, "endpoint": 6, "nonsense": 6, "refusal": 6}
-    assert told["answers"]["answered"] == 60
+    assert told["answers"]["failed"] == {"cut_off": 6, "nonsense": 12, "refusal": 12}
+    assert told["answers"]["answered"] == 54
     assert told["relations"]["Histology Datetime"]["f1"] is None
     assert len(model.heard) == 84
-    # Nonsense is an answer, and a model at temperature 0 would give it again: it is kept.
+    # Nonsense of the model is an answer, which it would give again: it is kept. That of the server is none.
     again = run("--llm", "--answers", str(kept))
-    assert len(model.heard) == 84 + 18
-    assert again["signature"]["settings"]["cost"]["kept"] == 66
+    assert len(model.heard) == 84 + 24
+    assert again["signature"]["settings"]["cost"]["kept"] == 60
     assert again["relations"] == told["relations"]
     assert run("--predictions", str(kept))["relations"] == told["relations"]
+    # What a model was paid for is not written over by a run without one.
+    held = kept.read_text()
+    assert CliRunner().invoke(app, ["eval", "coral", "--gold", str(sample), "--answers", str(kept)]).exit_code == 2
+    assert kept.read_text() == held
 
 
+@pytest.mark.parametrize(("status", "kind", "requests"), [(500, "connection", MOST_IN_A_ROW), (401, "connection", 1)])
 def test_an_endpoint_that_is_down_is_not_asked_for_ever(
-    run: Run, model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    model: Model, tmp_path: Path, sample: Path, tasks: Tasks, status: int, kind: str, requests: int
 ) -> None:
-    """After a few failures in a row the rest fails unasked, and is asked the next time."""
-    model.say = lambda _: (404, {})
-    for name, value in model.environment.items():
-        monkeypatch.setenv(name, value)
-    kept = tmp_path / "answers.jsonl"
-    told = run("--llm", "--answers", str(kept))
-    assert told["answers"]["failed"] == {"endpoint": 84}
-    assert told["mean"]["f1"] is None
-    assert len(model.heard) == MOST_IN_A_ROW
+    """After a few failures in a row, or one that all would share, the rest fails unasked, and is asked another time."""
+    notes, kept = load_notes(sample), tmp_path / "answers.jsonl"
+    settings = from_environment(model.environment, Limits(tries=1))
+
+    def failed() -> dict[str, int]:
+        given = from_model(notes, Stretch.SECTION, tasks, settings, Kept(kept, tasks))
+        told: dict[str, int] = judge(notes, given, tasks).as_dict()["answers"]["failed"]
+        return told
+
+    model.say = lambda _: (status, {})
+    assert failed() == {kind: 84}
+    assert len(model.heard) == requests
     model.say = lambda _: reply("unknown")
-    assert run("--llm", "--answers", str(kept))["answers"]["coverage"] == 1
+    assert failed() == {}
+
+
+def test_a_run_that_is_ended_keeps_what_it_has(model: Model, tmp_path: Path, sample: Path, tasks: Tasks) -> None:
+    """Each answer is in the file before the next is asked for."""
+    notes, place = load_notes(sample), tmp_path / "answers.jsonl"
+    settings = from_environment(model.environment)
+    running = from_model(notes, Stretch.SECTION, tasks, settings, Kept(place, tasks))
+    for number in range(1, 4):
+        next(running)
+        assert len(load_answers(place, tasks)) == number
+    running.close()
+    assert len(list(from_model(notes, Stretch.SECTION, tasks, settings, Kept(place, tasks)))) == 84
+    assert len(model.heard) == 84
+
+
+@pytest.mark.parametrize("library", ["sacrebleu.metrics", "rouge_score.rouge_scorer", "scipy.stats"])
+def test_a_library_that_is_not_installed_is_named(library: str, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With how to install it."""
+    scores._sacrebleu.cache_clear()
+    scores._rouge.cache_clear()
+    monkeypatch.setitem(sys.modules, library, None)
+    options = ["eval", "coral", "--gold", str(sample), "--strata", str(sample / "strata.tsv")]
+    done = CliRunner().invoke(app, options)
+    assert done.exit_code == 2
+    assert "cohortium[bench]" in done.output
 
 
 def test_a_file_of_answers_that_broke_off_is_gone_on_with(tmp_path: Path, tasks: Tasks) -> None:
@@ -257,6 +296,23 @@ def test_our_reading_answers_in_the_format(sample: Path, tasks: Tasks) -> None:
         (one.unit.document, one.task.id): one.answer.findings for one in report.judged if one.unit.name == "history"
     }
     assert [one.name for one in found["breast_1", "biomarkers"]] == ["ER positive", "PR positive", "HER2 negative"]
+
+
+def test_our_answers_may_be_kept_and_scored_again(run: Run, tmp_path: Path) -> None:
+    """The file that ``--answers`` writes is one that ``--predictions`` reads."""
+    place = tmp_path / "ours.jsonl"
+    told = run("--answers", str(place))
+    assert run("--predictions", str(place))["relations"] == told["relations"]
+    assert run("--answers", str(place))["relations"] == told["relations"]
+
+
+def test_without_an_endpoint_a_model_cannot_be_asked(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variables that are not set are named."""
+    for name in ("BASE_URL", "MODEL", "API_KEY"):
+        monkeypatch.delenv(f"COHORTIUM_LLM_{name}", raising=False)
+    done = CliRunner().invoke(app, ["eval", "coral", "--gold", str(sample), "--llm"])
+    assert done.exit_code == 2
+    assert "COHORTIUM_LLM_BASE_URL" in done.output
 
 
 def test_groups_of_documents_are_compared(run: Run, sample: Path) -> None:
