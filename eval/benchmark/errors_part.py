@@ -49,6 +49,8 @@ def errors_part(report: BenchmarkReport, listed: int = LISTED) -> Iterator[str]:
     for id_, anchor in anchors(report).items():
         question = asked.get(id_, QuestionAsked(id=id_))
         yield writer.fold(question, anchor, by_question[id_], totals.get(id_, {}), listed)
+    if writer.left_out:
+        yield f"<p>The evidence of {writer.left_out:,} more errors is left out, to keep the page small.</p>"
 
 
 def _totals(report: BenchmarkReport) -> dict[str, dict[str, int]]:
@@ -70,6 +72,7 @@ class _Writer:
     text_of: Callable[[str, str], str | None]
     number: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     room: int = _ROOM
+    left_out: int = 0
 
     def fold(
         self,
@@ -116,6 +119,7 @@ class _Writer:
         if not error.quotes and not error.reasons:
             return ""
         if self.room <= 0:
+            self.left_out += 1
             return ""
         parts = [f"<p>{escape(one[:_REASON_LETTERS])}</p>" for one in error.reasons[:_REASONS]]
         parts += [self._quote(one, error.patient) for one in error.quotes[:_QUOTES]]

@@ -1,4 +1,4 @@
-"""A table as a value, and the three ways in which it is shown: HTML, Markdown, a terminal."""
+"""A table as a value, and two of the ways in which it is shown: HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
-from ...kb.terminal import print_table
-
-__all__ = ["OURS", "PAPER", "SECTION", "Column", "Row", "Table", "as_html", "as_markdown", "print_tables"]
+__all__ = ["OURS", "PAPER", "SECTION", "Column", "Row", "Table", "as_html", "as_markdown"]
 
 #: What a row tells: a figure of this run, one that the paper publishes, or the heading of the rows below it.
 OURS: Final = "ours"
@@ -129,13 +127,3 @@ def _plain(text: str) -> str:
     for sign in ("\\", "|", "*", "_", "`", "[", "]"):
         text = text.replace(sign, "\\" + sign)
     return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
-
-
-def print_tables(tables: Iterable[Table]) -> None:
-    """Print the tables on standard output, one below the other."""
-    for table in tables:
-        names = [f"{one.group}: {one.name}" if one.group else one.name for one in table.columns]
-        rows = [[*row.cells, *[""] * (len(names) - len(row.cells))] for row in table.rows]
-        print_table(names, rows, table.title)
-        if table.note:
-            print(f"{table.note}\n")

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from ..classes import SIZES
 from .consistency_tables import consistency
-from .layout import PAPER, SECTION, Column, Row, Table, as_markdown, print_tables
+from .layout import PAPER, SECTION, Column, Row, Table, as_markdown
 from .paper import Paper, Spread, load_paper
-from .report_form import BenchmarkReport, DifferenceOf, Estimate, Part, read_report
+from .report_form import BenchmarkReport, CostOf, DifferenceOf, Estimate, Part, read_report
+from .terminal_tables import print_tables
 from .wording import MISSING, count, dollars, per_cent, plus_minus, seconds, share, value_of
 
 __all__ = ["markdown", "print_report", "tables"]
@@ -19,6 +20,8 @@ _OF: Final = Column("figures of", words=True)
 _THREE: Final = ("precision", "recall", "f1")
 _FOUR: Final = (*_THREE, "false_positive_rate")
 _FROM_THE_PAPER: Final = "the paper"
+#: The tables that a terminal shows; all of them stand in the page.
+_PRINTED: Final = ("overview", "differences", "table-1", "consistency", "efficiency", "outcomes", "index")
 _CLASSES: Final = {"broad": "Broad", "narrow": "Narrow", "sparse": "Sparse", "zero": "Zero-result"}
 
 
@@ -44,8 +47,8 @@ def markdown(payload: Mapping[str, Any], heading: str = "##") -> str:
 
 
 def print_report(payload: Mapping[str, Any]) -> None:
-    """The tables of a report in its JSON form, on standard output. UsageError if it is of another form."""
-    print_tables(tables(read_report(payload)))
+    """The main tables of a report in its JSON form, on standard output. UsageError if it is of another form."""
+    print_tables(one for one in tables(read_report(payload)) if one.id in _PRINTED)
 
 
 def overview(report: BenchmarkReport) -> Table:
@@ -77,7 +80,7 @@ def overview(report: BenchmarkReport) -> Table:
             MISSING if violated is None else f"{count(violated)} of {count(checked)}",
             MISSING if ended is None else per_cent(share(ended.answered, ended.questions)),
             MISSING if cost is None else seconds(cost.median_seconds),
-            MISSING if cost is None else dollars(share(cost.total.dollars, cost.questions)),
+            MISSING if cost is None else _spent(cost, cost.questions),
         )
         rows.append(Row((one.name, one.kind, *cells)))
     return Table(
@@ -191,8 +194,8 @@ def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
             count(cost.total.cached),
             count(cost.total.prompt_tokens),
             count(cost.total.answer_tokens),
-            dollars(share(cost.total.dollars, cost.questions)),
-            dollars(share(cost.total.dollars, cost.retrieved_patients)),
+            _spent(cost, cost.questions),
+            _spent(cost, cost.retrieved_patients),
         )
         rows.append(Row((one.name, "this run", *cells)))
     if rows:
@@ -206,7 +209,8 @@ def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
         (_SYSTEM, _OF, *(Column(name) for name in names)),
         tuple(rows),
         "Seconds on the clock, on the machine of this run; requests that went out and answers that came from a cache; "
-        "retries and tokens are sums over the run. What came from a cache cost nothing this time. The paper's "
+        "retries and tokens are sums over the run. What came from a cache cost nothing this time; dollars are a dash "
+        "where no price is known. The paper's "
         f"Hypercube ran on {paper.efficiency.hypercube_machine}; its reader made up to "
         f"{paper.efficiency.reader_calls} calls for each retrieved patient.",
     )
@@ -224,7 +228,7 @@ def outcomes(report: BenchmarkReport) -> Table:
         every = one.scores.all or Part()
         f1 = (per_cent(every.f1.value), per_cent((every.answered_only or Part()).f1.value))
         rows.append(Row((one.name, one.kind, *map(count, numbers), coverage, *f1, *failures)))
-    names = ("asked", "answered", "of them in part", "abstained", "failed", "never asked", "coverage %")
+    names = ("asked", "answered", "in part", "abstained", "failed", "never asked", "coverage %")
     columns = [Column(name, "questions") for name in names]
     columns += [Column(name, "micro F1") for name in ("over all", "over the answered")]
     columns += [Column(kind.replace("_", " "), "pairs of question and patient that failed") for kind in kinds]
@@ -268,6 +272,12 @@ def _heading(size: str, parts: Sequence[tuple[str, Part]], paper: Paper) -> str:
 
 def _interval(measured: Estimate) -> str:
     return MISSING if measured.ci is None else f"{per_cent(measured.ci[0])} – {per_cent(measured.ci[1])}"
+
+
+def _spent(cost: CostOf, among: int | None) -> str:
+    """Dollars for each of ``among``; of requests that cost nothing the price is not known, which is not free."""
+    unknown = cost.total.requests > 0 and cost.total.dollars == 0
+    return MISSING if unknown else dollars(share(cost.total.dollars, among))
 
 
 def _signed(value: float | None) -> str:

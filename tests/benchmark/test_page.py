@@ -90,6 +90,15 @@ def test_differences_bear_their_sign_and_interval(report: dict[str, Any]) -> Non
     ]  # fmt: skip
 
 
+def test_an_unknown_price_is_not_free(report: dict[str, Any]) -> None:
+    """Requests without a price are a dash; no request at all costs nothing."""
+    report["systems"][2]["scores"]["cost"]["total"]["dollars"] = 0.0
+    html = page(report)
+    assert row_of(html, "efficiency", "minilm+reader")[-2:] == ["–", "–"]
+    assert row_of(html, "overview", "minilm+reader")[-1] == "–"
+    assert row_of(html, "efficiency", "engine")[-2:] == ["0.00", "0.00"]
+
+
 def test_a_pair_of_the_paper_is_told_in_its_order(report: dict[str, Any]) -> None:
     """In Tables 3 and 4 B is the narrower question, which the scores name first; of paraphrases either may be first."""
     html = page(report)
@@ -227,6 +236,9 @@ def test_a_large_run_stays_a_page_that_opens(report: dict[str, Any]) -> None:
     html = page(report)
     assert len(html.encode()) < 10_000_000
     assert html.count('class="question"') == 114
+    left_out = re.search(r"The evidence of ([\d,]+) more errors is left out", html)
+    assert left_out
+    assert int(left_out[1].replace(",", "")) + html.count('class="evidence"') == 114 * 3 * 20
 
 
 def test_equal_reports_give_equal_bytes(whole_report: dict[str, Any]) -> None:
