@@ -15,7 +15,7 @@ __all__ = ["THRESHOLD", "WORDS", "Found", "content_stems", "read"]
 WORDS: Final[dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "offline_reader.toml").read_text(encoding="utf-8")
 )
-#: The share of the question's words that passages must mention for a yes: the best of 0.4 to 1.0 on development records.
+#: The share of the question's words that passages must mention for a yes: on development records the best of 0.4 to 1.
 THRESHOLD: Final = 0.6
 
 _STOP_WORDS: Final = frozenset(WORDS["stop_words"].split())

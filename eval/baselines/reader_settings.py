@@ -15,6 +15,7 @@ from .budget import Budget, Prices
 __all__ = ["NOTES_ARE_SENT", "ReaderOptions", "check_leave", "endpoint", "prices"]
 
 SEND_NOTES: Final = "COHORTIUM_LLM_SEND_NOTES"
+ANSWER_TOKENS: Final = "COHORTIUM_LLM_ANSWER_TOKENS"
 
 #: For help texts: whoever switches a reader or a remote encoder on must have read it.
 NOTES_ARE_SENT: Final = (
@@ -24,6 +25,7 @@ NOTES_ARE_SENT: Final = (
 
 #: One patient's message, not one person before a terminal: longer waits are kept, and more tries made.
 _LIMITS: Final = Limits(tries=5, longest_pause=60.0, answer_tokens=600, requests=0, tokens=0)
+_MOST_ANSWER_TOKENS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,11 @@ def endpoint(environment: Mapping[str, str] | None = None) -> Settings:
     """The chat endpoint of the environment. UsageError when none is set up, or notes may not be sent to it."""
     settings = endpoint_from_environment(environment, hint="see docs/baselines.md, or leave the reader out")
     check_leave(environment)
-    return replace(settings, limits=replace(_LIMITS, seconds=settings.limits.seconds))
+    held = os.environ if environment is None else environment
+    tokens = held.get(ANSWER_TOKENS, "").strip() or str(_LIMITS.answer_tokens)
+    if not (tokens.isascii() and tokens.isdigit() and 0 < int(tokens) <= _MOST_ANSWER_TOKENS):
+        raise UsageError(f"{ANSWER_TOKENS} must be a whole number from 1 to {_MOST_ANSWER_TOKENS:,}")
+    return replace(settings, limits=replace(_LIMITS, seconds=settings.limits.seconds, answer_tokens=int(tokens)))
 
 
 def prices(environment: Mapping[str, str] | None = None, prefix: str = PREFIX) -> Prices:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -20,6 +23,7 @@ from cohortium.eval.baselines.reader_answers import Cited, Verdict, places, read
 from cohortium.eval.baselines.reader_prompt import batches
 from cohortium.eval.baselines.reader_settings import ReaderOptions, check_leave, endpoint, prices
 from cohortium.eval.systems.contract import Outcome, Question, Quote
+from cohortium.eval.systems.corpus import Corpus
 from cohortium.kb.errors import UsageError
 from cohortium.query_lang.llm.endpoint import ChatReply
 
@@ -99,6 +103,18 @@ def test_a_patient_is_asked_about_until_the_first_yes() -> None:
         asked_once = {note.patient_id for note in held.notes if "melanoma of the skin" in note.text}
         first_is_sick = sum(held.by_patient[patient][0].text.count("of the skin") for patient in asked_once)
         assert server.requests == 12 - first_is_sick
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_a_patient_gets_no_more_messages_than_allowed(calls: int) -> None:
+    """Whatever the retriever found; nobody here says yes, so that all of them are sent."""
+    held = corpus(1)
+    notes = tuple(replace(held.notes[1], doc_id=f"d{number}", text="Blood pressure. " * 4) for number in range(9))
+    many = Corpus(notes)
+    with OfflineReader() as server:
+        answer = reader(server, many, characters=70, calls=calls).answer(QUESTION)
+        assert server.requests == calls
+    assert (answer.size, len(answer.ranking), answer.failures) == (0, 1, ())
 
 
 def test_only_the_best_passages_of_a_question_are_read() -> None:
@@ -231,6 +247,43 @@ def test_a_quote_stands_in_the_passage_it_names_word_for_word(passage: int, quot
     assert places([Cited(passage, quote)], PASSAGES) == (() if expected is None else (expected,))
 
 
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["yes", "no", "quote"])
+    | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["eligible", "evidence", "passage", "quote", "other"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.text(max_size=60) | JSON.map(json.dumps) | JSON.map(lambda held: f"so: {json.dumps(held)} that is it"))
+def test_no_answer_is_too_odd_to_be_read(text: str) -> None:
+    """Whatever the bytes are, there is a verdict; a yes has quotes, whatever is none has a reason."""
+    reading = read_answer(ChatReply(text))
+    assert bool(reading.evidence) == (reading.verdict is Verdict.YES)
+    assert bool(reading.reason) == (reading.verdict in (Verdict.NONSENSE, Verdict.REFUSAL))
+    places(reading.evidence, PASSAGES)
+
+
+@given(st.text(alphabet="ab.( \n\t", max_size=40), st.text(alphabet="ab.( \n\t", max_size=6))
+def test_what_is_found_is_what_was_quoted(text: str, quote: str) -> None:
+    """The place holds the words of the quote and begins and ends with them; a quote of whole words is found."""
+    passage = Passage(Quote("d", 7, 7 + len(text)), text, 1.0)
+    for place in places([Cited(1, quote)], [passage]):
+        there = text[place.start - 7 : place.end - 7]
+        assert there.split() == quote.split()
+        assert there == there.strip()
+    words = text.split()
+    if sum(sign.isalnum() for sign in text) >= 3:
+        assert places([Cited(1, " ".join(words))], [passage])
+
+
 def test_equal_quotes_are_one() -> None:
     """A quote given twice is one place."""
     assert len(places([Cited(1, "metastatic melanoma"), Cited(1, "metastatic  melanoma")], PASSAGES)) == 1
@@ -266,6 +319,17 @@ def test_prices_come_from_the_environment() -> None:
     for text in ("free", "-1", "nan", "inf"):
         with pytest.raises(UsageError, match="COHORTIUM_LLM_ANSWER_PRICE"):
             prices({"COHORTIUM_LLM_ANSWER_PRICE": text})
+
+
+def test_the_longest_answer_comes_from_the_environment() -> None:
+    """Models that think before they answer need more; what is no number is told."""
+    with OfflineReader() as server:
+        held = server.environment()
+    assert endpoint(held).limits.answer_tokens == 600
+    assert endpoint({**held, "COHORTIUM_LLM_ANSWER_TOKENS": "4000"}).limits.answer_tokens == 4_000
+    for text in ("0", "-1", "many", "1e3", "9999999"):
+        with pytest.raises(UsageError, match="COHORTIUM_LLM_ANSWER_TOKENS"):
+            endpoint({**held, "COHORTIUM_LLM_ANSWER_TOKENS": text})
 
 
 @pytest.mark.parametrize("name", ["per_patient", "characters", "calls", "threads", "breaks", "passages"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import itertools
 import multiprocessing
 import os
@@ -280,7 +279,7 @@ def test_after_an_interrupt_only_what_is_missing_is_asked(tmp_path: Path, monkey
     def interrupt() -> None:
         for _ in range(10):
             count.acquire()
-        _thread.interrupt_main()
+        os.kill(os.getpid(), signal.SIGINT)
 
     with OfflineReader() as server:
         with AnswerCache(tmp_path / "answers") as cache:
@@ -295,6 +294,20 @@ def test_after_an_interrupt_only_what_is_missing_is_asked(tmp_path: Path, monkey
         assert server.requests == 40
     assert (answer.spent.cached, answer.spent.requests) == (asked, 40 - asked)
     assert answer.cohort == truly(held)
+
+
+def test_an_interrupt_does_not_wait_for_a_server_that_asks_to_be_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a minute of Retry-After is not sat out."""
+    monkeypatch.setattr("cohortium.eval.baselines.offline_reader._RETRY_AFTER", "30")
+    with OfflineReader(seed=1, mix=[Misbehaviour.BUSY]) as server, AnswerCache(tmp_path / "answers") as cache:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            reader(server, corpus(8), cache).answer(QUESTION)
+        assert time.monotonic() - began < 10
+        assert len(cache) == 0
 
 
 def _run(port: int, path: Path) -> None:
