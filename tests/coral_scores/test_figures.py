@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -159,3 +160,34 @@ def test_every_figure_is_a_share(output: frozenset[str], gold: frozenset[str]) -
         for name in ("bleu", "rouge", "precision", "recall", "f1"):
             assert 0 <= found[name] <= 1 + 1e-9
         assert (found.precision, found.recall, found.f1) == (turned.recall, turned.precision, turned.f1)
+
+
+def slow_bleu(output: list[str], references: list[list[str]], *, from_order: int, length: int) -> float:
+    """The definition, word for word: clipped counts, one added from an order on, the brevity penalty of a length."""
+    product = 1.0
+    for order in range(1, 5):
+        grams = Counter(tuple(output[at : at + order]) for at in range(len(output) - order + 1))
+        most: Counter[tuple[str, ...]] = Counter()
+        for reference in references:
+            most |= Counter(tuple(reference[at : at + order]) for at in range(len(reference) - order + 1))
+        more = order >= from_order
+        right = sum((grams & most).values())
+        if order == 1 and not more and not right:
+            return 0.0
+        product *= (right + more) / (sum(grams.values()) + more)
+    return math.exp(min(0, 1 - length / len(output))) * product**0.25
+
+
+WORDS = st.lists(st.sampled_from("abc"), min_size=1, max_size=7)
+
+
+@given(WORDS, st.lists(WORDS, min_size=1, max_size=3))
+def test_bleu_agrees_with_its_definition(output: list[str], references: list[list[str]]) -> None:
+    """Of several references the closest length counts (the shorter of two as close), in the tables the shortest."""
+    texts = [" ".join(one) for one in references]
+    lengths = [len(one) for one in references]
+    closest = min(lengths, key=lambda one: (abs(one - len(output)), one))
+    expected = slow_bleu(output, references, from_order=2, length=closest)
+    assert bleu_4(" ".join(output), texts) == pytest.approx(expected)
+    expected = slow_bleu(output, references, from_order=1, length=min(lengths))
+    assert bleu_4_of_tables(" ".join(output), texts) == pytest.approx(expected)
