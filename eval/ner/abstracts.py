@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from ..scoring import Counts
@@ -73,6 +73,6 @@ def _same(name: str, others: tuple[str, ...]) -> bool:
     return name in others
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def _close(name: str, others: tuple[str, ...]) -> bool:
     return bool(difflib.get_close_matches(name, others, n=1, cutoff=SIMILARITY))

@@ -12,6 +12,7 @@ from ...kb.terminal import Format, NotYet, answer, check_output, counted, print_
 
 _COLUMNS: Final = ("level", "type", "precision", "recall", "f1", "low", "high", "tp", "fp", "fn")
 _SHOWN_PROBLEMS: Final = 20
+NO_LISTS: Final = "none: names are compared as they are written"
 
 
 def ner(
@@ -43,7 +44,7 @@ def ner(
         typer.Option(
             "--terminology",
             metavar="DIR",
-            help="The folder of the corpus's lists of names; else a folder 'terminology' near the corpus.",
+            help="The folder of the corpus's lists of names; else a folder 'terminology' near one of the files.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the confidence intervals.")] = 0,
@@ -80,14 +81,14 @@ def _scores(
 
     known = read_corpus(corpus)
     answers = read_predictions(predictions, known, column, None if types is None else _types(types))
-    folder = terminology or find_folder(corpus)
+    folder = terminology or find_folder(corpus, predictions)
     lists = no_terminology() if folder is None else read_terminology(folder)
     told = score(known, answers, lists, seed=seed).as_dict()
     told["signature"] = {
         "cohortium": __version__,
         "corpus": _file(corpus),
         "predictions": _file(predictions),
-        "terminology": lists.source or "none: names are compared as they are written",
+        "terminology": lists.source or NO_LISTS,
         "seed": seed,
     }
     return told
@@ -140,6 +141,8 @@ def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
         f" {counted(len(documents['not_in_corpus']), 'answer')} to abstracts that the corpus has not;"
         f" {counted(documents['bad_rows'], 'bad row')}"
     )
+    if told["signature"]["terminology"] == NO_LISTS:
+        print(f"no lists of canonical names: {NO_LISTS[6:]}, unlike in the published tables. Hint: --terminology DIR")
     if told["types_not_looked_for"]:
         print(f"not looked for, and not scored: {', '.join(told['types_not_looked_for'])}")
     for name, number in told["unknown_types"].items():

@@ -7,6 +7,7 @@ are a table with a column ``ner_prediction_*_normalized``, or with one column ``
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import re
@@ -224,6 +225,9 @@ def _answer(
     predictions.problems.extend(Problem(place, f"{columns['']}: {reason}") for reason in reading.reasons)
     predictions.unknown_types.update(reading.unknown)
     if form == "tuples":
+        if reading.entities and token_spans(document.tokens, document.text) is None:
+            reason = "the tokens do not stand in the text" if document.text else "no text to find the places in"
+            predictions.problems.append(Problem(place, f"{reason}: scored by abstract, and not by token"))
         return Prediction(document.id, form, entities=tuple(reading.entities))
     tags = reading.tags if reading.tags is not None else ["O"] * len(document.tokens)
     found = entities_of_tags(tags, document.tokens, document.text)
@@ -247,8 +251,6 @@ def _tokens(value: object) -> list[str] | None:
 
 
 def _unquoted(literal: str) -> str:
-    import ast
-
     try:
         return str(ast.literal_eval(literal))
     except (ValueError, SyntaxError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 
 from ..scoring import Counts
 from .abstracts import SIMILARITY
@@ -55,6 +55,6 @@ def _pairs(partners: Sequence[Sequence[int]]) -> int:
     return sum(place(left, set()) for left in range(len(partners)))
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def _alike(one: str, other: str) -> bool:
     return bool(difflib.get_close_matches(other, [one], n=1, cutoff=SIMILARITY))

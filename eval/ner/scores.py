@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from ..bootstrap import interval
+import numpy as np
+
+from ..bootstrap import between, resampled
 from ..metrics import F1, PRECISION, RECALL
-from ..scoring import Counts, value
+from ..scoring import Counts, value, values
 from .abstracts import canonical_names, compare, names_of
 from .documents import Corpus, Document, Prediction, Predictions
 from .placed import exact_counts, overlap_counts
@@ -44,11 +46,12 @@ class Level:
         entities alone; else the usual one is ``micro``.
         """
         pooled = [_sum(one[kind] for kind in types) for one in self.abstracts]
-        told: dict[str, Any] = {"micro": _measures(self.decisions or pooled, seed)}
+        columns = [self.decisions or pooled, pooled, *([one[kind] for one in self.abstracts] for kind in types)]
+        micro, entities, *by_type = _measures(columns, seed)
+        told: dict[str, Any] = {"micro": micro}
         if self.decisions:
-            told["entities"] = _measures(pooled, seed)
-        told["by_type"] = {kind: _measures([one[kind] for one in self.abstracts], seed) for kind in types}
-        return told
+            told["entities"] = entities
+        return {**told, "by_type": dict(zip(types, by_type, strict=True))}
 
 
 @dataclass(slots=True)
@@ -186,16 +189,25 @@ def _sum(counts: Iterable[Counts]) -> Counts:
     return total
 
 
-def _measures(abstracts: Sequence[Counts], seed: int) -> dict[str, Any]:
-    """Precision, recall, F1 and the interval of the F1 over the abstracts, and the counts; None where undefined."""
-    total = _sum(abstracts)
-    bounds = interval(F1, abstracts, seed=seed)
-    return {
-        "precision": value(PRECISION, total),
-        "recall": value(RECALL, total),
-        "f1": value(F1, total),
-        "ci": None if bounds is None else list(bounds),
-        "tp": total.tp,
-        "fp": total.fp,
-        "fn": total.fn,
-    }
+def _measures(columns: Sequence[Sequence[Counts]], seed: int) -> list[dict[str, Any]]:
+    """Of each column of counts (one an abstract): precision, recall, F1 and its interval over the same draws, counts.
+
+    A measure is None where it is undefined.
+    """
+    table = np.array([[(one.tp, one.fp, one.fn, one.tn) for one in column] for column in columns], dtype=np.int64)
+    drawn = values(F1, resampled(table.swapaxes(0, 1), seed=seed))
+    told = []
+    for column, draws in zip(columns, drawn.T, strict=True):
+        total, bounds = _sum(column), between(draws)
+        told.append(
+            {
+                "precision": value(PRECISION, total),
+                "recall": value(RECALL, total),
+                "f1": value(F1, total),
+                "ci": None if bounds is None else list(bounds),
+                "tp": total.tp,
+                "fp": total.fp,
+                "fn": total.fn,
+            }
+        )
+    return told

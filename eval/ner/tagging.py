@@ -12,17 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A typed name in a text. ``start`` and ``end`` are characters, the end exclusive; -1 where it has no place."""
+    """A typed name in a text. ``start`` and ``end`` are characters, the end exclusive."""
 
     start: int
     end: int
     type: str
     text: str
-
-    @property
-    def placed(self) -> bool:
-        """Whether it is known where the name stands."""
-        return 0 <= self.start < self.end
 
 
 #: first token, token behind the last, type
@@ -54,13 +49,15 @@ def token_spans(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | Non
 
 
 def entities_of_tags(tags: Sequence[str], tokens: Sequence[str], text: str) -> list[Entity]:
-    """The entities of a tagged text: their words joined by blanks, and their places where the tokens stand in it."""
-    spans = token_spans(tokens, text)
-    found = []
-    for begin, end, kind in chunks(tags):
-        start, stop = (spans[begin][0], spans[end - 1][1]) if spans else (-1, -1)
-        found.append(Entity(start, stop, kind, " ".join(tokens[begin:end])))
-    return found
+    """The entities of a tagged text: their words joined by blanks, and their places.
+
+    Where the tokens do not all stand in the text, the places are those in the tokens joined by blanks.
+    """
+    spans = token_spans(tokens, text) or token_spans(tokens, " ".join(tokens)) or []
+    return [
+        Entity(spans[begin][0], spans[end - 1][1], kind, " ".join(tokens[begin:end]))
+        for begin, end, kind in chunks(tags)
+    ]
 
 
 def token_types(tags: Iterable[str]) -> list[str]:
@@ -72,8 +69,7 @@ def token_types_of_entities(entities: Iterable[Entity], spans: Sequence[tuple[in
     """The type of each token by the place of its first letter; of entities over one another, the first."""
     types = [""] * len(spans)
     for entity in entities:
-        if entity.placed:
-            for at, (start, _) in enumerate(spans):
-                if entity.start <= start < entity.end and not types[at]:
-                    types[at] = entity.type
+        for at, (start, _) in enumerate(spans):
+            if entity.start <= start < entity.end and not types[at]:
+                types[at] = entity.type
     return types

@@ -8,6 +8,7 @@ Source: NeuroTrialNER, section 4.2 and appendix C; Wood (2023) for the form of d
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from ...kb.errors import UsageError
 from .types import vocabulary
 
 FOLDER: Final = "terminology"
+SHARED: Final = "COHORTIUM_SHARED"
 _LEVELS_UP: Final = 3
 #: One word, or two joined by a blank or hyphen, and at most one capital behind them.
 _DRUG_NAME: Final = re.compile(r"[A-Za-z0-9,]+[ -]?[A-Za-z0-9-]+([ -][A-Z])?")
@@ -51,10 +53,16 @@ class Terminology:
         return sum(name.lower().strip() in known for name in names)
 
 
-def find_folder(corpus: Path) -> Path | None:
-    """The folder ``terminology`` beside the corpus, or beside one of the three folders around it."""
-    place = corpus.absolute().parent
-    for folder in (place, *place.parents)[: _LEVELS_UP + 1]:
+def find_folder(*files: Path) -> Path | None:
+    """The first folder ``terminology`` beside one of the files, or beside one of the three folders around it.
+
+    Else the one in the folder of open corpora that the environment names (``COHORTIUM_SHARED``), if it has one.
+    """
+    places = [file.absolute().parent for file in files]
+    near = [folder for place in places for folder in (place, *place.parents)[: _LEVELS_UP + 1]]
+    if os.environ.get(SHARED):
+        near.append(Path(os.environ[SHARED]) / "data" / "neurotrialner")
+    for folder in near:
         if any((folder / FOLDER / str(row["file"])).is_file() for row in vocabulary().lists):
             return folder / FOLDER
     return None

@@ -14,7 +14,7 @@ from cohortium.eval.scoring import Counts
 
 
 def entity(text: str, kind: str = "CONDITION") -> Entity:
-    return Entity(-1, -1, kind, text)
+    return Entity(0, len(text), kind, text)
 
 
 # Each pair was counted by hand by the paper's rules: what is close on both sides, on one, on none.

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
+from cohortium.eval.ner.documents import read_corpus, read_predictions
 
 Table = Callable[..., Path]
 Told = Callable[..., dict[str, Any]]
@@ -155,6 +158,25 @@ def test_canonical_forms_come_from_a_folder_beside_the_corpus(trials: Path, tabl
     assert scores["signature"]["terminology"] == "terminology"
 
 
+def test_scores_without_lists_say_so(trials: Path, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no list of canonical names is found, or one that is named has none, the user hears of it."""
+    monkeypatch.delenv("COHORTIUM_SHARED", raising=False)
+    words = ["eval", "ner", "--corpus", str(trials), "--predictions", str(table([{"nct_id": "NCT1", COLUMN: "[]"}]))]
+    result = CliRunner().invoke(app, words, prog_name="cohortium")
+    assert result.exit_code == 0
+    assert "names are compared as they are written, unlike in the published tables" in result.output
+    assert CliRunner().invoke(app, [*words, "--terminology", str(trials.parent)], prog_name="cohortium").exit_code == 2
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(alphabet="ab',\"[](){}\n|0-BO", max_size=80))
+def test_every_table_is_read(tmp_path: Path, trials: Path, rest: str) -> None:
+    """Whatever stands below the header, the table is read or a wrong call is told."""
+    path = tmp_path / "any.csv"
+    path.write_text(f"nct_id,{COLUMN}\nNCT1,[]\nNCT2,{rest}", encoding="utf-8")
+    assert "NCT1" in read_predictions(path, read_corpus(trials)).answers
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -175,8 +197,8 @@ def test_wrong_calls_say_what_instead(trials: Path, table: Table, words: list[st
         "other": table([{"nct_id": "NCT9", COLUMN: "[]"}], "other.csv"),
         "two": table([{"nct_id": "NCT1", COLUMN: "[]", "ner_prediction_b_normalized": "[]"}], "two.csv"),
     }
-    given = [str(files.get(word, word)) for word in words]
-    result = CliRunner().invoke(app, ["eval", "ner", "--corpus", str(trials), *given], prog_name="cohortium")
+    told = [str(files.get(word, word)) for word in words]
+    result = CliRunner().invoke(app, ["eval", "ner", "--corpus", str(trials), *told], prog_name="cohortium")
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
 
@@ -201,3 +223,15 @@ def test_the_gold_of_the_development_split_scores_one(authors: Callable[[str], P
     assert scores["exact"]["micro"]["f1"] == scores["partial"]["micro"]["f1"] == 1
     assert scores["entity"]["exact"]["micro"]["f1"] == 1
     assert scores["token"]["micro"]["f1"] > 0.99
+
+
+def test_tuples_without_a_text_have_no_places(table: Table, told: Told, tmp_path: Path) -> None:
+    """Tokens alone place tags but not tuples: those are scored by abstract, and told."""
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(json.dumps({"nct_id": "NCT1", "tokens": ["Gout", "-", "free"], "ner_tags": ["B-COND", "O", "O"]}))
+    tags = told(path, table([{"nct_id": "NCT1", COLUMN: "['B-COND', 'O', 'B-COND']"}]))
+    assert tags["entity"]["exact"]["by_type"]["CONDITION"]["precision"] == 0.5
+    tuples = told(path, table([{"nct_id": "NCT1", COLUMN: "[(0, 4, 'CONDITION', 'Gout')]"}]))
+    assert tuples["exact"]["micro"]["f1"] == 1
+    assert tuples["token"]["by_type"]["CONDITION"]["f1"] == 0
+    assert "no text to find the places in" in tuples["problems"][0]["reason"]
