@@ -20,7 +20,7 @@ _NAME: Final = 40
 
 #: For :func:`cohortium.eval.html.document`: rows of the paper are set off, also without colour.
 STYLE: Final = """
-tr.paper td, tr.paper th { background: var(--band); font-style: italic; }
+tr.paper td, tr.paper th { background: var(--band); font-style: italic; white-space: nowrap; }
 tr.section th { padding-top: .9rem; border-bottom: 2px solid var(--line); font-weight: 600; }
 tbody th { font-weight: 500; } th.name { white-space: nowrap; }
 th.group { text-align: center; border-left: 1px solid var(--line); }

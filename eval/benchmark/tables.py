@@ -126,7 +126,7 @@ def retrieval(report: BenchmarkReport, paper: Paper) -> Table:
     for size in (one for one in SIZES if one != "zero"):
         parts = [(one.name, one.scores.by_size[size]) for one in report.systems if size in one.scores.by_size]
         rows.append(Row((_heading(size, parts, paper),), SECTION))
-        for name, part in parts:
+        for name, part in _asked(parts):
             top = part.oracle_top_k or Part()
             rows.append(
                 Row((
@@ -158,7 +158,7 @@ def full(report: BenchmarkReport, paper: Paper) -> Table:
     for size in SIZES:
         parts = [(one.name, one.scores.by_size[size]) for one in report.systems if size in one.scores.by_size]
         rows.append(Row((_heading(size, parts, paper),), SECTION))
-        for name, part in parts:
+        for name, part in _asked(parts):
             # Of questions that nobody matches there is nothing to take a share of but the patients themselves.
             shown = [MISSING if size == "zero" and one in _THREE else _spread(getattr(part, one)) for one in _FOUR]
             rows.append(Row((name, "this run", *shown)))
@@ -243,22 +243,32 @@ def outcomes(report: BenchmarkReport) -> Table:
 
 
 def index(report: BenchmarkReport, paper: Paper) -> Table:
-    """What was built before the first question: whatever each system tells of it."""
-    keys = list(dict.fromkeys(key for one in report.systems for key, value in one.index.items() if _plain(value)))
-    rows = [
-        Row((one.name, *(_fact(key, one.index.get(key)) for key in keys)))
-        for one in report.systems
-        if one.index and keys
-    ]
+    """What was built before the first question: whatever each system tells of it, and bytes a chunk."""
+    told = {one.name: _with_bytes_a_chunk(one.index) for one in report.systems if one.index}
+    keys = list(dict.fromkeys(key for facts in told.values() for key, value in facts.items() if _plain(value)))
+    rows = [Row((name, *(_fact(key, facts.get(key)) for key in keys))) for name, facts in told.items() if keys]
     if rows and "chunks" in keys:
         cells = (count(paper.chunks) if key == "chunks" else MISSING for key in keys)
         rows.append(Row(("all retrievers of the paper", *cells), PAPER))
+    words = {key for key in keys if any(isinstance(facts.get(key), str) for facts in told.values())}
     return Table(
         "index",
         "Indexes",
-        (_SYSTEM, *(Column(key.replace("_", " ")) for key in keys)),
+        (_SYSTEM, *(Column(key.replace("_", " "), words=key in words) for key in keys)),
         tuple(rows),
     )
+
+
+def _with_bytes_a_chunk(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    chunks, held = facts.get("chunks"), facts.get("bytes")
+    if not chunks or not isinstance(chunks, int) or not isinstance(held, int):
+        return facts
+    return {**facts, "bytes_a_chunk": held / chunks}
+
+
+def _asked(parts: Sequence[tuple[str, Part]]) -> list[tuple[str, Part]]:
+    """Without those of no question: the heading says that there is none."""
+    return [(name, part) for name, part in parts if part.questions]
 
 
 def _heading(size: str, parts: Sequence[tuple[str, Part]], paper: Paper) -> str:

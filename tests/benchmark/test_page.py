@@ -90,6 +90,27 @@ def test_differences_bear_their_sign_and_interval(report: dict[str, Any]) -> Non
     ]  # fmt: skip
 
 
+def test_bytes_a_chunk_follow_from_what_an_index_tells(report: dict[str, Any]) -> None:
+    """Of an index that tells its bytes and its chunks; words stand to the left, what is no single fact is left out."""
+    report["systems"] = report["systems"][:2]
+    report["systems"][0]["index"] = {"what": "knowledge base", "bytes": 5000, "events": {"diagnosis": 3}}
+    report["systems"][1]["index"] = {"what": "FAISS flat", "bytes": 854061, "chunks": 556}
+    html = page(report)
+    assert row_of(html, "index", "engine") == ["engine", "knowledge base", "5,000", "–", "–"]
+    assert row_of(html, "index", "minilm-flat") == ["minilm-flat", "FAISS flat", "854,061", "556", "1,536"]
+    assert "<td>FAISS flat</td>" in html
+
+
+def test_a_class_without_questions_is_a_heading_alone(report: dict[str, Any]) -> None:
+    """Of few patients there may be no sparse question: that is told once, not as rows of dashes."""
+    for system in report["systems"]:
+        system["scores"]["by_size"]["sparse"] = {"questions": 0, "mean": "micro"}
+    html = page(report)
+    assert "Sparse: 0 questions" in html
+    with pytest.raises(IndexError):
+        row_of(html, "table-1", "engine", 2)
+
+
 def test_an_unknown_price_is_not_free(report: dict[str, Any]) -> None:
     """Requests without a price are a dash; no request at all costs nothing."""
     report["systems"][2]["scores"]["cost"]["total"]["dollars"] = 0.0
