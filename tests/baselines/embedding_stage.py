@@ -48,7 +48,7 @@ class Stage:
 
     def settings(self, **limits: float) -> Settings:
         held = embedding_endpoint(self.environment())._settings
-        return replace(held, limits=replace(held.limits, **{"seconds": 5.0, "pause": 0.005, "tries": 3, **limits}))
+        return replace(held, limits=replace(held.limits, **{"seconds": 20.0, "pause": 0.005, "tries": 3, **limits}))
 
     def encoder(self, limits: dict[str, float] | None = None, **options: Any) -> EndpointEncoder:
         return EndpointEncoder(self.settings(**(limits or {})), EmbeddingOptions(**options))

@@ -73,7 +73,7 @@ def reader(
     **options: Any,
 ) -> Reader:
     """A reader over everybody, with quick limits."""
-    settings = server.settings(**{"seconds": 5.0, "pause": 0.005, "tries": 3, **(limits or {})})
+    settings = server.settings(**{"seconds": 20.0, "pause": 0.005, "tries": 3, **(limits or {})})
     return Reader(Everybody(held), held, settings, ReaderOptions(**{"passages": None, **options}), cache)
 
 

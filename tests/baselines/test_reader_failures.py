@@ -42,11 +42,16 @@ KINDS = {
 GOOD = [one for one in Misbehaviour if one not in KINDS]
 
 
+def patience(kind: Misbehaviour) -> dict[str, float]:
+    """Little where the server will be late for sure, plenty where a busy machine might make it so."""
+    return {"seconds": 0.2 if kind is Misbehaviour.TIMEOUT else 20.0}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_failure_is_counted_once_by_its_kind(kind: Misbehaviour) -> None:
     """When all patients fail the question has failed, whatever the server wrote."""
     with OfflineReader(seed=1, mix=[kind]) as server:
-        answer = reader(server, corpus(3), limits={"seconds": 0.3}).answer(QUESTION)
+        answer = reader(server, corpus(3), limits=patience(kind)).answer(QUESTION)
     assert answer.outcome is Outcome.FAILED
     assert [(one.patient_id, one.kind) for one in answer.failures] == [
         (patient, KINDS[kind]) for patient in ("P0000", "P0001", "P0002")
@@ -79,7 +84,7 @@ def test_in_a_mix_each_patient_fails_as_the_seed_drew_and_the_rest_is_right(monk
     monkeypatch.setattr("cohortium.eval.baselines.offline_reader.drawn", spy)
     held = corpus(60)
     with OfflineReader(seed=5) as server:
-        answer = reader(server, held, limits={"seconds": 0.5}, threads=8).answer(QUESTION)
+        answer = reader(server, held, limits={"seconds": 2.0}, threads=8).answer(QUESTION)
     expected = {f"P{int(number):04}": KINDS[kind] for number, kind in drew.items() if kind in KINDS}
     assert len(drew) == 60
     assert len(set(expected.values())) == 5
@@ -254,7 +259,7 @@ def test_failures_of_the_line_are_asked_again_and_answers_are_not(tmp_path: Path
         (Misbehaviour.TRUNCATED, 0), (Misbehaviour.HUGE, 0),
     ]:  # fmt: skip
         with OfflineReader(seed=1, mix=[kind]) as server, AnswerCache(tmp_path / kind) as cache:
-            system = reader(server, held, cache, limits={"seconds": 0.2})
+            system = reader(server, held, cache, limits=patience(kind))
             first = system.answer(QUESTION)
             assert len(cache) == kept, kind
             before = server.requests
@@ -314,7 +319,7 @@ def _run(port: int, path: Path) -> None:
     """What the process that is killed does."""
     server = OfflineReader(port)
     with AnswerCache(path) as cache:
-        reader(server, corpus(300), cache).answer(QUESTION)
+        reader(server, corpus(600), cache).answer(QUESTION)
 
 
 def test_after_a_kill_only_what_is_missing_is_asked(tmp_path: Path) -> None:
@@ -329,16 +334,19 @@ def test_after_a_kill_only_what_is_missing_is_asked(tmp_path: Path) -> None:
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join()
-        time.sleep(0.1)
-        asked = server.requests
-        assert 20 <= asked < 300
+        asked = -1
+        while asked != server.requests:
+            # What the killed process had sent may still lie before the server.
+            asked = server.requests
+            time.sleep(0.4)
+        assert 20 <= asked < 600
         with AnswerCache(path) as cache:
             done = len(cache)
-            answer = reader(server, corpus(300), cache).answer(QUESTION)
+            answer = reader(server, corpus(600), cache).answer(QUESTION)
         assert asked - 4 <= done <= asked
-        assert server.requests == asked + 300 - done
-    assert (answer.spent.cached, answer.spent.requests) == (done, 300 - done)
-    assert answer.cohort == truly(corpus(300))
+        assert server.requests == asked + 600 - done
+    assert (answer.spent.cached, answer.spent.requests) == (done, 600 - done)
+    assert answer.cohort == truly(corpus(600))
 
 
 def test_the_cache_is_its_owners_alone_and_holds_no_passage(tmp_path: Path) -> None:
