@@ -134,7 +134,10 @@ def _tokens(answer: Mapping[str, Any], messages: Sequence[Message], text: str) -
     usage = answer.get("usage")
     told = {name: count for name, count in usage.items() if _is_count(count)} if isinstance(usage, dict) else {}
     sent = sum(len(message["content"]) for message in messages)
-    total = told.get("total_tokens", 0) or (sent + len(text)) // CHARACTERS_A_TOKEN
+    parts = (
+        told["prompt_tokens"] + told["completion_tokens"] if {"prompt_tokens", "completion_tokens"} <= set(told) else 0
+    )
+    total = told.get("total_tokens", 0) or parts or (sent + len(text)) // CHARACTERS_A_TOKEN
     received = told.get("completion_tokens", len(text) // CHARACTERS_A_TOKEN)
     return told.get("prompt_tokens", max(0, total - received)), received, total
 

@@ -70,6 +70,52 @@ def test_options_that_were_refused_are_not_tried_again(stage: Stage) -> None:
     assert len(stage.seen) == 3
 
 
+def test_a_message_that_is_refused_whatever_its_options_costs_the_next_none_of_them(stage: Stage) -> None:
+    """A filter that answers 400 says nothing of the options: the next message is asked for a steady answer again."""
+    stage.play(status(400), status(400), status(400), says("two"))
+    endpoint = ChatEndpoint(stage.settings())
+    with pytest.raises(EndpointError):
+        endpoint.ask(MESSAGES)
+    endpoint.ask(MESSAGES)
+    assert "temperature" in stage.seen[-1].sent
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(401, "connection"), (404, "connection"), (413, "refusal"), (408, "timeout"), (429, "rate_limit"),
+     (500, "connection"), (504, "timeout"), (301, "connection")],
+)  # fmt: skip
+def test_a_failure_tells_its_kind_and_status(stage: Stage, code: int, kind: str) -> None:
+    """One word, for those who count failures."""
+    stage.play(status(code))
+    with pytest.raises(EndpointError) as told:
+        ChatEndpoint(stage.settings(), lambda _: None).ask(MESSAGES)
+    assert told.value.kind == kind
+    assert told.value.status == (0 if code == 301 else code)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42}, (40, 2, 42)),
+        ({"prompt_tokens": 40, "completion_tokens": 2}, (40, 2, 42)),
+        ({"total_tokens": 42}, (41, 1, 42)),
+        ({"prompt_tokens": -1, "completion_tokens": True, "total_tokens": "42"}, (3, 1, 4)),
+        ([], (3, 1, 4)),
+        (None, (3, 1, 4)),
+    ],
+)
+def test_tokens_are_told_as_the_server_reports_them(
+    stage: Stage, usage: object, expected: tuple[int, int, int]
+) -> None:
+    """Sent and received apart; what is not reported, or is no count, is a quarter of the characters."""
+    answer = {"choices": [{"message": {"content": "answer"}}], "usage": usage}
+    stage.play(raw(json.dumps(answer).encode()))
+    endpoint = ChatEndpoint(stage.settings())
+    reply = endpoint.ask(MESSAGES)
+    assert (reply.prompt_tokens, reply.answer_tokens, endpoint.tokens) == expected
+
+
 @pytest.mark.parametrize("code", [408, 429, 500, 502, 503, 504])
 def test_a_busy_server_is_asked_again_after_a_growing_pause(stage: Stage, slept: list[float], code: int) -> None:
     """Two failures, then the answer: the second pause is twice the first."""
