@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from . import __version__
 from .engine.commands import COMMANDS as ENGINE_COMMANDS
+from .eval.benchmark.command import COMMANDS as BENCH_COMMANDS
 from .eval.commands import COMMANDS as EVAL_COMMANDS
 from .eval.verify.command import COMMANDS as PROOF_COMMANDS
 from .ingest.commands import COMMANDS as INGEST_COMMANDS
@@ -26,11 +27,15 @@ INTERRUPTED = 130
 
 #: Commands that are planned, with the part of the project that brings each.
 LATER = {
-    "bench": "benchmarks and generated corpora",
     "train": "training of recognisers",
     "check": "the care of knowledge bases",
     "export": "the exchange of knowledge bases",
     "diff": "the comparison of two knowledge bases",
+}
+
+
+BENCH_LATER = {
+    "make-kb": "the scale of a million patients",
 }
 
 
@@ -105,6 +110,13 @@ _eval = typer.Typer(help="Score answers against labels.", no_args_is_help=True)
 for _name, _command in EVAL_COMMANDS:
     _eval.command(_name)(_command)
 app.add_typer(_eval, name="eval")
+
+_bench = typer.Typer(help="Set systems side by side; make corpora to do so.", no_args_is_help=True)
+for _name, _command in BENCH_COMMANDS:
+    _bench.command(_name)(_command)
+for _name, _part in BENCH_LATER.items():
+    _add_later(_bench, _name, _part)
+app.add_typer(_bench, name="bench")
 
 _ontology = typer.Typer(help="Look into the ontology, check it, add to it.", no_args_is_help=True)
 for _name, _command in ONTOLOGY_COMMANDS:

@@ -271,11 +271,22 @@ class Cohort:
 
         if top is not None and top < 0:
             raise UsageError("rank: 'top' is the number of patients to list, 0 or more")
+        return ranked(self.query, self._kb, self._by_certainty(), top)
+
+    def by_strength(self) -> Iterator[tuple[World, str, float]]:
+        """All patients in the order of :meth:`rank`, each with their world and strength alone: half its cost."""
+        from .rank import by_strength
+
+        for world, patient, strength in by_strength(self.query, self._kb, self._by_certainty(), None):
+            yield world, patient, strength.value
+
+    def _by_certainty(self) -> dict[World, BitMap]:
+        """Each of the patients under the strongest world that has them."""
         rest, by_world = self.numbers, {}
         for world, cohort in ((World.CERTAIN, self.certain), (World.BELIEVED, self.believed)):
             by_world[world] = rest & cohort.numbers
             rest = rest - cohort.numbers
-        return ranked(self.query, self._kb, {**by_world, World.POSSIBLE: rest}, top)
+        return {**by_world, World.POSSIBLE: rest}
 
     def parts(self) -> list[tuple[Cohort, int]]:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first

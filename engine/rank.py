@@ -5,6 +5,7 @@ What the strength of evidence is, is told in :mod:`.strength` and ``docs/why_not
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -48,30 +49,45 @@ def ranked(
     Each patient is read; of a world whose patients cannot be among the first, none is.
     """
     text = QueryText(query)
-    meaning = Meaning(kb.concepts, kb.scales, query.definitions)
     found: list[RankedPatient] = []
+    for world, patient, strength in by_strength(query, kb, by_world, top):
+        shown = None
+        if strength.event is not None:
+            shown = EvidenceReader(kb.journey(patient), kb.concepts).shown(strength.event)
+        found.append(
+            RankedPatient(
+                len(found) + 1,
+                patient,
+                world.name.lower(),
+                _rounded(strength),
+                text.shown(strength.path),
+                *text[strength.path],
+                strength.says,
+                shown,
+            )
+        )
+    return tuple(found)
+
+
+def by_strength(
+    query: nodes.Query, kb: KnowledgeBase, by_world: dict[World, BitMap], top: int | None
+) -> Iterator[tuple[World, str, Strength]]:
+    """The same patients in the same order, each with the world and the strength that place them."""
+    meaning = Meaning(kb.concepts, kb.scales, query.definitions)
+    left = top
     for world in sorted(by_world, reverse=True):
+        if left == 0:
+            return
         scored: list[tuple[float, str, Strength]] = []
-        for number in by_world[world] if top is None or len(found) < top else ():
+        for number in by_world[world]:
             patient = kb.patients[number]
             strength = Strengths(query, View.of(kb.journey(patient)), meaning).of_query(world)
-            scored.append((-round(strength.value, 6), patient, strength))
+            scored.append((-_rounded(strength), patient, strength))
         scored.sort(key=lambda one: one[:2])
-        for value, patient, strength in scored if top is None else scored[: top - len(found)]:
-            span = text[strength.path]
-            shown = None
-            if strength.event is not None:
-                shown = EvidenceReader(kb.journey(patient), kb.concepts).shown(strength.event)
-            found.append(
-                RankedPatient(
-                    len(found) + 1,
-                    patient,
-                    world.name.lower(),
-                    -value,
-                    text.shown(strength.path),
-                    *span,
-                    strength.says,
-                    shown,
-                )
-            )
-    return tuple(found)
+        for _, patient, strength in scored[:left]:
+            yield world, patient, strength
+        left = None if left is None else left - min(left, len(scored))
+
+
+def _rounded(strength: Strength) -> float:
+    return round(strength.value, 6)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable
 
-from ..acr.bank import BankQuery, load_bank
+from .. import signature
+from ..acr.bank import load_bank
 from ..systems.contract import Question
+from .agreement import load_paraphrases
 
 
 def bank_questions(only: Collection[int] = ()) -> tuple[Question, ...]:
@@ -15,18 +16,14 @@ def bank_questions(only: Collection[int] = ()) -> tuple[Question, ...]:
     unknown = sorted(set(only) - {one.id for one in bank})
     if unknown:
         raise ValueError(f"the bank has no query {', '.join(map(str, unknown))}")
-    return tuple(_question(one) for one in bank if not only or one.id in only)
+    return tuple(Question(str(one.id), one.text, one.query, one.id) for one in bank if not only or one.id in only)
+
+
+def other_wordings(only: Collection[int] = ()) -> tuple[Question, ...]:
+    """The shipped paraphrases of the bank's questions; ``only`` of those ids (of all without any)."""
+    return tuple(one.question for one in load_paraphrases() if not only or one.of in only)
 
 
 def sha256_of(questions: Iterable[Question]) -> str:
-    """The hash of all words and formal queries that are asked."""
-    total = hashlib.sha256()
-    for one in questions:
-        for part in (one.id, one.text, one.query):
-            data = part.encode()
-            total.update(len(data).to_bytes(8, "big") + data)
-    return total.hexdigest()
-
-
-def _question(one: BankQuery) -> Question:
-    return Question(str(one.id), one.text, one.query, one.id)
+    """The hash of all ids, words and formal queries that are asked."""
+    return signature.sha256_of(part for one in questions for part in (one.id, one.text, one.query))

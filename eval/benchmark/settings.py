@@ -33,17 +33,20 @@ class EngineSetting(_Setting):
 
 
 class RetrieverSetting(_Setting):
-    """A dense retriever; ``encoder`` is a name of ``encoders.toml``."""
+    """A dense retriever; ``encoder`` is a name of ``encoders.toml``. ``way``: what its cut is tuned by."""
 
     kind: Literal["retriever"]
     encoder: str
     index: Literal["flat", "ivf", "hnsw"] = "flat"
+    way: Literal["share", "threshold", "both"] = "share"
 
 
 class LexicalSetting(_Setting):
-    """BM25."""
+    """BM25 over the chunks of an ``encoder``."""
 
     kind: Literal["lexical"]
+    encoder: str
+    way: Literal["share", "threshold", "both"] = "share"
 
 
 class ReaderSetting(_Setting):

@@ -75,15 +75,20 @@ def asked(question: Question) -> str:
 
 
 def answer_as_dict(answer: Answer) -> dict[str, Any]:
-    """An answer as JSON; a patient of the ranking is ``[id, score, [[doc_id, start, end], …]]``."""
+    """An answer as JSON; a patient of the ranking is ``[id, score, [[doc_id, start, end], …]]``, and those behind the
+    cohort have no quotes any more."""
     return {
         "question": answer.question_id,
         "outcome": answer.outcome.value,
         "reason": answer.reason,
         "size": answer.size,
         "ranking": [
-            [one.patient_id, one.score, [[quote.doc_id, quote.start, quote.end] for quote in one.quotes]]
-            for one in answer.ranking
+            [
+                one.patient_id,
+                one.score,
+                [[quote.doc_id, quote.start, quote.end] for quote in one.quotes if place < answer.size],
+            ]
+            for place, one in enumerate(answer.ranking)
         ],
         "failures": [[one.patient_id, one.kind, one.reason] for one in answer.failures],
         "spent": asdict(answer.spent),

@@ -5,23 +5,33 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ...engine.api import OpenKb
 from ...engine.api import open as open_kb
 from ...ingest.pipeline import run_ingest
+from ...ingest.progress import Bar
 from ...kb.model import Note, World
+from ..acr.labels import Labels
 from ..systems.contract import System
 from ..systems.corpus import Corpus
 from ..systems.engine import AskedBy, EngineSystem
-from .settings import EngineSetting, Setting
+from .questions import bank_questions
+from .settings import EngineSetting, LexicalSetting, ReaderSetting, RetrieverSetting, Setting, retriever_of
+
+if TYPE_CHECKING:
+    from ..baselines.chunks import Chunks
+    from ..baselines.encoders import Encoder
+    from ..baselines.retriever import Retriever
 
 #: Beside what was built: of which notes, and what it cost.
 _BUILT: Final = "built.json"
+#: Cuts that were tuned once, by the name of the system.
+_TUNED: Final = Path(__file__).parent.parent / "baselines" / "tuned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +46,28 @@ class Made:
 class Workshop:
     """Builds what systems need, each thing once; a context manager that closes what it opened."""
 
-    def __init__(self, folder: Path, corpus: Corpus, *, kb: Path | None = None, workers: int = 1) -> None:
-        """``kb``: a knowledge base of these notes that is there already; by default one is made in ``folder``."""
+    def __init__(
+        self,
+        folder: Path,
+        corpus: Corpus,
+        *,
+        known: Sequence[Setting] = (),
+        kb: Path | None = None,
+        tuning: tuple[Corpus, Labels] | None = None,
+        workers: int = 1,
+        shown: Bar | None = None,
+    ) -> None:
+        """``known``: the settings among which a reader finds its retriever. ``kb``: a knowledge base of these notes
+        that is there already; by default one is made in ``folder``. ``tuning``: notes and labels of other patients, on
+        which retrievers are cut; by default as it was found once and is shipped.
+        """
         self._folder = folder
         self._corpus = corpus
+        self._known = known
         self._kb = kb
+        self._tuning = tuning
         self._workers = workers
+        self._shown = shown
         self._open = ExitStack()
         self._held: dict[str, tuple[Any, Mapping[str, Any]]] = {}
 
@@ -53,9 +79,14 @@ class Workshop:
 
     def make(self, setting: Setting) -> Made:
         """The system of a setting. UsageError where something that it needs is not there."""
-        if isinstance(setting, EngineSetting):
-            return self._engine(setting)
-        raise NotImplementedError(setting.kind)
+        match setting:
+            case EngineSetting():
+                return self._engine(setting)
+            case RetrieverSetting() | LexicalSetting():
+                retriever, index = self._retriever(setting)
+                return Made(retriever, "control" if setting.kind == "lexical" else "retriever", index)
+            case ReaderSetting():
+                return self._reader(setting)
 
     def knowledge_base(self, notes: str = "together") -> OpenKb:
         """The open knowledge base of all records, or (``alone``) of single notes."""
@@ -107,6 +138,116 @@ class Workshop:
         kb = self._open.enter_context(open_kb(place))
         return kb, {"what": "knowledge base", "bytes": _bytes(place), **built, **_counts(kb)}
 
+    # --- retrievers and readers -------------------------------------------------------------------------------------
+
+    def _retriever(self, setting: RetrieverSetting | LexicalSetting) -> tuple[Retriever, Mapping[str, Any]]:
+        return self._once(f"retriever/{setting.name}", lambda: self._cut_retriever(setting))
+
+    def _cut_retriever(self, setting: RetrieverSetting | LexicalSetting) -> tuple[Retriever, Mapping[str, Any]]:
+        retriever, index = self._searching(setting, self._corpus, self._folder)
+        if self._tuning is not None:
+            from ..baselines.tuning import tune
+
+            corpus, labels = self._tuning
+            other, _ = self._searching(setting, corpus, self._folder / "tuning")
+            choice = tune(other, bank_questions(), labels, way=setting.way)
+            return retriever.with_cut(choice.cut, choice.signature()), index
+        shipped = _TUNED / f"{setting.name}.json"
+        if shipped.is_file():
+            from ..baselines.tuning import load_choice
+
+            return retriever.with_cut(*load_choice(shipped)), index
+        return retriever, index
+
+    def _searching(
+        self, setting: RetrieverSetting | LexicalSetting, corpus: Corpus, folder: Path
+    ) -> tuple[Retriever, Mapping[str, Any]]:
+        """A retriever that is not cut yet, and what its index took."""
+        from ..baselines.nearest import IndexSettings
+        from ..baselines.retriever import dense, lexical
+
+        chunks = self._chunks(setting.encoder, corpus)
+        told: dict[str, Any] = {"chunks": len(chunks)}
+        if isinstance(setting, LexicalSetting):
+            begun = time.perf_counter()
+            made = lexical(chunks, name=setting.name)
+            return made, {"what": "BM25", "seconds": time.perf_counter() - begun, **told}
+        place = folder / "vectors" / setting.encoder
+        made = dense(
+            chunks,
+            self._encoder(setting.encoder),
+            place,
+            IndexSettings(kind=setting.index),
+            name=setting.name,
+            shown=self._shown,
+        )
+        return made, {"what": f"FAISS {setting.index}", **told, **self._vector_facts(place, made)}
+
+    def _vector_facts(self, place: Path, made: Retriever) -> dict[str, Any]:
+        """What encoding took, over all the runs that it took, and what the index takes."""
+        from ..baselines.nearest import DenseSearch
+
+        filled = made.built
+        if filled is None or not isinstance(made.search, DenseSearch):
+            return {}
+        index = made.search.index
+        before = self._built(place) or {"seconds": 0.0, "encoded": 0}
+        cost = {
+            "seconds": before["seconds"] + (filled.seconds if filled.encoded else 0.0),
+            "encoded": before["encoded"] + filled.encoded,
+        }
+        if filled.encoded:
+            self._tell_built(place, cost)
+        return {
+            "encoding_seconds": cost["seconds"],
+            "encoded": cost["encoded"],
+            "chunks_a_second": cost["encoded"] / cost["seconds"] if cost["seconds"] else None,
+            "different": filled.different,
+            "seconds": index.seconds,
+            "bytes": index.bytes,
+            "bytes_a_chunk": index.bytes / index.size if index.size else None,
+        }
+
+    def _chunks(self, encoder: str, corpus: Corpus) -> Chunks:
+        from ..baselines.chunks import split
+
+        chunks: Chunks = self._once(
+            f"chunks/{encoder}/{corpus.sha256}",
+            lambda: (split(corpus, self._encoder(encoder), shown=self._shown), {}),
+        )[0]
+        return chunks
+
+    def _encoder(self, name: str) -> Encoder:
+        from ..baselines.local_encoder import LocalEncoder
+
+        encoder: Encoder = self._once(
+            f"encoder/{name}", lambda: (LocalEncoder(name=name, precision="bfloat16", threads=os.cpu_count()), {})
+        )[0]
+        return encoder
+
+    def _reader(self, setting: ReaderSetting) -> Made:
+        from ..baselines import reader_settings
+        from ..baselines.offline_reader import OfflineReader
+        from ..baselines.reader import Reader
+        from ..baselines.reader_cache import AnswerCache
+
+        retriever, index = self._retriever(retriever_of(setting, self._known))
+        if setting.endpoint == "offline":
+            environment: Mapping[str, str] = self._open.enter_context(OfflineReader()).environment()
+        else:
+            environment = os.environ
+        replies = self._folder / "replies"
+        replies.mkdir(mode=0o700, exist_ok=True)
+        reader = Reader(
+            retriever,
+            self._corpus,
+            reader_settings.endpoint(environment),
+            replace(reader_settings.ReaderOptions(), prices=reader_settings.prices(environment)),
+            self._open.enter_context(AnswerCache(replies / f"{setting.name}.sqlite")),
+            name=setting.name,
+        )
+        return Made(reader, "reader", index)
+
     # --- what is there already --------------------------------------------------------------------------------------
 
     def _once(self, name: str, make: Callable[[], tuple[Any, Mapping[str, Any]]]) -> tuple[Any, Mapping[str, Any]]:
@@ -151,7 +292,7 @@ def _write_notes(path: Path, notes: Iterable[tuple[str, Note]]) -> None:
 
 def _counts(kb: OpenKb) -> dict[str, Any]:
     info = kb.info()
-    return {name: info[name] for name in ("patients", "notes", "events") if name in info}
+    return {"patients": info["patients"], "notes": info["notes"], "events": sum(info["events"].values())}
 
 
 def _bytes(folder: Path) -> int:

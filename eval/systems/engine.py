@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ... import __version__
@@ -52,6 +52,7 @@ class EngineSystem:
         self._asked_by = asked_by
         self._ranked = ranked
         self._patient_of = patient_of
+        self._by_query: dict[str, tuple[tuple[str, float], ...]] = {}
         self.patients: Sequence[str] = (
             kb.patients if patient_of is None else tuple(sorted(frozenset(patient_of.values())))
         )
@@ -114,7 +115,7 @@ class EngineSystem:
         return told.cohort
 
     def _ranking(self, cohort: Cohort) -> tuple[tuple[Ranked, ...], int]:
-        found = self._by_strength(cohort) if self._ranked else self._by_certainty(cohort)
+        found = self._strengths(cohort) if self._ranked else self._by_certainty(cohort)
         ranking: dict[str, Ranked] = {}
         for name, score in found:
             patient = name if self._patient_of is None else self._patient_of[name]
@@ -123,6 +124,12 @@ class EngineSystem:
         size = len(named) if self._patient_of is None else len({self._patient_of[one] for one in named})
         return tuple(ranking.values()), size
 
+    def _strengths(self, cohort: Cohort) -> Iterable[tuple[str, float]]:
+        """Every record of the possible cohort is read for this, so it is done once for each query."""
+        if cohort.resolved not in self._by_query:
+            self._by_query[cohort.resolved] = tuple(self._by_strength(cohort))
+        return self._by_query[cohort.resolved]
+
     @staticmethod
     def _by_certainty(cohort: Cohort) -> Iterator[tuple[str, float]]:
         for score, world in zip((3.0, 2.0, 1.0), _WORLDS, strict=True):
@@ -130,9 +137,9 @@ class EngineSystem:
 
     @staticmethod
     def _by_strength(cohort: Cohort) -> Iterator[tuple[str, float]]:
-        scores = {world.name.lower(): score for score, world in zip((2.0, 1.0, 0.0), _WORLDS, strict=True)}
-        for one in cohort.possible.rank(top=None):
-            yield one.patient_id, scores[one.certainty] + one.strength
+        scores = dict(zip(_WORLDS, (2.0, 1.0, 0.0), strict=True))
+        for world, patient, strength in cohort.possible.by_strength():
+            yield patient, scores[world] + strength
 
 
 def _since(begun: float) -> Spent:

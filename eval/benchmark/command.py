@@ -1,0 +1,188 @@
+"""The commands ``bench acr`` (all systems, one table) and ``bench make-corpus`` (records that anyone may have)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from ...kb.errors import UsageError
+from ...kb.terminal import Format, answer, check_output, counted, json_text, print_json
+
+PATIENTS: Final = 1436
+DOCUMENTS: Final = 115_865
+#: Patients of the corpus that a run makes for itself, and their notes.
+SMALL: Final = (120, 3_000)
+
+
+def acr(
+    out: Annotated[
+        Path, typer.Option("--out", help="The folder of the run: answers, indexes, reports. Kept; resumes.")
+    ],
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="A folder with notes.jsonl and labels.jsonl, as 'bench make-corpus' makes them."),
+    ] = None,
+    notes: Annotated[
+        list[Path] | None, typer.Option("--notes", help="In place of --corpus: files or folders of notes.")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help='With --notes: JSONL of {"patient_id", "match", "ambiguous"}.')
+    ] = None,
+    kb: Annotated[
+        Path | None, typer.Option("--kb", help="A knowledge base of these notes, where there is one already.")
+    ] = None,
+    systems: Annotated[
+        str, typer.Option("--systems", metavar="NAME,...", help="Which systems; by default all that need no network.")
+    ] = "",
+    settings: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="A TOML file of systems, in place of the shipped.")
+    ] = None,
+    tune_notes: Annotated[
+        list[Path] | None,
+        typer.Option("--tune-notes", help="Notes of other patients, to choose the cut of retrievers on."),
+    ] = None,
+    tune_labels: Annotated[Path | None, typer.Option("--tune-labels", help="The labels of --tune-notes.")] = None,
+    only: Annotated[str, typer.Option("--queries", metavar="ID,...", help="Only these queries of the bank.")] = "",
+    paraphrases: Annotated[
+        bool, typer.Option("--paraphrases/--no-paraphrases", help="Also ask other wordings, for consistency.")
+    ] = True,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that read notes.")] = 1,
+    alpha: Annotated[int | None, typer.Option(min=1, help="Smallest gold cohort of a broad query.")] = None,
+    beta: Annotated[int | None, typer.Option(min=1, help="Smallest gold cohort of a narrow query.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals, and of a corpus made here.")] = 0,
+    again: Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed in the run so far.")] = False,
+    listed: Annotated[
+        int, typer.Option("--errors", min=0, help="Errors of a kind listed for each system and query.")
+    ] = 5,
+    with_text: Annotated[
+        bool, typer.Option("--with-text", help="Put the text of the quoted notes into the reports (health data!).")
+    ] = False,
+    output: Annotated[
+        Format, typer.Option("--format", help="How to print the scores; no rows for csv.")
+    ] = Format.TABLE,
+    json_out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the report here.")] = None,
+    html_out: Annotated[
+        Path | None, typer.Option("--html", metavar="OUT", help="Also write the page here (it is in --out as well).")
+    ] = None,
+) -> None:
+    """Ask every system every question of the ACR bank, and score them side by side.
+
+    Without --corpus or --notes a small fictional corpus is made in the folder of the run first. A reader with
+    'endpoint = "environment"' SENDS NOTES to the chat model that COHORTIUM_LLM_* name; it is asked only when named.
+    """
+    from .run import Records, prepare, run_benchmark
+    from .settings import SHIPPED, chosen, load_settings
+
+    check_output(output, json_out, rows=False)
+    check_output(output, html_out, rows=False)
+    if corpus is not None and (notes or labels):
+        raise UsageError("--corpus holds notes and labels. Hint: leave out --notes and --labels")
+    if bool(notes) != (labels is not None):
+        raise UsageError("--notes and --labels belong together")
+    if bool(tune_notes) != (tune_labels is not None):
+        raise UsageError("--tune-notes and --tune-labels belong together")
+    known = load_settings(settings or SHIPPED)
+    wanted = chosen(known, filter(None, (name.strip() for name in systems.split(","))))
+    asked = _questions(only, paraphrases)
+    prepare(out)
+    if corpus is None and not notes:
+        corpus = _small_corpus(out / "corpus", seed, workers)
+    if corpus is not None:
+        notes, labels = [corpus / "notes.jsonl"], corpus / "labels.jsonl"
+        name = f"corpus {corpus.name}"
+    else:
+        name = ", ".join(path.name for path in notes or [])
+    assert notes  # one of the two ways gave both
+    assert labels is not None
+    records = Records.load(name, notes, labels)
+    tuning = None
+    if tune_notes and tune_labels:
+        tuned_on = Records.load("tuning", tune_notes, tune_labels)
+        tuning = (tuned_on.corpus, tuned_on.labels)
+    from .workshop import Workshop
+
+    with Workshop(out, records.corpus, known=known, kb=kb, workers=workers, tuning=tuning) as workshop:
+        report = run_benchmark(
+            out,
+            records,
+            wanted,
+            asked,
+            workshop,
+            alpha=alpha,
+            beta=beta,
+            seed=seed,
+            again=again,
+            listed=listed,
+            with_text=with_text,
+        )
+    _write(out / "report.json", json_text(report))
+    from .page import page
+
+    html = page(report)
+    _write(out / "report.html", html)
+    if html_out is not None:
+        _write(html_out, html)
+    from .tables import print_report
+
+    answer(report, output=output, out=json_out, as_table=lambda: print_report(report))
+    print(f"reports: {out / 'report.html'}, {out / 'report.json'}", file=sys.stderr)
+
+
+def make_corpus(
+    folder: Annotated[Path, typer.Argument(help="Where to write notes.jsonl, facts.jsonl, gold.jsonl, labels.jsonl.")],
+    patients: Annotated[int, typer.Option(min=1, help="How many patients.")] = PATIENTS,
+    documents: Annotated[int, typer.Option(min=1, help="How many notes in all.")] = DOCUMENTS,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same corpus, byte by byte.")] = 0,
+    length: Annotated[float, typer.Option(min=0.1, help="Makes notes longer or shorter.")] = 1.0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that write notes.")] = 1,
+    output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
+    json_out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
+) -> None:
+    """Make a fictional corpus: simulated clinical courses, told in notes of many styles, with gold facts and labels."""
+    from ..synthetic.corpus_files import write_corpus
+
+    check_output(output, json_out, rows=False)
+    sums = write_corpus(folder, patients=patients, documents=documents, seed=seed, length=length, workers=workers)
+    answer(sums, output=output, out=json_out, as_table=lambda: _print_sums(sums, folder))
+
+
+def _print_sums(sums: dict[str, Any], folder: Path) -> None:
+    print(f"{folder}: {counted(sums['patients'], 'patient')}, {counted(sums['notes'], 'note')}")
+    print_json(sums)
+
+
+def _questions(only: str, paraphrases: bool) -> Any:
+    from .questions import bank_questions, other_wordings
+
+    try:
+        ids = [int(word) for word in filter(None, (word.strip() for word in only.split(",")))]
+        asked = bank_questions(ids)
+    except ValueError as error:
+        raise UsageError(f"--queries: {error}. Hint: give ids of the bank, for example 57,58") from error
+    return (*asked, *other_wordings(ids)) if paraphrases else asked
+
+
+def _small_corpus(folder: Path, seed: int, workers: int) -> Path:
+    from ..synthetic.corpus_files import write_corpus
+
+    patients, documents = SMALL
+    write_corpus(folder, patients=patients, documents=documents, seed=seed, length=1.0, workers=workers)
+    return folder
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
+
+
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
+    ("acr", acr),
+    ("make-corpus", make_corpus),
+)

@@ -1,0 +1,286 @@
+"""The run: every system is asked every question, each answer is kept at once, and all are scored side by side.
+
+A run that was stopped goes on where it stood: the same command again builds and asks what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ...ingest.pipeline import Interrupted
+from ...ingest.progress import bar
+from ...kb.errors import UsageError
+from ..acr.bank import load_bank
+from ..acr.labels import Labels
+from ..acr.run import labels_for
+from ..classes import SizeBounds
+from ..signature import sign
+from ..systems.contract import Answer, Evidence, Explaining, Outcome, Question, Ranked
+from ..systems.corpus import Corpus
+from .questions import sha256_of
+from .scores import SystemScores, difference, score_system
+from .settings import Setting
+from .signed import sign_scores
+from .store import AnswerStore
+from .workshop import Made, Workshop
+
+#: Errors of one kind, of one system and question, that are listed with their evidence.
+LISTED: Final = 5
+_MARK: Final = "run.json"
+#: What the signature tells the versions of, where they are installed.
+_LIBRARIES: Final = ("duckdb", "pyroaring", "faiss-cpu", "sentence-transformers", "torch", "bm25s")
+_COMPARED: Final = ("all", "size/broad", "size/narrow", "size/sparse")
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Notes with the labels of their patients, and what they are called."""
+
+    name: str
+    corpus: Corpus
+    labels: Labels
+
+    @classmethod
+    def load(cls, name: str, sources: Sequence[str | os.PathLike[str]], labels: Path) -> Records:
+        """UsageError or LabelError for what cannot be used."""
+        return cls(name, Corpus.load(sources), labels_for(labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A system with its answers, by question id."""
+
+    setting: Setting
+    made: Made
+    answers: Mapping[str, Answer]
+
+
+def ask_all(
+    folder: Path,
+    workshop: Workshop,
+    settings: Sequence[Setting],
+    questions: Sequence[Question],
+    *,
+    again: bool = False,
+    progress: bool | None = None,
+) -> Iterator[Asked]:
+    """Asks system after system; an answer that is kept in ``folder`` is not asked for, unless it failed and ``again``.
+
+    Interrupted (exit 130) when the run is stopped from the keyboard: what was answered is kept.
+    """
+    with bar(progress) as shown:
+        for setting in settings:
+            try:
+                shown.step(f"building {setting.name}")
+                made = workshop.make(setting)
+                store = AnswerStore(folder, setting.name, made.system.signature())
+                shown.step(f"asking {setting.name}", len(questions))
+                for question in questions:
+                    if question not in store or (again and store.failed(question)):
+                        store.add(question, made.system.answer(question))
+                    shown.advance()
+            except KeyboardInterrupt as error:
+                raise Interrupted(
+                    f"interrupted while '{setting.name}' was asked; the answers so far are kept in {folder}. "
+                    "Hint: the same command again asks the rest"
+                ) from error
+            yield Asked(setting, made, {question.id: store[question] for question in questions})
+
+
+def run_benchmark(
+    folder: Path,
+    records: Records,
+    settings: Sequence[Setting],
+    questions: Sequence[Question],
+    workshop: Workshop,
+    *,
+    alpha: int | None = None,
+    beta: int | None = None,
+    seed: int = 0,
+    again: bool = False,
+    listed: int = LISTED,
+    with_text: bool = False,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """The report of a run as JSON: see ``docs/benchmark.md``. ``folder`` (see :func:`prepare`) keeps the answers.
+
+    ``again`` asks anew what failed; ``listed`` errors of a kind are shown for each system and question, with the text
+    of the notes only if ``with_text``.
+    """
+    labelled = records.labels.patients
+    documents = {patient: len(notes) for patient, notes in records.corpus.by_patient.items()}
+    bounds = SizeBounds.of(len(labelled), alpha, beta)
+    systems: list[dict[str, Any]] = []
+    errors: list[dict[str, Any]] = []
+    scored: dict[str, SystemScores] = {}
+    for asked in ask_all(folder, workshop, settings, questions, again=again, progress=progress):
+        signature = sign_scores(
+            asked.setting.name,
+            asked.made.system.signature(),
+            questions,
+            records.labels,
+            records.corpus.sha256,
+            bounds=bounds,
+            seed=seed,
+            libraries=_LIBRARIES,
+        )
+        scores = score_system(
+            asked.answers,
+            questions,
+            records.labels,
+            documents,
+            asked.made.system.patients,
+            alpha=alpha,
+            beta=beta,
+            seed=seed,
+            signature=signature.as_dict() | {"line": signature.line},
+        )
+        scored[asked.setting.name] = scores
+        systems.append(
+            {
+                "name": asked.setting.name,
+                "kind": asked.made.kind,
+                "scores": scores.as_dict(),
+                "index": dict(asked.made.index),
+            }
+        )
+        errors.extend(_errors(asked, questions, records.labels, listed))
+    complexity = {one.id: one.complexity for one in load_bank()}
+    data = {
+        "corpus": records.corpus.sha256,
+        "labels": records.labels.sha256,
+        "questions": sha256_of(questions),
+    }
+    of_run = sign(seed, libraries=_LIBRARIES, data=data, settings={"records": records.name})
+    report: dict[str, Any] = {
+        "signature": of_run.as_dict() | {"line": of_run.line},
+        "corpus": _counts(records),
+        "bounds": {"alpha": bounds.alpha, "beta": bounds.beta},
+        "systems": systems,
+        "differences": _differences(scored),
+        "questions": [_question(one, records.labels, bounds, complexity) for one in questions],
+        "errors": errors,
+    }
+    if with_text:
+        report["texts"] = _texts(records.corpus, errors)
+    return report
+
+
+def _texts(corpus: Corpus, errors: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """The quoted notes of each patient with an error: document id to text."""
+    quoted: dict[str, set[str]] = {}
+    for error in errors:
+        quoted.setdefault(error["patient"], set()).update(quote["doc_id"] for quote in error["quotes"])
+    return {
+        patient: {note.doc_id: note.text for note in corpus.by_patient.get(patient, ()) if note.doc_id in documents}
+        for patient, documents in quoted.items()
+        if documents
+    }
+
+
+def _differences(scored: Mapping[str, SystemScores]) -> list[dict[str, Any]]:
+    """How far the first system is ahead of each other one, in F1, stratum by stratum."""
+    names = list(scored)
+    return [
+        {
+            "first": names[0],
+            "second": other,
+            "f1": {stratum: difference(scored[names[0]], scored[other], stratum).as_dict() for stratum in _COMPARED},
+        }
+        for other in names[1:]
+    ]
+
+
+def _counts(records: Records) -> dict[str, Any]:
+    corpus, labels = records.corpus, records.labels
+    words = sum(len(note.text.split()) for note in corpus.notes)
+    labelled = frozenset(labels.patients)
+    return {
+        "name": records.name,
+        "patients": len(corpus.patients),
+        "notes": len(corpus.notes),
+        "words": words,
+        "refused": corpus.refused,
+        "labelled": len(labelled),
+        "without_notes": len(labelled - frozenset(corpus.patients)),
+        "unlabelled": len(frozenset(corpus.patients) - labelled),
+    }
+
+
+def _question(one: Question, labels: Labels, bounds: SizeBounds, complexity: Mapping[int, str]) -> dict[str, Any]:
+    gold = None if one.of is None else len(labels.wanted(one.of))
+    return {
+        "id": one.id,
+        "of": one.of,
+        "text": one.text,
+        "query": one.query,
+        "gold": gold,
+        "complexity": None if one.of is None else complexity[one.of],
+        "size": None if gold is None else bounds.size(gold),
+    }
+
+
+def _errors(asked: Asked, questions: Sequence[Question], labels: Labels, listed: int) -> Iterator[dict[str, Any]]:
+    """The first errors of each kind for each question, with what the system rests them on."""
+    labelled = frozenset(labels.patients)
+    for question in questions:
+        if question.of is None or question.id != str(question.of):
+            continue  # another wording of a bank question: its errors would be told twice
+        answer = asked.answers[question.id]
+        wanted, open_to = labels.wanted(question.of), labels.open_to(question.of)
+        failed = {one.patient_id: one for one in answer.failures}
+        ranked = {one.patient_id: one for one in answer.ranking}
+        kinds = {
+            "fp": sorted((answer.cohort & labelled) - wanted - open_to),
+            "fn": sorted(wanted - answer.cohort - failed.keys()),
+            "failed": sorted(failed),
+        }
+        for kind, patients in kinds.items():
+            for patient in patients[:listed]:
+                evidence = (
+                    Evidence(reasons=(f"{failed[patient].kind}: {failed[patient].reason}",))
+                    if kind == "failed"
+                    else _evidence(asked, question, answer, ranked.get(patient), patient)
+                )
+                yield {
+                    "system": asked.setting.name,
+                    "question": question.id,
+                    "patient": patient,
+                    "kind": kind,
+                    "quotes": [
+                        {"doc_id": quote.doc_id, "start": quote.start, "end": quote.end} for quote in evidence.quotes
+                    ],
+                    "reasons": list(evidence.reasons),
+                }
+
+
+def _evidence(asked: Asked, question: Question, answer: Answer, ranked: Ranked | None, patient: str) -> Evidence:
+    system = asked.made.system
+    if answer.outcome is not Outcome.ANSWERED:
+        return Evidence(reasons=(f"{answer.outcome}: {answer.reason}",))
+    if isinstance(system, Explaining):
+        return system.evidence(question, patient)
+    if ranked is None:
+        return Evidence(reasons=("not retrieved at all",))
+    place = next(at for at, one in enumerate(answer.ranking, 1) if one.patient_id == patient)
+    return Evidence(
+        ranked.quotes,
+        (f"rank {place} of {len(answer.ranking)}, score {ranked.score:.4f}; the cohort ends at rank {answer.size}",),
+    )
+
+
+def prepare(folder: Path) -> None:
+    """Makes the folder of a run, or takes up one. UsageError for a place that holds something else."""
+    mark = folder / _MARK
+    if folder.exists() and not mark.is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"'{folder}' holds something that is no run. Hint: name a new folder with --out")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark.write_text(json.dumps({"format": 1}), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write in '{folder}': {error.strerror}") from error
