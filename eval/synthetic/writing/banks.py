@@ -79,6 +79,8 @@ class Banks:
     words: Mapping[str, int]
     routes: Mapping[str, tuple[str, ...]]
     quiet: frozenset[str]
+    implied: frozenset[str]
+    said: frozenset[str]
     houses: tuple[House, ...]
     british: Mapping[str, str]
     distractors: Sentences
@@ -143,6 +145,8 @@ def shipped_banks() -> Banks:
         words={kind: table["words"] for kind, table in layouts["types"].items()},
         routes={key: tuple(roles.split()) for key, roles in layouts["routes"].items()},
         quiet=frozenset(layouts["quiet"]),
+        implied=frozenset(data["implied"]["words"]),
+        said=frozenset(data["implied"]["always"]),
         houses=tuple(_house(table) for table in data["houses"]["house"]),
         british=data["spelling"]["british"],
         distractors=_sentences(data["distractors"]["sentences"]),

@@ -22,21 +22,13 @@ _RESIDUES: Final = dict(
     )
 )
 _PROTEIN = re.compile(r"(?:p\.)?\(?([ARNDCQEGHILKMFPSTWYV])(\d+)([ARNDCQEGHILKMFPSTWYV*X])\)?")
+_RELATIVE = re.compile(r"(.+?), (?:at|aged) (\d+)")
 _FUSION = re.compile(r"([A-Z][A-Z0-9]{1,9})\s*(?:::|-|/)\s*([A-Z][A-Z0-9]{1,9})\b")
 _EXON = re.compile(r"\b(?:exon|ex)\s*(\d+)")
 
 #: Slots taken from the attributes as they stand, or by their names in the bank.
 _PLAIN: Final = ("percent", "dose", "exon", "edition", "positive", "examined", "line", "scale", "grade", "prefix")
 _NAMED: Final = ("site", "reason", "intent", "origin")
-
-
-#: Values that an absent or uncertain fact's sentence says by itself.
-_SAID: Final = frozenset(
-    (
-        "none", "negative", "absent", "neg", "vus", "excluded", "no alteration", "not detected", "not found",
-        "not seen", "uncertain significance", "variant of uncertain significance", "no reportable alteration",
-    )
-)  # fmt: skip
 
 
 def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Banks, register: str) -> dict[str, str]:
@@ -62,13 +54,16 @@ def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Ban
             del slots[slot]
     if attributes.get("result"):
         slots["result"] = _result(attributes["result"], fact.concept, banks, chance)
-    if standing.value:
-        slots["value"] = standing.value
+    value = standing.value.casefold()
+    settled = fact.assertion != "present"
+    if value and not (settled and (value in banks.said or (value in banks.implied and chance.random() < 0.65))):
+        slots["value"] = say(standing.value)
     if standing.mode in ("absent", "vus") and fact.kind in ("genomic_variant", "biomarker", "lymph_node"):
         # The sentence says it.
         slots.pop("result", None)
-        if standing.value.casefold() in _SAID:
-            slots.pop("value", None)
+    relative = _RELATIVE.fullmatch(slots.get("value", "")) if fact.assertion == "family" else None
+    if relative:
+        slots["value"], slots["onset"] = relative[1], relative[2]
     maker = _MAKERS.get(fact.kind)
     if maker is not None:
         maker(standing, slots, say, chance, banks)
@@ -97,9 +92,12 @@ def shape_of(standing: Standing, slots: Mapping[str, str]) -> str:
 
 
 def _called(concept: str, voice: Voice, chance: random.Random, banks: Banks) -> str:
-    """One of a concept's names. Drugs given together are each called by one of their own."""
+    """One of a concept's names. Drugs given together are each called by one of their own, a side is put before."""
     name = banks.names.get(concept.casefold())
     if name is None:
+        side, _, rest = concept.partition(" ")
+        if side in ("left", "right", "bilateral") and rest.casefold() in banks.names:
+            return f"{_called(side, voice, chance, banks)} {_called(rest, voice, chance, banks)}"
         parts = re.split(r"\s*(?:\+|/|,|\band\b)\s*", concept)
         if len(parts) > 1 and all(part.casefold() in banks.names for part in parts):
             joint = chance.choice(("/", " + ", ", ", " and ", "/", "-", " plus "))
@@ -251,6 +249,9 @@ def _grade(standing: Standing, slots: dict[str, str], say: Say, chance: random.R
 def _marker(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
     """A marker with its result; the value where it has only that. A value that repeats the result is left out."""
     value, result = slots.get("value", ""), standing.attributes.get("result", "")
+    if value and value.casefold() in banks.results:
+        slots["result"] = _result(value, standing.fact.concept, banks, chance)
+        value = slots.pop("value", "") and ""
     if value and not result:
         slots["result"] = _result(value, standing.fact.concept, banks, chance)
         del slots["value"]
