@@ -1,4 +1,4 @@
-"""The synthetic corpus as files: notes, facts, gold places and labels, made block by block and resumed where it stopped.
+"""The synthetic corpus as files: notes, facts, gold places and labels, made block by block and resumed.
 
 Patients are made in blocks, each by one process. A block is finished when its last file stands; a run that was broken
 off goes on with the blocks that are missing, and the end is the same. Files belong to their owner alone.

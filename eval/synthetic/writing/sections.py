@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,12 @@ from .voices import Voice
 __all__ = ["Section", "chosen", "fill", "fillers_for", "laid_out", "placed", "register_of", "stated", "words_in"]
 
 
+_SPACES = re.compile(" {2,}(?=[a-z(])")
+
+#: At most so many sentences beside the facts in one section of a note of ordinary length.
+_FILLERS = 8
+
+
 @dataclass(slots=True)
 class Section:
     """One section while it is written: its role in the note, and its sentences (marked)."""
@@ -27,6 +34,7 @@ class Section:
 
     def add(self, sentence: str, first: bool = False) -> int:
         """Put a sentence in; how many words it has."""
+        sentence = _SPACES.sub(" ", sentence).rstrip()
         self.sentences.insert(0 if first else len(self.sentences), sentence)
         words = words_in(sentence)
         self.words += words
@@ -100,14 +108,18 @@ def fill(
         for section in sections
         if (patterns := fillers_for(kind, section.role, register_of(section.role, voice), banks))
     ]
+    most = _FILLERS + missing // 15
+    left = [2 + int(chance.random() * most) for _ in open_sections]
     tries = 0
     while missing > 0 and open_sections and tries < 200:
         tries += 1
         place = int(chance.random() * len(open_sections))
         section, patterns = open_sections[place]
         pattern = patterns.pop(int(chance.random() * len(patterns)))
-        if not patterns:
+        left[place] -= 1
+        if not patterns or not left[place]:
             open_sections.pop(place)
+            left.pop(place)
         if pattern.needs <= context.keys():
             first = section.role not in ("plan", "closing") and chance.random() < 0.35
             missing -= section.add(render(pattern, chance, context, banks.pools), first)

@@ -67,6 +67,8 @@ def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Ban
     maker = _MAKERS.get(fact.kind)
     if maker is not None:
         maker(standing, slots, say, chance, banks)
+    if fact.kind == "regimen" and "," in slots.get("value", "") and chance.random() < 0.7:
+        del slots["value"]
     if "value" in slots and _told(slots["value"], fact.concept, slots):
         del slots["value"]
     return slots

@@ -75,6 +75,7 @@ def state(
     else:
         text = _single(group[0], mode, voice, register, chance, banks, marks, context, days, front)
     about = tuple(one.place for one in group)
+    text = text.rstrip()
     return marks.around(text, Mark("statement", about, fact.kind, "", fact.assertion))
 
 
@@ -202,7 +203,8 @@ def _days(told: Told, voice: Voice, chance: random.Random, on: datetime.date) ->
         return {"begun": _written(begun, voice, chance, on), "ended": _written(ended, voice, chance, on)}
     if abs((on - begun).days) <= _NEAR:
         return {}
-    return {"when": _written(begun, voice, chance, on)}
+    written = _written(begun, voice, chance, on)
+    return {"when": written, ("on_day" if written == voice.written_day(begun) else "in_month"): written}
 
 
 def _written(day: datetime.date, voice: Voice, chance: random.Random, on: datetime.date) -> str:
