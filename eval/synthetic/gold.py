@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from .course import Course
+from .course import Course, Fact
 
 __all__ = ["abstraction"]
+
+_OF_A_TUMOR: Final = frozenset(
+    {"biomarker", "genomic_variant", "medication", "regimen", "stage_group", "disease_state"}
+)
 
 
 def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]] | None = None) -> dict[str, Any]:
@@ -19,6 +23,8 @@ def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]]
     """
     person = course.person
     said = written if written is not None else _by_encounter(course)
+    sites = _sites(course)
+    origins = _origins(course) if sites else {}
     return {
         "patient_id": person.patient_id,
         "demographics": {
@@ -33,8 +39,8 @@ def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]]
             {
                 "kind": fact.kind,
                 "concept": fact.concept,
-                "value": fact.value or None,
-                "attributes": dict(fact.attributes),
+                "value": fact.value or origins.get(fact.tumor if fact.kind == "metastasis" else "") or None,
+                "attributes": dict(fact.attributes) | _place(fact, sites),
                 "date": None if fact.date is None else fact.date.isoformat(),
                 "end_date": None if fact.end_date is None else fact.end_date.isoformat(),
                 "assertion": fact.assertion,
@@ -45,6 +51,32 @@ def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]]
             if place in said
         ],
     }
+
+
+def _sites(course: Course) -> dict[str, str]:
+    """Where each tumor sits, of a patient who has several; nobody need say so of a patient's only one."""
+    found = {
+        one.tumor: one.attributes["site"]
+        for one in course.facts
+        if one.kind == "diagnosis" and one.assertion == "present" and one.tumor and "site" in one.attributes
+    }
+    return found if len(found) > 1 else {}
+
+
+def _origins(course: Course) -> dict[str, str]:
+    """What each tumor is called: with several, a registrar writes of which a metastasis is."""
+    return {
+        one.tumor: f"of the {one.concept}"
+        for one in course.facts
+        if one.kind == "diagnosis" and one.assertion == "present" and one.tumor
+    }
+
+
+def _place(fact: Fact, sites: Mapping[str, str]) -> dict[str, str]:
+    """The site of the tumor that a test or drug is of, where it would not be clear otherwise."""
+    if fact.kind not in _OF_A_TUMOR or "site" in fact.attributes or fact.tumor not in sites:
+        return {}
+    return {"site": sites[fact.tumor]}
 
 
 def _by_encounter(course: Course) -> dict[int, tuple[Sequence[str], str]]:

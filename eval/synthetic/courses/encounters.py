@@ -90,7 +90,9 @@ def _scores(story: Story, occasions: Sequence[Occasion]) -> None:
         return
     visits = [one for one in occasions if one.type in ("oncology consult", "progress")] or list(occasions)
     visits = [one for one in visits if one.type != "death"] or visits
-    some = [one for one in visits[:-1] if story.happens(0.4)] + [visits[-1]]
+    # One score a day, lest two of a day contradict each other.
+    days = {one.day: one for one in visits if one.day < visits[-1].day}
+    some = [*(one for one in days.values() if story.happens(0.4)), visits[-1]]
     score = max(0, final - story.rng.choice((0, 1, 1, 2)))
     for place, one in enumerate(some):
         if one is some[-1]:

@@ -9,7 +9,7 @@ from typing import Any
 from .story import Disease, Story
 from .tables import table
 
-__all__ = ["germline", "markers", "sequencing", "stains"]
+__all__ = ["germline", "markers", "sequenced", "sequencing", "stains"]
 
 
 def stains(story: Story, disease: Disease, day: datetime.date) -> list[int]:
@@ -17,7 +17,7 @@ def stains(story: Story, disease: Disease, day: datetime.date) -> list[int]:
     data = table("molecular")
     told: list[int] = []
     family = disease.entity["family"]
-    if family == "breast" and "phyllodes" not in disease.tags:
+    if family == "breast":
         told += _receptors(story, disease, day)
     elif family == "dcis" and "benign" not in disease.tags:
         positive = story.happens(0.84)
@@ -83,6 +83,14 @@ def _receptors(story: Story, disease: Disease, day: datetime.date) -> list[int]:
         value = story.rng.randrange(3, 70)
         told.append(story.tell("biomarker", "Ki-67", f"{value}%", day, tumor=disease.key, percent=str(value)))
     return told
+
+
+def sequenced(story: Story, disease: Disease, day: datetime.date, advanced: bool, share: float = 1.0) -> bool:
+    """Whether a broad panel is made of the tumor on that day: by tumor, extent, and how common panels were then."""
+    if disease.tested:
+        return False
+    uptake = max((rate for year, rate in table("molecular")["uptake"] if day.year >= year), default=0.0)
+    return story.happens(disease.family["tested"][1 if advanced else 0] * uptake * share)
 
 
 def sequencing(story: Story, disease: Disease, day: datetime.date) -> list[int]:

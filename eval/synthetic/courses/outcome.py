@@ -44,7 +44,7 @@ def live(story: Story, disease: Disease, background: list[int]) -> None:
     inherited = molecular.germline(story, disease, later(seen, 30))
     if inherited:
         story.meet(later(seen, 30), "genetics", "diagnosis", inherited, 6)
-    if story.happens(disease.family["tested"][1 if advanced or blood else 0]) and seen.year >= 2010:
+    if molecular.sequenced(story, disease, seen, advanced or blood):
         story.meet(later(seen, 16), "molecular", "diagnosis", molecular.sequencing(story, disease, later(seen, 16)), 8)
     start = later(seen, rng.randrange(14, 34))
     if blood:
@@ -165,14 +165,13 @@ def _curative(story: Story, disease: Disease, start: datetime.date) -> None:
     if story.happens(shares["radiation"]):
         field = fitting(story, disease, plan.get("radiation", ()), day)
         if field:
-            day = treatment.irradiate(story, disease, field, later(day, rng.randrange(25, 50)), "adjuvant")
+            beside = {"name": field["drug"]} if "drug" in field else None
+            day = treatment.irradiate(story, disease, field, later(day, rng.randrange(25, 50)), "adjuvant", beside)
+            disease.used -= {field.get("drug", "")}
     what = fitting(story, disease, plan.get("maintenance", ()), day) if story.happens(shares["maintenance"]) else None
     if what:
-        months = (
-            rng.choice((60, 60, 60, 48, 84, 8, 20))
-            if disease.entity["family"] in ("breast", "dcis")
-            else rng.uniform(12, 36)
-        )
+        lasts = (60, 60, 60, 48, 84, 8, 20) if disease.entity["family"] in ("breast", "dcis") else (12, 24, 36)
+        months = what.get("months") or rng.choice(lasts)
         reason = treatment.mishap(story, disease, what, later(day, 20), later(day, 200)) if months < 24 else ""
         fact, _ = give(story, disease, what, later(day, 20), months, "adjuvant", 0, reason=reason)
         treatment.begin(story, disease, what, later(day, 20), [fact])
@@ -240,7 +239,7 @@ def _remission(story: Story, disease: Disease, day: datetime.date) -> None:
         biopsy = later(back, 9)
         told = [story.tell("procedure", "biopsy of metastasis", "", biopsy, tumor=disease.key)]
         story.meet(biopsy, "pathology", "recurrence", told, 5)
-    if not disease.tested and back.year >= 2012 and story.happens(disease.family["tested"][1]):
+    if molecular.sequenced(story, disease, back, True):
         story.meet(later(back, 25), "molecular", "recurrence", molecular.sequencing(story, disease, later(back, 25)), 8)
     _advanced(story, disease, later(back, rng.randrange(20, 45)))
 
@@ -440,7 +439,7 @@ def _progression(
                 )
             ]
         story.meet(tested, "molecular", "recurrence", told, 8)
-    elif not disease.tested and day.year >= 2012 and story.happens(disease.family["tested"][1] * 0.5):
+    elif molecular.sequenced(story, disease, day, True, 0.5):
         tested = later(day, 18)
         story.meet(tested, "molecular", "recurrence", molecular.sequencing(story, disease, tested), 8)
     if "bone" in disease.spread and story.happens(0.25):

@@ -75,7 +75,7 @@ def work_up(story: Story, disease: Disease) -> datetime.date:
     facts = []
     if family["biopsy"]:
         facts.append(story.tell("procedure", family["biopsy"], day=found, tumor=disease.key))
-    facts.append(story.tell("diagnosis", name, "", found, tumor=disease.key, **disease.where))
+    facts.append(story.tell("diagnosis", name, disease.place, found, tumor=disease.key, **disease.where))
     if disease.entity["histology"]:
         facts.append(
             story.tell("histology", disease.entity["histology"], "", found, tumor=disease.key, **disease.where)

@@ -56,11 +56,7 @@ class Disease:
     @property
     def where(self) -> dict[str, Any]:
         """The attributes of site and side."""
-        return {
-            key: value
-            for key, value in (("site", self.place or self.entity["site"]), ("laterality", self.side))
-            if value
-        }
+        return {key: value for key, value in (("site", self.entity["site"]), ("laterality", self.side)) if value}
 
 
 @dataclass(slots=True)

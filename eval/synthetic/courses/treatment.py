@@ -48,7 +48,8 @@ def give(
     ongoing = stop > story.end or (story.died is not None and stop > story.died)
     says: dict[str, Any] = {"intent": intent, "line": str(line) if line else "", "reason": "" if ongoing else reason}
     says["status"] = "ongoing" if ongoing else "discontinued" if reason else "completed"
-    value = ", ".join(drugs) if len(drugs) > 1 and " and " not in what["name"] else ""
+    named = f"{', '.join(drugs[:-1])} and {drugs[-1]}"
+    value = ", ".join(drugs) if len(drugs) > 1 and what["name"] != named else ""
     kind = "regimen" if len(drugs) > 1 else "medication"
     disease.used.add(what["name"])
     place = story.tell(kind, what["name"], value, day, None if ongoing else stop, tumor=disease.key, **says)

@@ -1,0 +1,101 @@
+"""The abstraction of a course; plain predicates over its facts agree with the engine asked of the abstraction."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import cohortium
+from cohortium.eval.acr.bank import load_bank
+from cohortium.eval.synthetic.course import Course, Encounter, Fact, Person
+from cohortium.eval.synthetic.courses.simulate import course, courses
+from cohortium.eval.synthetic.gold import abstraction
+from cohortium.eval.synthetic.predicates import PREDICATES, Chart
+from cohortium.ingest.abstraction.load import load_abstractions
+
+_DAY = datetime.date(2020, 3, 1)
+
+
+def _chart(*facts: Fact, died: datetime.date | None = None) -> Chart:
+    person = Person("P1", "somewhere", "female", datetime.date(1960, 1, 1), died=died)
+    return Chart(Course(person, facts, (Encounter(_DAY, "progress", "diagnosis", tuple(range(len(facts)))),)))
+
+
+def _breast(*more: Fact) -> tuple[Fact, ...]:
+    return (Fact("diagnosis", "breast cancer", "", {"site": "breast"}, _DAY, tumor="first"), *more)
+
+
+def _marker(name: str, result: str, value: str = "") -> Fact:
+    return Fact("biomarker", name, value or result, {"result": result}, _DAY, tumor="first")
+
+
+def _variant(gene: str, origin: str, result: str = "pathogenic", tumor: str = "first") -> Fact:
+    said = {"gene": gene, "origin": origin, "result": result, "alteration": "mutation"}
+    return Fact("genomic_variant", f"{gene} mutation", "p.R1*", said, _DAY, tumor=tumor)
+
+
+def test_receptors_and_the_variant_must_be_of_one_tumor() -> None:
+    """HR+/HER2- with PIK3CA: not with HER2 positive, not with the variant of another tumor."""
+    holds = PREDICATES[86]
+    fits = _breast(_marker("ER", "positive"), _marker("PR", "negative"), _marker("HER2", "negative"))
+    assert holds(_chart(*fits, _variant("PIK3CA", "somatic")))
+    assert not holds(_chart(*fits, _variant("PIK3CA", "somatic", tumor="second")))
+    assert not holds(_chart(*fits, _variant("PIK3CA", "somatic", result="VUS")))
+    against = _breast(_marker("ER", "positive"), _marker("HER2", "positive"))
+    assert not holds(_chart(*against, _variant("PIK3CA", "somatic")))
+
+
+def test_a_somatic_variant_disqualifies() -> None:
+    """Germline but not somatic BRCA or ATM."""
+    assert PREDICATES[117](_chart(_variant("BRCA1", "germline", tumor="")))
+    assert not PREDICATES[117](_chart(_variant("BRCA1", "germline", tumor=""), _variant("ATM", "somatic")))
+    assert not PREDICATES[117](_chart(_variant("BRCA1", "somatic")))
+
+
+def test_the_last_score_counts() -> None:
+    """ECOG 2 or less is of the latest score."""
+    scores = [Fact("performance_status", "ECOG", value, {"scale": "ECOG"}, _DAY) for value in ("1", "3")]
+    assert PREDICATES[10](_chart(scores[0]))
+    assert not PREDICATES[10](_chart(*scores))
+    assert not PREDICATES[10](_chart())
+
+
+def test_what_was_declined_was_not_received() -> None:
+    """A refused or planned drug is none; a regimen is its drugs."""
+    refused = Fact("medication", "osimertinib", "", {"status": "declined"}, _DAY, assertion="absent", tumor="first")
+    planned = Fact("medication", "osimertinib", "", {}, _DAY, assertion="planned", tumor="first")
+    assert not PREDICATES[97](_chart(refused, planned))
+    regimen = Fact("regimen", "TC", "docetaxel, cyclophosphamide", {}, _DAY, tumor="first")
+    assert PREDICATES[107](_chart(*_breast(regimen)))
+    assert not PREDICATES[103](_chart(*_breast(regimen)))
+
+
+def test_an_abstraction_tells_what_was_written() -> None:
+    """With the notes' word of what they state, only that is told, with its documents and words."""
+    one = course(7, 2)
+    line = abstraction(one, {0: (("D1", "D2"), "some words")})
+    assert line["facts"][0]["docs"] == ["D1", "D2"]
+    assert line["facts"][0]["evidence"] == "some words"
+    assert len(line["facts"]) == 1
+    assert len(abstraction(one)["facts"]) == len(one.facts)
+    json.dumps(abstraction(one))
+
+
+def test_labels_of_the_engine_agree_with_the_predicates(tmp_path: Path) -> None:
+    """On 90 patients the engine, asked of their abstraction, and the predicates disagree on next to nothing."""
+    charts = {one.person.patient_id: Chart(one) for one in courses(90, seed=5)}
+    facts = tmp_path / "facts.jsonl"
+    facts.write_text("".join(json.dumps(abstraction(one.course)) + "\n" for one in charts.values()))
+    loaded = load_abstractions(facts, tmp_path / "gold.kb")
+    assert len([one for one in loaded.unresolved if one.kind != "symptom"]) < 10
+    queries = {one.id: one.query for one in load_bank()}
+    different, both = 0, 0
+    with cohortium.open(tmp_path / "gold.kb") as kb:
+        for number, holds in PREDICATES.items():
+            found = set(kb.find(queries[number]))
+            wanted = {patient for patient, chart in charts.items() if holds(chart)}
+            different += len(found ^ wanted)
+            both += len(found & wanted)
+    assert both > 150
+    assert different <= 0.01 * both
