@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
-from pathlib import Path
+from dataclasses import replace
 
-import cohortium
-from cohortium.eval.acr.bank import load_bank
+from cohortium.eval.synthetic.agreement import agreement
 from cohortium.eval.synthetic.course import Course, Encounter, Fact, Person
 from cohortium.eval.synthetic.courses.simulate import course, courses
 from cohortium.eval.synthetic.gold import abstraction
 from cohortium.eval.synthetic.predicates import PREDICATES, Chart
-from cohortium.ingest.abstraction.load import load_abstractions
 
 _DAY = datetime.date(2020, 3, 1)
 
@@ -82,20 +80,25 @@ def test_an_abstraction_tells_what_was_written() -> None:
     json.dumps(abstraction(one))
 
 
-def test_labels_of_the_engine_agree_with_the_predicates(tmp_path: Path) -> None:
+def test_labels_of_the_engine_agree_with_the_predicates() -> None:
     """On 90 patients the engine, asked of their abstraction, and the predicates disagree on next to nothing."""
-    charts = {one.person.patient_id: Chart(one) for one in courses(90, seed=5)}
-    facts = tmp_path / "facts.jsonl"
-    facts.write_text("".join(json.dumps(abstraction(one.course)) + "\n" for one in charts.values()))
-    loaded = load_abstractions(facts, tmp_path / "gold.kb")
-    assert len([one for one in loaded.unresolved if one.kind != "symptom"]) < 10
-    queries = {one.id: one.query for one in load_bank()}
-    different, both = 0, 0
-    with cohortium.open(tmp_path / "gold.kb") as kb:
-        for number, holds in PREDICATES.items():
-            found = set(kb.find(queries[number]))
-            wanted = {patient for patient, chart in charts.items() if holds(chart)}
-            different += len(found ^ wanted)
-            both += len(found & wanted)
-    assert both > 150
-    assert different <= 0.01 * both
+    result = agreement(courses(90, seed=5))
+    counts = result.counts
+    assert counts.tp + counts.fp + counts.fn + counts.tn == 90 * len(PREDICATES)
+    assert counts.tp > 150
+    assert (len(result.engine_alone), len(result.predicate_alone)) == (counts.fp, counts.fn)
+    assert counts.fp + counts.fn <= 0.01 * counts.tp
+
+
+def test_a_disagreement_is_counted_and_named() -> None:
+    """A chart whose facts contradict its person (a death date without a fact of it) differs in one place."""
+    one = replace(course(0), encounters=(), facts=())
+    person = replace(one.person, died=datetime.date(2021, 1, 1))
+    told = replace(one, person=person)
+    silent = replace(one, person=replace(one.person, patient_id="P2", died=None))
+    result = agreement([told, silent])
+    assert result.counts.fp + result.counts.fn == 0
+    wrong = Fact("death", "death", "", {}, _DAY)
+    result = agreement([replace(silent, facts=(wrong,), encounters=(Encounter(_DAY, "death", "end of life", (0,)),))])
+    assert result.engine_alone == ((115, "P2"),)
+    assert result.predicate_alone == ()
