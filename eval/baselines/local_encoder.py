@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib.util
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -73,6 +74,7 @@ class LocalEncoder:
             self._torch.set_num_threads(threads)
         self._model = self._load(device)
         self._tokenizer = self._model.tokenizer
+        self._lock = threading.Lock()
         if not getattr(self._tokenizer, "is_fast", False):
             raise UsageError(f"the model in {self._directory.name!r} has no fast tokenizer (tokenizer.json)")
         if precision == "bfloat16":
@@ -172,12 +174,14 @@ class LocalEncoder:
     def _tokens(self, texts: Sequence[str], most: int | None = None) -> list[Any]:
         """As the tokenizer gives them: whole and bare, or cut at ``most`` with what the model wants at both ends."""
         backend = self._tokenizer.backend_tokenizer
-        backend.no_padding()
-        if most is None:
-            backend.no_truncation()
-        else:
-            backend.enable_truncation(most)
-        found: list[Any] = backend.encode_batch([_whole(text) for text in texts], add_special_tokens=most is not None)
+        with self._lock:  # Where it cuts is kept in the tokenizer itself.
+            backend.no_padding()
+            if most is None:
+                backend.no_truncation()
+            else:
+                backend.enable_truncation(most)
+            whole = [_whole(text) for text in texts]
+            found: list[Any] = backend.encode_batch(whole, add_special_tokens=most is not None)
         return found
 
 

@@ -54,8 +54,9 @@ class IndexSettings:
     """How vectors are searched.
 
     ``flat`` compares all. ``ivf`` puts them into ``lists`` (None: 4 times the root of their number, at most one for 39
-    vectors) and compares those in ``probes`` of them (None: one in eight). ``hnsw`` walks a graph of ``neighbours`` a
-    vector, made with ``construction`` candidates and searched with ``candidates`` (None: as many as are asked for).
+    vectors) and compares those in ``probes`` of them (None: one in eight, at least eight). ``hnsw`` walks a graph of
+    ``neighbours`` a vector, made with ``construction`` candidates, searched with ``candidates`` (None: as many as are
+    asked for).
     ``depth`` is the share of all vectors that an approximate search gives back at most; flat gives all.
     """
 
@@ -78,16 +79,23 @@ class IndexSettings:
 class VectorIndex:
     """Unit vectors in a FAISS index, searched by inner product (the cosine, as all have length 1)."""
 
-    def __init__(self, vectors: Vectors, settings: IndexSettings | None = None) -> None:
+    def __init__(
+        self, vectors: Vectors, settings: IndexSettings | None = None, *, built: tuple[bytes, float] | None = None
+    ) -> None:
+        """``built``: such an index as :meth:`serialized` gave it, and the seconds that it took."""
         self.settings: Final = settings or IndexSettings()
         self._faiss = library("faiss", "dense")
         self.size: Final = len(vectors)
         began = time.perf_counter()
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         self.lists: Final = self._list_count()
-        self.probes: Final = min(self.settings.probes or max(1, self.lists // 8), self.lists)
-        self._index = self._built(rows)
-        self.seconds: Final = time.perf_counter() - began
+        self.probes: Final = min(self.settings.probes or max(8, self.lists // 8), self.lists)
+        if built is None:
+            self._index = self._built(rows)
+            self.seconds = time.perf_counter() - began
+        else:
+            self._index = self._faiss.deserialize_index(np.frombuffer(built[0], dtype=np.uint8))
+            self.seconds = built[1]
 
     def _list_count(self) -> int:
         most = max(1, self.size // 39)  # FAISS wants at least 39 vectors to place a list.
@@ -102,7 +110,6 @@ class VectorIndex:
             index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, self.lists, faiss.METRIC_INNER_PRODUCT)
             index.cp.seed = 1234 + settings.seed
             index.train(rows)
-            index.nprobe = self.probes
         else:
             index = faiss.IndexHNSWFlat(width, settings.neighbours, faiss.METRIC_INNER_PRODUCT)
             index.hnsw.efConstruction = settings.construction
@@ -129,16 +136,23 @@ class VectorIndex:
         if not wanted:
             none = np.zeros(0, dtype=np.int64)
             return [Hits(none, none.astype(np.float32)) for _ in rows]
-        if self.settings.kind == "hnsw":
-            self._index.hnsw.efSearch = max(wanted, self.settings.candidates or 0)
-        scores, places = self._index.search(np.ascontiguousarray(rows, dtype=np.float32), wanted)
+        how = None
+        if self.settings.kind == "ivf":
+            how = self._faiss.SearchParametersIVF(nprobe=self.probes)
+        elif self.settings.kind == "hnsw":
+            how = self._faiss.SearchParametersHNSW(efSearch=max(wanted, self.settings.candidates or 0))
+        scores, places = self._index.search(np.ascontiguousarray(rows, dtype=np.float32), wanted, params=how)
         return [
             Hits.of(place[place >= 0].astype(np.int64), score[place >= 0])
             for place, score in zip(places, scores, strict=True)
         ]
 
+    def serialized(self) -> bytes:
+        """The index as FAISS writes it."""
+        return bytes(self._faiss.serialize_index(self._index))
+
     @cached_property
-    def bytes(self) -> int:
+    def size_in_bytes(self) -> int:
         """What the index takes, as it would be written."""
         return int(self._faiss.serialize_index(self._index).nbytes)
 

@@ -14,8 +14,9 @@ from ..systems.contract import Answer, Outcome, Question, Ranked, Spent
 from .chunks import Chunks
 from .encoders import Encoder
 from .grouping import PAPER_SHARE, Cut, Grouped, group
+from .kept_index import kept_index
 from .lexical import LexicalSearch
-from .nearest import DenseSearch, IndexSettings, Search, VectorIndex
+from .nearest import DenseSearch, IndexSettings, Search
 from .passages import Passage, PatientPassages
 from .vectors import Filled, VectorStore
 
@@ -111,6 +112,30 @@ class Retriever:
         (hits,) = self.search.search([question.text])
         return group(hits, self.chunks.patient_numbers, self.cut)
 
+    def cost(self) -> Mapping[str, Any]:
+        """What it took to make: chunks; of a dense one what was encoded now, and at what rate (None where all was kept
+        from before), seconds and bytes of the index, bytes a chunk, bytes of the vectors on disk."""
+        told: dict[str, Any] = {"chunks": len(self.chunks)}
+        if self.built is not None:
+            told |= {
+                "different_chunks": self.built.different,
+                "encoded": self.built.encoded,
+                "encoding_seconds": self.built.seconds,
+                "chunks_a_second": self.built.texts_a_second,
+                "stored_bytes": self.built.bytes,
+            }
+        if isinstance(self.search, DenseSearch):
+            index = self.search.index
+            told |= {
+                "index": index.settings.kind,
+                "index_seconds": index.seconds,
+                "index_bytes": index.size_in_bytes,
+                "bytes_a_chunk": index.size_in_bytes / index.size if index.size else None,
+            }
+        elif isinstance(self.search, LexicalSearch):
+            told["index_seconds"] = self.search.seconds
+        return told
+
     def signature(self) -> Mapping[str, Any]:
         """Corpus and chunks, encoder and index, the cut and how it was found."""
         return {
@@ -137,7 +162,7 @@ def dense(
     """A dense retriever: what ``folder`` has no vector of is encoded (see :class:`VectorStore`), then indexed."""
     store = VectorStore(folder, encoder, kept_as)
     built = store.fill(chunks.texts(), shown)
-    index = VectorIndex(store.take(chunks.texts()), settings)
+    index = kept_index(folder, store.take(chunks.texts()), settings)
     called = name or f"dense-{encoder.name}" + ("" if index.settings.kind == "flat" else f"-{index.settings.kind}")
     return Retriever(called, chunks, DenseSearch(encoder, index), cut, built=built)
 

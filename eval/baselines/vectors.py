@@ -20,7 +20,7 @@ from ...ingest.progress import Bar
 from ...kb.errors import LockedError, UsageError
 from .encoders import Encoder, Vectors, to_unit
 
-__all__ = ["Filled", "VectorStore"]
+__all__ = ["Filled", "VectorStore", "write_private"]
 
 #: Chunks that are encoded and written at a time: some ten seconds of work that an interruption may cost.
 SHARD: Final = 1024
@@ -71,7 +71,7 @@ class VectorStore:
         path = self.folder / "encoder.json"
         data = (json.dumps(told, sort_keys=True, indent=1) + "\n").encode()
         if not path.exists():
-            _write(path, data)
+            write_private(path, data)
         elif path.read_bytes() != data:
             raise UsageError(
                 f"{self.folder.name!r} holds vectors of another encoder, version or precision. Hint: another folder"
@@ -126,8 +126,8 @@ class VectorStore:
         stem = f"{self._shards:06d}"
         held = io.BytesIO()
         np.save(held, rows.astype(self._type))
-        _write(self.folder / f"{stem}.npy", held.getvalue())
-        _write(self.folder / f"{stem}.keys", b"".join(keys))
+        write_private(self.folder / f"{stem}.npy", held.getvalue())
+        write_private(self.folder / f"{stem}.keys", b"".join(keys))
         self._learn(b"".join(keys))
 
     def take(self, texts: Iterable[str]) -> Vectors:
@@ -169,7 +169,7 @@ class VectorStore:
             os.close(lock)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_private(path: Path, data: bytes) -> None:
     """All or nothing, readable by the owner only."""
     part = path.with_name(path.name + ".part")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from cohortium.eval.baselines.encoders import HashedEncoder, to_unit
+from cohortium.eval.baselines.kept_index import kept_index
 from cohortium.eval.baselines.nearest import DenseSearch, Hits, IndexSettings, VectorIndex
 from cohortium.kb.errors import UsageError
 
@@ -35,7 +39,7 @@ def test_approximate_indexes_find_most_of_the_nearest(settings: IndexSettings, l
         shares.append(len(set(found.chunks) & set(exact.chunks)) / 50)
         assert len(set(found.chunks)) == len(found.chunks) <= 50
     assert np.mean(shares) >= least
-    assert index.bytes > VECTORS.nbytes
+    assert index.size_in_bytes > VECTORS.nbytes
     assert index.seconds > 0
 
 
@@ -86,6 +90,25 @@ def test_the_signature_says_what_holds_for_the_kind() -> None:
     search = DenseSearch(HashedEncoder(24), VectorIndex(VECTORS, IndexSettings("ivf", lists=12)))
     told = search.signature()
     assert told["encoder"]["name"] == "hashed"
-    assert (told["index"]["lists"], told["index"]["probes"]) == (12, 1)
+    assert (told["index"]["lists"], told["index"]["probes"]) == (12, 8)
     assert "neighbours" not in told["index"]
     assert VectorIndex(VECTORS[:9], IndexSettings("hnsw")).signature()["neighbours"] == 32
+
+
+@pytest.mark.parametrize("kind", ["ivf", "hnsw"])
+def test_an_index_is_kept_and_answers_as_the_one_that_was_built(tmp_path: Path, kind: str) -> None:
+    """Read again it gives the same hits; other settings or vectors are built anew; only the owner may read it."""
+    first = kept_index(tmp_path, VECTORS[:500], IndexSettings(kind))
+    files = sorted((tmp_path / "index").iterdir())
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    again = kept_index(tmp_path, VECTORS[:500], IndexSettings(kind))
+    assert again.seconds == first.seconds
+    for one, two in zip(first.nearest(QUESTIONS), again.nearest(QUESTIONS), strict=True):
+        assert np.array_equal(one.chunks, two.chunks)
+        assert np.array_equal(one.scores, two.scores)
+    assert sorted((tmp_path / "index").iterdir()) == files
+    kept_index(tmp_path, VECTORS[:501], IndexSettings(kind))
+    kept_index(tmp_path, VECTORS[:500], IndexSettings(kind, depth=0.5))
+    assert len(list((tmp_path / "index").iterdir())) == 3 * len(files)
+    kept_index(tmp_path / "flat", VECTORS[:500])
+    assert not (tmp_path / "flat").exists()

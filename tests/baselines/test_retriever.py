@@ -144,6 +144,10 @@ def test_a_dense_retriever_from_notes_to_answer(tmp_path: Path, kind: str) -> No
     assert again.built is not None
     assert again.built.encoded == 0
     assert again.answer(BREAST).ranking == retriever.answer(BREAST).ranking
+    cost = retriever.cost()
+    assert (cost["chunks"], cost["different_chunks"], cost["index"]) == (9, 8, kind)
+    assert cost["bytes_a_chunk"] * 9 == pytest.approx(cost["index_bytes"])
+    assert cost["bytes_a_chunk"] >= 512 * 4
 
 
 def test_bm25_ranks_by_shared_words() -> None:

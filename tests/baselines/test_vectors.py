@@ -84,12 +84,12 @@ import os, signal, sys
 from pathlib import Path
 from cohortium.eval.baselines import vectors
 from cohortium.eval.baselines.encoders import HashedEncoder
-write, written = vectors._write, []
+write, written = vectors.write_private, []
 def mortal(path, data):
     if path.name == "000002.keys":
         os.kill(os.getpid(), signal.SIGKILL)
     write(path, data)
-vectors._write = mortal
+vectors.write_private = mortal
 texts = Path(sys.argv[2]).read_text().split("\\n")
 vectors.VectorStore(Path(sys.argv[1]), HashedEncoder(16), shard=8).fill(texts)
 """
