@@ -1,7 +1,7 @@
 """How much notes differ from each other: measures that can be put beside those of any other notes.
 
-All are of a sample of equal size in words, since each depends on size. None says that notes are true to life; what is far
-more uniform than real notes shows here.
+All are of a sample of equal size in words, since each depends on size. None says that notes are true to life; what is
+far more uniform than real notes shows here.
 """
 
 from __future__ import annotations

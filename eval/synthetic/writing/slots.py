@@ -49,8 +49,10 @@ def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Ban
         slots["percent"] = slots["percent"].rstrip("%") + "%"
     if attributes.get("laterality"):
         slots["side"] = say(attributes["laterality"])
-    for slot in ("site", "side"):
-        if slot in slots and _within(attributes["site" if slot == "site" else "laterality"], fact.concept):
+    for slot, key in (("site", "site"), ("side", "laterality"), ("intent", "intent")):
+        if slot in slots and any(
+            _within(word[:5], text) for word in (attributes[key], slots[slot]) for text in (fact.concept, slots["name"])
+        ):
             del slots[slot]
     if attributes.get("result"):
         slots["result"] = _result(attributes["result"], fact.concept, banks, chance)
@@ -89,7 +91,7 @@ def shape_of(standing: Standing, slots: Mapping[str, str]) -> str:
         ("mutation", ("mutat", "alterat", "variant")),
     ):
         if any(word in told for word in words) and "gene" in slots:
-            return shape
+            return f"{shape} absent" if standing.fact.assertion == "absent" else shape
     return "any"
 
 
@@ -124,7 +126,7 @@ def _within(word: str, text: str) -> bool:
 def _told(value: str, concept: str, slots: Mapping[str, str]) -> bool:
     """Whether the value says nothing that the name or another slot does not say."""
     plain = value.casefold()
-    if plain in concept.casefold():
+    if plain in concept.casefold() or plain == f"grade {slots.get('grade', '')}":
         return True
     others = (text.casefold() for slot, text in slots.items() if slot not in ("value", "name"))
     return any(plain == other for other in others)
@@ -195,6 +197,10 @@ def _staging(standing: Standing, slots: dict[str, str], say: Say, chance: random
             slots["tnm"] = prefix + joint.join(parts)
     elif standing.value:
         slots["tnm"] = standing.value
+    if prefix == "c":
+        slots["clinical"] = chance.choice(("clinical staging", "clinically", "clinical"))
+    elif prefix in ("p", "yp"):
+        slots["pathologic"] = chance.choice(("pathologic", "pathological", "path", "surgical"))
     slots.pop("value", None)
     slots.pop("prefix", None)
 
