@@ -221,7 +221,7 @@ class Workshop:
         from ..baselines.local_encoder import LocalEncoder
 
         encoder: Encoder = self._once(
-            f"encoder/{name}", lambda: (LocalEncoder(name=name, precision="bfloat16", threads=os.cpu_count()), {})
+            f"encoder/{name}", lambda: (LocalEncoder(precision="bfloat16", threads=os.cpu_count()), {})
         )[0]
         return encoder
 
