@@ -10,10 +10,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from ...kb.errors import UsageError
-from ...kb.terminal import Format, answer, check_output, counted, json_text, print_json
+from ...kb.terminal import Format, answer, check_output, counted, json_text, print_table
+from ..signature import command_line
 
 PATIENTS: Final = 1436
-DOCUMENTS: Final = 115_865
 #: Patients of the corpus that a run makes for itself, and their notes.
 SMALL: Final = (120, 3_000)
 
@@ -135,7 +135,12 @@ def acr(
 def make_corpus(
     folder: Annotated[Path, typer.Argument(help="Where to write notes.jsonl, facts.jsonl, gold.jsonl, labels.jsonl.")],
     patients: Annotated[int, typer.Option(min=1, help="How many patients.")] = PATIENTS,
-    documents: Annotated[int, typer.Option(min=1, help="How many notes in all.")] = DOCUMENTS,
+    documents: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="At most so many notes: visits that tell nothing new are left out. [115,865 at full size]"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same corpus, byte by byte.")] = 0,
     length: Annotated[float, typer.Option(min=0.1, help="Makes notes longer or shorter.")] = 1.0,
     workers: Annotated[int, typer.Option(min=1, help="Processes that write notes.")] = 1,
@@ -146,13 +151,26 @@ def make_corpus(
     from ..synthetic.corpus_files import write_corpus
 
     check_output(output, json_out, rows=False)
-    sums = write_corpus(folder, patients=patients, documents=documents, seed=seed, length=length, workers=workers)
+    sums = write_corpus(
+        folder,
+        patients=patients,
+        documents=documents,
+        seed=seed,
+        length=length,
+        workers=workers,
+        command=command_line(),
+    )
     answer(sums, output=output, out=json_out, as_table=lambda: _print_sums(sums, folder))
 
 
 def _print_sums(sums: dict[str, Any], folder: Path) -> None:
-    print(f"{folder}: {counted(sums['patients'], 'patient')}, {counted(sums['notes'], 'note')}")
-    print_json(sums)
+    counts, words = sums["counts"], sums["words"]
+    print(
+        f"{folder}: {counted(counts['patients'], 'fictional patient')}, {counted(counts['documents'], 'note')}, "
+        f"{counted(counts['facts'], 'fact')}; {words['mean']:.0f} words a note (half of them {words['p50']} or less)"
+    )
+    rows = [(name, file["bytes"], file["sha256"]) for name, file in sums["files"].items()]
+    print_table(("file", "bytes", "SHA-256"), rows)
 
 
 def _questions(only: str, paraphrases: bool) -> Any:
@@ -170,7 +188,7 @@ def _small_corpus(folder: Path, seed: int, workers: int) -> Path:
     from ..synthetic.corpus_files import write_corpus
 
     patients, documents = SMALL
-    write_corpus(folder, patients=patients, documents=documents, seed=seed, length=1.0, workers=workers)
+    write_corpus(folder, patients=patients, documents=documents, seed=seed, workers=workers, command=command_line())
     return folder
 
 
