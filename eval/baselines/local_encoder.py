@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import os
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,6 +68,9 @@ class LocalEncoder:
         self._directory = packaged_directory() if directory is None else Path(directory)
         if not self._directory.is_dir():
             raise UsageError(f"{self._directory.name!r} is no directory with a model")
+        # Threads that wait for each other sleep rather than spin: where processors are shared, spinning halves the speed.
+        # It is read when torch is loaded for the first time, and a choice of the user's stays.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         self._torch = library("torch", "dense")
         if device.partition(":")[0] == "cuda" and not self._torch.cuda.is_available():
             raise UsageError("there is no such device: 'cuda'. Hint: device='cpu'")
