@@ -68,7 +68,7 @@ class LocalEncoder:
         self._directory = packaged_directory() if directory is None else Path(directory)
         if not self._directory.is_dir():
             raise UsageError(f"{self._directory.name!r} is no directory with a model")
-        # Threads that wait for each other sleep rather than spin: where processors are shared, spinning halves the speed.
+        # Threads that wait for each other sleep rather than spin, which halves the speed where processors are shared.
         # It is read when torch is loaded for the first time, and a choice of the user's stays.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         self._torch = library("torch", "dense")
