@@ -22,6 +22,7 @@ _RESIDUES: Final = dict(
     )
 )
 _PROTEIN = re.compile(r"(?:p\.)?\(?([ARNDCQEGHILKMFPSTWYV])(\d+)([ARNDCQEGHILKMFPSTWYV*X])\)?")
+_QUALIFIED = re.compile(r"((?:strongly|moderately|weakly) \w+),?\s*(?:in |of )?(\d+%)?")
 _RELATIVE = re.compile(r"(.+?), (?:at|aged) (\d+)")
 _FUSION = re.compile(r"([A-Z][A-Z0-9]{1,9})\s*(?:::|-|/)\s*([A-Z][A-Z0-9]{1,9})\b")
 _EXON = re.compile(r"\b(?:exon|ex)\s*(\d+)")
@@ -257,6 +258,15 @@ def _grade(standing: Standing, slots: dict[str, str], say: Say, chance: random.R
 def _marker(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
     """A marker with its result; the value where it has only that. A value that repeats the result is left out."""
     value, result = slots.get("value", ""), standing.attributes.get("result", "")
+    qualified = _QUALIFIED.fullmatch(value)
+    if qualified and qualified[1].casefold() in banks.results:
+        # The degree replaces the bare result: a note that gave both would say two things.
+        slots["result"] = _result(qualified[1], standing.fact.concept, banks, chance)
+        slots.setdefault("percent", qualified[2] or "")
+        if not slots["percent"]:
+            del slots["percent"]
+        del slots["value"]
+        return
     if value and value.casefold() in banks.results:
         slots["result"] = _result(value, standing.fact.concept, banks, chance)
         value = slots.pop("value", "") and ""
