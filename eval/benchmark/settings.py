@@ -32,21 +32,28 @@ class EngineSetting(_Setting):
     notes: Literal["together", "alone"] = "together"
 
 
-class RetrieverSetting(_Setting):
-    """A dense retriever; ``encoder`` is a name of ``encoders.toml``. ``way``: what its cut is tuned by."""
+class _Chunked(_Setting):
+    """What is made over chunks. ``encoder`` is a name of ``encoders.toml``: it counts the tokens of a chunk; one that is
+    not shipped is in ``directory``. ``way``: what the cut is tuned by."""
+
+    encoder: str
+    directory: str = ""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    device: str = "cpu"
+    way: Literal["share", "threshold", "both"] = "share"
+
+
+class RetrieverSetting(_Chunked):
+    """A dense retriever."""
 
     kind: Literal["retriever"]
-    encoder: str
     index: Literal["flat", "ivf", "hnsw"] = "flat"
-    way: Literal["share", "threshold", "both"] = "share"
 
 
-class LexicalSetting(_Setting):
-    """BM25 over the chunks of an ``encoder``."""
+class LexicalSetting(_Chunked):
+    """BM25."""
 
     kind: Literal["lexical"]
-    encoder: str
-    way: Literal["share", "threshold", "both"] = "share"
 
 
 class ReaderSetting(_Setting):

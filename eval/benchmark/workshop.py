@@ -166,63 +166,55 @@ class Workshop:
         from ..baselines.nearest import IndexSettings
         from ..baselines.retriever import dense, lexical
 
-        chunks = self._chunks(setting.encoder, corpus)
-        told: dict[str, Any] = {"chunks": len(chunks)}
+        chunks = self._chunks(setting, corpus)
         if isinstance(setting, LexicalSetting):
-            begun = time.perf_counter()
             made = lexical(chunks, name=setting.name)
-            return made, {"what": "BM25", "seconds": time.perf_counter() - begun, **told}
+            return made, {"what": "BM25", **made.cost()}
         place = folder / "vectors" / setting.encoder
         made = dense(
             chunks,
-            self._encoder(setting.encoder),
+            self._encoder(setting),
             place,
             IndexSettings(kind=setting.index),
             name=setting.name,
             shown=self._shown,
         )
-        return made, {"what": f"FAISS {setting.index}", **told, **self._vector_facts(place, made)}
+        return made, {"what": f"FAISS {setting.index}", **made.cost(), **self._encoding(place, made)}
 
-    def _vector_facts(self, place: Path, made: Retriever) -> dict[str, Any]:
-        """What encoding took, over all the runs that it took, and what the index takes."""
-        from ..baselines.nearest import DenseSearch
-
-        filled = made.built
-        if filled is None or not isinstance(made.search, DenseSearch):
-            return {}
-        index = made.search.index
-        before = self._built(place) or {"seconds": 0.0, "encoded": 0}
-        cost = {
-            "seconds": before["seconds"] + (filled.seconds if filled.encoded else 0.0),
-            "encoded": before["encoded"] + filled.encoded,
-        }
-        if filled.encoded:
+    def _encoding(self, place: Path, made: Retriever) -> dict[str, Any]:
+        """What encoding took over all the runs that it took: chunks, seconds, and how many a second."""
+        cost = self._built(place) or {"encoded": 0, "encoding_seconds": 0.0}
+        if made.built is not None and made.built.encoded:
+            cost["encoded"] += made.built.encoded
+            cost["encoding_seconds"] += made.built.seconds
             self._tell_built(place, cost)
-        return {
-            "encoding_seconds": cost["seconds"],
-            "encoded": cost["encoded"],
-            "chunks_a_second": cost["encoded"] / cost["seconds"] if cost["seconds"] else None,
-            "different": filled.different,
-            "seconds": index.seconds,
-            "bytes": index.bytes,
-            "bytes_a_chunk": index.bytes / index.size if index.size else None,
-        }
+        seconds = cost["encoding_seconds"]
+        return {**cost, "chunks_a_second": cost["encoded"] / seconds if seconds else None}
 
-    def _chunks(self, encoder: str, corpus: Corpus) -> Chunks:
+    def _chunks(self, setting: RetrieverSetting | LexicalSetting, corpus: Corpus) -> Chunks:
         from ..baselines.chunks import split
 
         chunks: Chunks = self._once(
-            f"chunks/{encoder}/{corpus.sha256}",
-            lambda: (split(corpus, self._encoder(encoder), shown=self._shown), {}),
+            f"chunks/{setting.encoder}/{setting.directory}/{corpus.sha256}",
+            lambda: (split(corpus, self._encoder(setting), shown=self._shown), {}),
         )[0]
         return chunks
 
-    def _encoder(self, name: str) -> Encoder:
-        from ..baselines.local_encoder import LocalEncoder
+    def _encoder(self, setting: RetrieverSetting | LexicalSetting) -> Encoder:
+        from ..baselines.configured import encoder_named
 
-        encoder: Encoder = self._once(
-            f"encoder/{name}", lambda: (LocalEncoder(precision="bfloat16", threads=os.cpu_count()), {})
-        )[0]
+        def made() -> tuple[Encoder, Mapping[str, Any]]:
+            encoder = encoder_named(
+                setting.encoder,
+                directory=Path(setting.directory) if setting.directory else None,
+                device=setting.device,
+                precision=setting.precision,
+                threads=os.cpu_count(),
+            )
+            return encoder, {}
+
+        key = f"encoder/{setting.encoder}/{setting.directory}/{setting.precision}/{setting.device}"
+        encoder: Encoder = self._once(key, made)[0]
         return encoder
 
     def _reader(self, setting: ReaderSetting) -> Made:
