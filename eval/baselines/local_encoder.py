@@ -97,6 +97,8 @@ class LocalEncoder:
 
     def _load(self, device: str) -> Any:
         models = library("sentence_transformers", "dense")
+        # The bar of loading would be shown where there is no terminal, too.
+        library("transformers", "dense").utils.logging.disable_progress_bar()
         try:
             model = models.SentenceTransformer(str(self._directory), device=device, local_files_only=True)
         except (OSError, ValueError, KeyError) as error:

@@ -33,14 +33,16 @@ class EngineSetting(_Setting):
 
 
 class _Chunked(_Setting):
-    """What is made over chunks. ``encoder`` is a name of ``encoders.toml``: it counts the tokens of a chunk; one that is
-    not shipped is in ``directory``. ``way``: what the cut is tuned by."""
+    """What is made over chunks. ``encoder`` is a name of ``encoders.toml`` (it counts the tokens of a chunk); one that
+    is not shipped is in ``directory``. ``way``: what the cut is tuned by; ``share``: the cut itself, in place of that.
+    """
 
     encoder: str
     directory: str = ""
     precision: Literal["float32", "bfloat16"] = "float32"
     device: str = "cpu"
     way: Literal["share", "threshold", "both"] = "share"
+    share: float | None = Field(default=None, gt=0, le=1)
 
 
 class RetrieverSetting(_Chunked):

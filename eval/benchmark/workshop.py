@@ -145,6 +145,10 @@ class Workshop:
 
     def _cut_retriever(self, setting: RetrieverSetting | LexicalSetting) -> tuple[Retriever, Mapping[str, Any]]:
         retriever, index = self._searching(setting, self._corpus, self._folder)
+        if setting.share is not None:
+            from ..baselines.grouping import Cut
+
+            return retriever.with_cut(Cut(share=setting.share)), index
         if self._tuning is not None:
             from ..baselines.tuning import tune
 
