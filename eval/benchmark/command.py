@@ -71,8 +71,9 @@ def acr(
 ) -> None:
     """Ask every system every question of the ACR bank, and score them side by side.
 
-    Without --corpus or --notes a small fictional corpus is made in the folder of the run first. A reader with
-    'endpoint = "environment"' SENDS NOTES to the chat model that COHORTIUM_LLM_* name; it is asked only when named.
+    Without --corpus or --notes a small fictional corpus is made in the folder of the run first. A system whose reader
+    or encoder is an endpoint SENDS TEXT OF CLINICAL NOTES to it: it is asked only when named, and only where
+    COHORTIUM_LLM_SEND_NOTES or COHORTIUM_EMBEDDING_SEND_NOTES says that it may have them. See docs/benchmark.md.
     """
     from .run import Records, prepare, run_benchmark
     from .settings import SHIPPED, chosen, load_settings

@@ -34,7 +34,12 @@ def coral(
         ),
     ] = None,
     llm: Annotated[
-        bool, typer.Option("--llm", help="Ask the chat model of COHORTIUM_LLM_BASE_URL instead; notes are sent to it.")
+        bool,
+        typer.Option(
+            "--llm",
+            help="Ask the chat model of COHORTIUM_LLM_BASE_URL instead: SENDS NOTES to it, which"
+            " COHORTIUM_LLM_SEND_NOTES=yes must allow.",
+        ),
     ] = False,
     answers: Annotated[
         Path | None,
@@ -98,10 +103,12 @@ def _answers(
 
     if llm:
         from ...query_lang.llm.settings import from_environment
+        from ..baselines.reader_settings import check_leave
         from .model import Spending, from_model
 
         hint = "score our reading, without --llm, or see docs/llm.md"
         settings, spending = from_environment(hint=hint), Spending()
+        check_leave()
         given = list(from_model(notes, stretch, tasks, settings, Kept(keep, tasks), spending))
         cost = {"requests": spending.requests, "tokens": spending.tokens, "kept": spending.kept}
         return given, {"system": "model", "model": settings.model, "cost": cost}

@@ -66,6 +66,7 @@ def model() -> Iterator[Model]:
     held.environment = {
         "COHORTIUM_LLM_BASE_URL": f"http://127.0.0.1:{server.server_address[1]}/v1",
         "COHORTIUM_LLM_MODEL": "a-model",
+        "COHORTIUM_LLM_SEND_NOTES": "yes",
         "COHORTIUM_LLM_API_KEY": "sk-fictional",
         "COHORTIUM_LLM_SECONDS": "5",
     }

@@ -160,6 +160,17 @@ def test_a_model_that_answers_right_has_every_figure_at_one(
     assert all("response_format" not in sent and sent["max_tokens"] >= 2000 for sent in model.heard)
 
 
+def test_no_note_is_sent_without_leave(model: Model, monkeypatch: pytest.MonkeyPatch, sample: Path) -> None:
+    """An endpoint that is set up for questions gets no note: nothing is sent until that is allowed."""
+    for name, value in model.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("COHORTIUM_LLM_SEND_NOTES")
+    result = CliRunner().invoke(app, ["eval", "coral", "--gold", str(sample), "--llm"], prog_name="cohortium")
+    assert result.exit_code == 2
+    assert "COHORTIUM_LLM_SEND_NOTES" in result.stderr
+    assert model.heard == []
+
+
 def test_what_a_model_fails_at_is_counted_by_its_kind_and_asked_again(
     run: Run, model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sample: Path, tasks: Tasks
 ) -> None:
