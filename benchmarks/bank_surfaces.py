@@ -2,8 +2,8 @@
 
     python benchmarks/bank_surfaces.py [--notes NOTES.jsonl ...] [--words 40000]
 
-The banks are written apart from the lexicon. A name that it does not know can still be read by a pattern, and one that it
-knows can still be missed in its sentence; the share only says how far the two vocabularies lie apart.
+The banks are written apart from the lexicon. A name that it does not know can still be read by a pattern, and one that
+it knows can still be missed in its sentence; the share only says how far the two vocabularies lie apart.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from cohortium.eval.synthetic.variety import variety_of_file
 from cohortium.eval.synthetic.writing.banks import FOLDER
-from cohortium.ingest.reading import shipped_reading
+from cohortium.kb.concepts import ConceptTable
 
 
 def surfaces() -> Iterator[tuple[str, str]]:
@@ -29,20 +29,13 @@ def surfaces() -> Iterator[tuple[str, str]]:
 
 
 def known() -> dict[str, tuple[int, int]]:
-    """For each group: names, and those of which the whole text is a name of the lexicon."""
-    names = {name.casefold() for name in lexicon_names()}
+    """For each group: names, and those that are a name in the ontology."""
+    concepts = ConceptTable.from_files()
     counts: dict[str, tuple[int, int]] = {}
     for group, form in sorted(set(surfaces())):
         every, found = counts.get(group, (0, 0))
-        counts[group] = (every + 1, found + (form.casefold() in names))
+        counts[group] = (every + 1, found + bool(concepts.lookup(form)))
     return counts
-
-
-def lexicon_names() -> Iterator[str]:
-    """All names of the shipped ontology."""
-    for concept in shipped_reading().concepts:
-        for name in concept.names:
-            yield name.text
 
 
 def main() -> None:
@@ -54,8 +47,7 @@ def main() -> None:
     counts = known()
     every, found = (sum(pair[place] for pair in counts.values()) for place in (0, 1))
     table = {group: {"names": pair[0], "in the lexicon": pair[1]} for group, pair in counts.items()}
-    table["all"] = {"names": every, "in the lexicon": found, "share": round(found / every, 3)}  # type: ignore[dict-item]
-    print(json.dumps({"names": table}, indent=2))
+    print(json.dumps({"names": table, "all": every, "known": found, "share": round(found / every, 3)}, indent=2))
     for source in options.notes:
         print(json.dumps({source: variety_of_file(source, words=options.words)}, indent=2))
 
