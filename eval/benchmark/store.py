@@ -48,10 +48,14 @@ class AnswerStore:
         return asked(question) in self._answers
 
     def add(self, question: Question, answer: Answer) -> None:
-        """Keep an answer, on disk before this returns; of several to one question the last holds."""
-        self._answers[asked(question)] = answer
+        """Keep an answer, on disk before this returns; of several to one question the last holds.
+
+        It is held as it is kept: a run that never stopped reports what one that was taken up again does.
+        """
+        kept = answer_as_dict(answer)
+        self._answers[asked(question)] = answer_from(kept)
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"asked": asked(question), **answer_as_dict(answer)}) + "\n")
+            file.write(json.dumps({"asked": asked(question), **kept}) + "\n")
             file.flush()
             os.fsync(file.fileno())
 

@@ -91,6 +91,15 @@ def test_a_stopped_run_asks_what_is_missing(tmp_path: Path) -> None:
     assert resumed["errors"] == whole["errors"]
 
 
+def test_a_run_that_was_taken_up_reports_the_same_evidence(tmp_path: Path) -> None:
+    """A patient who is missed stands in the ranking behind the cohort: kept answers have no quotes there, and so the
+    first report has none."""
+    behind = Answer("57", (Ranked("P1", 1.0, (Quote("D1", 0, 9),)), Ranked("P0", 0.5, (Quote("D0", 0, 9),))), 1)
+    first = run(tmp_path, Told(answers(q57=behind)))
+    assert [one["kind"] for one in first["errors"] if (one["question"], one["patient"]) == ("57", "P0")] == ["fn"]
+    assert run(tmp_path, Told({}))["errors"] == first["errors"]
+
+
 def test_a_finished_run_asks_nothing(tmp_path: Path) -> None:
     """All answers are there."""
     run(tmp_path, Told(answers()))
