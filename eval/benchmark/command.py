@@ -11,6 +11,7 @@ import typer
 
 from ...kb.errors import UsageError
 from ...kb.terminal import Format, answer, check_output, counted, json_text, print_table
+from ..classes import SizeBounds
 from ..signature import command_line
 
 PATIENTS: Final = 1436
@@ -100,6 +101,10 @@ def acr(
     assert notes  # one of the two ways gave both
     assert labels is not None
     records = Records.load(name, notes, labels)
+    try:
+        SizeBounds.of(len(records.labels.patients), alpha, beta)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     tuning = None
     if tune_notes and tune_labels:
         tuned_on = Records.load("tuning", tune_notes, tune_labels)

@@ -22,6 +22,7 @@ from ..classes import SizeBounds
 from ..signature import sign
 from ..systems.contract import Answer, Evidence, Explaining, Outcome, Question, Ranked
 from ..systems.corpus import Corpus
+from .grades import retrieved
 from .questions import sha256_of
 from .scores import SystemScores, difference, score_system
 from .settings import Setting
@@ -110,11 +111,13 @@ def run_benchmark(
     """The report of a run as JSON: see ``docs/benchmark.md``. ``folder`` (see :func:`prepare`) keeps the answers.
 
     ``again`` asks anew what failed; ``listed`` errors of a kind are shown for each system and question, with the text
-    of the notes only if ``with_text``.
+    of the notes only if ``with_text``. UsageError where ``folder`` is of a run over other notes: what was built of those
+    must not be taken up.
     """
     labelled = records.labels.patients
     documents = {patient: len(notes) for patient, notes in records.corpus.by_patient.items()}
     bounds = SizeBounds.of(len(labelled), alpha, beta)
+    _claim(folder, records.corpus.sha256)
     systems: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     scored: dict[str, SystemScores] = {}
@@ -138,7 +141,7 @@ def run_benchmark(
             alpha=alpha,
             beta=beta,
             seed=seed,
-            signature=signature.as_dict() | {"line": signature.line},
+            signature=signature.as_dict(),
         )
         scored[asked.setting.name] = scores
         systems.append(
@@ -158,7 +161,7 @@ def run_benchmark(
     }
     of_run = sign(seed, libraries=_LIBRARIES, data=data, settings={"records": records.name})
     report: dict[str, Any] = {
-        "signature": of_run.as_dict() | {"line": of_run.line},
+        "signature": of_run.as_dict(),
         "corpus": _counts(records),
         "bounds": {"alpha": bounds.alpha, "beta": bounds.beta},
         "systems": systems,
@@ -232,12 +235,13 @@ def _errors(asked: Asked, questions: Sequence[Question], labels: Labels, listed:
         if question.of is None or question.id != str(question.of):
             continue  # another wording of a bank question: its errors would be told twice
         answer = asked.answers[question.id]
+        found = retrieved(answer)
         wanted, open_to = labels.wanted(question.of), labels.open_to(question.of)
         failed = {one.patient_id: one for one in answer.failures}
         ranked = {one.patient_id: one for one in answer.ranking}
         kinds = {
-            "fp": sorted((answer.cohort & labelled) - wanted - open_to),
-            "fn": sorted(wanted - answer.cohort - failed.keys()),
+            "fp": sorted((found & labelled) - wanted - open_to),
+            "fn": sorted(wanted - found - failed.keys()),
             "failed": sorted(failed),
         }
         for kind, patients in kinds.items():
@@ -281,6 +285,27 @@ def prepare(folder: Path) -> None:
         raise UsageError(f"'{folder}' holds something that is no run. Hint: name a new folder with --out")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mark.write_text(json.dumps({"format": 1}), encoding="utf-8")
+        if not mark.is_file():
+            _write_mark(mark, {})
     except OSError as error:
         raise UsageError(f"cannot write in '{folder}': {error.strerror}") from error
+
+
+def _claim(folder: Path, corpus_sha256: str) -> None:
+    """Binds a folder to the notes of its run. UsageError if it is of other notes: a knowledge base that was begun would
+    be finished with these."""
+    mark = folder / _MARK
+    try:
+        held = json.loads(mark.read_text(encoding="utf-8")).get("corpus")
+    except (OSError, ValueError):
+        held = None
+    if held is None:
+        _write_mark(mark, {"corpus": corpus_sha256})
+    elif held != corpus_sha256:
+        raise UsageError(f"'{folder}' holds a run over other notes. Hint: name a new folder with --out")
+
+
+def _write_mark(mark: Path, told: Mapping[str, str]) -> None:
+    part = mark.with_suffix(".part")
+    part.write_text(json.dumps({"format": 1, **told}), encoding="utf-8")
+    part.replace(mark)

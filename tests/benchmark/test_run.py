@@ -149,6 +149,32 @@ def test_no_text_of_a_note_stands_in_a_report_unless_asked_for(tmp_path: Path) -
     assert "Fictional" not in page(plain)
 
 
+def test_a_folder_is_of_one_set_of_notes(tmp_path: Path) -> None:
+    """Other notes are refused before anything is built, whichever systems are asked; the same are taken up."""
+    run(tmp_path, Told(answers()))
+    prepare(tmp_path)
+    other = Records("other", Corpus(NOTES[:2]), RECORDS.labels)
+    asked = Told(answers())
+    with pytest.raises(UsageError, match="a run over other notes"):
+        run_benchmark(tmp_path, other, [SETTING], QUESTIONS, Bench(asked), progress=False)  # type: ignore[arg-type]
+    assert asked.asked == []
+    run(tmp_path, Told({}))
+
+
+def test_a_run_of_an_earlier_version_is_taken_up(tmp_path: Path) -> None:
+    """Its mark does not say of which notes it is, nor does one whose writing was cut off."""
+    for mark in ('{"format": 1}', ""):
+        (tmp_path / "run.json").write_text(mark, encoding="utf-8")
+        run(tmp_path, Told(answers()))
+
+
+def test_a_patient_who_failed_is_no_false_positive(tmp_path: Path) -> None:
+    """Whatever a system says of the cohort, errors are counted as the scores count them."""
+    both = Answer("58", (Ranked("P0", 1.0), Ranked("P1", 0.5)), 2, failures=(Failure("P0", "timeout"),))
+    report = run(tmp_path, Told(answers(q58=both)))
+    assert [(one["patient"], one["kind"]) for one in report["errors"] if one["question"] == "58"] == [("P0", "failed")]
+
+
 def test_the_corpus_is_counted(tmp_path: Path) -> None:
     """Patients, notes, words, and who has labels."""
     counted = run(tmp_path, Told(answers()))["corpus"]
@@ -196,6 +222,22 @@ def test_the_command_runs_on_the_sample_notes(tmp_path: Path) -> None:
     again = CliRunner().invoke(app, [str(word) for word in words], prog_name="cohortium")
     assert again.exit_code == 0
     assert json.loads((out / "report.json").read_text(encoding="utf-8"))["systems"] == report["systems"]
+
+
+def test_bounds_that_contradict_are_told(tmp_path: Path) -> None:
+    """Exit 2 and a sentence, before anything is built or asked."""
+    from typer.testing import CliRunner
+
+    from cohortium.__main__ import app
+
+    notes, labels = tmp_path / "notes.jsonl", tmp_path / "labels.jsonl"
+    notes.write_text(json.dumps({"patient_id": "P0", "doc_id": "D0", "text": "A fictional note."}), encoding="utf-8")
+    labels.write_text(json.dumps({"patient_id": "P0", "match": [57]}), encoding="utf-8")
+    words = ["bench", "acr", "--out", tmp_path / "run", "--notes", notes, "--labels", labels, "--systems", "engine"]
+    result = CliRunner().invoke(app, [*map(str, words), "--alpha", "1", "--beta", "5"], prog_name="cohortium")
+    assert result.exit_code == 2
+    assert "alpha is at least beta" in " ".join(result.stderr.split())
+    assert [one.name for one in (tmp_path / "run").iterdir()] == ["run.json"]
 
 
 @pytest.mark.parametrize(
