@@ -99,7 +99,7 @@ def consistency(answers: Mapping[str, Answer], pairs: Sequence[Expected] | None 
 def summary(compared: Sequence[Compared]) -> dict[str, Any]:
     """Counts of pairs and shares over them.
 
-    ``pairs`` = ``checked`` + ``abstained`` + ``failed`` + ``missing``; ``checked`` = ``consistent`` + ``violated``.
+    ``expected`` = ``checked`` + ``abstained`` + ``failed`` + ``missing``; ``checked`` = ``consistent`` + ``violated``.
     ``violated_share`` is of the checked pairs, ``patients_share`` the patients that contradict of all that were named.
     """
     checked = [one for one in compared if one.checked]

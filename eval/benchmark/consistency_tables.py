@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ..acr.bank import load_bank
 from .layout import PAPER, SECTION, Column, Row, Table
 from .paper import Inconsistency, Paper
-from .report_form import BenchmarkReport, ConsistencyCheck
+from .report_form import BenchmarkReport, ConsistencyCheck, ConsistencyPart
 from .wording import MISSING, count, per_cent, share
 
-__all__ = ["KINDS", "consistency", "violations"]
+__all__ = ["KINDS", "consistency", "pairs_of", "violations"]
 
 #: Kind of check -> (number of the paper's table, what must hold).
 KINDS: Final[Mapping[str, tuple[int, str]]] = {
@@ -19,6 +19,7 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "intersection": (3, "Intersections: B asks more than A does, so nobody answers B alone"),
     "subtype": (4, "Subtypes: B is a kind of A, so nobody answers B alone"),
 }
+_CHECKED: Final = ("consistent", "violated")
 _SUMS: Final = ("checked", "trivial", "violated", "%", "patients", "not answered")
 _COLUMNS: Final = (
     Column("system", words=True),
@@ -47,6 +48,19 @@ def violations(report: BenchmarkReport, limit: int) -> Iterator[tuple[str, str, 
             )
             if worst:
                 yield system.name, kind, max(part.violated, len(worst)), tuple(worst[:limit])
+
+
+def pairs_of(parts: Iterable[ConsistencyPart]) -> Mapping[frozenset[str], bool]:
+    """The pairs of questions that were checked, each with whether its answers contradict each other in any check.
+
+    A pair can stand under several: an intersection is a subtype as well, two paraphrases are subtypes both ways.
+    """
+    found: dict[frozenset[str], bool] = {}
+    for one in (pair for part in parts for pair in part.pairs):
+        if one.status in _CHECKED:
+            pair = frozenset((one.first, one.second))
+            found[pair] = found.get(pair, False) or one.status == "violated"
+    return found
 
 
 def _sums(report: BenchmarkReport) -> Table:
@@ -107,7 +121,7 @@ def _found(
     """Sizes of A and B, who is in B alone, who in A alone, of the pair of the paper; None if it was not checked."""
     left, right = str(pair.left), str(pair.right)
     for one in checks:
-        if one.status not in ("consistent", "violated"):
+        if one.status not in _CHECKED:
             continue
         if (one.second, one.first) == (left, right):
             return one.second_size, one.first_size, one.only_first, one.only_second

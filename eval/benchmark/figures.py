@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["Figure", "figures"]
+__all__ = ["Figure", "answered_zeros", "called", "figures"]
 
 # Told apart also by those who do not see all colours (M. Okabe and K. Ito, Color Universal Design, 2008).
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b")
@@ -110,7 +110,7 @@ def _by_class(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool:
     for place, (name, title, part) in enumerate(_PARTS):
         classes = _classes(name, report.systems, part)
         _bars(axes[place], classes, report.systems, part)
-        axes[place].set_xticks(range(len(classes)), [_called(one, report.systems, part) for one in classes])
+        axes[place].set_xticks(range(len(classes)), [called(one, report.systems, part) for one in classes])
         for system, mark in _PAPER_SYSTEMS.items():
             _published(axes[place], classes, system, mark, _points(name, system, paper))
         axes[place].set_title(title, loc="left", fontweight="bold")
@@ -144,11 +144,13 @@ def _classes(
     return tuple(found) if order is None else order
 
 
-def _called(name: str, systems: Sequence[SystemReport], part: Callable[[Scores], Mapping[str, Part]]) -> str:
+def called(name: str, systems: Sequence[SystemReport], part: Callable[[Scores], Mapping[str, Part]]) -> str:
     """The name of a class, below it how many documents its patients have."""
     found = next((classes[name] for one in systems if name in (classes := part(one.scores))), Part())
     if found.low is None:
         return name
+    if found.high is not None and found.high <= found.low:
+        return f"{name}\n(nobody)"
     return f"{name}\n({found.low} or more)" if found.high is None else f"{name}\n({found.low} to {found.high - 1})"
 
 
@@ -260,7 +262,7 @@ def _zero_results(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool
         (system.name, {one.id: one.false_positives for one in system.scores.hallucination.zero_result if one.answered})
         for system in report.systems
     ]
-    ids = list(dict.fromkeys(one for _, found in of_system for one in found))
+    ids = answered_zeros(report)
     if not ids:
         return False
     axes = canvas.subplots()
@@ -287,6 +289,14 @@ def _zero_results(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool
     return True
 
 
+def answered_zeros(report: BenchmarkReport) -> list[str]:
+    """The zero-result questions that some system answered, in the order of the bank: all were asked the same, and what
+    one of them left open has its place, too."""
+    points = [one for system in report.systems for one in system.scores.hallucination.zero_result]
+    answered = {one.id for one in points if one.answered}
+    return [one for one in dict.fromkeys(point.id for point in points) if one in answered]
+
+
 def _plain_numbers(axes: Axes, which: str) -> None:
     """``10`` in place of a power of ten, on the axes named."""
     for axis in (axes.xaxis if one == "x" else axes.yaxis for one in which):
@@ -299,7 +309,7 @@ _DRAWINGS: Final = (
         "figure-3",
         "F1 by class (the paper's Figure 3)",
         "Bars: F1 of each system with its 95% interval over patients. Grey strokes: what the paper's text and Table 1 "
-        "say in figures of its own systems, on other patients.",
+        "say in figures of its own systems, on other patients. What was not answered is scored as an empty answer.",
         (10, 3.6),
         _by_class,
     ),

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..scoring import coverage
 from ..systems.contract import Answer, Outcome, Question, Spent
-from .grades import MISSING, retrieved
+from .grades import MISSING, failed_on, retrieved
 
 #: In the order of reports.
 OUTCOMES: Final = (Outcome.ANSWERED.value, Outcome.ABSTAINED.value, Outcome.FAILED.value, MISSING)
@@ -70,7 +70,8 @@ def outcomes(answers: Mapping[str, Answer], questions: Sequence[Question]) -> Ou
 class Cost:
     """What the questions cost, those that failed too: in all, and each on average.
 
-    ``median_seconds`` and ``slowest_seconds`` of one question. ``retrieved``: patients in all cohorts.
+    ``median_seconds`` and ``slowest_seconds`` of one question. ``retrieved``: patients in all cohorts. ``considered``:
+    patients whom the system ranked or failed on, over all questions; of a reader all whom its retriever retrieved.
     """
 
     questions: int
@@ -78,9 +79,11 @@ class Cost:
     median_seconds: float | None
     slowest_seconds: float | None
     retrieved: int
+    considered: int
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON. ``dollars_per_retrieved_patient`` is how section 4.2.5 of the paper tells the cost of a reader."""
+        """As JSON. ``dollars_per_considered_patient`` is how section 4.2.5 of the paper tells the cost of a reader: of
+        each patient whom the retriever gave it to read."""
         told = {one.name: getattr(self.total, one.name) for one in fields(Spent)}
         return {
             "questions": self.questions,
@@ -89,7 +92,8 @@ class Cost:
             "median_seconds": self.median_seconds,
             "slowest_seconds": self.slowest_seconds,
             "retrieved_patients": self.retrieved,
-            "dollars_per_retrieved_patient": self.total.dollars / self.retrieved if self.retrieved else None,
+            "considered_patients": self.considered,
+            "dollars_per_considered_patient": self.total.dollars / self.considered if self.considered else None,
         }
 
 
@@ -103,4 +107,5 @@ def cost(answers: Iterable[Answer]) -> Cost:
         statistics.median(seconds) if seconds else None,
         max(seconds, default=None),
         sum(len(retrieved(one)) for one in held),
+        sum(len(failed_on(one).union(ranked.patient_id for ranked in one.ranking)) for one in held),
     )

@@ -214,9 +214,9 @@ def _measures() -> str:
 
 def _signatures(report: BenchmarkReport) -> str:
     folds = "".join(
-        f"<details><summary>{escape(one.name)}</summary><pre>{_json(one.signature)}</pre></details>"
+        f"<details><summary>{escape(one.name)}</summary><pre>{_json(one.scores.signature)}</pre></details>"
         for one in report.systems
-        if one.signature
+        if one.scores.signature
     )
     return f"<pre>{_json(report.signature)}</pre>{folds}"
 

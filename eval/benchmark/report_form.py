@@ -5,7 +5,7 @@
     {"signature": {…},
      "corpus": {"patients": n, "notes": n, …}, "bounds": {"alpha": n, "beta": n},
      "systems": [{"name", "kind": "engine" | "retriever" | "reader" | "control",
-                  "scores": SystemScores.as_dict(), "index": {…}, "signature": {…}}],
+                  "scores": SystemScores.as_dict(), "index": {…}}],
      "questions": [{"id", "of", "text", "query", "gold": n, "complexity", "size"}],
      "errors": [{"system", "question", "patient", "kind": "fp" | "fn" | "failed",
                  "quotes": [{"doc_id", "start", "end"}], "reasons": [text]}],
@@ -184,13 +184,15 @@ class SpentOf(_Form):
 
 
 class CostOf(_Form):
-    """What the questions took in all, seconds of the median and of the slowest one, patients in all cohorts."""
+    """What the questions took in all, seconds of the median and of the slowest one, patients in all cohorts, and
+    patients whom the system considered."""
 
     questions: int = 0
     total: SpentOf = SpentOf()
     median_seconds: float | None = None
     slowest_seconds: float | None = None
     retrieved_patients: int | None = None
+    considered_patients: int | None = None
 
 
 class Scores(_Form):
@@ -205,16 +207,16 @@ class Scores(_Form):
     outcomes: OutcomeCounts | None = None
     cost: CostOf | None = None
     questions: tuple[QuestionScore, ...] = ()
+    signature: Mapping[str, Any] = Field(default_factory=dict)
 
 
 class SystemReport(_Form):
-    """A system with its scores, what its index is, and what identifies its answers."""
+    """A system with its scores, and what its index is."""
 
     name: str
     kind: str = ""
     scores: Scores = Scores()
     index: Mapping[str, Any] = Field(default_factory=dict)
-    signature: Mapping[str, Any] = Field(default_factory=dict)
 
 
 class DifferenceOf(_Form):

@@ -111,8 +111,8 @@ def run_benchmark(
     """The report of a run as JSON: see ``docs/benchmark.md``. ``folder`` (see :func:`prepare`) keeps the answers.
 
     ``again`` asks anew what failed; ``listed`` errors of a kind are shown for each system and question, with the text
-    of the notes only if ``with_text``. UsageError where ``folder`` is of a run over other notes: what was built of those
-    must not be taken up.
+    of the notes only if ``with_text``. UsageError where ``folder`` is of a run over other notes: what was built of
+    those must not be taken up.
     """
     labelled = records.labels.patients
     documents = {patient: len(notes) for patient, notes in records.corpus.by_patient.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..classes import SIZES
-from .consistency_tables import consistency
+from .consistency_tables import consistency, pairs_of
 from .layout import PAPER, SECTION, Column, Row, Table, as_markdown
 from .paper import Paper, Spread, load_paper
 from .report_form import BenchmarkReport, CostOf, DifferenceOf, Estimate, Part, read_report
@@ -68,16 +68,14 @@ def overview(report: BenchmarkReport) -> Table:
     for one in report.systems:
         scores, ended, cost = one.scores, one.scores.outcomes, one.scores.cost
         every = scores.all or Part()
-        zeros = [zero.false_positives for zero in scores.hallucination.zero_result]
-        checks = None if scores.consistency is None else scores.consistency.values()
-        violated = None if checks is None else sum(check.violated for check in checks)
-        checked = None if checks is None else sum(check.checked for check in checks)
+        zeros = [zero.false_positives for zero in scores.hallucination.zero_result if zero.answered]
+        pairs = None if scores.consistency is None else pairs_of(scores.consistency.values())
         cells = (
             *(per_cent(getattr(every, name).value) for name in _THREE),
             _interval(every.f1),
             *(per_cent(scores.by_size.get(size, Part()).f1.value) for size in SIZES if size != "zero"),
             count(sum(zeros)) if zeros else MISSING,
-            MISSING if violated is None else f"{count(violated)} of {count(checked)}",
+            MISSING if pairs is None else f"{count(sum(pairs.values()))} of {count(len(pairs))}",
             MISSING if ended is None else per_cent(share(ended.answered, ended.questions)),
             MISSING if cost is None else seconds(cost.median_seconds),
             MISSING if cost is None else _spent(cost, cost.questions),
@@ -89,7 +87,8 @@ def overview(report: BenchmarkReport) -> Table:
         columns,
         tuple(rows),
         "In per cent. Contradicting pairs: of all pairs of answers that must agree (paraphrases, intersections, "
-        "subtypes), those that do not. What was not answered is scored as an empty answer.",
+        "subtypes; a pair that is of several kinds counts once), those that do not. What was not answered is scored as "
+        "an empty answer; zero-result false positives are of the answered questions.",
     )
 
 
@@ -172,14 +171,15 @@ def full(report: BenchmarkReport, paper: Paper) -> Table:
         (_SYSTEM, _OF, *(Column(name) for name in names)),
         tuple(rows),
         "In per cent; behind ± the spread over the questions of the class, which is no interval. FPR: false positives "
-        "as a share of the patients who were not wanted. Rows marked as unclear: see the notes on the paper's figures.",
+        "as a share of the patients who were not wanted. What was not answered is scored as an empty answer, which has "
+        "an FPR of 0: see how the questions ended. Rows marked as unclear: see the notes on the paper's figures.",
     )
 
 
 def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
     """What a question costs each system: time, requests, tokens, money."""
     names = ("questions", "median s", "mean s", "slowest s", "requests a question", "retries", "from cache",
-             "tokens sent", "tokens received", "US$ a question", "US$ a retrieved patient")  # fmt: skip
+             "tokens sent", "tokens received", "US$ a question", "US$ a considered patient")  # fmt: skip
     rows = []
     for one in report.systems:
         if (cost := one.scores.cost) is None:
@@ -195,7 +195,7 @@ def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
             count(cost.total.prompt_tokens),
             count(cost.total.answer_tokens),
             _spent(cost, cost.questions),
-            _spent(cost, cost.retrieved_patients),
+            _spent(cost, cost.considered_patients),
         )
         rows.append(Row((one.name, "this run", *cells)))
     if rows:
@@ -210,7 +210,8 @@ def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
         tuple(rows),
         "Seconds on the clock, on the machine of this run; requests that went out and answers that came from a cache; "
         "retries and tokens are sums over the run. What came from a cache cost nothing this time; dollars are a dash "
-        "where no price is known. The paper's "
+        "where no price is known. Considered: ranked, or failed on; of a reader all whom its retriever retrieved, for "
+        "each of whom the paper tells its dollars. The paper's "
         f"Hypercube ran on {paper.efficiency.hypercube_machine}; its reader made up to "
         f"{paper.efficiency.reader_calls} calls for each retrieved patient.",
     )

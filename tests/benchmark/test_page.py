@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cohortium.eval.acr.labels import Labels
+from cohortium.eval.benchmark.figures import answered_zeros, called
 from cohortium.eval.benchmark.page import page
 from cohortium.eval.benchmark.questions import bank_questions
 from cohortium.eval.benchmark.report_form import read_report
@@ -148,7 +149,7 @@ def test_what_others_wrote_cannot_become_markup(whole_report: dict[str, Any]) ->
     whole_report["systems"][0]["name"] = evil
     whole_report["systems"][0]["kind"] = evil
     whole_report["systems"][0]["index"][evil] = evil
-    whole_report["systems"][0]["signature"][evil] = evil
+    whole_report["systems"][0]["scores"]["signature"][evil] = evil
     whole_report["signature"][evil] = evil
     whole_report["corpus"][evil] = evil
     whole_report["questions"][0] |= {"text": evil, "query": evil, "size": evil, "complexity": evil}
@@ -323,6 +324,31 @@ def test_next_to_nothing_is_a_page_too(payload: dict[str, Any]) -> None:
     assert "<svg" not in html
 
 
+def test_to_answer_nothing_is_no_merit(report: dict[str, Any]) -> None:
+    """Where no zero-result question was answered there is a dash, not the 0 of empty answers."""
+    for one in report["systems"][0]["scores"]["hallucination"]["zero_result"]:
+        one |= {"answered": False, "false_positives": 0}
+    assert row_of(page(report), "overview", "engine")[9] == "–"
+
+
+def test_questions_of_figure_5_keep_their_order(report: dict[str, Any]) -> None:
+    """What the first system left open stands where the bank has it; what all left open has no place."""
+    first, second = (one["scores"]["hallucination"] for one in report["systems"][:2])
+    points = [{"id": id_, "false_positives": 1, "answered": True} for id_ in ("41", "42", "65")]
+    first["zero_result"] = [*(one | {"answered": False} for one in points[:2]), points[2]]
+    second["zero_result"] = [points[0], points[1] | {"answered": False}, points[2]]
+    report["systems"] = report["systems"][:2]
+    assert answered_zeros(read_report(report)) == ["41", "65"]
+
+
+def test_an_empty_group_of_figure_3_is_named_so(report: dict[str, Any]) -> None:
+    """Where all patients have as many documents, nobody has between 5 and 4."""
+    systems = read_report(
+        {"systems": [{"name": "one", "scores": {"by_documents": {"middle third": {"low": 5, "high": 5}}}}]}
+    ).systems
+    assert called("middle third", systems, lambda scores: scores.by_documents) == "middle third\n(nobody)"
+
+
 def test_another_form_is_refused_with_the_place() -> None:
     """What is no report of a run is told, with where it is not."""
     with pytest.raises(UsageError, match=r"systems\.0\.name"):
@@ -345,7 +371,10 @@ def test_what_the_scores_call_their_parts_is_what_the_page_reads() -> None:
         "98": Answer("98", outcome=Outcome.FAILED, reason="the endpoint is gone"),
         "41": Answer("41", (Ranked("f", 1.0),), 1),
     }
-    scores = score_system(answers, questions, labels, dict.fromkeys(patients, 3), patients, alpha=4, beta=2)
+    scores = score_system(
+        answers, questions, labels, dict.fromkeys(patients, 3), patients, alpha=4, beta=2,
+        signature={"line": "system:one|seed:0"},
+    )  # fmt: skip
     report = {
         "systems": [{"name": "one", "kind": "reader", "scores": scores.as_dict()}],
         "questions": [{"id": one.id, "of": one.of, "text": one.text} for one in questions],
@@ -357,14 +386,17 @@ def test_what_the_scores_call_their_parts_is_what_the_page_reads() -> None:
     assert row_of(html, "table-1", "one", 1)[2:5] == ["66.67", "66.67", "66.67"]
     assert row_of(html, "table-6", "one", 3)[-1] == "16.67"
     assert row_of(html, "table-2", "one") == ["one", "this run", "3", "3", "1", "33", "1", "33"]
-    # The pair contradicts itself as a paraphrase, and as a subtype in both directions.
-    assert row_of(html, "overview", "one")[9:11] == ["1", "3 of 3"]
+    # The pair contradicts itself as a paraphrase, and as a subtype in both directions: one pair.
+    assert row_of(html, "overview", "one")[9:11] == ["1", "1 of 1"]
     assert row_of(html, "efficiency", "one")[2:7] == ["4", "0.000", "0.500", "2.000", "1.00"]
+    # Six were ranked for one question, four (the failed one of them) for another, one for a third: 0.30 for eleven.
+    assert row_of(html, "efficiency", "one")[-1] == "0.027"
     assert row_of(html, "outcomes", "one")[2:9] == ["4", "3", "1", "0", "1", "0", "75.00"]
     assert row_of(html, "outcomes", "one")[-1] == "1"
     assert all("–" not in cell for cell in row_of(html, "outcomes", "one"))
     assert html.count("</svg>") == 3
     assert ">failed</td>" in html
+    assert "system:one|seed:0" in shown(html)
 
 
 def test_figures_bear_a_system_without_a_part(whole_report: dict[str, Any]) -> None:

@@ -197,14 +197,16 @@ def test_to_fail_is_no_merit():
 
 
 def test_costs_are_summed_and_averaged():
-    """1 + 3 + 0.5 seconds over five questions, 0.4 dollars over the ten patients who were named."""
+    """1 + 3 + 0.5 seconds over five questions, 0.4 dollars over the 15 patients who were ranked (6 + 4 + 2 + 2) or on
+    whom the system failed; ten were named."""
     told = REPORT["cost"]
     assert (told["questions"], told["total"]["requests"]) == (5, 6)
     assert told["total"]["seconds"] == pytest.approx(4.5)
     assert told["mean"]["seconds"] == pytest.approx(0.9)
     assert (told["median_seconds"], told["slowest_seconds"]) == pytest.approx((0.5, 3.0))
     assert told["retrieved_patients"] == 10
-    assert told["dollars_per_retrieved_patient"] == pytest.approx(0.04)
+    assert told["considered_patients"] == 15
+    assert told["dollars_per_considered_patient"] == pytest.approx(0.4 / 15)
 
 
 def test_patients_without_labels_and_unknown_ones_are_counted():
