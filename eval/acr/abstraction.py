@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -118,19 +118,28 @@ def reasons(explanation: Explanation, answered: bool) -> Iterator[str]:
             )
 
 
-def deciding(explanation: Explanation, answered: bool) -> Iterator[ExplainedCriterion]:
-    """The criteria on which an answer hangs: those without parts, and before its parts each failing *same tumor*."""
-    yield from _deciding(explanation.criterion, answered, dict(explanation.definitions), frozenset())
+def deciding(
+    explanation: Explanation, answered: bool, holding: Collection[str] = _HOLDS
+) -> Iterator[ExplainedCriterion]:
+    """The criteria on which an answer hangs: those without parts, and before its parts each failing *same tumor*.
+
+    ``holding``: how certain a criterion is that holds in the world that was asked, by default the believed one.
+    """
+    yield from _deciding(explanation.criterion, answered, holding, dict(explanation.definitions), frozenset())
 
 
 def _deciding(
-    node: ExplainedCriterion, holds: bool, definitions: dict[str, ExplainedCriterion], within: frozenset[str]
+    node: ExplainedCriterion,
+    holds: bool,
+    holding: Collection[str],
+    definitions: dict[str, ExplainedCriterion],
+    within: frozenset[str],
 ) -> Iterator[ExplainedCriterion]:
     if not node.parts and node.text in definitions and node.text not in within:
-        yield from _deciding(definitions[node.text], holds, definitions, within | {node.text})
+        yield from _deciding(definitions[node.text], holds, holding, definitions, within | {node.text})
         return
     if not node.parts or (node.scope and not holds):
         yield node
-    inner = [part for part in node.parts if (part.certainty in _HOLDS) == holds]
+    inner = [part for part in node.parts if (part.certainty in holding) == holds]
     for part in inner or node.parts:
-        yield from _deciding(part, holds, definitions, within)
+        yield from _deciding(part, holds, holding, definitions, within)

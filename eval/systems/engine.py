@@ -18,6 +18,8 @@ from .contract import Answer, Evidence, Outcome, Question, Quote, Ranked, Spent
 _MOST_QUOTES: Final = 6
 _MOST_REASONS: Final = 8
 _WORLDS: Final = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
+#: World -> how an explanation calls the certainty of a criterion that holds in it.
+_HOLDING: Final = {world: [one.name.lower() for one in _WORLDS[: _WORLDS.index(world) + 1]] for world in _WORLDS}
 
 
 class AskedBy(enum.StrEnum):
@@ -83,11 +85,13 @@ class EngineSystem:
         elif patient_id not in self._kb.patients:
             return Evidence(reasons=("the knowledge base has no such patient",))
         explanation = cohort.explain(patient_id)
-        nodes = list(deciding(explanation, patient_id in cohort.in_world(self._world)))
+        found = patient_id in cohort.in_world(self._world)
+        nodes = list(deciding(explanation, found, _HOLDING[self._world]))
         quotes = [
             Quote(quote.doc_id, quote.start, quote.end)
             for node in nodes
-            for event in (*node.events, *node.others)
+            # What does not count is shown where there is nothing that does.
+            for event in node.events or node.others
             for quote in event.quotes
         ]
         reasons = [f"{node.certainty}: {node.text}" for node in nodes]

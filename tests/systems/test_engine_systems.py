@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cohortium.engine.api import OpenKb
+from cohortium.engine.explain import ExplainedCriterion, Explanation
+from cohortium.eval.acr.abstraction import deciding
 from cohortium.eval.acr.bank import load_bank
 from cohortium.eval.benchmark.questions import bank_questions
 from cohortium.eval.benchmark.settings import EngineSetting
@@ -95,6 +97,32 @@ def test_evidence_against_a_patient_names_what_fails(kb: OpenKb) -> None:
     """Of a patient who was not found it says which criterion does not hold."""
     outside = next(one for one in kb.patients if one not in kb.find("lung cancer").possible)
     assert EngineSystem(kb, "engine").evidence(LUNG, outside).reasons == ("no: diagnosis lung cancer",)
+
+
+def test_what_decides_is_what_decides_in_the_world_that_was_asked() -> None:
+    """What is only possible makes the answer of the possible world, and keeps the patient from the certain one."""
+    parts = ("diagnosis", "certain"), ("stage", "believed"), ("biomarker", "possible")
+    whole = ExplainedCriterion("all", "possible", parts=tuple(ExplainedCriterion(*one) for one in parts))
+    told = Explanation("P1", "query", "possible", whole)
+
+    def named(answered: bool, *holding: str) -> list[str]:
+        return [one.text for one in deciding(told, answered, holding)]
+
+    assert named(True, "certain", "believed", "possible") == ["diagnosis", "stage", "biomarker"]
+    assert named(False, "certain") == ["stage", "biomarker"]
+    assert [one.text for one in deciding(told, False)] == ["biomarker"]
+
+
+def test_evidence_of_a_possible_patient_names_what_is_possible(kb: OpenKb) -> None:
+    """Of patients who are in the possible cohort alone, some criterion is told as no more than possible."""
+    system = EngineSystem(kb, "possible", world=World.POSSIBLE)
+    told = [
+        system.evidence(question, patient)
+        for question in bank_questions()
+        for patient in frozenset(kb.find(question.query).possible) - frozenset(kb.find(question.query))
+    ]
+    assert told
+    assert all(any(reason.startswith("possible: ") for reason in one.reasons) for one in told)
 
 
 def test_signatures_tell_systems_apart(kb: OpenKb, workshop: Workshop) -> None:
