@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,9 +63,8 @@ class VectorStore:
         self._check()
         #: Key to shard and row.
         self._places: dict[bytes, tuple[int, int]] = {}
-        self._shards = 0
-        for path in sorted(self.folder.glob("*.keys")):
-            self._learn(path.read_bytes())
+        self._shards: set[int] = set()
+        self._look()
 
     def _check(self) -> None:
         told = {"encoder": json.loads(self._says), "precision": self._type.name, "version": 1}
@@ -77,10 +77,16 @@ class VectorStore:
                 f"{self.folder.name!r} holds vectors of another encoder, version or precision. Hint: another folder"
             )
 
-    def _learn(self, keys: bytes) -> None:
+    def _look(self) -> None:
+        """Learns of the shards that are there, each by the number in its name: one may have been taken out."""
+        for path in sorted(self.folder.glob("*.keys")):
+            if path.stem.isdigit() and int(path.stem) not in self._shards:
+                self._learn(int(path.stem), path.read_bytes())
+
+    def _learn(self, shard: int, keys: bytes) -> None:
         for row in range(len(keys) // _KEY):
-            self._places[keys[row * _KEY : (row + 1) * _KEY]] = self._shards, row
-        self._shards += 1
+            self._places[keys[row * _KEY : (row + 1) * _KEY]] = shard, row
+        self._shards.add(shard)
 
     def __len__(self) -> int:
         """How many texts have a vector here."""
@@ -123,12 +129,13 @@ class VectorStore:
     def _add(self, keys: Sequence[bytes], rows: Vectors) -> None:
         if rows.shape != (len(keys), self._encoder.dimension):
             raise ValueError(f"{len(keys)} texts gave vectors of shape {rows.shape}")
-        stem = f"{self._shards:06d}"
+        shard = max(self._shards, default=-1) + 1
+        stem = f"{shard:06d}"
         held = io.BytesIO()
         np.save(held, rows.astype(self._type))
         write_private(self.folder / f"{stem}.npy", held.getvalue())
         write_private(self.folder / f"{stem}.keys", b"".join(keys))
-        self._learn(b"".join(keys))
+        self._learn(shard, b"".join(keys))
 
     def take(self, texts: Iterable[str]) -> Vectors:
         """The vectors of ``texts`` in their order, ``(n, dimension)`` float32, of length 1. KeyError, without the text,
@@ -161,19 +168,25 @@ class VectorStore:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise LockedError(f"another process is filling {self.folder.name!r}") from error
+            # What a killed process left half written: nobody else writes shards now.
+            for path in self.folder.glob("[0-9]*.part"):
+                path.unlink(missing_ok=True)
             # What another process has written since this one looked.
-            for path in sorted(self.folder.glob("*.keys"))[self._shards :]:
-                self._learn(path.read_bytes())
+            self._look()
             yield
         finally:
             os.close(lock)
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """All or nothing, readable by the owner only."""
-    part = path.with_name(path.name + ".part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    """All or nothing, readable by the owner only; of several who write it at a time each writes a whole one."""
+    handle, part = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".part", dir=path.parent)  # mkstemp: 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise

@@ -8,13 +8,14 @@ import stat
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cohortium.eval.baselines.encoders import HashedEncoder, Vectors
-from cohortium.eval.baselines.vectors import VectorStore
+from cohortium.eval.baselines.vectors import VectorStore, write_private
 from cohortium.kb.errors import UsageError
 
 TEXTS = [f"note {number} of {number % 7} words " + "more " * (number % 5) for number in range(40)]
@@ -105,6 +106,7 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> 
     assert done.returncode == -signal.SIGKILL
     assert "000002.npy" in contents(broken)
     assert "000002.keys" not in contents(broken)
+    (broken / "000002.keys.killed.part").write_bytes(b"half")
     store = VectorStore(broken, HashedEncoder(16), shard=8)
     assert len(store) == 16
     assert store.fill(TEXTS).encoded == 24
@@ -145,6 +147,35 @@ def test_half_the_bytes_cost_little(tmp_path: Path) -> None:
     assert rows.dtype == np.float32
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
     assert np.abs(rows - HashedEncoder(16).encode(TEXTS)).max() < 1e-3
+
+
+def test_a_shard_that_is_taken_out_is_made_again_and_moves_no_other(tmp_path: Path) -> None:
+    """Each shard is found by the number in its name, so that no text ever gets the vector of another."""
+    VectorStore(tmp_path / "v", Counting(), shard=8).fill(TEXTS)
+    for suffix in ("npy", "keys"):
+        (tmp_path / "v" / f"000001.{suffix}").unlink()
+    store = VectorStore(tmp_path / "v", Counting(), shard=8)
+    assert store.fill(TEXTS).encoded == 8
+    for held in (store, VectorStore(tmp_path / "v", Counting(), shard=8)):
+        assert np.array_equal(held.take(TEXTS), HashedEncoder(16).encode(TEXTS))
+
+
+def test_two_who_write_one_file_write_it_whole(tmp_path: Path) -> None:
+    """Neither sees half of the other's bytes, none is told of the other, and nothing else is left behind."""
+    path = tmp_path / "file"
+    data = [bytes([number]) * 1_000_000 for number in range(4)]
+    seen: list[bytes] = []
+
+    def write(whole: bytes) -> None:
+        for _ in range(10):
+            write_private(path, whole)
+            seen.append(path.read_bytes())
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, data))
+    assert len(seen) == 40
+    assert set(seen) <= set(data)
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_text_without_vector_is_an_error_that_does_not_show_it(tmp_path: Path) -> None:
