@@ -14,6 +14,8 @@ from ..systems.contract import Spent
 __all__ = ["Budget", "Pace", "Prices", "Purse", "Ticket"]
 
 _MILLION: Final = 1_000_000
+#: Seconds after which a request that waits for the answers to others looks whether it was stopped.
+_LOOK: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ class Purse:
         too much, of kind ``interrupted`` if ``stop`` was set while it waited."""
         with self._changed:
             while not all(purse._room(prompt_tokens, answer_tokens) for purse in self._all()):
-                self._changed.wait()
+                # Not for ever: what is set by an interrupt wakes nobody here.
+                self._changed.wait(_LOOK)
                 if stop is not None and stop.is_set():
                     raise _stopped()
             for purse in self._all():
@@ -192,6 +195,11 @@ class Ticket:
         self._aside = (0, 0)
         dollars = self._purse.prices.dollars(prompt_tokens, answer_tokens)
         self.spent += Spent(prompt_tokens=prompt_tokens, answer_tokens=answer_tokens, dollars=dollars)
+
+    def release(self) -> None:
+        """Whatever is still set aside is free: others wait for it. Once more does nothing."""
+        if self._aside != (0, 0):
+            self.settle(0, 0)
 
     def fail(self, error: EndpointError) -> None:
         """No answer came. What cannot be read was paid for all the same, as far as one can tell: the message was."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...kb.errors import UsageError
-from ...query_lang.llm.post import CHARACTERS_A_TOKEN, EndpointError, JsonPost
+from ...query_lang.llm.post import CHARACTERS_A_TOKEN, EndpointError, JsonPost, is_count
 from ...query_lang.llm.settings import Limits, Settings
 from ...query_lang.llm.settings import from_environment as endpoint_from_environment
 from ..systems.contract import Spent
@@ -157,6 +157,7 @@ class EndpointEncoder:
         else:
             ticket.settle(tokens, 0)
         finally:
+            ticket.release()
             with self._lock:
                 self.spent += ticket.spent
         return held
@@ -186,7 +187,7 @@ class EndpointEncoder:
             self._dimension = came if wanted is None else wanted
         if wanted not in (None, came):
             raise EndpointError(f"{self._post.name} sent vectors of dimension {came}, not {wanted}", "nonsense")
-        if isinstance(counted, int) and not isinstance(counted, bool) and counted >= 0:
+        if is_count(counted):
             return vectors, counted
         return vectors, math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import json
 import os
 import re
 import threading
@@ -96,6 +97,7 @@ class LocalEncoder:
         self.dimension: Final = self.encode(["x"]).shape[1]
 
     def _load(self, device: str) -> Any:
+        self._refuse_code()
         models = library("sentence_transformers", "dense")
         # The bar of loading would be shown where there is no terminal, too.
         library("transformers", "dense").utils.logging.disable_progress_bar()
@@ -104,6 +106,18 @@ class LocalEncoder:
         except (OSError, ValueError, KeyError) as error:
             raise UsageError(f"the directory {self._directory.name!r} holds no model that can be read") from error
         return model.eval()
+
+    def _refuse_code(self) -> None:
+        """Some versions of the library run modules that a directory brings along; none of them is to."""
+        listed = self._directory / "modules.json"
+        if not listed.is_file():
+            return
+        try:
+            kinds = [str(one["type"]) for one in json.loads(listed.read_text(encoding="utf-8"))]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"the directory {self._directory.name!r} holds no model that can be read") from error
+        if not all(one.startswith("sentence_transformers.") for one in kinds):
+            raise UsageError(f"the model in {self._directory.name!r} has modules of its own, and they are not run")
 
     def _read_limit(self, wanted: int | None) -> int:
         """Tokens with those that the encoder adds: its own limit (1,000 where it names none), or fewer if wanted."""

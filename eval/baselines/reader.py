@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from ...kb.errors import CohortiumError, UsageError
 from ...kb.model import Note
 from ...query_lang.llm.endpoint import ChatEndpoint, EndpointError, request_options
-from ...query_lang.llm.settings import Settings
+from ...query_lang.llm.settings import Settings, is_this_machine
 from ..systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 from ..systems.corpus import Corpus
 from .budget import Pace, Purse, Ticket
@@ -25,8 +25,10 @@ from .threads import each
 
 __all__ = ["Reader", "Retrieving"]
 
-#: No patient will fare better: the endpoint does not take the key, or is not there.
-_HOPELESS: Final = frozenset({401, 402, 403, 404})
+#: No patient will fare better: the endpoint does not take the key, or is not there, or points elsewhere.
+_HOPELESS: Final = frozenset({401, 402, 403, 404, *range(300, 400)})
+#: Failures of the line: of many in a row the next is no better.
+_LINE: Final = frozenset({"connection", "timeout", "rate_limit"})
 
 
 class Retrieving(Passages, Protocol):
@@ -87,6 +89,7 @@ class Reader:
         self._pace = Pace(self._options.per_second)
         self._purse = Purse(self._options.run, self._options.prices)
         self._sent_options = request_options(settings)[0]
+        self._server = _server(settings)
         self.name = name or f"{retriever.name}+{'-'.join(settings.model.split())}"
         #: What answers from the cache cost when they were asked for.
         self.saved = Spent()
@@ -116,8 +119,10 @@ class Reader:
             if not question.text.strip():
                 raise UsageError("the question is empty")
             cases = self._cases(question)
-        except CohortiumError as error:
-            return Answer(question.id, outcome=Outcome.FAILED, reason=str(error), spent=Spent(time.monotonic() - began))
+        except (CohortiumError, OSError, RuntimeError, ValueError, ArithmeticError) as error:
+            # Whatever a retriever meets. The words of an error that is not ours may hold some of a note.
+            told = str(error) if isinstance(error, CohortiumError) else f"the search failed: {type(error).__name__}"
+            return Answer(question.id, outcome=Outcome.FAILED, reason=told, spent=Spent(time.monotonic() - began))
         _Asking(self, question).all(cases)
         spent = sum((case.spent for case in cases), Spent())
         return _answer(question, cases, replace(spent, seconds=time.monotonic() - began))
@@ -163,7 +168,7 @@ class _Asking:
         notes = self._reader._notes(case.patient_id)
         for batch in case.batches:
             asked = messages(self._question.text, batch, notes.__getitem__)
-            key = key_of(self._reader._settings.model, asked, self._reader._sent_options)
+            key = key_of(self._reader._settings.model, asked, self._reader._sent_options, self._reader._server)
             try:
                 reading = self._reading(case, key, asked)
             except EndpointError as error:
@@ -200,6 +205,7 @@ class _Asking:
         else:
             ticket.settle(reply.prompt_tokens, reply.answer_tokens)
         finally:
+            ticket.release()
             case.spent += ticket.spent
         reading = read_answer(reply)
         if reader._cache is not None:
@@ -211,9 +217,16 @@ class _Asking:
     def _heed(self, error: EndpointError) -> None:
         """Give the rest of the question up when nothing better is to come."""
         with self._lock:
-            self._broken = self._broken + 1 if error.kind in ("connection", "timeout") else 0
+            self._broken = self._broken + 1 if error.kind in _LINE else 0
             if error.status in _HOPELESS or error.kind == "budget" or self._broken >= self._options.breaks:
                 self._over = EndpointError(str(error), error.kind, error.status)
+
+
+def _server(settings: Settings) -> str:
+    """Which server answers, for the cache: others may call another model by this name. A port of this machine is
+    whichever was free."""
+    port = "" if is_this_machine(settings.host) else f":{settings.port}"
+    return f"{settings.host.lower()}{port}{settings.path}"
 
 
 def _best(retrieved: Sequence[PatientPassages], most: int) -> tuple[PatientPassages, ...]:

@@ -61,10 +61,11 @@ def read_answer(reply: ChatReply) -> Reading:
     """The one JSON object that was asked for, or what is wrong with it; nothing else of the answer is used."""
     if reply.declined:
         return Reading(Verdict.REFUSAL, reason="the model declined to answer")
+    if reply.cut_off:
+        # What stands before the cut may be a draft, and the verdict behind it.
+        return _nonsense("the answer was cut off")
     found = objects_with(reply.text, "eligible")
     if len(found) != 1:
-        if reply.cut_off:
-            return _nonsense("the answer was cut off")
         return _nonsense(
             "the answer holds several verdicts" if found else "the answer is no JSON object with a verdict"
         )

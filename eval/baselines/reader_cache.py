@@ -32,9 +32,9 @@ _OURS: Final = 0x636F6872
 _FORM: Final = 1
 
 
-def key_of(model: str, messages: Sequence[Mapping[str, str]], options: Mapping[str, Any]) -> str:
-    """The SHA-256 of everything that is asked: model, messages and options."""
-    asked = json.dumps([model, list(messages), dict(options)], sort_keys=True)
+def key_of(model: str, messages: Sequence[Mapping[str, str]], options: Mapping[str, Any], server: str = "") -> str:
+    """The SHA-256 of everything that is asked, and of whom: model, messages, options, server."""
+    asked = json.dumps([model, list(messages), dict(options), server], sort_keys=True)
     return hashlib.sha256(asked.encode()).hexdigest()
 
 
@@ -50,28 +50,35 @@ class AnswerCache:
         self.path = Path(path)
         self._lock = threading.Lock()
         try:
-            # Made by us before SQLite sees it: so it is never readable by others, and its journals take its rights.
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-            try:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise UsageError(f"'{self.path}' is no file, and answers cannot be kept there")
-                os.fchmod(handle, 0o600)
-            finally:
-                os.close(handle)
+            self._make()
             self._lines = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
+            self._check()
+            # Only now: the rights of a file that is not ours stay as they are.
+            self.path.chmod(0o600)
             self._open()
         except OSError as error:
             raise UsageError(f"answers cannot be kept in '{self.path}': {error.strerror}") from None
         except sqlite3.Error:
             raise self._broken() from None
 
-    def _open(self) -> None:
+    def _make(self) -> None:
+        """The file, before SQLite sees it: so it is never readable by others, and its journals take its rights."""
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            # Not opened here: whoever closes a file gives up the locks that others of this process have on it.
+            if not stat.S_ISREG(self.path.lstat().st_mode):
+                raise UsageError(f"'{self.path}' is no file, and answers cannot be kept there") from None
+
+    def _check(self) -> None:
         ours = self._lines.execute("PRAGMA application_id").fetchone()[0]
         tables = self._lines.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         form = self._lines.execute("PRAGMA user_version").fetchone()[0]
         if (tables and ours != _OURS) or form not in (0, _FORM):
             self._lines.close()
             raise UsageError(f"'{self.path}' is no file of answers of this version. Hint: name another one")
+
+    def _open(self) -> None:
         self._lines.execute("PRAGMA journal_mode = WAL")
         self._lines.execute("PRAGMA synchronous = NORMAL")
         self._lines.execute(f"PRAGMA application_id = {_OURS}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .post import CHARACTERS_A_TOKEN, EndpointError, Gate, JsonPost
+from .post import CHARACTERS_A_TOKEN, EndpointError, Gate, JsonPost, is_count
 from .settings import Settings
 
 __all__ = ["ChatEndpoint", "ChatReply", "EndpointError", "Message"]
@@ -132,7 +132,7 @@ def _text(content: object) -> str:
 def _tokens(answer: Mapping[str, Any], messages: Sequence[Message], text: str) -> tuple[int, int, int]:
     """Tokens sent, tokens received, and their sum as the server counts it (some report the sum alone, or nothing)."""
     usage = answer.get("usage")
-    told = {name: count for name, count in usage.items() if _is_count(count)} if isinstance(usage, dict) else {}
+    told = {name: count for name, count in usage.items() if is_count(count)} if isinstance(usage, dict) else {}
     sent = sum(len(message["content"]) for message in messages)
     parts = (
         told["prompt_tokens"] + told["completion_tokens"] if {"prompt_tokens", "completion_tokens"} <= set(told) else 0
@@ -140,7 +140,3 @@ def _tokens(answer: Mapping[str, Any], messages: Sequence[Message], text: str) -
     total = told.get("total_tokens", 0) or parts or (sent + len(text)) // CHARACTERS_A_TOKEN
     received = told.get("completion_tokens", len(text) // CHARACTERS_A_TOKEN)
     return told.get("prompt_tokens", max(0, total - received)), received, total
-
-
-def _is_count(count: object) -> bool:
-    return isinstance(count, int) and not isinstance(count, bool) and count >= 0

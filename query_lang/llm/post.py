@@ -8,13 +8,15 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeGuard
 from urllib.parse import urlsplit
 
 from ...kb.errors import CohortiumError
 from .settings import Settings
 
 CHARACTERS_A_TOKEN: Final = 4
+#: More tokens than any request has: a server that reports more does not count.
+_MOST_TOKENS: Final = 1_000_000_000
 #: Stands for the status of an answer that never came: no connection, or one that broke.
 _NO_LINE: Final = 0
 #: Answers after which the same request may succeed a little later.
@@ -119,7 +121,8 @@ class JsonPost:
                 connection.request("POST", self._settings.path, body, self._headers())
                 response = connection.getresponse()
                 if 300 <= response.status < 400:
-                    raise EndpointError(self._redirected(response.getheader("Location", "")))
+                    told = self._redirected(response.getheader("Location", ""))
+                    raise EndpointError(told, status=response.status)
                 answer = self._read(response)
                 if deadline.passed:
                     # A socket that is closed under a reader looks like an answer that came to its end.
@@ -211,6 +214,11 @@ class _Deadline:
                 self._socket.shutdown(socket.SHUT_RDWR)
             except OSError:
                 self._socket.close()
+
+
+def is_count(count: object) -> TypeGuard[int]:
+    """Whether this is a number of tokens that a server may have counted."""
+    return isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS
 
 
 def _wait(text: str) -> float:

@@ -11,6 +11,7 @@ from ...kb.words import normal_form
 
 #: Where what reasoning models write before they answer comes to its end.
 _THOUGHT_ENDS: Final = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_BEGINS: Final = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
 _FIELDS: Final = ("query", "unread", "unclear")
 _MOST_PHRASES: Final = 30
 #: Brackets at which an object is looked for: a reply of brackets alone must not take long.
@@ -55,6 +56,9 @@ def objects_with(text: str, field: str) -> list[dict[str, Any]]:
     """The JSON objects in ``text`` that have ``field``: bare, in a code fence or among words, what a model thinks
     before it answers left out; the same one written twice is one."""
     text = _THOUGHT_ENDS.split(text)[-1]
+    if _THOUGHT_BEGINS.match(text):
+        # A thought that came to no end: drafts alone.
+        return []
     decoder = json.JSONDecoder()
     found: list[dict[str, Any]] = []
     place = text.find("{")

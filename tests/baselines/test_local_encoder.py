@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,6 +28,34 @@ TEXTS = ["Left mastectomy, ER positive.", "", "Osimertinib – begun " * 200, "G
 def encoder() -> LocalEncoder:
     """all-MiniLM-L6-v2 on the processor."""
     return LocalEncoder()
+
+
+OFFLINE = """
+import socket, sys
+def caught(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        print("network", event, file=sys.stderr)
+        raise OSError("no network here")
+sys.addaudithook(caught)
+try:
+    socket.getaddrinfo("localhost", 80)
+except OSError:
+    print("watched")
+from cohortium.eval.baselines.local_encoder import LocalEncoder
+sys.stderr.flush()
+print(LocalEncoder().encode(["Left mastectomy."]).shape)
+"""
+
+
+@with_model
+def test_nothing_is_asked_of_any_network() -> None:
+    """From the first import of the libraries to a vector, whatever the environment says of hubs."""
+    held = {name: text for name, text in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", OFFLINE], env=held, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.stdout.split("\n")[:2] == ["watched", "(1, 384)"], done.stderr[-2000:]
+    assert done.stderr.count("network") == 1, done.stderr[-2000:]
 
 
 @with_model
@@ -102,6 +132,9 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no directory"):
         LocalEncoder(Path("sentence-transformers/all-MiniLM-L6-v2"))
     with pytest.raises(UsageError, match="no model"):
+        LocalEncoder(tmp_path)
+    (tmp_path / "modules.json").write_text('[{"idx": 0, "name": "0", "path": "", "type": "own.Code"}]')
+    with pytest.raises(UsageError, match="modules of its own"):
         LocalEncoder(tmp_path)
     with pytest.raises(UsageError, match="precision"):
         LocalEncoder(precision="int3")

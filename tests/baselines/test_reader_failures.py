@@ -159,6 +159,39 @@ def test_a_server_that_is_gone_is_given_up_after_some_patients() -> None:
     assert gone.answer(QUESTION).spent.requests == 9
 
 
+@pytest.mark.parametrize(("status", "requests"), [(429, 9), (302, 1)])
+def test_a_server_that_will_not_is_given_up(status: int, requests: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose quota is used up says 429 to everybody, however long we wait; a redirect is one for all."""
+    from cohortium.eval.baselines import offline_reader
+
+    def refuse(self: OfflineReader, handler: object) -> None:
+        self.requests += 1
+        offline_reader._send(handler, status, b"{}", {"Location": "http://127.0.0.1:9/"})  # type: ignore[arg-type]
+
+    monkeypatch.setattr(OfflineReader, "respond", refuse)
+    with OfflineReader() as server:
+        answer = reader(server, corpus(20), breaks=3, threads=1).answer(QUESTION)
+        assert server.requests == requests
+    assert len(answer.failures) == 20
+    assert answer.outcome is Outcome.FAILED
+
+
+def test_a_server_that_counts_beyond_all_sense_breaks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers that no file and no sum of dollars can hold are not taken: the answers are, and are kept."""
+    real = OfflineReader._chat
+
+    def boast(self: OfflineReader, body: bytes) -> dict[str, object]:
+        return {**real(self, body), "usage": {"prompt_tokens": 10**400, "completion_tokens": 10**30}}
+
+    monkeypatch.setattr(OfflineReader, "_chat", boast)
+    held = corpus(6)
+    with OfflineReader() as server, AnswerCache(tmp_path / "answers") as cache:
+        answer = reader(server, held, cache, prices=Prices(1.0, 1.0), question=Budget(dollars=1.0)).answer(QUESTION)
+        assert len(cache) == 6
+    assert (answer.cohort, answer.failures) == (truly(held), ())
+    assert answer.spent.dollars < 1
+
+
 # --- budgets --------------------------------------------------------------------------------------------------------
 
 
@@ -207,6 +240,27 @@ def test_budgets_of_tokens_and_dollars_are_not_passed(bound: str) -> None:
         assert 0.05 - 0.0165 < spent.dollars <= 0.05
 
 
+def test_what_is_set_aside_is_free_again_whatever_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that nobody foresaw passes, and those who waited for its tokens do not wait for ever."""
+
+    def broken(self: object, *_: object) -> None:
+        time.sleep(0.1)
+        raise MemoryError
+
+    monkeypatch.setattr("cohortium.query_lang.llm.endpoint.ChatEndpoint._reply", broken)
+    with OfflineReader() as server:
+        system = reader(server, corpus(8), threads=4, question=Budget(tokens=1_300))
+        done = threading.Event()
+
+        def ask() -> None:
+            with pytest.raises(MemoryError):
+                system.answer(QUESTION)
+            done.set()
+
+        threading.Thread(target=ask, daemon=True).start()
+        assert done.wait(20)
+
+
 def test_dollars_without_prices_are_no_budget() -> None:
     """It would never stop anything."""
     with OfflineReader() as server, pytest.raises(UsageError, match="prices"):
@@ -241,8 +295,9 @@ def test_another_question_model_or_prompt_is_not_found_in_the_cache(tmp_path: Pa
         key_of("n", asked, {"seed": 1}),
         key_of("m", asked, {"seed": 2}),
         key_of("m", [{"role": "user", "content": "b"}], {"seed": 1}),
+        key_of("m", asked, {"seed": 1}, "another.example.org/v1/chat/completions"),
     }
-    assert len(keys) == 4
+    assert len(keys) == 5
     with OfflineReader() as server, AnswerCache(tmp_path / "answers") as cache:
         system = reader(server, corpus(3), cache)
         system.answer(QUESTION)
@@ -369,6 +424,30 @@ def test_a_cache_that_others_could_read_is_closed_to_them(tmp_path: Path) -> Non
     path.chmod(0o644)
     AnswerCache(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_two_servers_that_call_a_model_alike_have_answers_of_their_own() -> None:
+    """A port of this machine is whichever was free; elsewhere address and path tell servers apart."""
+    from dataclasses import replace
+
+    from cohortium.eval.baselines.reader import _server
+
+    with OfflineReader() as server:
+        here = server.settings()
+    there = replace(here, host="models.example.org", port=443, encrypted=True)
+    assert _server(here) == _server(replace(here, port=here.port + 1))
+    others = [here, there, replace(there, host="b.example.org"), replace(there, port=8443), replace(there, path="/v2")]
+    assert len({_server(one) for one in others}) == 5
+
+
+def test_the_rights_of_a_file_that_is_none_of_ours_stay(tmp_path: Path) -> None:
+    """Whoever names the wrong file gets an error and no other change."""
+    path = tmp_path / "notes.jsonl"
+    path.write_text("these are notes of somebody " * 100, encoding="utf-8")
+    path.chmod(0o644)
+    with pytest.raises(UsageError):
+        AnswerCache(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 def test_a_file_of_something_else_is_not_taken_for_a_cache(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import socket
+import threading
 import time
 from http.server import BaseHTTPRequestHandler
 
@@ -13,6 +14,7 @@ import pytest
 from playhouse import KEY, Act, Stage, open_stage, raw, says, send, status
 
 from cohortium.query_lang.llm.endpoint import ChatEndpoint, EndpointError
+from cohortium.query_lang.llm.settings import Limits, from_environment
 
 MESSAGES = [{"role": "system", "content": "card"}, {"role": "user", "content": "question"}]
 
@@ -91,7 +93,7 @@ def test_a_failure_tells_its_kind_and_status(stage: Stage, code: int, kind: str)
     with pytest.raises(EndpointError) as told:
         ChatEndpoint(stage.settings(), lambda _: None).ask(MESSAGES)
     assert told.value.kind == kind
-    assert told.value.status == (0 if code == 301 else code)
+    assert told.value.status == code
 
 
 @pytest.mark.parametrize(
@@ -195,6 +197,14 @@ def test_tokens_that_are_not_told_are_estimated(stage: Stage, tokens: int | None
     assert endpoint.tokens == (400 + len("card" + "question")) // 4
 
 
+def test_tokens_that_nobody_can_have_counted_are_estimated(stage: Stage) -> None:
+    """A number beyond all sense would break sums, and files that hold it."""
+    stage.play(says("answer", tokens=10**30))
+    endpoint = ChatEndpoint(stage.settings())
+    endpoint.ask(MESSAGES)
+    assert endpoint.tokens == len("card" + "question" + "answer") // 4
+
+
 # --- time -----------------------------------------------------------------------------------------------------------
 
 
@@ -231,6 +241,30 @@ def test_no_server_holds_a_question_longer_than_its_time(stage: Stage, kind: str
     assert "no answer in 0.4 seconds" in failure(stage, seconds=0.4)
     assert time.monotonic() - began < 3
     assert len(stage.seen) == 1
+
+
+def test_a_server_that_drips_while_the_line_is_encrypted_holds_no_longer() -> None:
+    """The time of a request bounds what comes before it, too."""
+    over = threading.Event()
+
+    def drip(listening: socket.socket) -> None:
+        line, _ = listening.accept()
+        with line, contextlib.suppress(OSError):
+            # A record of 16,384 bytes that comes to no end.
+            line.sendall(b"\x16\x03\x03\x40\x00")
+            while not over.wait(0.05):
+                line.sendall(b"\x02")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=drip, args=(listening,), daemon=True).start()
+        base_url = f"https://127.0.0.1:{listening.getsockname()[1]}/v1"
+        settings = from_environment(Stage(0).environment(COHORTIUM_LLM_BASE_URL=base_url), Limits(seconds=0.4))
+        began = time.monotonic()
+        with pytest.raises(EndpointError, match=r"no answer in 0\.4 seconds") as told:
+            ChatEndpoint(settings).ask(MESSAGES)
+        over.set()
+    assert told.value.kind == "timeout"
+    assert time.monotonic() - began < 3
 
 
 # --- lines ----------------------------------------------------------------------------------------------------------
