@@ -57,10 +57,11 @@ def write_corpus(
 ) -> dict[str, Any]:
     """Write a corpus of ``patients`` into ``folder`` and return its manifest.
 
-    ``documents`` bounds the notes: then visits at which nothing new was found are left out evenly, never any that says
-    something new. ``length`` multiplies the words of a note. A folder that holds the same corpus is left as it is, one
-    in which it was begun is finished. UsageError for settings that make no sense or a folder with another corpus;
-    NotWritable where nothing can be written.
+    ``documents`` is how many notes are aimed at: visits at which nothing new was found are left out evenly, never any
+    that says something new, so that there may be more. ``length`` multiplies the words of a note. A folder that holds
+    the same corpus is left as it is, one in which it was begun is finished. UsageError for settings that make no sense,
+    or a folder with another corpus or with files of its names that this did not write; NotWritable where nothing can
+    be written.
     """
     if patients < 1 or workers < 1 or not 0 < length <= 20 or (documents is not None and documents < 1):
         raise UsageError("a corpus needs at least one patient, document and worker, and a length between 0 and 20")
@@ -95,13 +96,17 @@ def _prepared(where: Path, settings: Settings) -> dict[str, Any] | None:
                 raise UsageError(
                     f"{where} holds a corpus of other settings or of another version. Hint: give an empty folder"
                 )
+    if not manifest.exists() and not begun.exists():
+        foreign = [name for name in (*FILES, "labels.jsonl") if (where / name).exists()]
+        if foreign:
+            raise UsageError(f"{where} holds a {foreign[0]} that is of no corpus. Hint: give an empty folder")
     if manifest.exists():
         whole: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8"))
         if all((where / name).exists() for name in FILES):
             return whole
-        manifest.unlink()
     begun.parent.mkdir(mode=0o700, exist_ok=True)
     _write_json(begun, {"settings": asdict(settings)})
+    manifest.unlink(missing_ok=True)
     return None
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,47 @@ def test_a_finished_corpus_is_left_and_another_is_not_overwritten(tmp_path: Path
     assert (tmp_path / "notes.jsonl").stat().st_mtime_ns == before
     with pytest.raises(UsageError):
         write_corpus(tmp_path, patients=3, seed=1, labels=False)
+
+
+def test_notes_of_somebody_else_are_not_overwritten(tmp_path: Path) -> None:
+    """A folder with notes and no word of a corpus is refused, and left as it is."""
+    (tmp_path / "notes.jsonl").write_text("mine\n")
+    with pytest.raises(UsageError, match=r"notes\.jsonl"):
+        write_corpus(tmp_path, patients=1, labels=False)
+    assert contents(tmp_path) == {"notes.jsonl": b"mine\n"}
+
+
+def test_a_corpus_that_lost_a_file_is_made_again(tmp_path: Path) -> None:
+    """The same bytes as before."""
+    write_corpus(tmp_path, patients=2, seed=1, labels=False)
+    before = contents(tmp_path)
+    (tmp_path / "gold.jsonl").unlink()
+    write_corpus(tmp_path, patients=2, seed=1, labels=False)
+    assert contents(tmp_path) == before
+
+
+def test_the_order_of_sets_does_not_matter(tmp_path: Path) -> None:
+    """Interpreters that hash text in different ways write the same bytes, and load nothing that reads notes."""
+    program = (
+        "import hashlib, sys; "
+        "from cohortium.eval.synthetic.courses.simulate import course; "
+        "from cohortium.eval.synthetic.writing.notes import write_course; "
+        "notes = [note for index in range(4) for note in write_course(course(index, 8), 8, 0.5)]; "
+        "print(hashlib.sha256(repr(notes).encode()).hexdigest()); "
+        "print([name for name in sys.modules if name.startswith(('cohortium.ingest', 'cohortium.query_lang'))])"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
+    assert said.pop().endswith("\n[]\n")
 
 
 @pytest.mark.parametrize("wrong", [{"patients": 0}, {"workers": 0}, {"length": 0.0}, {"documents": 0}])
