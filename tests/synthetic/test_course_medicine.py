@@ -117,6 +117,23 @@ def test_tumors_fit_the_sex(some: tuple[Course, ...]) -> None:
             assert not sites & {"prostate", "testis"}
 
 
+def test_relatives_and_reports_of_operations_are_possible(some: tuple[Course, ...]) -> None:
+    """No brother fell ill at an age that he cannot have reached; no prostate that was taken out is called T1."""
+    siblings = operated = 0
+    for one in some:
+        found = min(fact.date for fact in one.facts if fact.kind == "diagnosis" and fact.tumor and fact.date)
+        prostate = {fact.tumor for fact in one.facts if fact.attributes.get("site") == "prostate"}
+        for fact in one.facts:
+            if fact.kind == "diagnosis" and fact.value.startswith(("sister", "brother")):
+                siblings += 1
+                assert int(fact.value.rsplit(" ", 1)[1]) <= max(24, found.year - one.person.born.year + 9)
+            if fact.kind == "tnm" and fact.tumor in prostate and fact.attributes["prefix"] == "p":
+                operated += 1
+                assert not fact.attributes["t"].startswith("T1")
+    assert siblings > 50
+    assert operated > 5
+
+
 def test_stage_groups_and_tumors_are_as_the_paper_has_them() -> None:
     """The tumors of Table 5, and the stage groups stated of the first tumor."""
     profile, groups = table("profile"), Counter[str]()

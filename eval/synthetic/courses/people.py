@@ -26,7 +26,7 @@ def background(story: Story, disease: Disease) -> list[int]:
         told.append(
             story.tell("social", habit, packs, assertion="historical" if habit == "former smoker" else "present")
         )
-    told += _relatives(story)
+    told += _relatives(story, disease.found.year - story.born.year)
     for syndrome in people["syndrome"]:
         if story.happens(syndrome["share"]):
             told.append(story.tell("comorbidity", syndrome["name"]))
@@ -37,7 +37,8 @@ def background(story: Story, disease: Disease) -> list[int]:
     return told
 
 
-def _relatives(story: Story) -> list[int]:
+def _relatives(story: Story, own_age: int) -> list[int]:
+    """Their cancers; those of the patient's own age fell ill at an age that they can have reached by then."""
     family = table("people")["family"]
     told: list[int] = []
     if not story.happens(family["share"]):
@@ -50,7 +51,10 @@ def _relatives(story: Story) -> list[int]:
         elif cancer in family["only_men"]:
             relatives = family["men"]
         age = story.rng.randrange(38, 84)
-        told.append(story.tell("diagnosis", cancer, f"{story.rng.choice(relatives)}, at {age}", assertion="family"))
+        relative = story.rng.choice(relatives)
+        if relative in family["peers"]:
+            age = min(age, max(24, own_age + 8))
+        told.append(story.tell("diagnosis", cancer, f"{relative}, at {age}", assertion="family"))
     carriers = family["carriers"]
     if story.happens(carriers["share"]):
         gene = story.rng.choice(carriers["genes"])

@@ -142,6 +142,8 @@ def pathological(story: Story, disease: Disease, day: datetime.date, treated: bo
             else story.pick([["T0", 2], ["T1", 1], ["T2", 3], [tumor, 4]])
         )
         nodes = "N0" if story.happens(0.5) else nodes
+    if disease.entity["family"] == "prostate" and tumor.startswith("T1"):
+        tumor = "T2"  # No pathologist says T1 of a prostate: what is found in it is at least T2.
     nodes = {"N1": "N1a" if disease.entity["family"] == "breast" else "N1", "N2b": "N2b"}.get(nodes, nodes)
     told: list[int] = [_tnm(story, disease, "yp" if treated else "p", tumor, nodes, "", day)]
     examined = story.rng.randrange(3, 24)
