@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import datetime
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from cohortium.eval.synthetic.course import Course, Encounter, Fact, Person
 from cohortium.eval.synthetic.writing.banks import shipped_banks
 from cohortium.eval.synthetic.writing.marks import Marks
 from cohortium.eval.synthetic.writing.notes import WrittenNote, write_course
+from cohortium.eval.synthetic.writing.sections import fillers_for
 from cohortium.eval.synthetic.writing.standing import standing
 from cohortium.eval.synthetic.writing.statements import Told, state
 from cohortium.eval.synthetic.writing.voices import voice_of
@@ -21,10 +23,10 @@ from cohortium.eval.synthetic.writing.voices import voice_of
 DAY = datetime.date
 STOPPED = {"line": "1", "status": "discontinued", "reason": "progression"}
 SITES = (
-    "Harborview Cancer Institute",
-    "Lakeside Regional Hospital",
-    "St Brendan University Hospital",
-    "Pine County Oncology Associates",
+    "Harbormouth Cancer Institute",
+    "Lakesedge Regional Hospital",
+    "St Brendoc University Hospital",
+    "Pinehallow Oncology Associates",
     "a hospital without a house",
 )
 KINDS = (
@@ -140,6 +142,35 @@ def test_each_style_says_each_kind_in_each_assertion(kind: str, assertion: str) 
             assert [mark.assertion for mark in marks.held] == [assertion] * len(marks.held)
 
 
+def test_nothing_is_so_on_a_day_long_past() -> None:
+    """A sentence in the present has its day in brackets or behind a comma; one in the past may say "on" that day."""
+    banks = shipped_banks()
+    fact = Fact("diagnosis", "breast cancer", "", {}, DAY(2015, 3, 9), tumor="1")
+    told = Told(0, standing(fact, DAY(2016, 1, 1), False), True)
+    texts = set()
+    for seed in range(300):
+        chance = random.Random(seed)
+        voice = voice_of(banks.houses[seed % 4], "progress", chance)
+        context = {"he": "she", "He": "She", "him": "her", "age": "61", "female": "female", "man": "woman"}
+        texts.add(state([told], voice, "prose", chance, banks, Marks(), context, DAY(2016, 1, 1)))
+    dated = [text for text in texts if " on " in text or " in " in text]
+    assert any(" was " in text for text in dated)
+    assert not [text for text in texts if re.search(r"\b(is|are|has)\b.* (on|in) [\dM]", text)]
+
+
+def test_a_biopsy_has_no_margins() -> None:
+    """What a report says of an operation's specimen it does not say of a needle's, and the other way round."""
+    banks = shipped_banks()
+    for register in ("prose", "terse", "form"):
+        biopsy, operation = (
+            {str(one) for one in fillers_for((f"pathology {purpose}", "pathology"), "diagnosis", register, banks)}
+            for purpose in ("diagnosis", "staging")
+        )
+        assert biopsy != operation
+        assert any("argins" in one for one in operation)
+        assert not any("clear" in one or "uninvolved" in one for one in biopsy)
+
+
 def test_every_frame_that_says_a_fact_holds_the_place_for_it() -> None:
     """No sentence of a bank leaves its fact out, and one for several facts names them all."""
     for frames in shipped_banks().frames.values():
@@ -156,7 +187,7 @@ def test_the_banks_are_apart_from_what_the_engine_reads_by() -> None:
         for node in ast.walk(tree):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
+                names = [node.module or "", *(alias.name for alias in node.names)]
             assert not any({"ingest", "kb"} & set(name.split(".")) for name in names), path
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert not any(folder in node.value for folder in ("ingest/", "kb/")), path

@@ -149,9 +149,10 @@ def _body(
             host = next((role for role in ("plan", "impression", "interval", main) if role in sections), main)
             sections[host].add(sentence)
     missing = int(words) - sum(section.words for section in sections.values())
-    fill(tuple(sections.values()), encounter.type, voice, chance, banks, context, missing)
+    sorts = (f"{encounter.type} {encounter.purpose}", encounter.type)
+    fill(tuple(sections.values()), sorts, voice, chance, banks, context, missing)
     if not any(section.sentences for section in sections.values()):
-        fill(tuple(sections.values()), encounter.type, voice, chance, banks, context, 8)
+        fill(tuple(sections.values()), sorts, voice, chance, banks, context, 8)
     written = [laid_out(section, voice, chance, context, banks) for section in sections.values() if section.sentences]
     joint = "\n\n" if voice.house.settings["spaced"] and voice.arrangement != "run" else "\n"
     if voice.arrangement == "run":

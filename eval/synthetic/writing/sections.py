@@ -18,7 +18,7 @@ from .voices import Voice
 __all__ = ["Section", "chosen", "fill", "fillers_for", "laid_out", "placed", "register_of", "stated", "words_in"]
 
 
-_SPACES = re.compile(" {2,}(?=[a-z(])")
+_SPACES = re.compile(" +(?= [a-z(]|,)")
 
 #: At most so many sentences beside the facts in one section of a note of ordinary length.
 _FILLERS = 8
@@ -34,7 +34,7 @@ class Section:
 
     def add(self, sentence: str, first: bool = False) -> int:
         """Put a sentence in; how many words it has."""
-        sentence = _SPACES.sub(" ", sentence).rstrip()
+        sentence = _SPACES.sub("", sentence).rstrip()
         self.sentences.insert(0 if first else len(self.sentences), sentence)
         words = words_in(sentence)
         self.words += words
@@ -93,7 +93,7 @@ def register_of(role: str, voice: Voice) -> str:
 
 def fill(
     sections: Sequence[Section],
-    kind: str,
+    sorts: Sequence[str],
     voice: Voice,
     chance: random.Random,
     banks: Banks,
@@ -106,7 +106,7 @@ def fill(
     open_sections = [
         (section, list(patterns))
         for section in sections
-        if (patterns := fillers_for(kind, section.role, register_of(section.role, voice), banks))
+        if (patterns := fillers_for(sorts, section.role, register_of(section.role, voice), banks))
     ]
     most = _FILLERS + missing // 15
     left = [2 + int(chance.random() * most) for _ in open_sections]
@@ -125,10 +125,10 @@ def fill(
             missing -= section.add(render(pattern, chance, context, banks.pools), first)
 
 
-def fillers_for(kind: str, role: str, register: str, banks: Banks) -> Sequence[Pattern]:
-    """What may be said in a section of a note of this sort: what is for the sort alone, else for any note."""
-    own = banks.fillers.get(f"{kind}: {role}")
-    found = own if own is not None else banks.fillers.get(role, {})
+def fillers_for(sorts: Sequence[str], role: str, register: str, banks: Banks) -> Sequence[Pattern]:
+    """What may be said in a section: what is for the first of the note's ``sorts`` that has its own, else for any."""
+    own = (banks.fillers.get(f"{sort}: {role}") for sort in sorts)
+    found = next((one for one in own if one is not None), banks.fillers.get(role, {}))
     return found.get(register, ())
 
 

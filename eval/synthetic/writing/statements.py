@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +21,9 @@ from .standing import Standing
 from .voices import Voice
 
 __all__ = ["Told", "groups_of", "state"]
+
+#: A sentence in the present takes its day in brackets: nothing "is so on the 3rd of May".
+_OF_NOW: Final = re.compile(r"\b(?:is|are|has|have|shows|show|confirm|contain)\b")
 
 #: Facts of these days around the note's own need no date.
 _NEAR: Final = 10
@@ -186,6 +190,8 @@ def _dated(
     if not days or used & {"when", "begun", "ended"}:
         return text
     key = ("front_" if front else "") + ("span" if "ended" in days else "when")
+    if key == "when" and register == "prose" and _OF_NOW.search(text):
+        key = "when_of_now"
     added = render(_detail(key, register, chance, banks, days), chance, days, banks.pools)
     return added + text if front else text + added
 
