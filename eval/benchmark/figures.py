@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["Figure", "answered_zeros", "called", "figures"]
+__all__ = ["Figure", "answered_zeros", "called", "count_ticks", "figures"]
 
 # Told apart also by those who do not see all colours (M. Okabe and K. Ito, Color Universal Design, 2008).
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b")
@@ -279,7 +279,9 @@ def _zero_results(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool
         )
     # Straight near 0, so that none and one are told apart, and logarithmic above.
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_ylim(bottom=-0.2)
+    ticks = count_ticks(max(named for _, found in of_system for named in found.values()))
+    axes.set_yticks(ticks)
+    axes.set_ylim(-0.2, ticks[-1] * 1.1)
     _plain_numbers(axes, "y")
     axes.set_xticks(range(len(ids)), ids, rotation=90, fontsize=6)
     axes.set_xlabel("question (id)")
@@ -295,6 +297,15 @@ def answered_zeros(report: BenchmarkReport) -> list[str]:
     points = [one for system in report.systems for one in system.scores.hallucination.zero_result]
     answered = {one.id for one in points if one.answered}
     return [one for one in dict.fromkeys(point.id for point in points) if one in answered]
+
+
+def count_ticks(most: int) -> list[int]:
+    """0, 1, 2, 5, 10, 20 … up to the first that is no less than ``most``: few counts reach the next power of ten."""
+    ticks = [0, 1]
+    while ticks[-1] < most:
+        # From 2 to 5 it is two and a half times as many, else twice.
+        ticks.append(ticks[-1] * 5 // 2 if str(ticks[-1])[0] == "2" else ticks[-1] * 2)
+    return ticks
 
 
 def _plain_numbers(axes: Axes, which: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cohortium.eval.acr.labels import Labels
-from cohortium.eval.benchmark.figures import answered_zeros, called
+from cohortium.eval.benchmark.figures import answered_zeros, called, count_ticks
 from cohortium.eval.benchmark.page import page
 from cohortium.eval.benchmark.questions import bank_questions
 from cohortium.eval.benchmark.report_form import read_report
@@ -339,6 +339,14 @@ def test_questions_of_figure_5_keep_their_order(report: dict[str, Any]) -> None:
     second["zero_result"] = [points[0], points[1] | {"answered": False}, points[2]]
     report["systems"] = report["systems"][:2]
     assert answered_zeros(read_report(report)) == ["41", "65"]
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"), [(0, [0, 1]), (1, [0, 1]), (7, [0, 1, 2, 5, 10]), (150, [0, 1, 2, 5, 10, 20, 50, 100, 200])]
+)
+def test_the_scale_of_figure_5_can_be_read(most: int, ticks: list[int]) -> None:
+    """Its last tick is not under the longest bar, also where that is far from a power of ten."""
+    assert count_ticks(most) == ticks
 
 
 def test_an_empty_group_of_figure_3_is_named_so(report: dict[str, Any]) -> None:
