@@ -320,7 +320,8 @@ _DRAWINGS: Final = (
         "figure-3",
         "F1 by class (the paper's Figure 3)",
         "Bars: F1 of each system with its 95% interval over patients. Grey strokes: what the paper's text and Table 1 "
-        "say in figures of its own systems, on other patients. What was not answered is scored as an empty answer.",
+        "say in figures of its own systems, on other patients, and in (a) by its own judgement of complexity. What was "
+        "not answered is scored as an empty answer.",
         (10, 3.6),
         _by_class,
     ),

@@ -85,7 +85,9 @@ def _lead(report: BenchmarkReport) -> Iterator[str]:
     )
     systems = ", ".join(one.name for one in report.systems) or "none"
     corpus = f"Corpus: {counts or 'not told'}"
-    yield f"<p>Systems: {escape(systems)}. Questions: {len(report.questions)}. {escape(corpus)}.</p>"
+    reworded = sum(one.of is not None and one.id != str(one.of) for one in report.questions)
+    asked = f"Questions: {len(report.questions) - reworded}" + (f", other wordings: {reworded}" if reworded else "")
+    yield f"<p>Systems: {escape(systems)}. {asked}. {escape(corpus)}.</p>"
     if isinstance(line := report.signature.get("line"), str):
         yield f"<p><code>{escape(line)}</code></p>"
     if {"alpha", "beta"} <= report.bounds.keys():

@@ -83,6 +83,13 @@ def test_scores_are_shown_in_per_cent_beside_those_of_the_paper(report: dict[str
     assert row_of(html, "table-1", "Hypercube")[2:] == ["76.19", "87.43", "79.40", "–", "78.84", "74.95", "77.13"]
 
 
+def test_other_wordings_are_no_further_questions(report: dict[str, Any]) -> None:
+    """They are told apart from the questions of the bank."""
+    own = [one for one in report["questions"] if one["id"] == str(one["of"])]
+    assert len(own) < len(report["questions"])
+    assert f"Questions: {len(own)}, other wordings: {len(report['questions']) - len(own)}." in shown(page(report))
+
+
 def test_differences_bear_their_sign_and_interval(report: dict[str, Any]) -> None:
     """In points of per cent; what is undefined is a dash."""
     html = page(report)
