@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,8 +82,12 @@ def ask_all(
                 store = AnswerStore(folder, setting.name, made.system.signature())
                 shown.step(f"asking {setting.name}", len(questions))
                 for question in questions:
-                    if question not in store or (again and store.failed(question)):
+                    if question not in store:
                         store.add(question, made.system.answer(question))
+                    elif again and store.failed(question):
+                        answer = made.system.answer(question)
+                        # What the tries before cost was paid, too: the replies that they brought cost nothing now.
+                        store.add(question, replace(answer, spent=store[question].spent + answer.spent))
                     shown.advance()
             except KeyboardInterrupt as error:
                 raise Interrupted(

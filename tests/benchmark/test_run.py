@@ -16,7 +16,7 @@ from cohortium.eval.benchmark.questions import bank_questions
 from cohortium.eval.benchmark.run import Records, ask_all, prepare, run_benchmark
 from cohortium.eval.benchmark.settings import LexicalSetting, Setting
 from cohortium.eval.benchmark.workshop import Made
-from cohortium.eval.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked
+from cohortium.eval.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 from cohortium.eval.systems.corpus import Corpus
 from cohortium.ingest.pipeline import Interrupted
 from cohortium.kb.errors import UsageError
@@ -119,6 +119,18 @@ def test_what_failed_is_asked_again_when_wanted(tmp_path: Path) -> None:
     report = run(tmp_path, again, again=True)
     assert again.asked == ["57", "58"]
     assert report["systems"][0]["scores"]["outcomes"]["failed"] == 0
+
+
+def test_what_was_asked_again_cost_all_its_tries(tmp_path: Path) -> None:
+    """The replies of the first try come from a cache in the second, and were paid for all the same."""
+    paid = Spent(seconds=2.0, requests=3, dollars=0.3)
+    in_part = Answer("58", (Ranked("P1", 1.0),), 1, failures=(Failure("P2", "timeout"),), spent=paid)
+    whole = Answer("58", (Ranked("P1", 1.0),), 1, spent=Spent(seconds=1.0, requests=1, cached=3, dollars=0.1))
+    run(tmp_path, Told(answers(q58=in_part)))
+    total = run(tmp_path, Told(answers(q58=whole)), again=True)["systems"][0]["scores"]["cost"]["total"]
+    assert (total["seconds"], total["requests"], total["cached"]) == (3.0, 4, 3)
+    assert total["dollars"] == pytest.approx(0.4)
+    assert run(tmp_path, Told({}))["systems"][0]["scores"]["cost"]["total"] == total
 
 
 def test_errors_are_listed_by_kind_with_their_evidence(tmp_path: Path) -> None:
