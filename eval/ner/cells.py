@@ -13,12 +13,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .tagging import Entity
+from .tagging import NOWHERE, Entity
 from .types import vocabulary
 
 _BLANK: Final = frozenset({"", "nan", "none", "null"})
 _TAG: Final = re.compile(r"""'([^'"\[\]\s,()]+)'|"([^'"\[\]\s,()]+)"|([^'"\[\]\s,()]+)""")
 _SEPARATORS: Final = re.compile(r"[\s,]*")
+#: A quoted word, which stays as it is; or a number of numpy's or a missing value, as its ``repr`` writes it.
+_REPR: Final = re.compile(
+    r"""(?P<word>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|\b(?:np|numpy)\.\w+\((?P<value>[^()'"]*)\)"""
+    r"""|(?P<missing>\b(?:nan|null)\b)""",
+    re.DOTALL,
+)
+#: One tuple of four in a list that is broken elsewhere.
+_TUPLE: Final = re.compile(
+    r"""[(\[]\s*\d+\s*,\s*\d+\s*,\s*(?:'\w+'|"\w+")\s*,\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*[)\]]""",
+    re.DOTALL,
+)
+_NOT_A_LIST: Final = "not a list of (start, end, type, text)"
 _TAG_FORM: Final = re.compile(r"O|[BI]-.+", re.DOTALL)
 
 
@@ -76,40 +88,62 @@ def read_tags(cell: str, tokens: Sequence[str]) -> Reading:
 
 
 def read_tuples(cell: str) -> Reading:
-    """A list of ``(start, end, type, text)``. A part that is none is left out, and told by its number in the list."""
+    """A list of ``(start, end, type, text)``. A part that is none is left out, and told by its number in the list.
+
+    A part with type and text but no place counts as a name without one, and is told too. Of a list that is broken
+    somewhere the tuples that are whole count.
+    """
     reading = Reading()
-    try:
-        parts: Any = ast.literal_eval(cell.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        reading.reasons.append("not a list of (start, end, type, text)")
-        return reading
-    if not isinstance(parts, (list, tuple)):
-        reading.reasons.append("not a list of (start, end, type, text)")
-        return reading
+    parts = _parts(cell)
+    if parts is None:
+        whole = [part for match in _TUPLE.finditer(cell) if (part := _literal(match.group())) is not None]
+        told = f"; {len(whole)} of its parts are" if whole else ""
+        reading.reasons.append(_NOT_A_LIST + told)
+        parts = whole
     for number, part in enumerate(parts, 1):
         reason = _why_no_entity(part)
         if reason:
             reading.reasons.append(f"entity {number}: {reason}")
             continue
-        start, end, kind, text = part
+        start, end, kind, text = _whole(part[0]), _whole(part[1]), part[2], part[3]
         known = vocabulary().type_of(kind)
         if known is None:
             reading.unknown[kind] += 1
+        elif start is None or end is None or not 0 <= start < end:
+            reading.reasons.append(f"entity {number}: no place; scored by abstract alone")
+            reading.entities.append(Entity(*NOWHERE, known, text))
         else:
             reading.entities.append(Entity(start, end, known, text))
     return reading
+
+
+def _parts(cell: str) -> Sequence[Any] | None:
+    """The members of a list, written by Python or by JSON; None where the cell is no list."""
+    parts = _literal(cell.strip())
+    return parts if isinstance(parts, (list, tuple)) else None
+
+
+def _literal(written: str) -> Any:
+    """The value of a ``repr``; None where it is of something else than words, numbers and lists."""
+    plain = _REPR.sub(lambda match: match["word"] or match["value"] or "None", written)
+    try:
+        return ast.literal_eval(plain)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _whole(value: object) -> int | None:
+    """A place; None for what is no whole number."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _why_no_entity(part: object) -> str:
     """What is wrong with a part of a list of tuples; empty when nothing is."""
     if not isinstance(part, (list, tuple)) or len(part) != 4:
         return "not four values (start, end, type, text)"
-    start, end, kind, text = part
-    if any(isinstance(one, bool) or not isinstance(one, int) for one in (start, end)):
-        return "start and end are not whole numbers"
-    if not 0 <= start < end:
-        return f"no span from {start} to {end}"
-    if not isinstance(kind, str) or not isinstance(text, str):
+    if not isinstance(part[2], str) or not isinstance(part[3], str):
         return "type and text are not words"
     return ""
 
@@ -118,4 +152,4 @@ def read_names(cell: str | None) -> list[str]:
     """The names of one type between bars; a blank cell, or one that says ``none``, holds none of them."""
     if cell is None or cell.strip().lower() in vocabulary().nothing:
         return []
-    return [name.strip().lower() for name in cell.split("|")]
+    return [name.strip() for name in cell.split("|")]

@@ -89,6 +89,7 @@ def _scores(
         "corpus": _file(corpus),
         "predictions": _file(predictions),
         "terminology": lists.source or NO_LISTS,
+        **({"lists_missing": ", ".join(lists.missing)} if lists.missing else {}),
         "seed": seed,
     }
     return told

@@ -13,20 +13,22 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
 from .cells import holds_tuples, is_blank, read_names, read_tags, read_tuples
-from .tagging import Entity, entities_of_tags, token_spans
+from .tagging import Entity, entities_of_tags, token_spans, token_types_of_entities
 from .types import vocabulary
 
 IDS: Final = ("nct_id", "id", "doc_id")
 GOLD: Final = "ner_manual_ct_target"
 _PREDICTION: Final = re.compile(r"ner_prediction_(?P<system>.+?)(_normalized)?")
+_COUNTS: Final = "_normalized"
 _ONE_TYPE: Final = re.compile(r"(?P<system>.+)_predictions_(?P<type>[A-Za-z]+)(_(?P<prompt>v\d+))?")
 _LARGEST_CELL: Final = 2**31 - 1
+_WHOLE_NUMBER: Final = re.compile(r"\d+\.0*")
 _TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
@@ -52,18 +54,28 @@ class Document:
         """The same abstract with its text, where it had none and its tokens stand in this one."""
         if self.text or not text or token_spans(self.tokens, text) is None:
             return self
-        return Document(self.id, self.tokens, self.tags, text, tuple(entities_of_tags(self.tags, self.tokens, text)))
+        gold = entities_of_tags(self.tags, self.tokens, text, as_written=True)
+        return Document(self.id, self.tokens, self.tags, text, tuple(gold))
+
+    @property
+    def written(self) -> str:
+        """The text, or what comes nearest to it where there are only tokens."""
+        return self.text or vocabulary().untokenised(" ".join(self.tokens))
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a system says of one abstract: tags, entities, or names by type; which of them, the form says."""
+    """What a system says of one abstract: tags, entities, or names by type; which of them, the form says.
+
+    ``as_told``: its names are compared as its tokens or words stand, its short forms too (a published run was).
+    """
 
     id: str
     form: str
     tags: tuple[str, ...] = ()
     entities: tuple[Entity, ...] = ()
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    as_told: bool = False
 
 
 @dataclass(slots=True)
@@ -126,7 +138,9 @@ def _document(place: str, row: Mapping[str, Any], problems: list[Problem]) -> Do
     if reading.tags is None:
         return None
     text = row.get("text") if isinstance(row.get("text"), str) else ""
-    gold: Sequence[Entity] = entities_of_tags(reading.tags, tokens, str(text or ""))
+    gold: Sequence[Entity] = entities_of_tags(reading.tags, tokens, str(text or ""), as_written=True)
+    if not text:
+        gold = [replace(one, text=vocabulary().untokenised(one.text)) for one in gold]
     cell = row.get(GOLD)
     if isinstance(cell, str) and not is_blank(cell):
         tuples = read_tuples(cell)
@@ -174,6 +188,8 @@ def read_predictions(
 def _columns(path: Path, header: Sequence[str], column: str | None) -> tuple[Predictions, dict[str, str]]:
     """The empty predictions of a system, and its columns by type; one column of all types has the type ``""``."""
     single = [name for name in header if _PREDICTION.fullmatch(name)]
+    # What a system said before it was brought to the corpus's form stands beside the column that counts.
+    single = [name for name in single if f"{name}{_COUNTS}" not in header or name == column]
     by_system: dict[str, dict[str, dict[str, str]]] = {}
     for name in header:
         if (match := _ONE_TYPE.fullmatch(name)) and (kind := vocabulary().type_of(match["type"])):
@@ -207,10 +223,10 @@ def _answer(
     place: str, row: Mapping[str, Any], document: Document, columns: Mapping[str, str], predictions: Predictions
 ) -> Prediction:
     """What a row says of its abstract; what cannot be read goes to the problems."""
+    as_told = predictions.system in vocabulary().as_told
     if "" not in columns:
-        return Prediction(
-            document.id, "names", names={kind: read_names(row.get(name)) for kind, name in columns.items()}
-        )
+        names = {kind: read_names(row.get(name)) for kind, name in columns.items()}
+        return Prediction(document.id, "names", names=names, as_told=as_told)
     cell = row.get(columns[""])
     if not isinstance(cell, str) or is_blank(cell):
         predictions.problems.append(Problem(place, f"{columns['']}: empty cell. Hint: [] where nothing was found"))
@@ -221,6 +237,8 @@ def _answer(
         predictions.problems.append(
             Problem(place, f"tokens: {len(own)} tokens that are not the {len(document.tokens)} of the corpus")
         )
+        if (answer := _of_other_tokens(cell, own, document, predictions)) is not None:
+            return answer
     reading = read_tuples(cell) if form == "tuples" else read_tags(cell, document.tokens)
     predictions.problems.extend(Problem(place, f"{columns['']}: {reason}") for reason in reading.reasons)
     predictions.unknown_types.update(reading.unknown)
@@ -230,15 +248,32 @@ def _answer(
             predictions.problems.append(Problem(place, f"{reason}: scored by abstract, and not by token"))
         return Prediction(document.id, form, entities=tuple(reading.entities))
     tags = reading.tags if reading.tags is not None else ["O"] * len(document.tokens)
-    found = entities_of_tags(tags, document.tokens, document.text)
-    return Prediction(document.id, form, tuple(tags), tuple(found))
+    found = entities_of_tags(tags, document.tokens, document.text, as_written=not as_told)
+    if not as_told and not document.text:
+        found = [replace(one, text=vocabulary().untokenised(one.text)) for one in found]
+    return Prediction(document.id, form, tuple(tags), tuple(found), as_told=as_told)
+
+
+def _of_other_tokens(cell: str, own: Sequence[str], document: Document, predictions: Predictions) -> Prediction | None:
+    """An answer that tags its own tokens, brought to the corpus's by place; None where it cannot be."""
+    text = document.written
+    reading, spans = read_tags(cell, own), token_spans(document.tokens, text)
+    if reading.tags is None or reading.reasons or spans is None or token_spans(own, text) is None:
+        return None
+    predictions.unknown_types.update(reading.unknown)
+    found = entities_of_tags(reading.tags, own, text, as_written=True)
+    tags = [f"I-{kind}" if kind else "O" for kind in token_types_of_entities(found, spans)]
+    return Prediction(document.id, "tags", tuple(tags), tuple(found))
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
 def _id(row: Mapping[str, Any]) -> str:
-    return next((str(row[name]).strip() for name in IDS if row.get(name)), "")
+    """The id of a row, in capitals; a number as a whole one (tables may write ``12.0``)."""
+    told = (str(row[name]).strip() for name in IDS if row.get(name) is not None)
+    id = next((one for one in told if not is_blank(one)), "").upper()
+    return id.partition(".")[0] if _WHOLE_NUMBER.fullmatch(id) else id
 
 
 def _tokens(value: object) -> list[str] | None:

@@ -20,7 +20,7 @@ from .abstracts import canonical_names, compare, names_of
 from .documents import Corpus, Document, Prediction, Predictions
 from .placed import exact_counts, overlap_counts
 from .short_forms import long_forms
-from .tagging import token_spans, token_types, token_types_of_entities
+from .tagging import NOWHERE, Entity, token_spans, token_types, token_types_of_entities
 from .terminology import Terminology
 from .types import vocabulary
 
@@ -110,7 +110,7 @@ def score(corpus: Corpus, predictions: Predictions, terminology: Terminology, *,
     counted: dict[str, Counter[str]] = {kind: Counter() for kind in _TERMED}
     for id, document in corpus.documents.items():
         answer = answers[id]
-        target = names_of(document.gold, long_forms(document.text))
+        target = names_of(document.gold, long_forms(document.written))
         found = _predicted_names(answer, document)
         for kind, tally in counted.items():
             for side, names in (("gold", target), ("predicted", found)):
@@ -149,12 +149,15 @@ def score(corpus: Corpus, predictions: Predictions, terminology: Terminology, *,
 
 
 def _predicted_names(answer: Prediction | None, document: Document) -> dict[str, list[str]]:
-    """The names of an answer by type. Only in tuples are short forms written out, as in the published run."""
+    """The names of an answer by type. Short forms are written out, but where the published run did not."""
     if answer is None:
         return {}
-    if answer.form == "names":
-        return {kind: list(names) for kind, names in answer.names.items()}
-    return names_of(answer.entities, long_forms(document.text) if answer.form == "tuples" else None)
+    if answer.form != "names":
+        return names_of(answer.entities, None if answer.as_told else long_forms(document.written))
+    if answer.as_told:
+        return {kind: [name.lower() for name in names] for kind, names in answer.names.items()}
+    names = [Entity(*NOWHERE, kind, name) for kind, names in answer.names.items() for name in names]
+    return names_of(names, long_forms(document.written))
 
 
 def _token_pairs(document: Document, answer: Prediction | None, types: Sequence[str]) -> Counter[tuple[str, str]]:

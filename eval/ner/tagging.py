@@ -6,8 +6,10 @@ Source: E. Tjong Kim Sang and S. Buchholz, CoNLL-2000.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,9 @@ class Entity:
     text: str
 
 
+_BLANKS: Final = re.compile(r"\s+")
+#: The place of a name that has none: no letter of a text is in it.
+NOWHERE: Final = (0, 0)
 #: first token, token behind the last, type
 Chunk = tuple[int, int, str]
 
@@ -37,9 +42,15 @@ def chunks(tags: Sequence[str]) -> Iterator[Chunk]:
 
 
 def token_spans(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | None:
-    """Where each token stands in the text, one behind the other; None when one of them does not."""
+    """Where each token stands in the text, one behind the other; None when one of them does not.
+
+    A token of blanks alone may be written otherwise in the text (line ends), or not at all: it then has no width.
+    """
     spans, at = [], 0
     for token in tokens:
+        if not token.strip() and not ((blanks := _BLANKS.match(text, at)) and token in blanks.group()):
+            spans.append((at, at))
+            continue
         start = text.find(token, at)
         if start < 0:
             return None
@@ -48,16 +59,21 @@ def token_spans(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | Non
     return spans
 
 
-def entities_of_tags(tags: Sequence[str], tokens: Sequence[str], text: str) -> list[Entity]:
-    """The entities of a tagged text: their words joined by blanks, and their places.
+def entities_of_tags(
+    tags: Sequence[str], tokens: Sequence[str], text: str, *, as_written: bool = False
+) -> list[Entity]:
+    """The entities of a tagged text: their words joined by blanks (or as the text writes them), and their places.
 
     Where the tokens do not all stand in the text, the places are those in the tokens joined by blanks.
     """
-    spans = token_spans(tokens, text) or token_spans(tokens, " ".join(tokens)) or []
-    return [
-        Entity(spans[begin][0], spans[end - 1][1], kind, " ".join(tokens[begin:end]))
-        for begin, end, kind in chunks(tags)
-    ]
+    placed = token_spans(tokens, text)
+    spans = placed or token_spans(tokens, " ".join(tokens)) or []
+    entities = []
+    for begin, end, kind in chunks(tags):
+        start, stop = spans[begin][0], spans[end - 1][1]
+        words = text[start:stop] if placed and as_written else " ".join(tokens[begin:end])
+        entities.append(Entity(start, stop, kind, words))
+    return entities
 
 
 def token_types(tags: Iterable[str]) -> list[str]:

@@ -27,10 +27,14 @@ _DRUG_NAME: Final = re.compile(r"[A-Za-z0-9,]+[ -]?[A-Za-z0-9-]+([ -][A-Z])?")
 
 @dataclass(frozen=True, slots=True)
 class Terminology:
-    """Name in small letters → its canonical forms, by type. ``source`` says which folder; empty without one."""
+    """Name in small letters → its canonical forms, by type.
+
+    ``source`` says which folder, empty without one; ``missing`` which of the lists it has not.
+    """
 
     forms: Mapping[str, Mapping[str, frozenset[str]]]
     source: str = ""
+    missing: tuple[str, ...] = ()
 
     def canonical(self, kind: str, names: Iterable[str]) -> list[str]:
         """The canonical forms of the names of a type, in order; a name that no list has stays as it is.
@@ -56,15 +60,15 @@ class Terminology:
 def find_folder(*files: Path) -> Path | None:
     """The first folder ``terminology`` beside one of the files, or beside one of the three folders around it.
 
-    Else the one in the folder of open corpora that the environment names (``COHORTIUM_SHARED``), if it has one.
+    The lists may stand in such a place without a folder of their own. Else the one in the folder of open corpora that
+    the environment names (``COHORTIUM_SHARED``; else ``../shared``), if it has one.
     """
     places = [file.absolute().parent for file in files]
     near = [folder for place in places for folder in (place, *place.parents)[: _LEVELS_UP + 1]]
-    if os.environ.get(SHARED):
-        near.append(Path(os.environ[SHARED]) / "data" / "neurotrialner")
-    for folder in near:
-        if any((folder / FOLDER / str(row["file"])).is_file() for row in vocabulary().lists):
-            return folder / FOLDER
+    near.append(Path(os.environ.get(SHARED) or Path("..", "shared")) / "data" / "neurotrialner")
+    for folder in (at for one in near for at in (one / FOLDER, one)):
+        if any((folder / str(row["file"])).is_file() for row in vocabulary().lists):
+            return folder
     return None
 
 
@@ -78,15 +82,19 @@ def read_terminology(folder: Path) -> Terminology:
     forms: dict[str, dict[str, set[str]]] = {str(row["type"]): {} for row in vocabulary().lists}
     present = [row for row in vocabulary().lists if (folder / str(row["file"])).is_file()]
     if not present:
-        wanted = ", ".join(str(row["file"]) for row in vocabulary().lists)
-        raise UsageError(f"no list of names in '{folder}'. Hint: it holds {wanted}")
+        hint = ", ".join(str(row["file"]) for row in vocabulary().lists)
+        raise UsageError(f"no list of names in '{folder}'. Hint: it holds {hint}")
     for row in present:
         table = forms[str(row["type"])]
         pairs = _drugs(folder, row) if "name" in row else _conditions(folder / str(row["file"]))
         for canonical, variant in pairs:
             table.setdefault(variant, set()).add(canonical)
     frozen = {kind: {name: frozenset(known) for name, known in table.items()} for kind, table in forms.items()}
-    return Terminology(frozen, folder.name)
+    # Of two spellings of one list's name, either is the list.
+    wanted, named = (
+        dict.fromkeys(str(row["file"]).replace(" ", "_") for row in rows) for rows in (vocabulary().lists, present)
+    )
+    return Terminology(frozen, folder.absolute().name, tuple(name for name in wanted if name not in named))
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:

@@ -17,7 +17,8 @@ class Vocabulary:
     """The types in the order of the paper's tables, their spellings, and the words of the scoring.
 
     ``spelled`` holds every accepted spelling of a type in capitals; ``columns`` the word of a type in the columns of
-    one cell a type. ``claims`` and ``prompts`` are by system: which types it looks for, which prompt counts.
+    one cell a type. ``claims`` and ``prompts`` are by system: which types it looks for, which prompt counts;
+    ``as_told`` are the systems whose names were compared as they stand.
     """
 
     types: tuple[str, ...]
@@ -25,9 +26,11 @@ class Vocabulary:
     columns: Mapping[str, str]
     claims: Mapping[str, tuple[str, ...]]
     prompts: Mapping[str, Mapping[str, str]]
+    as_told: frozenset[str]
     nothing: frozenset[str]
     piece: str
     joins: tuple[tuple[str, str], ...]
+    more_joins: tuple[tuple[str, str], ...]
     lists: tuple[Mapping[str, Any], ...]
 
     def type_of(self, word: str) -> str | None:
@@ -36,9 +39,17 @@ class Vocabulary:
 
     def joined(self, name: str) -> str:
         """A name without the blanks that joining its tokens left around hyphens, slashes, brackets, apostrophes."""
-        for before, after in self.joins:
-            name = name.replace(before, after)
-        return name
+        return _replaced(name, self.joins)
+
+    def untokenised(self, words: str) -> str:
+        """Words that were joined by blanks as their text most likely writes them."""
+        return _replaced(self.joined(words), self.more_joins)
+
+
+def _replaced(words: str, joins: tuple[tuple[str, str], ...]) -> str:
+    for before, after in joins:
+        words = words.replace(before, after)
+    return words
 
 
 @cache
@@ -46,15 +57,19 @@ def vocabulary() -> Vocabulary:
     """The shipped vocabulary."""
     data = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     rows: Sequence[Mapping[str, str]] = data["type"]
-    spelled = {str(row[key]).upper(): str(row["name"]) for row in rows for key in ("name", "tag", "column")}
+    spelled = {
+        str(row[key]).upper(): row["name"] for row in rows for key in ("name", "tag", "column", "also") if key in row
+    }
     return Vocabulary(
         types=tuple(row["name"] for row in rows),
         spelled=spelled,
         columns={row["name"]: row["column"] for row in rows},
         claims={system: tuple(types) for system, types in data["claims"].items()},
         prompts=data["prompts"],
+        as_told=frozenset(data["as_told"]["systems"]),
         nothing=frozenset(data["names"]["nothing"]),
         piece=data["names"]["piece"],
         joins=tuple((row["from"], row["to"]) for row in data["join"]),
+        more_joins=tuple((row["from"], row["to"]) for row in data["untokenise"]),
         lists=tuple(data["list"]),
     )

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohortium.eval.ner.cells import read_names, read_tags, read_tuples
+from cohortium.eval.ner.tagging import NOWHERE
 
 TOKENS = ["Larkadol", "for", "gout"]
 
@@ -55,20 +56,40 @@ def test_unknown_types_and_tags_are_outside_and_told() -> None:
 
 
 def test_tuples_keep_what_is_right_beside_what_is_wrong() -> None:
-    """A wrong part is named by its number, and the others count."""
-    cell = "[(0, 8, 'DRUG', 'Larkadol'), (9, 8, 'DRUG', 'x'), ('0', 1, 'DRUG', 'x'), (1, 2), (1, 2, 'DRUG', 3),"
+    """A wrong part is named by its number, and the others count; a name without a place is a name."""
+    cell = "[(0, 8, 'DRUG', 'Larkadol'), (9, 8, 'DRUG', 'x'), ('0', 1, 'DRUG', 'y'), (1, 2), (1, 2, 'DRUG', 3),"
     reading = read_tuples(cell + " (4, 6, 'GENE', 'x'), (13, 17, 'cond', \"gout's\")]")
-    assert [(one.start, one.type, one.text) for one in reading.entities] == [
-        (0, "DRUG", "Larkadol"),
-        (13, "CONDITION", "gout's"),
+    assert [(one.start, one.end, one.type, one.text) for one in reading.entities] == [
+        (0, 8, "DRUG", "Larkadol"),
+        (*NOWHERE, "DRUG", "x"),
+        (*NOWHERE, "DRUG", "y"),
+        (13, 17, "CONDITION", "gout's"),
     ]
     assert reading.unknown == {"GENE": 1}
     assert reading.reasons == [
-        "entity 2: no span from 9 to 8",
-        "entity 3: start and end are not whole numbers",
+        "entity 2: no place; scored by abstract alone",
+        "entity 3: no place; scored by abstract alone",
         "entity 4: not four values (start, end, type, text)",
         "entity 5: type and text are not words",
     ]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[(0, 8, 'DRUG', \"nan's np.int64(3)\")]",
+        "[(np.int64(0), np.int64(8), 'DRUG', \"nan's np.int64(3)\")]",
+        "[(0.0, 8.0, 'DRUG', \"nan's np.int64(3)\")]",
+        "((0, 8, np.str_('x'), nan), (0, 8, 'DRUG', 'nan\\'s np.int64(3)'))",
+        '[[0, 8, "DRUG", "nan\'s np.int64(3)"], [null, null, null, null]]',
+        "[(0, 8, 'DRUG', \"nan's np.int64(3)\"), (9, 12, 'CONDITION', 'crohn's')]",
+        "[(0, 8, 'DRUG', \"nan's np.int64(3)\"), (9, 12, 'COND",
+    ],
+)
+def test_spellings_of_tuples(cell: str) -> None:
+    """Numbers of numpy's, missing values, JSON and a list that is broken behind a tuple leave the tuple as it is."""
+    entities = read_tuples(cell).entities
+    assert [(one.start, one.end, one.type, one.text) for one in entities] == [(0, 8, "DRUG", "nan's np.int64(3)")]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +105,7 @@ def test_what_is_no_list_of_tuples(cell: str) -> None:
 @pytest.mark.parametrize(
     ("cell", "names"),
     [
-        ("Stroke| gout", ["stroke", "gout"]),
+        ("Stroke| gout", ["Stroke", "gout"]),
         ("none", []),
         ("", []),
         (None, []),

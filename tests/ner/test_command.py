@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import csv
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.eval.ner.documents import read_corpus, read_predictions
+from cohortium.eval.ner.abstracts import names_of
+from cohortium.eval.ner.documents import Document, read_corpus, read_predictions
+from cohortium.eval.ner.short_forms import long_forms
 
 Table = Callable[..., Path]
 Told = Callable[..., dict[str, Any]]
@@ -21,21 +25,37 @@ COLUMN = "ner_prediction_someone_normalized"
 
 
 def gold(trials: Path, name: str) -> list[dict[str, str]]:
-    import csv
-
     with trials.open(encoding="utf-8", newline="") as file:
         return [{"nct_id": row["nct_id"], "text": row["text"], COLUMN: row[name]} for row in csv.DictReader(file)]
 
 
 @pytest.mark.parametrize("form", ["ner_tags", "ner_manual_ct_target"])
 def test_the_gold_as_an_answer_has_no_error(trials: Path, table: Table, told: Told, form: str) -> None:
-    """Both forms of the gold score 1 on tokens and places; tuples on abstracts as well, where short forms are long."""
+    """Both forms of the gold score 1 at every level."""
     scores = told(trials, table(gold(trials, form)))
-    for part in (scores["token"], scores["entity"]["exact"], scores["entity"]["partial"]):
+    for part in (scores["partial"], scores["exact"], scores["token"], *scores["entity"].values()):
         assert part["micro"]["f1"] == 1
-    if form == "ner_manual_ct_target":
-        assert scores["partial"]["micro"]["f1"] == scores["exact"]["micro"]["f1"] == 1
     assert scores["problems"] == []
+
+
+def test_the_gold_as_names_between_bars_has_no_error(trials: Path, table: Table, told: Told) -> None:
+    """Names of one cell a type have their short forms written out too, in any case of letters."""
+    cells = {"NCT1": {"drug": "Larkadol", "condition": "restless legs syndrome|rls|RLS"}}
+    cells["NCT2"] = {"physical": "chair yoga", "control": "Usual care"}
+    rows = [
+        {"nct_id": id, **{f"one_predictions_{kind}": cell for kind, cell in told.items()}} for id, told in cells.items()
+    ]
+    assert told(trials, table(rows))["exact"]["micro"]["f1"] == 1
+
+
+def test_published_systems_are_compared_as_the_published_run_did(trials: Path, table: Table, told: Told) -> None:
+    """Of the dictionary and the chat models short forms stay as they are, so that one is a name too many."""
+    tags = gold(trials, "ner_tags")
+    rows = [{"nct_id": row["nct_id"], "ner_prediction_regex_normalized": row[COLUMN]} for row in tags]
+    regex = told(trials, table(rows))["exact"]["by_type"]["CONDITION"]
+    chat = told(trials, table([{"nct_id": "NCT1", "gpt-4_predictions_condition_v1": "restless legs syndrome|RLS"}]))
+    for one in (regex, chat["exact"]["by_type"]["CONDITION"]):
+        assert [one[name] for name in ("tp", "fp", "fn")] == [1, 1, 0]
 
 
 def test_scores_by_hand(trials: Path, table: Table, told: Told) -> None:
@@ -118,6 +138,44 @@ def test_bad_rows_are_told_and_counted(trials: Path, table: Table, told: Told) -
     assert scores["token"]["entities"]["recall"] == 0
 
 
+def test_tags_of_other_tokens_are_brought_to_those_of_the_corpus(trials: Path, table: Table, told: Told) -> None:
+    """A table with tokens of its own is scored by their places, and the difference is told."""
+    rows = [
+        {"nct_id": "NCT2", "tokens": repr(["Chair", "yoga", "ver", "sus", "usual care"]), COLUMN: repr(tags)}
+        for tags in (["B-PHYS", "I-PHYS", "O", "O", "B-CTRL"], ["B-PHYS", "I-PHYS", "O", "O"])
+    ]
+    scores = told(trials, table(rows[:1]), "--types", "physical,control")
+    assert scores["token"]["by_type"]["PHYSICAL"]["f1"] == scores["token"]["by_type"]["CONTROL"]["f1"] == 1
+    assert scores["entity"]["exact"]["micro"]["f1"] == scores["exact"]["entities"]["f1"] == 1
+    assert [one["reason"] for one in scores["problems"]] == ["tokens: 5 tokens that are not the 5 of the corpus"]
+    wrong = told(trials, table(rows[1:]))
+    assert wrong["problems"][-1]["reason"] == f"{COLUMN}: 4 tags for 5 tokens"
+
+
+def test_the_form_of_ids_makes_no_difference(trials: Path, table: Table, told: Told) -> None:
+    """Case, blanks and the point that a table gives to whole numbers; a cell that says nan is no id."""
+    row = {"nct_id": "nan", "id": " nct2 ", COLUMN: repr([(0, 10, "PHYSICAL", "Chair yoga")])}
+    assert told(trials, table([row]))["documents"]["without_prediction"] == ["NCT1"]
+    with trials.open(encoding="utf-8", newline="") as file:
+        corpus = table([{**one, "nct_id": one["nct_id"][3:]} for one in csv.DictReader(file)], "numbers.csv")
+    assert told(corpus, table([{**row, "id": "2.0"}]))["documents"]["without_prediction"] == ["1"]
+
+
+def test_an_answer_as_it_was_first_written_is_not_the_one_that_counts(trials: Path, table: Table, told: Told) -> None:
+    """Beside a normalized column, the same name without the ending is no choice."""
+    scores = told(trials, table([{"nct_id": "NCT1", COLUMN.removesuffix("_normalized"): "x", COLUMN: "[]"}]))
+    assert scores["column"] == COLUMN
+    assert scores["problems"] == []
+
+
+def test_a_name_without_a_place_counts_by_abstract(trials: Path, table: Table, told: Told) -> None:
+    """It is found in the abstract, and among placed entities it is one too many."""
+    scores = told(trials, table([{"nct_id": "NCT2", COLUMN: "[(None, None, 'PHYSICAL', 'Chair yoga')]"}]))
+    assert scores["exact"]["by_type"]["PHYSICAL"]["f1"] == 1
+    assert [scores["entity"]["exact"]["by_type"]["PHYSICAL"][name] for name in ("tp", "fp", "fn")] == [0, 1, 1]
+    assert scores["token"]["by_type"]["PHYSICAL"]["f1"] == 0
+
+
 def test_a_missing_answer_is_counted(trials: Path, table: Table, told: Told) -> None:
     """A trial without a row is one in which nothing was found."""
     rows = gold(trials, "ner_manual_ct_target")[:1]
@@ -129,9 +187,6 @@ def test_a_missing_answer_is_counted(trials: Path, table: Table, told: Told) -> 
 
 def test_a_corpus_of_json_lines(trials: Path, table: Table, told: Told, tmp_path: Path) -> None:
     """Tokens and tags alone are a corpus; the text of an answer's row stands in for the missing one."""
-    import ast
-    import csv
-
     path = tmp_path / "corpus.json"
     with trials.open(encoding="utf-8", newline="") as file, path.open("w", encoding="utf-8") as out:
         for row in csv.DictReader(file):
@@ -156,11 +211,20 @@ def test_canonical_forms_come_from_a_folder_beside_the_corpus(trials: Path, tabl
     assert scores["exact"]["by_type"]["DRUG"]["f1"] == 1
     assert scores["mapping"]["DRUG"] == {"gold_names": 1, "gold_mapped": 1, "predicted_names": 1, "predicted_mapped": 1}
     assert scores["signature"]["terminology"] == "terminology"
+    assert scores["signature"]["lists_missing"].endswith("drugs_dictionary_mesh.csv, drugbank_vocabulary.csv")
+    for one in lists.iterdir():
+        one.rename(trials.parent / one.name)
+    beside = told(trials, table([{"nct_id": "NCT1", **names}]))
+    assert beside["exact"] == scores["exact"]
+    assert beside["signature"]["terminology"] == trials.parent.name
 
 
-def test_scores_without_lists_say_so(trials: Path, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_without_lists_say_so(
+    trials: Path, table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where no list of canonical names is found, or one that is named has none, the user hears of it."""
     monkeypatch.delenv("COHORTIUM_SHARED", raising=False)
+    monkeypatch.chdir(tmp_path)
     words = ["eval", "ner", "--corpus", str(trials), "--predictions", str(table([{"nct_id": "NCT1", COLUMN: "[]"}]))]
     result = CliRunner().invoke(app, words, prog_name="cohortium")
     assert result.exit_code == 0
@@ -223,6 +287,19 @@ def test_the_gold_of_the_development_split_scores_one(authors: Callable[[str], P
     assert scores["exact"]["micro"]["f1"] == scores["partial"]["micro"]["f1"] == 1
     assert scores["entity"]["exact"]["micro"]["f1"] == 1
     assert scores["token"]["micro"]["f1"] > 0.99
+
+
+@pytest.mark.shared
+def test_a_corpus_of_tokens_has_the_names_of_its_table(authors: Callable[[str], Path]) -> None:
+    """With the texts of an answer its names are those of the table; without any, in 19 of 20 abstracts."""
+    table = read_corpus(authors("ct_neuro_dev_merged_153.csv")).documents
+    tokens = read_corpus(authors("ct_neuro_dev_data_153.json")).documents
+
+    def names(one: Document) -> dict[str, list[str]]:
+        return names_of(one.gold, long_forms(one.written))
+
+    assert all(names(tokens[id].with_text(one.text)) == names(one) for id, one in table.items())
+    assert sum(names(tokens[id]) == names(one) for id, one in table.items()) > len(table) * 0.95
 
 
 def test_tuples_without_a_text_have_no_places(table: Table, told: Told, tmp_path: Path) -> None:

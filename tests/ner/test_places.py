@@ -67,6 +67,22 @@ def test_tokens_have_the_type_of_the_entity_over_their_first_letter() -> None:
     assert token_spans(["gout", "new"], text) is None
 
 
+def test_blanks_may_be_written_otherwise() -> None:
+    """Line ends that a table changed, or dropped, move no other token."""
+    tokens = ["gout", "\n\n", "care", " "]
+    assert token_spans(tokens, "gout\n\ncare ") == [(0, 4), (4, 6), (6, 10), (10, 11)]
+    assert token_spans(tokens, "gout\r\n\r\ncare") == [(0, 4), (4, 4), (8, 12), (12, 12)]
+    assert token_spans(tokens, "gout care\n\n") == [(0, 4), (4, 4), (5, 9), (9, 9)]
+
+
+def test_words_as_their_text_writes_them() -> None:
+    """An entity of tags has its words joined by blanks, or cut from the text where that is asked for and can be."""
+    tags, tokens = ["B-CONDITION", "I-CONDITION", "I-CONDITION"], ["Bell", "'s", "palsy"]
+    assert [one.text for one in entities_of_tags(tags, tokens, "Bell's palsy")] == ["Bell 's palsy"]
+    assert [one.text for one in entities_of_tags(tags, tokens, "Bell's palsy", as_written=True)] == ["Bell's palsy"]
+    assert [one.text for one in entities_of_tags(tags, tokens, "gout", as_written=True)] == ["Bell 's palsy"]
+
+
 def span(start: int, end: int, text: str, kind: str = "CONDITION") -> Entity:
     return Entity(start, end, kind, text)
 
