@@ -27,9 +27,10 @@ GOLD: Final = "ner_manual_ct_target"
 _PREDICTION: Final = re.compile(r"ner_prediction_(?P<system>.+?)(_normalized)?")
 _COUNTS: Final = "_normalized"
 _ONE_TYPE: Final = re.compile(r"(?P<system>.+)_predictions_(?P<type>[A-Za-z]+)(_(?P<prompt>v\d+))?")
+_DELIMITERS: Final = (",", "\t", ";")
 _LARGEST_CELL: Final = 2**31 - 1
 _WHOLE_NUMBER: Final = re.compile(r"\d+\.0*")
-_TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,10 +298,18 @@ def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     csv.field_size_limit(_LARGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), 1):
-                yield f"row {number}", {key: value for key, value in row.items() if isinstance(key, str)}
+            delimiter = _delimiter(file.readline())
+            file.seek(0)
+            for number, row in enumerate(csv.DictReader(file, delimiter=delimiter), 1):
+                yield f"row {number}", {key.strip(): value for key, value in row.items() if isinstance(key, str)}
     except (OSError, csv.Error) as error:
         raise UsageError(f"cannot read '{path}': {error}. Hint: a table of comma-separated values") from error
+
+
+def _delimiter(header: str) -> str:
+    """What stands between the names of a header: the sign that leaves the name of an id; a comma where none does."""
+    found = (sign for sign in _DELIMITERS if {name.strip(' "\r\n') for name in header.split(sign)} & {*IDS})
+    return next(found, _DELIMITERS[0])
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -93,7 +93,17 @@ def test_spellings_of_tuples(cell: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["[(0, 8, 'DRUG'", "nan, nan", "[" * 500, "__import__('os')", "7", "[(0, 8, DRUG, x)]"]
+    "cell",
+    # The last one in little time.
+    [
+        "[(0, 8, 'DRUG'",
+        "nan, nan",
+        "[" * 500,
+        "__import__('os')",
+        "7",
+        "[(0, 8, DRUG, x)]",
+        "[(0, 8, 'DRUG', '" + r"\'" * 100_000,
+    ],
 )
 def test_what_is_no_list_of_tuples(cell: str) -> None:
     """It has no entity and says why; nothing of it is run."""

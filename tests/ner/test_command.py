@@ -161,6 +161,15 @@ def test_the_form_of_ids_makes_no_difference(trials: Path, table: Table, told: T
     assert told(corpus, table([{**row, "id": "2.0"}]))["documents"]["without_prediction"] == ["1"]
 
 
+@pytest.mark.parametrize("sign", [",", "\t", ";"])
+def test_what_stands_between_cells_is_seen(trials: Path, told: Told, tmp_path: Path, sign: str) -> None:
+    """Commas, tabs or semicolons, blanks around a name, and a mark of the encoding in front."""
+    path = tmp_path / "answers.csv"
+    cell = "\"['B-PHYS', 'I-PHYS', 'O', 'B-CTRL', 'I-CTRL']\""
+    path.write_text(f"{sign} nct_id{sign}{COLUMN}\n0{sign}NCT2{sign}{cell}\n", encoding="utf-8-sig")
+    assert told(trials, path)["exact"]["by_type"]["PHYSICAL"]["f1"] == 1
+
+
 def test_an_answer_as_it_was_first_written_is_not_the_one_that_counts(trials: Path, table: Table, told: Told) -> None:
     """Beside a normalized column, the same name without the ending is no choice."""
     scores = told(trials, table([{"nct_id": "NCT1", COLUMN.removesuffix("_normalized"): "x", COLUMN: "[]"}]))
