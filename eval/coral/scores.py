@@ -113,7 +113,8 @@ def score(
 
 def bleu_4(output: str, references: Sequence[str]) -> float:
     """BLEU of words one to four, tokens as in mteval 13a, add-one smoothing of orders above one; 0 without overlap."""
-    return float(_sacrebleu(smoothed=True).sentence_score(output, list(references)).score) / 100
+    # Sums of logarithms may come out a little over 1.
+    return min(1.0, float(_sacrebleu(smoothed=True).sentence_score(output, list(references)).score) / 100)
 
 
 def bleu_4_of_tables(output: str, references: Sequence[str]) -> float:

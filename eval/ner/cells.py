@@ -19,8 +19,8 @@ from .types import vocabulary
 _BLANK: Final = frozenset({"", "nan", "none", "null"})
 _TAG: Final = re.compile(r"""'([^'"\[\]\s,()]+)'|"([^'"\[\]\s,()]+)"|([^'"\[\]\s,()]+)""")
 _SEPARATORS: Final = re.compile(r"[\s,]*")
-#: A quoted word, which stays as it is; or a number of numpy's or a missing value, as its ``repr`` writes it. A word that
-#: never ends goes to the end, so that no mark is tried twice.
+#: A quoted word, which stays as it is; or a number of numpy's or a missing value, as its ``repr`` writes it. A word
+#: that never ends goes to the end, so that no mark is tried twice.
 _REPR: Final = re.compile(
     r"""(?P<word>'(?:[^'\\]|\\.)*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z))|\b(?:np|numpy)\.\w+\((?P<value>[^()'"]*)\)"""
     r"""|(?P<missing>\b(?:nan|null)\b)""",

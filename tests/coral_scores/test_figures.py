@@ -61,8 +61,8 @@ def test_a_spelling_apart_is_no_exact_match() -> None:
 
 def test_short_texts_are_not_punished_for_being_short() -> None:
     """Two tokens have no three in a row: an exact match is 1 all the same."""
-    assert bleu_4("mri: 2015", ["mri: 2015"]) == pytest.approx(1)
-    assert bleu_4("iia", ["iia"]) == pytest.approx(1)
+    assert bleu_4("mri: 2015", ["mri: 2015"]) == 1.0
+    assert bleu_4("iia", ["iia"]) == 1.0
     assert bleu_4_of_tables("iia", ["iia"]) == pytest.approx(1)
 
 
