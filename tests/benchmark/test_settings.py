@@ -43,7 +43,8 @@ def test_an_unknown_name_is_told_with_the_known() -> None:
         ('[[system]]\nname = "a"\nkind = "engine"\nworld = "best"', "certain"),
         ('[[system]]\nname = "a b"\nkind = "lexical"', "pattern"),
         ('[[system]]\nname = "a"\nkind = "lexical"\ncolour = "red"', "colour"),
-        ('[[system]]\nname = "a"\nkind = "lexical"\n[[system]]\nname = "a"\nkind = "engine"', "twice"),
+        ('[[system]]\nname = "a"\nkind = "lexical"', "encoder"),
+        ('[[system]]\nname = "a"\nkind = "engine"\n[[system]]\nname = "a"\nkind = "engine"', "twice"),
         ("[[system", "no TOML"),
     ],
 )
