@@ -151,6 +151,9 @@ def _from_tokens(place: str, id: str, row: Mapping[str, Any], found: Reports) ->
         return Report(id, text)
     entities: list[MedicalEntity] = []
     for begin, end, kind in chunks(marks):
+        if spans[begin][0] == spans[end - 1][1]:
+            found.problems.append((place, f"token {begin + 1}: a tag on a blank that the text has not"))
+            continue
         label, _, modality = kind.partition(_JOINT)
         entity = MedicalEntity(spans[begin][0], spans[end - 1][1], label.lower(), modality)
         entities.extend(_known(entity, found))

@@ -49,6 +49,16 @@ def test_forms_are_equal(tmp_path: Path, row: dict[str, Any]) -> None:
     assert not read.problems
 
 
+def test_a_tag_on_a_blank_that_the_text_has_not_is_no_entity(tmp_path: Path) -> None:
+    """Line ends may be written otherwise; an entity without a letter is told, and the command goes on."""
+    row = {"doc_id": "1", "text": "no gout", "tokens": ["no", "\n\n", "gout"], "tags": ["O", "B-a", "B-d"]}
+    path = lines(tmp_path / "one.jsonl", row)
+    read = read_reports(path)
+    assert read.reports["1"].entities == (MedicalEntity(3, 7, "d"),)
+    assert read.problems == [("line 1 (1)", "token 2: a tag on a blank that the text has not")]
+    assert run("--corpus", path, "--predictions", path).exit_code == 0
+
+
 def test_articles(tmp_path: Path) -> None:
     """A file of elements is read by their ids; entities of XML are letters again, and places are of the plain text."""
     text = (
