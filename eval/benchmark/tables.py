@@ -208,7 +208,8 @@ def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
         "Cost and latency (the paper's section 4.2.5)",
         (_SYSTEM, _OF, *(Column(name) for name in names)),
         tuple(rows),
-        "Seconds on the clock, on the machine of this run; requests that went out and answers that came from a cache; "
+        "Seconds on the clock, on the machine of this run; systems over one knowledge base share what it remembers of "
+        "queries, so the first of them is the slowest. Requests that went out and answers that came from a cache; "
         "retries and tokens are sums over the run. What came from a cache cost nothing this time; dollars are a dash "
         "where no price is known. Considered: ranked, or failed on; of a reader all whom its retriever retrieved, for "
         "each of whom the paper tells its dollars. The paper's "
