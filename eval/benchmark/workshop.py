@@ -150,11 +150,14 @@ class Workshop:
 
             return retriever.with_cut(Cut(share=setting.share)), index
         if self._tuning is not None:
-            from ..baselines.tuning import tune
+            from ..baselines.tuning import save_choice, tune
 
             corpus, labels = self._tuning
             other, _ = self._searching(setting, corpus, self._folder / "tuning")
             choice = tune(other, bank_questions(), labels, way=setting.way)
+            kept = self._folder / "tuned"
+            kept.mkdir(mode=0o700, exist_ok=True)
+            save_choice(choice, kept / f"{setting.name}.json")
             return retriever.with_cut(choice.cut, choice.signature()), index
         shipped = _TUNED / f"{setting.name}.json"
         if shipped.is_file():
