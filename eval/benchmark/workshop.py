@@ -177,7 +177,8 @@ class Workshop:
         if isinstance(setting, LexicalSetting):
             made = lexical(chunks, name=setting.name)
             return made, {"what": "BM25", **made.cost()}
-        place = folder / "vectors" / setting.encoder
+        named = [setting.encoder, setting.precision, *([Path(setting.directory).name] if setting.directory else [])]
+        place = folder / "vectors" / "-".join(named)
         made = dense(
             chunks,
             self._encoder(setting),
