@@ -147,6 +147,12 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
     )
 
 
+def _is_spelled(text: str, match: PhraseMatch[CueKind | None], spelled: frozenset[str]) -> bool:
+    """Whether a cue is written in one of its spellings; a sign before the first word (``-ve``) may be part of it."""
+    written = text[match.start : match.end].lower()
+    return written in spelled or text[max(0, match.start - 1) : match.start] + written in spelled
+
+
 class SentenceContext:
     """The cues of one sentence, found once, and what they say of each target in it."""
 
@@ -173,7 +179,7 @@ class SentenceContext:
                 for kind in match.payloads
                 if kind is not None
                 and None not in match.payloads
-                and (not kind.spelled or text[match.start : match.end].lower() in kind.spelled)
+                and (not kind.spelled or _is_spelled(text, match, kind.spelled))
             ]
         #: The cues that set each part of a context.
         self._setting: dict[str, list[Found]] = {}

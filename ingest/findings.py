@@ -259,6 +259,9 @@ class FindingReader:
         threshold = rules["threshold"].get(marker.concept, {})
         if "percent" in attributes and "result" not in attributes and "percent" in threshold:
             attributes["result"] = "positive" if float(attributes["percent"]) >= threshold["percent"] else "negative"
+        if attributes.get("percent") == 0 and attributes.get("result") == "positive":
+            # "0% positive cells": the word says what was counted, the figure that there was none.
+            attributes["result"] = "negative"
         if "score" in attributes and "result" not in attributes and "allred" in threshold:
             attributes["result"] = "positive" if float(attributes["score"]) >= threshold["allred"] else "negative"
         if marker.concept == "her2" and "result" not in attributes:

@@ -35,7 +35,9 @@ _HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
 
 _PARTED = re.compile(r"[,;]|\.\s")
 #: A sign that stands apart, and ends its clause.
-_LONE_SIGN = re.compile(r"[ \t](?P<sign>[+\-–])(?=[ \t]*(?:[,;.)\n]|\Z))")
+_LONE_SIGN = re.compile(r"[ \t](?P<sign>[+\-–\u2212])(?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))")
+#: Behind a word of change: "KRAS mutation (-)".
+_DENYING_SIGN = re.compile(r"[ \t]{0,2}[(\[](?:[-–\u2212](?:ve)?|neg|negative)[)\]]|[ \t][-–\u2212](?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))")
 _CHROMOSOME_ARM = re.compile(r"(?<![\w(/])\d{1,2}[pq](?![\w(])")
 _HEADS = re.compile(r"\s*:?\s+")
 
@@ -214,8 +216,10 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
             if span.kind == "molecular" and span.attributes.keys() <= {"exon", "exons", "codon"}
         ]
         behind = max([group.markers[-1].end, *(end for end in loci if end <= group.ends)])
+        words = [span.end for span in group.descriptors if span.kind == "molecular" and span.end <= group.ends]
         return [
             denied_before
+            or bool(_DENYING_SIGN.match(text, max([behind, *words])))
             or bool(
                 statement("denied_at_once").match(text, behind, group.ends)
                 or statement("denied_at_once").match(text, group.markers[-1].end, group.ends)

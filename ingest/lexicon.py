@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..kb.concepts import Abbreviation, ConceptTable
 from .frame import Frame, Recognizer, Span
+from .other_meanings import has_other_meanings, means_another
 from .phrases import PhraseMatch, PhraseTrie
 from .tokens import fold
 
@@ -51,6 +52,9 @@ _HAS_WORD = re.compile(r"[A-Za-z]")
 #: A drug's code, which some write without its hyphen (MK-3475, MK3475).
 _DRUG_CODE = re.compile(r"([A-Z]{2,5})-(\d{3,})")
 _SEPARATOR = re.compile(r"[^0-9A-Za-z]")
+#: A name that begins with a sign (``-ve``) is told from its contrary by that sign alone.
+_SIGNED = re.compile(r"[+\-](?=[A-Za-z])")
+_SIGN_BEFORE = re.compile(r"(?P<plus>\+)[ ]?$|[\-\u2010-\u2015\u2212][ ]?$")
 _LETTERS_ONLY = re.compile(r"[a-z]{4,}")
 
 
@@ -86,7 +90,8 @@ class Lexicon:
                 # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.
                 if _HAS_WORD.search(name):
                     # A comma in a tumor's name sets its form apart; elsewhere it makes a list, read by its members.
-                    self._trie.add(name, Sense(row.id, kind, preferred=name == row.name), commas=row.kind == "tumor")
+                    sense = Sense(row.id, kind, name if _SIGNED.match(name) else "", preferred=name == row.name)
+                    self._trie.add(name, sense, commas=row.kind == "tumor")
                     if code := _DRUG_CODE.fullmatch(name):
                         self._trie.add(code[1] + code[2], Sense(row.id, kind))
             for abbreviation in row.abbreviations:
@@ -161,8 +166,13 @@ class Lexicon:
         surface = frame.text[match.start : match.end]
         cued, plain = [], []
         near: tuple[frozenset[str], str] | None = None
+        is_other = has_other_meanings(surface) and means_another(
+            frame.text, match.start, match.end, frame.sentence_span(match.start)
+        )
         for sense in match.payloads:
-            if sense.surface and not _same_surface(sense.surface, surface, frame.text, match.end):
+            if is_other and sense.kind in ("gene", "biomarker"):
+                continue
+            if sense.surface and not _same_surface(sense.surface, surface, frame.text, match.start, match.end):
                 continue
             if not sense.cued:
                 plain.append(sense)
@@ -180,7 +190,7 @@ class Lexicon:
         senses = sorted(cued + plain, key=lambda sense: sense.kind == "value")
         if senses and senses[0].kind in ("comorbidity", "diagnosis"):
             genes = [sense for sense in match.payloads if sense.kind == "gene" and sense.surface == surface]
-            if genes and self._is_gene(frame.text, match):
+            if genes and not is_other and self._is_gene(frame.text, match):
                 return genes
         return senses
 
@@ -206,8 +216,12 @@ class Lexicon:
         return frozenset(words), text
 
 
-def _same_surface(name: str, surface: str, text: str, end: int) -> bool:
-    """Equal but for what separates the words; signs at the end of the name (``ER+``) must follow in the text."""
+def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> bool:
+    """Equal but for what separates the words; signs at the end of the name (``ER+``) must follow in the text, and one
+    at its beginning (``-ve``) must stand before it, where the case of its letters says nothing."""
+    if _SIGNED.match(name):
+        sign = _SIGN_BEFORE.search(text, max(0, start - 2), start)
+        return sign is not None and bool(sign["plus"]) == (name[0] == "+") and name[1:] == surface.lower()
     words = name.rstrip("+-()")
     if not text.startswith(name[len(words) :], end):
         return False

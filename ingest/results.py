@@ -13,6 +13,7 @@ from .findings import FindingReader, extend_over_partner, in_parallel
 from .frame import Frame, Span
 from .groups import Group, groups_of, with_genes_of_their_own, with_implied_genes
 from .markers import marker_rules
+from .other_meanings import means_another
 from .phrases import PhraseTrie
 from .shape import Sentence, bracket_end
 from .statements import statement
@@ -38,6 +39,8 @@ def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
     return spelling[-1].isalnum() or not after.isalnum()
 
 
+#: The short form that leads a phrase ("PR negative").
+_FIRST_WORD = re.compile(r"[A-Za-z]+")
 #: Signs that draw a line around a heading.
 _RULE = "=-*#~_ "
 #: Levels that a "not" before them denies.
@@ -162,6 +165,9 @@ class ResultBinder:
         for match in composite_results().find(frame.text, frame.tokens[first:last]):
             for spelling, results in match.payloads:
                 if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
+                    continue
+                short = _FIRST_WORD.match(frame.text, match.start)
+                if short and means_another(frame.text, *short.span(), (start, end)):
                     continue
                 if statement("denied_composite").match(frame.text, match.end, end) or statement("no_composite").search(
                     frame.text, start, match.start
