@@ -338,7 +338,9 @@ class SentenceContext:
 
     def _polarity(self, target: Target, answered: str, cues: list[Cue]) -> tuple[Polarity, str]:
         text, (start, end) = self._text, self._span
-        if _EMPTY_BOX.search(text, max(start, target.start - 40), target.start) and not self._mention_between(target):
+        minus = statement("minus_before").search(text, max(0, target.start - 40), target.start)
+        empty = minus or _EMPTY_BOX.search(text, max(start, target.start - 40), target.start)
+        if empty and not self._mention_between(target):
             return Polarity.ABSENT, "none"
         if answered == "no":
             return Polarity.ABSENT, "none"

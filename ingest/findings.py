@@ -142,9 +142,13 @@ class FindingReader:
         attributes: dict[str, Value] = dict(marker.attributes)
         helpers: list[tuple[int, int, str]] = []
         sign = sign_after(text, marker.end)
+        minus = statement("minus_before").search(text, max(0, marker.start - 40), marker.start)
         if sign and "result" not in attributes:
             attributes["result"] = sign[0]
             helpers.append((marker.end, sign[1], "sign"))
+        elif minus and "result" not in attributes:
+            attributes["result"] = "negative"
+            helpers.append((*minus.span(), "sign"))
         concept_above = self._concepts.above(marker.concept) if marker.concept in self._concepts else frozenset()
         for span in descriptors or [item for item in heading if item.kind == "value"]:
             self._take(marker, span, attributes, helpers, rules)

@@ -208,7 +208,11 @@ def _leads(text: str, items: Sequence[Span], index: int, gap: str, satisfied: bo
 
 def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[bool]:
     """For each change (or once, without any): whether the words before the group or behind the change deny it."""
-    denied_before = bool(statement("denied_before").search(text, group.lead_from, group.markers[0].start))
+    first = group.markers[0].start
+    denied_before = bool(
+        statement("denied_before").search(text, group.lead_from, first)
+        or statement("minus_before").search(text, max(0, first - 40), first)
+    )
     if not places:
         loci = [
             span.end

@@ -49,6 +49,12 @@ _LEVELS = frozenset({"high", "low", "elevated", "rising"})
 _IS_MEASURE = re.compile(r"s?\s?/\s?[Mm][Bb]\b|\s(?:sites|loci|markers|microsatellites)\b")
 #: The words before the colon of a list are no longer (characters).
 _LONGEST_HEAD = 80
+#: The source of what a heading says by all its words together.
+_DENIED_AS_A_WHOLE = "words:heading"
+#: What a list of genes without a pathogenic change may name among them.
+_TOLD_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
+#: A line below a heading is an item of its list, without a bullet, if it is no longer (characters).
+_LONGEST_ITEM = 60
 #: So many genes in a row, without a word of their own, are what a panel looks at.
 _PANEL = 10
 
@@ -67,6 +73,12 @@ def _has_result(group: Group) -> bool:
     return any(span.kind == "value" or "significance" in span.attributes for span in (*group.led, *group.descriptors))
 
 
+def _stands_for_itself(group: Group) -> bool:
+    """Whether an item of a list of what was not found tells of a result all the same (``BRCA1: VUS``)."""
+    own = (*group.led, *group.descriptors)
+    return any(span.kind == "value" or span.attributes.get("significance") in _TOLD_IN_SPITE for span in own)
+
+
 def _list_head(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> list[Span]:
     """What the words before a colon say of all that follows on its line (``Not detected: A; B; C``)."""
     colon = frame.text.find(":", sentence.start, min(sentence.end, sentence.start + _LONGEST_HEAD))
@@ -75,8 +87,24 @@ def _list_head(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> list[S
     denies = statement("heading_denies").search(frame.text, sentence.start, colon)
     said = [span for span in here if span.end <= colon and (span.kind == "value" or "significance" in span.attributes)]
     if denies and not said:
-        said = [Span(*denies.span(), "value", "not_detected", "words:heading")]
+        said = [Span(*denies.span(), "value", "not_detected", _DENIED_AS_A_WHOLE)]
     return said
+
+
+def _denying(frame: Frame, heading: Sequence[Span], concepts: ConceptTable, sentence: Sentence) -> list[Span]:
+    """What a heading of findings that were not found (``Not detected:``) says of a line of the list right below it."""
+    values = [span for span in heading if span.kind == "value"]
+    negative = [span for span in values if concepts.is_a(span.concept, "result_negative")]
+    # "No variants detected in:" is denied as a whole, whatever its words are alone.
+    if not negative or len(negative) < len(values) and not any(span.source == _DENIED_AS_A_WHOLE for span in negative):
+        return []
+    opens = frame.shape.line_at(heading[0].start)
+    if statement("heading_excepts").search(frame.text, *opens):
+        return []
+    lines = frame.text[opens[1] : frame.shape.line_at(sentence.start)[1]].split("\n")[1:]
+    bullets = [bool(statement("bullet").match(line)) for line in lines]
+    plain = all(0 < len(line.strip()) <= _LONGEST_ITEM and line.rstrip()[-1] not in ".:" for line in lines)
+    return negative if lines and (all(bullets) or plain and not any(bullets)) else []
 
 
 class ResultBinder:
@@ -113,7 +141,7 @@ class ResultBinder:
                 if frame.ends_in_colon(sentence) or self._is_heading(frame, sentence.start, sentence.end, here):
                     heading = [span for span in here if span.kind in ("molecular", "value")]
                     if heading and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
-                        heading.append(Span(sentence.start, sentence.start, "value", "not_detected", "words:heading"))
+                        heading.append(Span(sentence.start, sentence.start, "value", "not_detected", _DENIED_AS_A_WHOLE))
                     heading_end = sentence.end
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
                 continue
@@ -123,9 +151,12 @@ class ResultBinder:
             groups = groups_of(frame.text, here)
             if sentence.start >= head_ends:
                 head, head_ends = _list_head(frame, sentence, here), frame.shape.line_at(sentence.start)[1]
+            denying = _denying(frame, heading, self._concepts, sentence)
             for group in groups:
                 if head and not _has_result(group):
                     group.led = [*head, *group.led]
+                elif denying and not _stands_for_itself(group):
+                    group.led = [*denying, *group.led]
             groups = [group for group in groups if not _is_panel(group)]
             if not groups:
                 continue

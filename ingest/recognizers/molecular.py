@@ -66,7 +66,7 @@ _PLUS = re.compile(
     r"|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/]))"
 )
 _SIGN = re.compile(
-    r"(?:\s?(?:\(|\[)(?P<bracket>(?:\+|[-–\u2212])(?:ve)?|neg|pos|negative|positive)(?:\)|\])"
+    r"(?:[ \t]?(?:\(|\[)(?P<bracket>(?:\+|[-–\u2212])(?:ve)?|neg|pos|negative|positive)(?:\)|\])"
     r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER))"
     r"|[ \t]+(?:is|was|were)[ \t]+(?P<said>\+)(?=[ \t]*(?:[.,;)]|$))"
     # In a table a sign stands alone in its cell; a dash that leads on is none.
