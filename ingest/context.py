@@ -45,6 +45,9 @@ _STATUS_BY_ANSWER = {
 }
 #: The cues that a list takes from the words at its head.
 _LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
+#: Cues of what others have, or may have; they leave the patient what is called the patient's own.
+_OF_OTHERS = frozenset({"someone_else", "read_about"})
+_ILLNESSES = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
 #: Cues that say nothing of what stands behind the bracket that holds them: "ATM p.P872S (likely germline), POLE …".
 _HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "pending"})
 _VERDICT = re.compile(
@@ -208,6 +211,8 @@ class SentenceContext:
             return None
         if kind.name == "negation" and self._is_result_of_another(match, target):
             return None
+        if kind.name in _OF_OTHERS and target.kind in _ILLNESSES and self._is_called_own(target):
+            return None
         before = match.last <= target.first
         if before and kind.direction == "after" and not self._heads_list(found):
             return None
@@ -230,6 +235,20 @@ class SentenceContext:
             return result[0] <= match.start and match.end <= result[1]
 
         return any(map(holds, self._results)) and not any(map(holds, target.results))
+
+    def _is_called_own(self, target: Target) -> bool:
+        """``read about olaparib for her ovarian cancer``: the word right before it gives it back to the patient."""
+        return bool(statement("possessed").search(self._text, max(self._span[0], target.start - 40), target.start))
+
+    def _comes_along(self, found: Found, target: Target) -> bool:
+        """``here with her husband for breast cancer``: who comes along does not have what the patient comes for."""
+        start, end = found.match.start, found.match.end
+        return bool(
+            end <= target.start
+            and statement("companion_before").search(self._text, max(self._span[0], start - 48), start)
+            and statement("companion_behind").match(self._text, end, target.start)
+            and not statement("companion_has").search(self._text, end, target.start)
+        )
 
     def _heads_list(self, found: Found) -> bool:
         """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
@@ -397,7 +416,7 @@ class SentenceContext:
         return Temporality.CURRENT
 
     def _experiencer(self, target: Target, section: Section, cues: list[Cue]) -> Experiencer:
-        governing = self._nearest(target, "experiencer")
+        governing = [pair for pair in self._nearest(target, "experiencer") if not self._comes_along(pair[1], target)]
         if governing:
             found = governing[0][1]
             low, high = sorted((found.match.end, target.start))
@@ -440,7 +459,7 @@ class SentenceContext:
         clear += [
             pair
             for pair in self._nearest(target, "temporality")
-            if pair[1].kind.name in ("hypothetical", "condition", "historical")
+            if pair[1].kind.name in ("hypothetical", "condition", "historical", "read_about")
         ]
         # "Cycles of" says how much: a plan right before it plans so much.
         amounts = [found for _, found in clear if found.kind.name == "given_amount"]
@@ -455,7 +474,7 @@ class SentenceContext:
             cues.append(self._cue(found))
             if found.kind.name == "historical":
                 return "given", "none"
-            if found.kind.name in ("hypothetical", "condition"):
+            if found.kind.name in ("hypothetical", "condition", "read_about"):
                 return "hypothetical", "none"
             if found.kind.name.startswith("given") and self._is_denied(found):
                 return "never_started", "never_started"
