@@ -136,6 +136,10 @@ def metastases(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             at += 1
             continue
         sites, joins, end = read
+        word = items[at]
+        if isinstance(word, Chunk) and _is_denied(word):
+            # "Not metastatic to the brain" denies that spread alone.
+            found.append(Chunk("join", "not", word.start, word.end, "not"))
         found += _spread(sites, joins, items[at].start, items[end - 1].end)
         at = end
     return found
@@ -156,6 +160,11 @@ def _is_spread(chunk: Chunk | None) -> bool:
         return False
     text = chunk.text.lower()
     return "met" in text and "non" not in text and " or " not in text and "/" not in text
+
+
+def _is_denied(chunk: Chunk) -> bool:
+    """Whether a word of spread says that there is none."""
+    return chunk.data.get("name") == "non-metastatic"
 
 
 def _sites(items: Sequence[Item], at: int) -> tuple[list[Chunk], list[Chunk], int]:

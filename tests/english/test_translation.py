@@ -34,6 +34,33 @@ def test_plain_questions_become_plain_queries(text: str, ask: Ask) -> None:
     assert ask(text).text == READ[text]
 
 
+#: Spread that is denied: as a whole it is the tumor's extent, with a place only that place is denied.
+NOT_SPREAD = {
+    "lung cancer that is not metastatic": "same tumor (diagnosis lung cancer and 'no distant spread')",
+    "patients whose lung cancer has not metastasized": "same tumor (diagnosis lung cancer and 'no distant spread')",
+    "patients whose lung cancer has metastasized": (
+        "same tumor (diagnosis lung cancer and ('distant spread' or stage = IV))"
+    ),
+    "lung cancer not metastatic to the brain": "diagnosis lung cancer and not metastasis to brain",
+    "lung cancer and no metastases to the brain": "diagnosis lung cancer and not metastasis to brain",
+    "patients whose lung cancer has not metastasized to bone or liver": (
+        "diagnosis lung cancer and not (metastasis to bone or metastasis to liver)"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NOT_SPREAD)
+def test_denied_spread_is_denied(text: str, ask: Ask) -> None:
+    """A verb of spread that is denied is read as the adjective is; beside a place it denies spread to that place."""
+    assert ask(text).text.rpartition(";\n")[2] == NOT_SPREAD[text]
+
+
+def test_a_denied_verb_completes_the_name_of_a_state(ask: Ask) -> None:
+    """What a disease has not done makes with what it is the state that has a name of its own."""
+    said = ask("patients whose prostate cancer is hormone sensitive and has not metastasized")
+    assert said.text == ask("patients with nmCSPC").text
+
+
 DECLINED = {
     "patients with lung cancer and flibbertigibbet": "flibbertigibbet",
     "HER2 patients": "HER2",
