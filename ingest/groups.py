@@ -37,7 +37,10 @@ _PARTED = re.compile(r"[,;]|\.\s")
 #: A sign that stands apart, and ends its clause.
 _LONE_SIGN = re.compile(r"[ \t](?P<sign>[+\-–\u2212])(?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))")
 #: Behind a word of change: "KRAS mutation (-)".
-_DENYING_SIGN = re.compile(r"[ \t]{0,2}[(\[](?:[-–\u2212](?:ve)?|neg|negative)[)\]]|[ \t][-–\u2212](?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))")
+_DENYING_SIGN = re.compile(
+    r"[ \t]{0,2}[(\[](?:[-–\u2212](?:ve)?|neg|negative)[)\]]"
+    r"|[ \t][-–\u2212](?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))"
+)
 _CHROMOSOME_ARM = re.compile(r"(?<![\w(/])\d{1,2}[pq](?![\w(])")
 _HEADS = re.compile(r"\s*:?\s+")
 

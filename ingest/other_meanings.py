@@ -1,4 +1,4 @@
-"""Short forms of markers that are something else by their unit, their neighbours or their place (``other_meanings.toml``)."""
+"""Short forms of markers that mean something else by their unit, neighbours or place (``cues/other_meanings.toml``)."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ _IS_MEASURE = re.compile(r"s?\s?/\s?[Mm][Bb]\b|\s(?:sites|loci|markers|microsate
 #: The words before the colon of a list are no longer (characters).
 _LONGEST_HEAD = 80
 #: The source of what a heading says by all its words together.
-_DENIED_AS_A_WHOLE = "words:heading"
+_AS_A_WHOLE = "words:heading"
 #: What a list of genes without a pathogenic change may name among them.
 _TOLD_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
 #: A line below a heading is an item of its list, without a bullet, if it is no longer (characters).
@@ -87,7 +87,7 @@ def _list_head(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> list[S
     denies = statement("heading_denies").search(frame.text, sentence.start, colon)
     said = [span for span in here if span.end <= colon and (span.kind == "value" or "significance" in span.attributes)]
     if denies and not said:
-        said = [Span(*denies.span(), "value", "not_detected", _DENIED_AS_A_WHOLE)]
+        said = [Span(*denies.span(), "value", "not_detected", _AS_A_WHOLE)]
     return said
 
 
@@ -96,7 +96,7 @@ def _denying(frame: Frame, heading: Sequence[Span], concepts: ConceptTable, sent
     values = [span for span in heading if span.kind == "value"]
     negative = [span for span in values if concepts.is_a(span.concept, "result_negative")]
     # "No variants detected in:" is denied as a whole, whatever its words are alone.
-    if not negative or len(negative) < len(values) and not any(span.source == _DENIED_AS_A_WHOLE for span in negative):
+    if not negative or len(negative) < len(values) and not any(span.source == _AS_A_WHOLE for span in negative):
         return []
     opens = frame.shape.line_at(heading[0].start)
     if statement("heading_excepts").search(frame.text, *opens):
@@ -141,7 +141,7 @@ class ResultBinder:
                 if frame.ends_in_colon(sentence) or self._is_heading(frame, sentence.start, sentence.end, here):
                     heading = [span for span in here if span.kind in ("molecular", "value")]
                     if heading and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
-                        heading.append(Span(sentence.start, sentence.start, "value", "not_detected", _DENIED_AS_A_WHOLE))
+                        heading.append(Span(sentence.start, sentence.start, "value", "not_detected", _AS_A_WHOLE))
                     heading_end = sentence.end
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
                 continue
