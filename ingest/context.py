@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from .cue_files import cue_file
 from .forms import answer
+from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject, people_at_large
 from .phrases import PhraseMatch, PhraseTrie
 from .shape import Section, bracket_end
 from .statements import statement
@@ -27,6 +28,7 @@ _COORDINATION = re.compile(
     r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus|therapy|treatment|agents?|e\.g\.)(?!\w))?[\s,/&+()]*",
     re.IGNORECASE,
 )
+_SAME_CLAUSE = re.compile(r"(?:(?!\b(?:and|then)\b)[^,;:.])*", re.IGNORECASE)
 _EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
 _LEADING_BOX = re.compile(r"[ \t\-*]{0,8}(?:\[[ xX]?\]|\([ xX]\)|[\u2610-\u2612])")
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
@@ -43,11 +45,10 @@ _STATUS_BY_ANSWER = {
     "yes": ("given", "none"),
     "open": ("hypothetical", "none"),
 }
+#: So few words stand between a leaflet and the treatment that it is about.
+_TO_SUBJECT_OF_LEAFLET = 2
 #: The cues that a list takes from the words at its head.
 _LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
-#: Cues of what others have, or may have; they leave the patient what is called the patient's own.
-_OF_OTHERS = frozenset({"someone_else", "read_about"})
-_ILLNESSES = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
 #: Cues that say nothing of what stands behind the bracket that holds them: "ATM p.P872S (likely germline), POLE …".
 _HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "pending"})
 _VERDICT = re.compile(
@@ -145,6 +146,7 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
             [
                 *((phrase, "general") for phrase in table["general"]["phrases"]),
                 *((phrase, "trial") for phrase in table["general"]["trial"]),
+                *((phrase, "handed") for phrase in table["general"]["handed"]),
             ]
         ),
     )
@@ -190,10 +192,12 @@ class SentenceContext:
             for part in found.kind.sets:
                 self._setting.setdefault(part, []).append(found)
         self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
-        #: "general" or "trial" where the sentence speaks of medicine at large rather than of the patient.
+        #: "general", "trial" or "handed" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
+        #: Where the sentence tells of people at large ("women who carry ..."): of none of them is it the patient.
+        self._people = people_at_large(text, tokens, span)
         self._results = [result for target in targets for result in target.results]
         ends = list(table.negation.find(text, tokens))
         self._negation_ends = [(match.first, match.last) for match in ends]
@@ -211,9 +215,11 @@ class SentenceContext:
             return None
         if kind.name == "negation" and self._is_result_of_another(match, target):
             return None
-        if kind.name in _OF_OTHERS and target.kind in _ILLNESSES and self._is_called_own(target):
+        if is_called_own(kind.name, target.kind, self._text, target.start, self._span[0]):
             return None
         before = match.last <= target.first
+        if before and kind.name in NAMED_BESIDE and not is_subject(self._text, match, self._span, kind.name):
+            return None
         if before and kind.direction == "after" and not self._heads_list(found):
             return None
         if not before and kind.direction == "before":
@@ -235,20 +241,6 @@ class SentenceContext:
             return result[0] <= match.start and match.end <= result[1]
 
         return any(map(holds, self._results)) and not any(map(holds, target.results))
-
-    def _is_called_own(self, target: Target) -> bool:
-        """``read about olaparib for her ovarian cancer``: the word right before it gives it back to the patient."""
-        return bool(statement("possessed").search(self._text, max(self._span[0], target.start - 40), target.start))
-
-    def _comes_along(self, found: Found, target: Target) -> bool:
-        """``here with her husband for breast cancer``: who comes along does not have what the patient comes for."""
-        start, end = found.match.start, found.match.end
-        return bool(
-            end <= target.start
-            and statement("companion_before").search(self._text, max(self._span[0], start - 48), start)
-            and statement("companion_behind").match(self._text, end, target.start)
-            and not statement("companion_has").search(self._text, end, target.start)
-        )
 
     def _heads_list(self, found: Found) -> bool:
         """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
@@ -337,13 +329,21 @@ class SentenceContext:
                 temporality = Temporality.HISTORICAL if temporality is Temporality.HISTORICAL else Temporality.CURRENT
         if self._is_general(target) and (status != "given" or "criteria" in self.speaks_of):
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
+        if self.tells_of_people(target.start):
+            temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if target.kind in TREATMENT_KINDS else ""
         return Reading(Context(polarity, temporality, experiencer, reason), status, tuple(cues))
+
+    def tells_of_people(self, position: int) -> bool:
+        """Whether the words there are about people at large, and not about the patient."""
+        return self._people[0] <= position < self._people[1]
 
     def _is_general(self, target: Target) -> bool:
         if "criteria" in self.speaks_of:
             return True
         if not self.speaks_of or target.kind in ("performance", "tnm", "stage", "death", "trial"):
             return False
+        if self.speaks_of == {"handed"} and target.kind in TREATMENT_KINDS:
+            return False  # A leaflet may go with a treatment that is given: the cues decide.
         return target.kind != "variant" or "trial" in self.speaks_of
 
     def leads(self) -> tuple[CueKind, ...]:
@@ -416,7 +416,11 @@ class SentenceContext:
         return Temporality.CURRENT
 
     def _experiencer(self, target: Target, section: Section, cues: list[Cue]) -> Experiencer:
-        governing = [pair for pair in self._nearest(target, "experiencer") if not self._comes_along(pair[1], target)]
+        governing = [
+            pair
+            for pair in self._nearest(target, "experiencer")
+            if not comes_along(self._text, pair[1].match, target.start, self._span[0])
+        ]
         if governing:
             found = governing[0][1]
             low, high = sorted((found.match.end, target.start))
@@ -433,6 +437,22 @@ class SentenceContext:
         return any(
             found.kind.name == "negation" and 0 <= given.match.first - found.match.last <= 1 for found in self._cues
         )
+
+    def _without_leaflets(self, clear: list[tuple[int, Found]], target: Target) -> list[tuple[int, Found]]:
+        """Of the cues of a treatment those that count where something about it was read or handed over as well."""
+
+        def in_clause(found: Found) -> bool:
+            return bool(_SAME_CLAUSE.fullmatch(self._text, target.end, found.match.start))
+
+        about = (target.first - found.match.last for _, found in clear if found.kind.name == "information")
+        if any(0 <= distance <= _TO_SUBJECT_OF_LEAFLET for distance in about):
+            # "A leaflet on tamoxifen was given": that was given.
+            behind = ("given_behind", "plan_behind")
+            return [pair for pair in clear if pair[1].kind.name not in behind or not in_clause(pair[1])]
+        if not any(found.kind.name in ("given", "given_behind", "plan", "plan_behind") for _, found in clear):
+            return clear
+        # "Started tamoxifen, leaflet given": the leaflet goes with it.
+        return [pair for pair in clear if pair[1].kind.name != "information_behind" or in_clause(pair[1])]
 
     def _status(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> tuple[str, str]:
         candidates = self._nearest(target, "status")
@@ -461,6 +481,7 @@ class SentenceContext:
             for pair in self._nearest(target, "temporality")
             if pair[1].kind.name in ("hypothetical", "condition", "historical", "read_about")
         ]
+        clear = self._without_leaflets(clear, target)
         # "Cycles of" says how much: a plan right before it plans so much.
         amounts = [found for _, found in clear if found.kind.name == "given_amount"]
         if any(

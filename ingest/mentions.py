@@ -141,7 +141,8 @@ class MentionWriter:
             if skipped and not span.source.startswith(_WHEREVER):
                 continue
             reading = context.read(target, frame.shape.section_at(span.start))
-            reading = self._with_decided(span, _led(reading, lead, span.kind), bool(context.speaks_of))
+            at_large = bool(context.speaks_of) or context.tells_of_people(span.start)
+            reading = self._with_decided(span, _led(reading, lead, span.kind), at_large)
             if skipped and span.kind == "variant":
                 # The changes that a method looks for are no findings.
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
@@ -149,7 +150,11 @@ class MentionWriter:
                 reading = self._as_component(span, reading)
             if self._is_label(span, spans, frame, document_class):
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            if span.kind == "variant" and "general" in context.speaks_of and not _PARTICULAR & span.attributes.keys():
+            if (
+                span.kind == "variant"
+                and {"general", "handed"} & context.speaks_of
+                and not _PARTICULAR & span.attributes.keys()
+            ):
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
             undone = span.kind in _CORRECTABLE and (
                 taken_back
