@@ -185,6 +185,8 @@ class SentenceContext:
                 if kind is not None
                 and None not in match.payloads
                 and (not kind.spelled or _is_spelled(text, match, kind.spelled))
+                # Vital signs: what joins two things opens no sentence.
+                and text[span[0] : match.end].strip() != "VS"
             ]
         #: The cues that set each part of a context.
         self._setting: dict[str, list[Found]] = {}

@@ -42,6 +42,8 @@ from .statements import statement
 #: Minutes that tell of several patients, filed to the chart of each.
 SHARED: Final = "shared"
 _EVENT_KINDS = frozenset(KINDS)
+#: So far before "AC" may the words for a line or a needle begin (characters).
+_REACH_OF_LINES = 60
 _BINDABLE = frozenset({"gene", "biomarker", "value", "molecular"})
 
 
@@ -130,6 +132,7 @@ class NoteReader:
         left_out = {
             id(span) for span in named if institution.match(frame.text, span.end) or _is_category(frame.text, span)
         }
+        left_out.update(id(span) for span in events if span.kind == "regimen" and _is_fossa(frame.text, span))
         left_out.update(map(id, secondary))
         events = [span for span in events if id(span) not in left_out]
         events += self._placement.secondaries(secondary)
@@ -220,6 +223,17 @@ def _is_category(text: str, span: Span) -> bool:
     if text[span.start : span.end] != "HCC" or text[span.end : span.end + 1] != ")" or text[span.start - 1] != "(":
         return False
     return not statement("before_hcc").search(text, max(0, span.start - 60), span.start)
+
+
+def _is_fossa(text: str, span: Span) -> bool:
+    """``20g L AC``: the antecubital fossa, not doxorubicin and cyclophosphamide."""
+    if text[span.start : span.start + 2] != "AC" or text[span.start + 2 : span.start + 3].isalnum():
+        return False
+    end = span.start + 2
+    before = text[max(0, span.start - _REACH_OF_LINES) : span.start]
+    if statement("fossa_behind").match(text, end) or statement("fossa_before").search(before):
+        return True
+    return bool(statement("fossa_side").search(before)) and not statement("course_behind").match(text, end)
 
 
 def _is_secondary(text: str, span: Span) -> bool:

@@ -16,6 +16,7 @@ from ..frame import Frame, Span
 from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
 from ..phrases import PhraseTrie
+from ..statements import statement
 from ..tokens import fold
 
 _THREE = {**ONE_LETTER, "Ter": "*"}
@@ -57,6 +58,8 @@ _CATEGORY = re.compile(r"[TNM][0-4][A-D]")
 _PERCENT = re.compile(
     r"(?=[<>≥≤~\s\d])(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
 )
+#: So far before a percentage may the name of what is measured begin (characters).
+_REACH_OF_MEASURE = 40
 _ALLRED = re.compile(
     r"(?=[0-8AQq])(?:(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)"
     r"|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d))"
@@ -125,6 +128,15 @@ def speaking_of_changes() -> frozenset[str]:
     return frozenset(map(fold, words()["support"]["words"]))
 
 
+def _is_measured(text: str, percentage: re.Match[str]) -> bool:
+    """``O2 96%``: a share of oxygen, of blood, of what the heart drives out."""
+    before = max(0, percentage.start() - _REACH_OF_MEASURE)
+    return bool(
+        statement("measured_before").search(text, before, percentage.start())
+        or statement("measured_behind").match(text, percentage.end())
+    )
+
+
 class MolecularRecognizer:
     """Spans of kind ``molecular``: descriptors with the attributes that they give to a marker."""
 
@@ -184,7 +196,7 @@ class MolecularRecognizer:
                 yield Span(match.start(), match.end(), "molecular", "", "pattern:codon", codon, priority=priority)
         for match in _PERCENT.finditer(text):
             low = float(match["low"])
-            if low <= 100:
+            if low <= 100 and not _is_measured(text, match):
                 value = 0.0 if match["sign"] == "<" and low <= 1 else low
                 yield Span(
                     match.start(), match.end(), "molecular", "", "pattern:percent", {"percent": value}, priority=2
