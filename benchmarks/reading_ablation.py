@@ -48,13 +48,19 @@ CUES: Mapping[str, frozenset[str]] = {
         {"uncertainty", "uncertainty_behind", "certainty", "certainty_behind", "referring", "hearsay", "pending"}
         | {"not_tested"}
     ),
-    "plans and hypotheses": frozenset({"plan", "plan_behind", "hypothetical", "hypothetical_behind", "condition"}),
+    "plans and hypotheses": frozenset(
+        {"plan", "plan_behind", "hypothetical", "hypothetical_behind", "condition"}
+        | {"read_about", "information", "information_behind"}
+    ),
     "given, declined, never given": frozenset(
         {"never_given", "never_given_behind", "declined", "declined_behind", "given", "given_amount", "given_behind"}
         | {"mentioned", "mentioned_behind"}
     ),
     "history": frozenset({"historical", "was"}),
-    "other persons": frozenset({"family", "descendant", "other_person"}),
+    "other persons": frozenset(
+        {"family", "descendant", "spouse", "kin_by_marriage", "subject_of_kin", "subject_of_other"}
+        | {"other_person", "someone_else"}
+    ),
     "taking back": frozenset({"retraction", "retraction_before", "retraction_around"}),
 }
 
@@ -96,12 +102,12 @@ def cues_without(*groups: str) -> CueTable:
                 "cue": [],
                 "pseudo": {"phrases": []},
                 "terminators": {"hard": [], "negation": []},
-                "general": {"phrases": [], "trial": []},
+                "general": {"phrases": [], "handed": [], "trial": []},
             }
         )
     silent = frozenset().union(*(CUES[group] for group in groups))
     if "plans and hypotheses" in groups:
-        table["general"] = {"phrases": [], "trial": []}
+        table["general"] = {"phrases": [], "handed": [], "trial": []}
     return cue_table_of(table | {"cue": [cue for cue in table["cue"] if cue["name"] not in silent]})
 
 

@@ -15,7 +15,7 @@ from .tokens import Token
 #: Cues of people who are most often named because they come along: they must be the subject of what is said.
 _ONLY_SUBJECTS: Final = frozenset({"subject_of_kin", "subject_of_other"})
 #: The cues of people who may be named because they come along, help, or tell of the patient.
-NAMED_BESIDE: Final = _ONLY_SUBJECTS | {"descendant", "spouse", "kin_by_marriage"}
+NAMED_BESIDE: Final = _ONLY_SUBJECTS | {"descendant", "spouse", "kin_by_marriage", "other_person"}
 #: Cues of what others have, or may have; they leave the patient what is called the patient's own.
 _OF_OTHERS: Final = frozenset({"someone_else", "read_about"})
 _ILLNESSES: Final = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
