@@ -160,6 +160,12 @@ def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Menti
             and _is_conditional(frame, mention)
         ):
             status = "considered"
+        if (
+            told
+            and status == "enrolled"
+            and any(cue.rule == "information" and cue.start < told[0] < cue.end for cue in mention.cues)
+        ):
+            told, status = None, ""  # "Information on clinical trials": no patient is on it.
         if status in _MEANS_ABSENT:
             context = replace(context, polarity=Polarity.ABSENT, reason=_REASONS[status])
         elif status == "considered":
