@@ -15,6 +15,7 @@ import re
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -107,6 +108,25 @@ class FreeSql:
         with self._connecting:
             cursor = self._connection.cursor()
         clock = _Clock(cursor, seconds)
+        # Not in this thread: DuckDB may work for long without looking whether a key was pressed, and then only the
+        # clock can stop it.
+        pool = ThreadPoolExecutor(1, thread_name_prefix="cohortium-sql")
+        try:
+            return pool.submit(self._answered, cursor, clock, statement, parameters, limit).result()
+        except KeyboardInterrupt:
+            clock.stop("interrupted")
+            raise
+        finally:
+            pool.shutdown()
+
+    def _answered(
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        clock: _Clock,
+        statement: str,
+        parameters: Parameters | None,
+        limit: int | None,
+    ) -> pa.Table:
         try:
             allowed = _checked(cursor, statement)
             values = dict(parameters) if isinstance(parameters, Mapping) else list(parameters or ())
