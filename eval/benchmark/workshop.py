@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Beside what was built: of which notes, and what it cost.
 _BUILT: Final = "built.json"
 #: Cuts that were tuned once, by the name of the system.
-_TUNED: Final = Path(__file__).parent.parent / "baselines" / "tuned"
+TUNED: Final = Path(__file__).parent.parent / "baselines" / "tuned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Workshop:
             kept.mkdir(mode=0o700, exist_ok=True)
             save_choice(choice, kept / f"{setting.name}.json")
             return retriever.with_cut(choice.cut, choice.signature()), index
-        shipped = _TUNED / f"{setting.name}.json"
+        shipped = TUNED / f"{setting.name}.json"
         if shipped.is_file():
             from ..baselines.tuning import load_choice
 

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.benchmark.settings import ReaderSetting, chosen, load_settings, retriever_of
+from cohortium.eval.benchmark.settings import (
+    LexicalSetting,
+    ReaderSetting,
+    RetrieverSetting,
+    chosen,
+    load_settings,
+    retriever_of,
+)
 from cohortium.kb.errors import UsageError
 
 
@@ -60,3 +67,15 @@ def test_a_reader_needs_its_retriever() -> None:
     """A reader behind nothing is refused."""
     with pytest.raises(UsageError, match="no retriever has that name"):
         retriever_of(ReaderSetting(name="r", kind="reader", retriever="bm25"), load_settings())
+
+
+def test_every_retriever_has_a_cut_that_was_tuned_once() -> None:
+    """Where nobody gives development data, a retriever is cut as it was on the development records, by the same way."""
+    from cohortium.eval.baselines.tuning import load_choice
+    from cohortium.eval.benchmark.workshop import TUNED
+
+    for one in load_settings():
+        if isinstance(one, RetrieverSetting | LexicalSetting) and one.share is None:
+            cut, told = load_choice(TUNED / f"{one.name}.json")
+            assert cut.share is not None
+            assert told["way"] == one.way
