@@ -114,7 +114,8 @@ def test_the_python_of_the_readme_runs(sample_kb: Path, tmp_path: Path, monkeypa
     for block in blocks:
         names: dict[str, Any] = {}
         exec(compile(block, "README.md", "exec"), names)
-        assert len(names["both"]) <= len(names["cohort"])
+        cohort = names["cohort"]
+        assert 0 < len(cohort.certain) <= len(cohort) <= len(cohort.possible)
 
 
 def test_explain_quotes_evidence(run: Command, sample_kb: Path) -> None:
