@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from ...kb.terminal import Format, answer, check_output, counted, print_csv, print_table
+from ..command import print_problems
 
 _COLUMNS: Final = ("match", "level", "weights", "precision", "recall", "f1", "low", "high", "predictions", "gold")
-_SHOWN_PROBLEMS: Final = 20
 
 
 class Kind(enum.StrEnum):
@@ -90,8 +90,5 @@ def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
     for file, labels in told["unknown_labels"].items():
         for label, number in labels.items():
             print(f"unknown label {label} in the {file}: {number}")
-    for one in told["problems"][:_SHOWN_PROBLEMS]:
-        print(f"not read: {one['file']}: {one['place']}: {one['reason']}")
-    if len(told["problems"]) > _SHOWN_PROBLEMS:
-        print(f"and {len(told['problems']) - _SHOWN_PROBLEMS} more; --format json lists all")
+    print_problems(told["problems"])
     print("; ".join(f"{name} {value}" for name, value in told["signature"].items()))

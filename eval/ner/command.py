@@ -9,9 +9,9 @@ import typer
 
 from ...kb.errors import UsageError
 from ...kb.terminal import Format, NotYet, answer, check_output, counted, print_csv, print_table
+from ..command import print_problems
 
 _COLUMNS: Final = ("level", "type", "precision", "recall", "f1", "low", "high", "tp", "fp", "fn")
-_SHOWN_PROBLEMS: Final = 20
 NO_LISTS: Final = "none: names are compared as they are written"
 
 
@@ -148,8 +148,5 @@ def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
         print(f"not looked for, and not scored: {', '.join(told['types_not_looked_for'])}")
     for name, number in told["unknown_types"].items():
         print(f"unknown type {name}: {number}")
-    for one in told["problems"][:_SHOWN_PROBLEMS]:
-        print(f"not read: {one['place']}: {one['reason']}")
-    if len(told["problems"]) > _SHOWN_PROBLEMS:
-        print(f"and {len(told['problems']) - _SHOWN_PROBLEMS} more; --format json lists all")
+    print_problems(told["problems"])
     print("; ".join(f"{name} {value}" for name, value in told["signature"].items()))
