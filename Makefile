@@ -19,7 +19,7 @@ RUN := $(BIN)/cohortium
 	@touch $@
 
 .venv/dev: .venv/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,dense,bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,dense,bench,ner]'
 	@touch $@
 
 demo: .venv/core  ## read the sample notes and ask a few questions

@@ -1,0 +1,1 @@
+"""Annotated corpora of entities as one type: readers, splits, overlap, maps of labels."""

@@ -1,0 +1,1 @@
+"""Training of recognisers: settings, loss, loop, adaptation, export, augmentation."""

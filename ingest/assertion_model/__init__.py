@@ -1,0 +1,1 @@
+"""Context of a mention as a light classifier, beside the rules."""

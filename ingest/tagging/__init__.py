@@ -1,0 +1,1 @@
+"""Learned recognition: words and pieces, decoding, model directories, runtimes, the recogniser."""
