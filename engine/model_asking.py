@@ -5,11 +5,11 @@ from __future__ import annotations
 import bisect
 import functools
 
+from ..kb.endpoint.settings import Settings, from_environment
 from ..kb.store import KnowledgeBase
 from ..query_lang.english.book import definitions
 from ..query_lang.english.translate import Translation
 from ..query_lang.llm.judgement import judge
-from ..query_lang.llm.settings import Settings, from_environment
 from ..query_lang.llm.translator import ModelTranslator
 from ..query_lang.nodes import Definition
 from ..query_lang.parse import parse_definitions

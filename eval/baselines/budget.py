@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from ...kb.endpoint.post import CHARACTERS_A_TOKEN, EndpointError
 from ...kb.errors import UsageError
-from ...query_lang.llm.post import CHARACTERS_A_TOKEN, EndpointError
 from ..systems.contract import Spent
 
 __all__ = ["Budget", "Pace", "Prices", "Purse", "Ticket"]

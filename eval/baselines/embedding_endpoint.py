@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...kb.endpoint.post import CHARACTERS_A_TOKEN, EndpointError, JsonPost, is_count
+from ...kb.endpoint.settings import Limits, Settings, check_leave
+from ...kb.endpoint.settings import from_environment as endpoint_from_environment
 from ...kb.errors import UsageError
-from ...query_lang.llm.post import CHARACTERS_A_TOKEN, EndpointError, JsonPost, is_count
-from ...query_lang.llm.settings import Limits, Settings
-from ...query_lang.llm.settings import from_environment as endpoint_from_environment
 from ..systems.contract import Spent
 from .budget import Budget, Pace, Prices, Purse, Ticket
 from .encoders import Spans, Vectors, to_unit
-from .reader_settings import check_leave, prices
+from .reader_settings import prices
 from .threads import each
 
 __all__ = ["EmbeddingOptions", "EndpointEncoder", "embedding_endpoint"]

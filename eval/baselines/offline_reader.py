@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Final
 
-from ...query_lang.llm.settings import Settings
+from ...kb.endpoint.settings import SEND_NOTES, Settings
 from . import reader_settings
 from .lexical_reading import THRESHOLD, read
 from .misbehaviour import MIX, ONCE, Misbehaviour, drawn, spoilt
@@ -78,7 +78,7 @@ class OfflineReader:
             "COHORTIUM_LLM_BASE_URL": self.base_url,
             "COHORTIUM_LLM_MODEL": MODEL,
             "COHORTIUM_LLM_API_KEY": _KEY,
-            reader_settings.SEND_NOTES: "yes",
+            SEND_NOTES: "yes",
         }
 
     def settings(self, **limits: float) -> Settings:

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
 
+from ...kb.endpoint.chat import ChatEndpoint, EndpointError, request_options
+from ...kb.endpoint.settings import Settings, is_this_machine
 from ...kb.errors import CohortiumError, UsageError
 from ...kb.model import Note
-from ...query_lang.llm.endpoint import ChatEndpoint, EndpointError, request_options
-from ...query_lang.llm.settings import Settings, is_this_machine
 from ..systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 from ..systems.corpus import Corpus
 from .budget import Pace, Purse, Ticket

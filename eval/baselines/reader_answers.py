@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...query_lang.llm.endpoint import ChatReply
-from ...query_lang.llm.reply import objects_with
+from ...kb.endpoint.chat import ChatReply
+from ...kb.endpoint.objects import objects_with
 from ..systems.contract import Quote
 from .passages import Passage
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...kb.endpoint.chat import Message
 from ...kb.model import Note
-from ...query_lang.llm.endpoint import Message
 from .passages import Passage
 
 __all__ = ["PROMPT", "PROMPT_SHA256", "Batch", "batches", "messages"]

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...kb.endpoint.settings import PREFIX, SEND_NOTES, Limits, Settings, check_leave
+from ...kb.endpoint.settings import from_environment as endpoint_from_environment
 from ...kb.errors import UsageError
-from ...query_lang.llm.settings import PREFIX, Limits, Settings
-from ...query_lang.llm.settings import from_environment as endpoint_from_environment
 from .budget import Budget, Prices
 
-__all__ = ["NOTES_ARE_SENT", "ReaderOptions", "check_leave", "endpoint", "prices"]
+__all__ = ["NOTES_ARE_SENT", "ReaderOptions", "endpoint", "prices"]
 
-SEND_NOTES: Final = "COHORTIUM_LLM_SEND_NOTES"
 ANSWER_TOKENS: Final = "COHORTIUM_LLM_ANSWER_TOKENS"
 
 #: For help texts: whoever switches a reader or a remote encoder on must have read it.
@@ -56,20 +55,6 @@ class ReaderOptions:
                 raise UsageError(f"'{name}' of a reader is a whole number, 1 or more")
         if self.passages is not None and self.passages < 1:
             raise UsageError("'passages' of a reader is a whole number, 1 or more, or none at all")
-
-
-def check_leave(environment: Mapping[str, str] | None = None, prefix: str = PREFIX) -> None:
-    """UsageError unless the environment says that notes may be sent to the endpoint of the variables with ``prefix``.
-
-    The endpoint of ``cohortium ask --llm`` never gets a note; that it is set up is no leave to send it any.
-    """
-    held = os.environ if environment is None else environment
-    name = f"{prefix}_SEND_NOTES"
-    if held.get(name, "").strip().casefold() != "yes":
-        raise UsageError(
-            f"text of clinical notes would be sent to an endpoint, and {name} does not allow it. Hint: set it to 'yes'"
-            " if the endpoint may have these notes; docs/baselines.md tells what is sent"
-        )
 
 
 def endpoint(environment: Mapping[str, str] | None = None) -> Settings:

@@ -102,8 +102,7 @@ def _answers(
     from .answers import Kept, from_folder, from_reader, load_answers
 
     if llm:
-        from ...query_lang.llm.settings import from_environment
-        from ..baselines.reader_settings import check_leave
+        from ...kb.endpoint.settings import check_leave, from_environment
         from .model import Spending, from_model
 
         hint = "score our reading, without --llm, or see docs/llm.md"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from ...query_lang.llm.endpoint import ChatEndpoint, ChatReply, EndpointError, Message
-from ...query_lang.llm.settings import Settings
+from ...kb.endpoint.chat import ChatEndpoint, ChatReply, EndpointError, Message
+from ...kb.endpoint.settings import Settings
 from .answers import Answer, Kept
 from .tasks import Rules, Task, Tasks
 from .units import Note, Stretch

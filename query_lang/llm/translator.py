@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final
 
 from ...kb.concepts import ConceptTable
+from ...kb.endpoint.chat import ChatEndpoint, ChatReply, EndpointError, Message
+from ...kb.endpoint.settings import Settings
 from ...kb.errors import UsageError
 from ...kb.scales import Scales
 from ..errors import QueryError
@@ -19,10 +21,8 @@ from ..render import render
 from ..resolve import resolve_text
 from .candidates import Candidate, candidates_of
 from .card import card, complaint, question_message, repair_message
-from .endpoint import ChatEndpoint, ChatReply, EndpointError, Message
 from .faithful import dropped, invented, says_nothing
 from .reply import Reply, Unusable, read_reply
-from .settings import Settings
 
 _SHORTEST_PATIENT_NUMBER: Final = 5
 #: Words in an id, at most.

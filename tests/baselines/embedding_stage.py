@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from cohortium.eval.baselines.embedding_endpoint import EmbeddingOptions, EndpointEncoder, embedding_endpoint
-from cohortium.query_lang.llm.settings import Settings
+from cohortium.kb.endpoint.settings import Settings
 
 DIMENSION = 8
 KEY = "sk-fictional-0123456789"

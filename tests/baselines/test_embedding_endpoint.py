@@ -19,8 +19,8 @@ from embedding_stage import DIMENSION, KEY, Stage, embedding_server, vector
 
 from cohortium.eval.baselines.budget import Budget, Prices
 from cohortium.eval.baselines.embedding_endpoint import EmbeddingOptions, EndpointEncoder, embedding_endpoint
+from cohortium.kb.endpoint.chat import EndpointError
 from cohortium.kb.errors import UsageError
-from cohortium.query_lang.llm.endpoint import EndpointError
 
 TEXTS = [f"fictional passage {number}" for number in range(23)]
 

@@ -21,11 +21,12 @@ from cohortium.eval.baselines.passages import Passage
 from cohortium.eval.baselines.reader import Reader
 from cohortium.eval.baselines.reader_answers import Cited, Verdict, places, read_answer
 from cohortium.eval.baselines.reader_prompt import Batch, batches, messages
-from cohortium.eval.baselines.reader_settings import ReaderOptions, check_leave, endpoint, prices
+from cohortium.eval.baselines.reader_settings import ReaderOptions, endpoint, prices
 from cohortium.eval.systems.contract import Outcome, Question, Quote
 from cohortium.eval.systems.corpus import Corpus
+from cohortium.kb.endpoint.chat import ChatReply
+from cohortium.kb.endpoint.settings import check_leave
 from cohortium.kb.errors import UsageError
-from cohortium.query_lang.llm.endpoint import ChatReply
 
 
 def test_the_cohort_is_who_was_said_yes_to_with_quotes_that_stand_in_their_notes() -> None:

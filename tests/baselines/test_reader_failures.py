@@ -247,7 +247,7 @@ def test_what_is_set_aside_is_free_again_whatever_breaks(monkeypatch: pytest.Mon
         time.sleep(0.1)
         raise MemoryError
 
-    monkeypatch.setattr("cohortium.query_lang.llm.endpoint.ChatEndpoint._reply", broken)
+    monkeypatch.setattr("cohortium.kb.endpoint.chat.ChatEndpoint._reply", broken)
     with OfflineReader() as server:
         system = reader(server, corpus(8), threads=4, question=Budget(tokens=1_300))
         done = threading.Event()

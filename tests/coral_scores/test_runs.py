@@ -23,8 +23,8 @@ from cohortium.eval.coral.tasks import Task, Tasks
 from cohortium.eval.coral.tuples import write
 from cohortium.eval.coral.units import Note, Stretch, load_notes
 from cohortium.ingest.single import read
+from cohortium.kb.endpoint.settings import Limits, from_environment
 from cohortium.kb.errors import UsageError
-from cohortium.query_lang.llm.settings import Limits, from_environment
 
 Run = Callable[..., dict[str, Any]]
 

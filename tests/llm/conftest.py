@@ -14,7 +14,7 @@ from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.scales import Scales
 from cohortium.query_lang.llm.translator import ModelTranslator
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
 
 from playhouse import Stage, open_stage
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from cohortium.query_lang.llm.settings import Settings, from_environment
+from cohortium.kb.endpoint.settings import Settings, from_environment
 
 KEY = "sk-fictional-0123456789"
 

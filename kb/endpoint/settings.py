@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from ...kb.errors import UsageError
+from ..errors import UsageError
 
 PREFIX: Final = "COHORTIUM_LLM"
 BASE_URL: Final = "COHORTIUM_LLM_BASE_URL"
 MODEL: Final = "COHORTIUM_LLM_MODEL"
 API_KEY: Final = "COHORTIUM_LLM_API_KEY"
 SECONDS: Final = "COHORTIUM_LLM_SECONDS"
+SEND_NOTES: Final = "COHORTIUM_LLM_SEND_NOTES"
 
 #: Names of this very machine that are no addresses.
 _THIS_MACHINE: Final = frozenset({"localhost"})
@@ -100,6 +101,20 @@ def from_environment(
         key=key,
         limits=limits,
     )
+
+
+def check_leave(environment: Mapping[str, str] | None = None, prefix: str = PREFIX) -> None:
+    """UsageError unless the environment says that notes may be sent to the endpoint of the variables with ``prefix``.
+
+    The endpoint of ``cohortium ask --llm`` never gets a note; that it is set up is no leave to send it any.
+    """
+    held = os.environ if environment is None else environment
+    name = f"{prefix}_SEND_NOTES"
+    if held.get(name, "").strip().casefold() != "yes":
+        raise UsageError(
+            f"text of clinical notes would be sent to an endpoint, and {name} does not allow it. Hint: set it to 'yes'"
+            " if the endpoint may have these notes; docs/baselines.md tells what is sent"
+        )
 
 
 def _address(text: str, base_url: str, secret: str) -> SplitResult:

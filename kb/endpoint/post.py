@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol, TypeGuard
 from urllib.parse import urlsplit
 
-from ...kb.errors import CohortiumError
+from ..errors import CohortiumError
 from .settings import Settings
 
 CHARACTERS_A_TOKEN: Final = 4

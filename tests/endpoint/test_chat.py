@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from playhouse import KEY, Act, Stage, open_stage, raw, says, send, status
 
-from cohortium.query_lang.llm.endpoint import ChatEndpoint, EndpointError
-from cohortium.query_lang.llm.settings import Limits, from_environment
+from cohortium.kb.endpoint.chat import ChatEndpoint, EndpointError
+from cohortium.kb.endpoint.settings import Limits, from_environment
 
 MESSAGES = [{"role": "system", "content": "card"}, {"role": "user", "content": "question"}]
 

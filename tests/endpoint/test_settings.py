@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cohortium.kb.endpoint.settings import from_environment
 from cohortium.kb.errors import UsageError
-from cohortium.query_lang.llm.settings import from_environment
 
 KEY = "sk-fictional-0123456789"
 WHOLE = {

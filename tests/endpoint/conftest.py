@@ -1,0 +1,29 @@
+"""What the tests of endpoints share: the scripted server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from playhouse import Stage, open_stage
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """A chat endpoint on this machine that plays what the test scripts."""
+    stage, server = open_stage()
+    yield stage
+    stage.over.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    """The pauses that were made, in seconds."""
+    return []
