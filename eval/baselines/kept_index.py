@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from ...ingest.optional import versions
 from .encoders import Vectors
 from .nearest import IndexSettings, VectorIndex
-from .optional import versions
 from .vectors import write_private
 
 __all__ = ["kept_index"]

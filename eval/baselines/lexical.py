@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...ingest.optional import library, versions
 from .nearest import Hits
-from .optional import library, versions
 
 __all__ = ["LexicalSearch"]
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...ingest.optional import library, versions
 from ...kb.errors import UsageError
 from .chunks import MOST_TOKENS
 from .encoders import Spans, Vectors, to_unit
-from .optional import library, versions
 
 __all__ = ["PACKAGED", "LocalEncoder", "packaged_directory"]
 

@@ -12,9 +12,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ...ingest.optional import library, versions
 from ...kb.errors import UsageError
 from .encoders import Encoder, Vectors
-from .optional import library, versions
 
 __all__ = ["DenseSearch", "Hits", "IndexSettings", "Search", "VectorIndex"]
 

@@ -1,4 +1,4 @@
-"""Libraries that only the baselines need: imported when used, and missed with a word on how to install them."""
+"""Libraries that only some parts need: imported when used, and missed with a word on how to install them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 from importlib import metadata
 from typing import Any
 
-from ...kb.errors import UsageError
+from ..kb.errors import UsageError
 
 
 def library(name: str, extra: str) -> Any:
