@@ -25,6 +25,7 @@ class AnnotatedDocument:
     ``words``: (start, end) in characters, in order, as the corpus divides the text, or as ``word_spans`` does where it
     has no words of its own. ``breaks``: numbers of words before which a sentence or line begins (0 left out).
     ``spans``: in text order; they may overlap where the corpus nests them (``flat`` settles that).
+    ``group``: what it must not be parted from in a split (a patient, a block of sentences); empty: it stands alone.
     """
 
     id: str
@@ -32,6 +33,7 @@ class AnnotatedDocument:
     words: tuple[tuple[int, int], ...]
     spans: tuple[LabelledSpan, ...] = ()
     breaks: tuple[int, ...] = ()
+    group: str = ""
 
     def word(self, at: int) -> str:
         """The letters of a word."""
@@ -68,15 +70,30 @@ class Unread:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that was read: its name below the corpus's place, and the sha256 of its bytes."""
+
+    name: str
+    sha256: str
+
+
 @dataclass(frozen=True)
 class AnnotatedCorpus:
-    """Documents in the order of their files. ``source`` says where they come from, ``licence`` under which terms."""
+    """Documents in the order of their files. ``source`` says where they come from, ``licence`` under which terms.
+
+    ``form``: as what it was read, and by what that was told. ``unit``: what a document of it is, ``document`` or
+    ``sentence`` (a file that does not tell where its documents begin).
+    """
 
     name: str
     documents: tuple[AnnotatedDocument, ...] = ()
     source: str = ""
     licence: str = ""
     problems: tuple[Unread, ...] = field(default=(), compare=False)
+    form: str = field(default="", compare=False)
+    unit: str = "document"
+    files: tuple[SourceFile, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.documents)
