@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from ...ingest.shape import sentences_of
@@ -70,7 +71,7 @@ def of_tokens(
 def _token_breaks(tokens: Sequence[str]) -> list[int]:
     """Where sentences seem to begin in a run of tokens."""
     begins = []
-    for number, (before, after) in enumerate(zip(tokens, tokens[1:], strict=False), 1):
+    for number, (before, after) in enumerate(pairwise(tokens), 1):
         stop = before in _ENDS and (after[:1].isupper() or after[:1].isdigit())
         if stop or before == _BAR or (not before.strip() and "\n" in before):
             begins.append(number)

@@ -1,4 +1,4 @@
-"""Reads files of one token a line with its tag, a blank line between sentences: BIO, IOB1, IOBES, BILOU; CoNLL columns."""
+"""Reads files of a token and its tag a line, a blank line between sentences: BIO, IOB1, IOBES, BILOU."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _TAG: Final = re.compile(r"[Oo]|[BIESLU]-\S+")
 
 
 def looks_like(text: str) -> bool:
-    """Whether most of the first lines are a token and a tag."""
+    """Whether more than half of the first lines are a token and a tag."""
     lines = [line for line in text[: 100 * _LOOK].split("\n")[:_LOOK] if line.strip()]
     tagged = sum(len(cells := _cells(line)) > 1 and bool(_TAG.fullmatch(cells[-1])) for line in lines)
-    return bool(lines) and tagged >= 0.8 * len(lines)
+    return bool(lines) and tagged > 0.5 * len(lines)
 
 
 def read(path: Path, form: str = "") -> AnnotatedCorpus:

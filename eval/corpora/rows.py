@@ -1,4 +1,4 @@
-"""Reads corpora of one document a row: JSON objects and tables, with tokens and tags, or a text and (start, end, label).
+"""Reads corpora of one document a row: JSON or a table, with tokens and tags, or a text and (start, end, label).
 
 NeuroTrialNER comes as both: JSON lines ``{tokens, ner_tags, nct_id}``, and a table with ``text``, ``tokens`` and the
 tuples of ``ner_manual_ct_target``. Its types are spelled out (``COND`` is ``CONDITION``), as its scorer does. The
@@ -144,9 +144,7 @@ def _spelled(tag: str, trial: bool) -> str:
     return f"{prefix}-{vocabulary().type_of(name) or name}" if trial and dash else tag
 
 
-def _spans(
-    listed: Sequence[Any], text: str, where: str, problems: list[Unread], trial: bool
-) -> Iterator[LabelledSpan]:
+def _spans(listed: Sequence[Any], text: str, where: str, problems: list[Unread], trial: bool) -> Iterator[LabelledSpan]:
     """The spans of a list whose places are in the text; the others are told by their number."""
     for number, one in enumerate(listed, 1):
         parts = _parts(one)

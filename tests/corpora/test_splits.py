@@ -25,7 +25,12 @@ def invented(count: int) -> AnnotatedCorpus:
     return AnnotatedCorpus(
         "invented",
         tuple(
-            document(f"d{n}", f"finding{n} of visit {n * n} was written", "common" * (n % 2) or "other", *["rare"] * (n % 10 == 0))  # fmt: skip
+            document(
+                f"d{n}",
+                f"finding{n} of visit {n * n} was written",
+                "common" * (n % 2) or "other",
+                *["rare"] * (n % 10 == 0),
+            )
             for n in range(count)
         ),
     )
@@ -61,7 +66,9 @@ LONG = "the invented patient came with a cough that had lasted for three weeks a
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("copy", [LONG.upper(), LONG + " copied from the last visit by somebody"], ids=["equal", "near"])
+@pytest.mark.parametrize(
+    "copy", [LONG.upper(), LONG + " copied from the last visit by somebody"], ids=["equal", "near"]
+)
 def test_copies_never_stand_on_two_sides(seed: int, copy: str) -> None:
     """Equal and nearly equal texts come to one part, whatever the seed."""
     plain = invented(20)
