@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...ingest.coral.tuples import Finding, read, says_nothing, write
 from ...ingest.document import shared_reader
 from ...ingest.single import Document, ReadMention
 from ...ingest.single import read as read_note
 from ...kb.errors import UsageError
 from .findings import Annotated, findings_of
 from .tasks import Rules, Task, Tasks
-from .tuples import Finding, read, says_nothing, write
 from .units import Note, Stretch, Unit, load_notes
 
 #: Why there is no answer: none was given; what was given is neither findings nor a word that there are none.

@@ -11,8 +11,8 @@ from typing import Final
 
 from ...ingest.coral.schema import schema
 from ...ingest.coral.standoff import Entity, Standoff
+from ...ingest.coral.tuples import Finding
 from .tasks import UNKNOWN, Task, Value
-from .tuples import Finding
 from .units import Unit
 
 _MODALITY: Final = "NegationModalityVal"

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from dataclasses import replace
+from typing import Protocol
 
+from ...kb.endpoint.asking import ANSWER_TOKENS, CAME_TO_NOTHING, CUT_OFF, HOPELESS, MOST_IN_A_ROW, REFUSAL, Spending
 from ...kb.endpoint.chat import ChatEndpoint, ChatReply, EndpointError, Message
 from ...kb.endpoint.settings import Settings
 from .answers import Answer, Kept
-from .tasks import Rules, Task, Tasks
+from .tasks import Tasks
 from .units import Note, Stretch
-
-#: An answer may be a line for each of many findings.
-ANSWER_TOKENS: Final = 2_000
-#: Why a model gave no answer, beside the kinds of an EndpointError.
-REFUSAL: Final = "refusal"
-CUT_OFF: Final = "cut_off"
-#: So many requests in a row that came to nothing, and the endpoint is not asked again.
-MOST_IN_A_ROW: Final = 5
-_CAME_TO_NOTHING: Final = frozenset({"connection", "timeout", "rate_limit"})
-#: Answers that every further request would get, too: the key, the account, the address.
-_HOPELESS: Final = frozenset({401, 402, 403, 404})
 
 
 class Asked(Protocol):
@@ -36,24 +25,6 @@ class Asked(Protocol):
     def ask(self, messages: Sequence[Message]) -> ChatReply:
         """The answer; EndpointError when there is none."""
         ...
-
-
-@dataclass(slots=True)
-class Spending:
-    """What a run cost: requests, tokens as the server reports them, answers taken from the file, failures by kind."""
-
-    requests: int = 0
-    tokens: int = 0
-    kept: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-
-
-def messages(task: Task, text: str, rules: Rules) -> tuple[Message, ...]:
-    """What is sent: the role, then the stretch of the note with the question behind it."""
-    return (
-        {"role": "system", "content": rules.system},
-        {"role": "user", "content": f"{text}\n\n{task.question(rules)}"},
-    )
 
 
 def _plain(settings: Settings) -> Asked:
@@ -84,7 +55,7 @@ def from_model(
         for unit in note.units(stretch):
             text = unit.text(note.text)
             for task in tasks:
-                sent = messages(task, text, tasks.rules)
+                sent = task.messages(text, tasks.rules)
                 asked = _hash(settings, sent)
                 known = kept.get((note.name, unit.name, task.id), asked)
                 if known is not None:
@@ -94,7 +65,7 @@ def from_model(
                 output, failure = "", over
                 if not over:
                     output, failure, hopeless = _asked(endpoint(settings), sent, spent)
-                    in_a_row = in_a_row + 1 if failure in _CAME_TO_NOTHING else 0
+                    in_a_row = in_a_row + 1 if failure in CAME_TO_NOTHING else 0
                     over = failure if hopeless or in_a_row >= MOST_IN_A_ROW else ""
                     kept.add(Answer(note.name, unit.name, task.id, output, failure, asked))
                 if failure:
@@ -107,7 +78,7 @@ def _asked(endpoint: Asked, sent: Sequence[Message], spent: Spending) -> tuple[s
     try:
         reply = endpoint.ask(sent)
     except EndpointError as error:
-        return "", error.kind, error.status in _HOPELESS
+        return "", error.kind, error.status in HOPELESS
     finally:
         spent.requests += endpoint.requests
         spent.tokens += endpoint.tokens

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ...ingest.coral.tuples import Finding
 from .. import metrics
 from ..bootstrap import LEVEL, RESAMPLES, interval
 from ..scoring import Counts, value
@@ -17,7 +18,6 @@ from .intervals import Interval, mean, mean_intervals
 from .scores import FIGURES, Convention, UnitScore, pairs, score, stated
 from .strata import Difference, differences
 from .tasks import Task, Tasks
-from .tuples import Finding
 from .units import Note, Stretch, Unit
 
 #: The figures that reports show and that strata are tested on.

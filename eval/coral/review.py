@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...ingest.coral.tuples import Finding, nothing
 from ...kb.errors import UsageError
 from .report import Judged
 from .scores import normal
 from .tasks import UNKNOWN
-from .tuples import Finding, nothing
 from .units import Note
 
 #: The categories and what each means.

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from ...ingest.coral.tuples import Finding, nothing
 from ...kb.errors import UsageError
 from .tasks import UNKNOWN, Task
-from .tuples import Finding, nothing
 
 ORDER: Final = 4
 

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from importlib import resources
 from typing import Any, Final
 
+from ...ingest.coral.questions import UNKNOWN, Field, Question, Questions, Rules, questions_file, questions_of
 from ...ingest.coral.schema import Schema, schema
 
-#: What stands where nothing is told.
-UNKNOWN: Final = "unknown"
+__all__ = ["UNKNOWN", "Rules", "Task", "Tasks", "Value", "shipped", "tasks_of"]
 
 #: How a value is found among annotations (``tasks.toml`` tells what each means).
 WAYS: Final = frozenset({"linked", "stated", "confirmed", "potential", "attribute", "nothing"})
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value(Field):
     """A further field of a finding, and how annotations tell it (``tasks.toml``)."""
 
-    name: str
     how: str
-    means: str
     relations: frozenset[str] = frozenset()
     via: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
@@ -33,7 +30,6 @@ class Value:
     attribute: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = UNKNOWN
-    one_of: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.how not in WAYS:
@@ -47,62 +43,21 @@ class Value:
         return self.how != "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One question about a stretch of a note, and the form of its answer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Question):
+    """A question, and where the annotations hold what it asks for."""
 
-    id: str
-    form: str
-    field: str
+    values: tuple[Value, ...]
     shown: str
     types: frozenset[str]
-    values: tuple[Value, ...]
-    ask: str
-    examples: tuple[str, ...]
     without: Mapping[str, frozenset[str]]
     having: Mapping[str, frozenset[str]]
     any_of: Mapping[str, frozenset[str]]
-    but: tuple[str, ...] = ()
-    first: str = ""
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of the fields in the order of the answer's format."""
-        return (self.field, *(value.name for value in self.values))
 
     @property
     def relations(self) -> Mapping[str, Value]:
         """The scored pairs: their name in reports (``RadiologyTest Datetime``), and the second of the two."""
         return {f"{self.shown} {value.name}": value for value in self.values if value.scored}
-
-    def question(self, rules: Rules) -> str:
-        """The question in full, behind which nothing else is said."""
-        form = ", ".join(
-            [f"{self.field}='…'", *(f"{one.name}={_shape(one)}" for one in self.values)],
-        )
-        meanings = [f"{one.name}: {one.means}{_choice(one)}." for one in self.values]
-        lines = [self.ask, *self.but, rules.format]
-        lines += [f"{self.first}(Datetime={{'…'}})"] if self.first else []
-        lines += [f"{self.form}({form})", *meanings, "For example:", *self.examples, *rules.every]
-        return "\n".join(lines)
-
-
-def _shape(value: Value) -> str:
-    return "'…'" if value.one_of else "{'…'}"
-
-
-def _choice(value: Value) -> str:
-    return f" (one of: {', '.join(value.one_of)})" if value.one_of else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What every question says, and how an answer says that there is nothing."""
-
-    system: str
-    format: str
-    every: tuple[str, ...]
-    nothing: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,58 +75,51 @@ class Tasks:
         return len(self.by_id)
 
 
-def tasks_of(table: Mapping[str, Any], known: Schema, sha256: str = "") -> Tasks:
-    """The tasks that a parsed ``tasks.toml`` tells; ValueError for a name that the schema does not have."""
-    rules = table["rules"]
-    tasks = [_task(row, table["without"], known) for row in table["task"]]
-    return Tasks(
-        {task.id: task for task in tasks},
-        Rules(
-            rules["system"],
-            rules["format"],
-            tuple(rules["every"]),
-            re.compile(table["answer"]["nothing"], re.IGNORECASE),
-        ),
-        sha256,
-    )
+def tasks_of(asked: Questions, table: Mapping[str, Any], known: Schema, sha256: str = "") -> Tasks:
+    """The tasks that questions and a parsed ``tasks.toml`` tell; ValueError for a name that the schema does not have,
+    or that the questions have not."""
+    ids = [row["id"] for row in table["task"]]
+    if ids != list(asked.by_id):
+        raise ValueError(f"tasks and questions differ: {', '.join(sorted({*ids} ^ asked.by_id.keys())) or 'order'}")
+    tasks = [_task(asked.by_id[row["id"]], row, table["without"], known) for row in table["task"]]
+    return Tasks({task.id: task for task in tasks}, asked.rules, sha256)
 
 
 @lru_cache(maxsize=1)
 def shipped() -> Tasks:
-    """The tasks of ``tasks.toml``."""
+    """The tasks of ``tasks.toml`` and the questions of ``questions.toml``."""
     import hashlib
 
-    data = resources.files(__package__).joinpath("tasks.toml").read_bytes()
-    return tasks_of(tomllib.loads(data.decode("utf-8")), schema(), hashlib.sha256(data).hexdigest())
+    asked, data = questions_file(), resources.files(__package__).joinpath("tasks.toml").read_bytes()
+    questions, table = (tomllib.loads(one.decode("utf-8")) for one in (asked, data))
+    return tasks_of(questions_of(questions), table, schema(), hashlib.sha256(asked + data).hexdigest())
 
 
-def _task(row: Mapping[str, Any], without: Mapping[str, Iterable[str]], known: Schema) -> Task:
+def _task(asked: Question, row: Mapping[str, Any], without: Mapping[str, Iterable[str]], known: Schema) -> Task:
     left_out = {**without, **row.get("without", {})}
+    told = {one.name: getattr(asked, one.name) for one in fields(Question) if one.name != "values"}
+    if [one.name for one in asked.values] != [one["name"] for one in row["value"]]:
+        raise ValueError(f"{asked.id}: other fields than the question has")
     return Task(
-        id=row["id"],
-        form=row["form"],
-        field=row["field"],
+        **told,
+        values=tuple(_value(one, told, known) for one, told in zip(asked.values, row["value"], strict=True)),
         shown=row["shown"],
         types=_types(row["types"], known),
-        values=tuple(_value(one, known) for one in row["value"]),
-        ask=row["ask"],
-        examples=tuple(row["examples"]),
         without=_attributes(left_out, known),
         having=_attributes(row.get("with", {}), known),
         any_of=_attributes(row.get("any_of", {}), known),
-        but=tuple(row.get("but", ())),
-        first=row.get("first", ""),
     )
 
 
-def _value(row: Mapping[str, Any], known: Schema) -> Value:
+def _value(asked: Field, row: Mapping[str, Any], known: Schema) -> Value:
     attribute, words = row.get("attribute", ""), row.get("words", {})
     if attribute:
         _attributes({attribute: words}, known)
     return Value(
-        name=row["name"],
+        name=asked.name,
+        means=asked.means,
+        one_of=asked.one_of,
         how=row["how"],
-        means=row["means"],
         relations=_relations(row.get("relations", ()), known),
         via=_relations(row.get("via", ()), known),
         types=_types(row.get("types", ()), known),
@@ -179,7 +127,6 @@ def _value(row: Mapping[str, Any], known: Schema) -> Value:
         attribute=attribute,
         words=words,
         otherwise=row.get("otherwise", UNKNOWN),
-        one_of=tuple(row.get("one_of", ())),
     )
 
 

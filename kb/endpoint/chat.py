@@ -37,16 +37,22 @@ class ChatEndpoint:
     """An OpenAI-compatible chat endpoint, for one question: it counts what that question has cost.
 
     ``sleep`` waits between tries; tests give their own. Who asks many questions gives each its own ``gate``, which
-    then keeps the budget, and may share the endpoint between threads. ``as_json``: whether the answer is to be JSON.
+    then keeps the budget, and may share the endpoint between threads. ``as_json``: whether the answer is to be JSON;
+    ``temperature``: 0 asks for the same answer each time.
     """
 
     def __init__(
-        self, settings: Settings, sleep: Callable[[float], None] = time.sleep, *, as_json: bool = True
+        self,
+        settings: Settings,
+        sleep: Callable[[float], None] = time.sleep,
+        *,
+        as_json: bool = True,
+        temperature: float = 0,
     ) -> None:
         """Nothing is sent before :meth:`ask`."""
         self._settings = settings
         self._sleep = sleep
-        self._options = request_options(settings, as_json=as_json)
+        self._options = request_options(settings, as_json=as_json, temperature=temperature)
         self._post = JsonPost(settings)
         self.requests = 0
         self.tokens = 0
@@ -110,12 +116,14 @@ class ChatEndpoint:
         return reply
 
 
-def request_options(settings: Settings, *, as_json: bool = True) -> tuple[Mapping[str, Any], ...]:
+def request_options(
+    settings: Settings, *, as_json: bool = True, temperature: float = 0
+) -> tuple[Mapping[str, Any], ...]:
     """What a request asks for beside an answer, from most to nothing: not every server knows every option."""
     short = {"max_tokens": settings.limits.answer_tokens}
-    steady = {"temperature": 0, "seed": 1, **short}
+    steady = {"temperature": temperature, "seed": 1, **short}
     form = {"response_format": {"type": "json_object"}} if as_json else {}
-    return ({**steady, **form}, {"temperature": 0, **short}, {})
+    return ({**steady, **form}, {"temperature": temperature, **short}, {})
 
 
 def _text(content: object) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cohortium.eval.coral.answers import MISSING, NONSENSE, Answer, understood
 from cohortium.eval.coral.tasks import Task, Tasks, shipped
-from cohortium.eval.coral.tuples import Finding, nothing, read, says_nothing, write
+from cohortium.ingest.coral.tuples import Finding, nothing, read, says_nothing, write
 
 TEXT = (
     st.text(
@@ -163,5 +163,5 @@ def test_every_example_of_a_question_is_an_answer_to_it(tasks: Tasks) -> None:
         told = read(task, "\n".join(task.examples))
         assert told.unread == 0
         assert write(task, told.findings, told.first) == "\n".join(task.examples)
-        question = task.question(tasks.rules)
+        question = task.written(tasks.rules)
         assert all(f"{field}=" in question for field in task.fields)

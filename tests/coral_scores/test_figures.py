@@ -20,7 +20,7 @@ from cohortium.eval.coral.scores import (
     stated,
 )
 from cohortium.eval.coral.tasks import Task
-from cohortium.eval.coral.tuples import Finding
+from cohortium.ingest.coral.tuples import Finding
 
 OUTPUT, GOLD = "chest MRI: december 2015", "MRI: 12th december 2015"
 PAIRS = st.frozensets(st.text("abc :12", min_size=1, max_size=12).filter(str.strip), min_size=1, max_size=4)

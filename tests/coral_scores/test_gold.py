@@ -10,6 +10,7 @@ from invented import note_of
 from cohortium.eval.coral.findings import Annotated, findings_of
 from cohortium.eval.coral.tasks import Tasks, tasks_of
 from cohortium.eval.coral.units import Note, Stretch, load_notes
+from cohortium.ingest.coral.questions import questions_of
 from cohortium.ingest.coral.schema import schema
 from cohortium.kb.errors import UsageError
 
@@ -200,8 +201,11 @@ def test_tasks_that_the_schema_does_not_bear_are_refused() -> None:
     value = {"name": "V", "how": "linked", "means": "m", "relations": ["SiteOf"]}
     rules = {"system": "", "format": "", "every": []}
     table = {"rules": rules, "answer": {"nothing": "x"}, "without": {}, "task": [{**row, "value": [value]}]}
-    assert len(tasks_of(table, schema())) == 1
+    asked = questions_of(table)
+    assert len(tasks_of(asked, table, schema())) == 1
     for wrong in (
+        {**row, "id": "y"},
+        {**row, "value": []},
         {**row, "value": [value], "types": ["Sympton"]},
         {**row, "value": [{**value, "relations": ["Sites"]}]},
         {**row, "value": [{**value, "how": "guessed"}]},
@@ -209,4 +213,4 @@ def test_tasks_that_the_schema_does_not_bear_are_refused() -> None:
         {**row, "value": [value], "with": {"ExperiencerVal": ["dog"]}},
     ):
         with pytest.raises(ValueError):
-            tasks_of({**table, "task": [wrong]}, schema())
+            tasks_of(asked, {**table, "task": [{"value": [value], **wrong}]}, schema())

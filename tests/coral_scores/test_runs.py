@@ -16,13 +16,14 @@ from cohortium.__main__ import app
 from cohortium.eval.coral import scores
 from cohortium.eval.coral.answers import Answer, Kept, first_diagnosis, from_folder, from_reader, load_answers
 from cohortium.eval.coral.findings import Annotated, findings_of
-from cohortium.eval.coral.model import MOST_IN_A_ROW, from_model, messages
+from cohortium.eval.coral.model import from_model
 from cohortium.eval.coral.report import judge
 from cohortium.eval.coral.scores import Convention
 from cohortium.eval.coral.tasks import Task, Tasks
-from cohortium.eval.coral.tuples import write
 from cohortium.eval.coral.units import Note, Stretch, load_notes
+from cohortium.ingest.coral.tuples import write
 from cohortium.ingest.single import read
+from cohortium.kb.endpoint.asking import MOST_IN_A_ROW
 from cohortium.kb.endpoint.settings import Limits, from_environment
 from cohortium.kb.errors import UsageError
 
@@ -58,7 +59,7 @@ def asked(message: str, notes: tuple[Note, ...], tasks: Tasks) -> tuple[str, Tas
     for note in notes:
         for unit in note.units():
             for task in tasks:
-                if message == messages(task, unit.text(note.text), tasks.rules)[1]["content"]:
+                if message == task.messages(unit.text(note.text), tasks.rules)[1]["content"]:
                     return unit.text(note.text), task
     raise AssertionError("another question")
 

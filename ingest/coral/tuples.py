@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .tasks import UNKNOWN, Task
+from .questions import UNKNOWN, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,17 @@ class Finding:
         if not self.name or not all(self.values.values()):
             raise ValueError("a finding has a name, and every field of it a value")
 
-    def written(self, task: Task) -> str:
+    def written(self, question: Question) -> str:
         """One line in the format of the prompts."""
-        parts = [f"{task.field}={_quoted(self.name)}"]
-        for value in task.values:
+        parts = [f"{question.field}={_quoted(self.name)}"]
+        for value in question.values:
             told = self.values[value.name]
             parts.append(
                 f"{value.name}={_quoted(told[0])}"
                 if value.one_of
                 else f"{value.name}={{{', '.join(map(_quoted, told))}}}"
             )
-        return f"{task.form}({', '.join(parts)})"
+        return f"{question.form}({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,16 @@ class Read:
     unread: int = 0
 
 
-def nothing(task: Task) -> Finding:
+def nothing(question: Question) -> Finding:
     """The finding that says that there is none: every field is unknown."""
-    return Finding(UNKNOWN, {value.name: (UNKNOWN,) for value in task.values})
+    return Finding(UNKNOWN, {value.name: (UNKNOWN,) for value in question.values})
 
 
-def write(task: Task, findings: Iterable[Finding], first: Iterable[str] = ()) -> str:
+def write(question: Question, findings: Iterable[Finding], first: Iterable[str] = ()) -> str:
     """An answer of these findings, a line each; one that says that there is none where there are none."""
     told = tuple(first)
-    lines = [f"{task.first}(Datetime={{{', '.join(map(_quoted, told))}}})"] if task.first and told else []
-    lines += [finding.written(task) for finding in findings] or [nothing(task).written(task)]
+    lines = [f"{question.first}(Datetime={{{', '.join(map(_quoted, told))}}})"] if question.first and told else []
+    lines += [finding.written(question) for finding in findings] or [nothing(question).written(question)]
     return "\n".join(lines)
 
 
@@ -83,17 +83,17 @@ _BRACKETS = "{}[]()"
 _MOST_CHARACTERS = 200_000
 
 
-def read(task: Task, answer: str) -> Read:
-    """The findings of an answer to ``task``, in its order, each once."""
+def read(question: Question, answer: str) -> Read:
+    """The findings of an answer to ``question``, in its order, each once."""
     text = answer[:_MOST_CHARACTERS].translate(_QUOTES)
     found: dict[tuple[object, ...], Finding] = {}
     first: list[str] = []
     unread = 0
-    for name, body in _pieces(task, text):
-        if task.first and name == task.first.lower():
+    for name, body in _pieces(question, text):
+        if question.first and name == question.first.lower():
             first += _items(_assigned(("Datetime",), body)[0] or body)
             continue
-        finding = _finding(task, body)
+        finding = _finding(question, body)
         if finding is None:
             unread += 1
         else:
@@ -102,13 +102,13 @@ def read(task: Task, answer: str) -> Read:
     return Read(known, tuple(dict.fromkeys(one for one in first if one)), unread)
 
 
-def says_nothing(task: Task, answer: str, saying: re.Pattern[str]) -> bool:
+def says_nothing(question: Question, answer: str, saying: re.Pattern[str]) -> bool:
     """Whether an answer says that there is nothing to find: in the format, or in the words that ``saying`` knows."""
     text = answer.translate(_QUOTES).strip()
-    told = read(task, text)
+    told = read(question, text)
     if told.findings or told.unread:
         return False
-    return bool(saying.fullmatch(text)) or any(name == task.form.lower() for name, _ in _pieces(task, text))
+    return bool(saying.fullmatch(text)) or any(name == question.form.lower() for name, _ in _pieces(question, text))
 
 
 def _is_nothing(finding: Finding) -> bool:
@@ -121,9 +121,9 @@ def _heads(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w])(?P<name>{'|'.join(map(re.escape, names))})\s{{0,4}}\(", re.IGNORECASE)
 
 
-def _pieces(task: Task, text: str) -> Iterator[tuple[str, str]]:
+def _pieces(question: Question, text: str) -> Iterator[tuple[str, str]]:
     """Each stretch from behind ``Name(`` to its closing bracket, as far as that can be told."""
-    heads = list(_heads((task.form, *([task.first] if task.first else []))).finditer(text))
+    heads = list(_heads((question.form, *([question.first] if question.first else []))).finditer(text))
     for number, head in enumerate(heads):
         end = heads[number + 1].start() if number + 1 < len(heads) else len(text)
         body = text[head.end() : end]
@@ -167,17 +167,17 @@ def _closing(body: str) -> int:
     return last if last >= 0 else len(body)
 
 
-def _finding(task: Task, body: str) -> Finding | None:
+def _finding(question: Question, body: str) -> Finding | None:
     """A finding of a piece; None where its name cannot be made out. A field that is missing is unknown."""
-    parts = _assigned(task.fields, body)
+    parts = _assigned(question.fields, body)
     if not any(parts):
-        parts = _by_position(task.fields, body)
+        parts = _by_position(question.fields, body)
     names = _items(parts[0])
     if not names:
         return None
     values = {
         value.name: tuple(dict.fromkeys(_items(part))) or (UNKNOWN,)
-        for value, part in zip(task.values, parts[1:], strict=True)
+        for value, part in zip(question.values, parts[1:], strict=True)
     }
     return Finding(", ".join(names), values)
 

@@ -1,0 +1,61 @@
+"""What the tests of the chat tagger share: a server on this machine that answers each question by its words."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
+
+from playhouse import Act, Stage, open_stage, says
+
+from cohortium.ingest.coral.questions import shipped_questions
+from cohortium.ingest.recognizers.llm.tagger import ChatTagger
+from cohortium.kb.endpoint.asking import Asking, Budget
+from cohortium.kb.endpoint.kept import KeptAnswers
+
+NO_BOUND = Budget()
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """A chat endpoint on this machine that plays what the test scripts."""
+    stage, server = open_stage()
+    yield stage
+    stage.over.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def model(stage: Stage) -> Callable[[dict[str, str | Act]], Stage]:
+    """Scripts the server: what it says to each question, by its id; to any other that there is nothing."""
+    rules = shipped_questions()
+
+    def script(answers: dict[str, str | Act]) -> Stage:
+        def act(handler: BaseHTTPRequestHandler) -> None:
+            asked = stage.seen[-1].contents[-1]
+            (id,) = (one.id for one in rules.by_id.values() if asked.endswith(one.written(rules.rules)))
+            answer = answers.get(id, "none")
+            (answer if callable(answer) else says(answer))(handler)
+
+        stage.play(act)
+        return stage
+
+    return script
+
+
+@pytest.fixture
+def tagger(stage: Stage) -> Callable[..., ChatTagger]:
+    """Makes a tagger that asks the scripted server."""
+
+    def make(
+        types: tuple[str, ...] | None = None, kept: KeptAnswers | None = None, budget: Budget = NO_BOUND
+    ) -> ChatTagger:
+        return ChatTagger(Asking(stage.settings(tries=1), kept, budget, sleep=lambda seconds: None), types)
+
+    return make
