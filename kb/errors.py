@@ -21,6 +21,10 @@ class MissingKb(UsageError):
     """There is no knowledge base at this path (exit 2)."""
 
 
+class BadModel(UsageError):
+    """A directory of a trained model is missing, not whole, corrupted, of another version, or does not fit (exit 2)."""
+
+
 class NotWritable(UsageError):
     """The knowledge base, or the folder it should stand in, cannot be written (exit 2)."""
 

@@ -92,6 +92,10 @@ class Featurizer:
     def _costs(self, words: Sequence[str]) -> list[int]:
         return [len(self.pieces_of(word)) for word in words] if self._tokenizer is not None else [1] * len(words)
 
+    def pieces_in(self, words: Sequence[str]) -> int:
+        """How many pieces (words, without a tokenizer) the words are, and what stands around them."""
+        return sum(self._costs(words)) + _SPECIAL_PIECES
+
     def windows(self, words: Sequence[str], breaks: Sequence[int] = ()) -> list[Window]:
         """The windows over a text: one where it fits; else cut at ``breaks`` where one is near, with margins.
 
