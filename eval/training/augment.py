@@ -71,10 +71,7 @@ class Stock:
                 names |= _names(label, sorted(set(found)), concepts, None if kinds is None else kinds[label])
         return cls(
             {label: tuple(found) for label, found in sorted(mentions.items())},
-            {
-                place: {kind: tuple(found) for kind, found in sorted(tokens[place].items())}
-                for place in sorted(tokens)
-            },
+            {place: {kind: tuple(found) for kind, found in sorted(tokens[place].items())} for place in sorted(tokens)},
             names,
             word_synonyms(),
         )
@@ -125,7 +122,7 @@ def replace_mentions(
     document: AnnotatedDocument, stock: Stock, chance: random.Random, probability: float
 ) -> list[Edit]:
     """Each mention, with this probability, becomes another of its label, drawn as often as it occurs in training."""
-    edits = []
+    edits: list[Edit] = []
     for span in document.spans:
         if chance.random() < probability:
             edits.extend(_put(document.text, span.start, span.end, stock.mentions.get(span.label, ()), chance))
@@ -136,7 +133,7 @@ def replace_synonyms(
     document: AnnotatedDocument, stock: Stock, chance: random.Random, probability: float
 ) -> list[Edit]:
     """Mentions become other names of their concept, words outside of mentions other words of their meaning."""
-    edits = []
+    edits: list[Edit] = []
     for span in document.spans:
         names = stock.names.get((span.label, document.text[span.start : span.end]), ())
         if names and chance.random() < probability:
@@ -152,7 +149,7 @@ def replace_synonyms(
 def replace_tokens(document: AnnotatedDocument, stock: Stock, chance: random.Random, probability: float) -> list[Edit]:
     """Each word, with this probability, becomes a word that stands at the same place of a mention (or outside of all)
     somewhere in training, drawn as often as it stands there: label-wise token replacement."""
-    edits = []
+    edits: list[Edit] = []
     for place, at in _places(document):
         start, end = document.words[at]
         if chance.random() < probability and _lies(document, start, end) == (place[0] != _OUTSIDE):
@@ -172,7 +169,7 @@ def shuffle_segments(
 
     What moves is what stands between blanks ("(ECG)," is one), so that no two words grow together.
     """
-    edits = []
+    edits: list[Edit] = []
     for first, last in _segments(document):
         if chance.random() < probability:
             moving = list(_chunks(document, first, last))

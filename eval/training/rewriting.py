@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -85,7 +86,7 @@ def cut(document: AnnotatedDocument, first: int, last: int, id: str) -> Annotate
 def sentences(document: AnnotatedDocument) -> list[tuple[int, int]]:
     """The sentences or lines of a document, as (first word, behind last word); none of them is empty."""
     borders = [0, *document.breaks, len(document.words)]
-    return [(first, last) for first, last in zip(borders, borders[1:], strict=False) if first < last]
+    return [(first, last) for first, last in itertools.pairwise(borders) if first < last]
 
 
 class _Moved:
@@ -125,9 +126,7 @@ def _cuts(span: LabelledSpan) -> ValueError:
     return ValueError(f"an edit cuts the span of characters {span.start} to {span.end}")
 
 
-def _kept_words(
-    words: tuple[tuple[int, int], ...], start: int, end: int, shift: int
-) -> Iterable[tuple[int, int]]:
+def _kept_words(words: tuple[tuple[int, int], ...], start: int, end: int, shift: int) -> Iterable[tuple[int, int]]:
     """The words, or what is left of them, between two places of the old text."""
     number = bisect.bisect_right(words, start, key=lambda one: one[1])
     while start < end and number < len(words) and words[number][0] < end:

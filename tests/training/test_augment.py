@@ -15,22 +15,22 @@ from cohortium.ingest.tagging.words import word_spans
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import UsageError
 
-PIECES = ["fever", "no", "CT", "(MRI)", "5mg", "1.5", "mass,", "showed", "post-ablation", "α2", "«x»", "_", "day 3.", "Patient"]
+PIECES = "fever|no|CT|(MRI)|5mg|1.5|mass,|showed|post-ablation|α2|«x»|_|day 3.|Patient".split("|")
 
 
 def document_of(text: str, spans: list[tuple[int, int, str]], id: str = "one") -> AnnotatedDocument:
     """A document with the words of ``word_spans``; a sentence begins behind each line end."""
     words = tuple(word_spans(text))
-    breaks = tuple(
-        number for number in range(1, len(words)) if "\n" in text[words[number - 1][1] : words[number][0]]
-    )
+    breaks = tuple(number for number in range(1, len(words)) if "\n" in text[words[number - 1][1] : words[number][0]])
     return AnnotatedDocument(id, text, words, tuple(LabelledSpan(*one) for one in sorted(spans)), breaks)
 
 
 @st.composite
 def documents(draw: st.DrawFn) -> AnnotatedDocument:
     """Made-up documents: any blanks and line ends, spans that may overlap, and may begin within a word."""
-    parts = draw(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([" ", "  ", "\n", "", " \n "])), max_size=12))
+    parts = draw(
+        st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([" ", "  ", "\n", "", " \n "])), max_size=12)
+    )
     text = "".join(piece + blank for piece, blank in parts)
     spans = []
     for _ in range(draw(st.integers(0, 5)) if text.strip() else 0):
