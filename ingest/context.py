@@ -29,6 +29,8 @@ _COORDINATION = re.compile(
     re.IGNORECASE,
 )
 _SAME_CLAUSE = re.compile(r"(?:(?!\b(?:and|then)\b)[^,;:.])*", re.IGNORECASE)
+#: "steatosis, necrosis, or liver fibrosis were not seen": what is not so of the last is not so of all.
+_LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
 _EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
 _LEADING_BOX = re.compile(r"[ \t\-*]{0,8}(?:\[[ xX]?\]|\([ xX]\)|[\u2610-\u2612])")
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
@@ -39,6 +41,8 @@ _PRESUPPOSED = re.compile(
     r"(?:[\w\-]+\s+){0,2}$",
     re.IGNORECASE | re.DOTALL,
 )
+#: The lists of ``[general]``, and what a sentence with one of their phrases speaks of; "": a look-alike, of nothing.
+_AT_LARGE = {"phrases": "general", "trial": "trial", "handed": "handed", "pseudo": ""}
 #: What the answer on a form says of a treatment: status and reason.
 _STATUS_BY_ANSWER = {
     "no": ("never_started", "never_started"),
@@ -57,6 +61,7 @@ _VERDICT = re.compile(
 #: So few words stand between a plan and the amount that is planned ("plan to give 6 cycles of").
 _TO_AMOUNT = 4
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
+_OF_ONE = re.compile(r"\b(?:patient|pt|she|he|her|his)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +147,7 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
         cues,
         PhraseTrie((phrase, phrase) for phrase in terminators["hard"]),
         PhraseTrie((phrase, phrase) for phrase in terminators["negation"]),
-        PhraseTrie(
-            [
-                *((phrase, "general") for phrase in table["general"]["phrases"]),
-                *((phrase, "trial") for phrase in table["general"]["trial"]),
-                *((phrase, "handed") for phrase in table["general"]["handed"]),
-            ]
-        ),
+        PhraseTrie((phrase, of) for name, of in _AT_LARGE.items() for phrase in table["general"].get(name, ())),
     )
 
 
@@ -177,9 +176,9 @@ class SentenceContext:
         self._text = text
         self._span = span
         self._targets = targets
-        self._cues: list[Found] = []
+        self.found: list[Found] = []
         for match in table.cues.find(text, tokens):
-            self._cues += [
+            self.found += [
                 Found(kind, match)
                 for kind in match.payloads
                 if kind is not None
@@ -190,19 +189,20 @@ class SentenceContext:
             ]
         #: The cues that set each part of a context.
         self._setting: dict[str, list[Found]] = {}
-        for found in self._cues:
+        for found in self.found:
             for part in found.kind.sets:
                 self._setting.setdefault(part, []).append(found)
-        self._hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
+        self.hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
         #: "general", "trial" or "handed" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
+        self.speaks_of.discard("")
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
         #: Where the sentence tells of people at large ("women who carry ..."): of none of them is it the patient.
         self._people = people_at_large(text, tokens, span)
         self._results = [result for target in targets for result in target.results]
         ends = list(table.negation.find(text, tokens))
-        self._negation_ends = [(match.first, match.last) for match in ends]
+        self.negation_ends = [(match.first, match.last) for match in ends]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
         self._links = {(match.first, match.last) for match in ends if match.payloads[0] in ("with", "on", "given")}
 
@@ -230,7 +230,7 @@ class SentenceContext:
         distance = high - low
         if distance > kind.reach:
             return None
-        if kind.sets.get("experiencer") is None and any(low <= first and last <= high for first, last in self._hard):
+        if kind.sets.get("experiencer") is None and any(low <= first and last <= high for first, last in self.hard):
             return None
         if before:
             return distance if self._reaches_forward(kind, low, high, match.end, target) else None
@@ -256,7 +256,7 @@ class SentenceContext:
             return not any(low <= other.first < target.first and other.kind == target.kind for other in self._targets)
         if kind.name not in ("negation", "uncertainty", "never_given", "declined"):
             return True
-        ends = [end for end in self._negation_ends if kind.name != "uncertainty" or end not in self._links]
+        ends = [end for end in self.negation_ends if kind.name != "uncertainty" or end not in self._links]
         if any(low <= first and last <= high for first, last in ends):
             return False
         between = self._text[cue_end : target.start]
@@ -271,11 +271,14 @@ class SentenceContext:
             if not listed:
                 return False
         # Past a comma a negation goes on only through a list: few words since the last comma.
-        return comma < 0 or len(between[comma:].split()) <= 5
+        on = between[comma:].split()
+        return comma < 0 or len(on) <= (8 if "or" in on else 5)
 
     def _reaches_back(self, kind: CueKind, match: PhraseMatch[CueKind | None], target: Target) -> bool:
         if kind.direction == "both":
             return True
+        if kind.name == "negation_behind" and _LISTED.fullmatch(self._text, target.end, match.start):
+            return not any(target.last <= first and last < match.first for first, last in self.negation_ends)
         position = target.end
         for other in self._targets:
             if other.start < position or other.start >= match.start or other is target:
@@ -294,7 +297,7 @@ class SentenceContext:
             )
             return (gap.count(",") == 0 or bool(verdict)) and not any(
                 first >= target.last and last <= match.first
-                for first, last in self._negation_ends
+                for first, last in self.negation_ends
                 if kind.name == "certainty_behind"
             )
         return True
@@ -342,6 +345,8 @@ class SentenceContext:
     def _is_general(self, target: Target) -> bool:
         if "criteria" in self.speaks_of:
             return True
+        if target.kind == "symptom" and self.speaks_of == {"general"} and _OF_ONE.search(self._text, *self._span):
+            return False  # "His pain is associated with nausea" is a complaint.
         if not self.speaks_of or target.kind in ("performance", "tnm", "stage", "death", "trial"):
             return False
         if self.speaks_of == {"handed"} and target.kind in TREATMENT_KINDS:
@@ -351,7 +356,7 @@ class SentenceContext:
     def leads(self) -> tuple[CueKind, ...]:
         """The cues that a sentence ending in a colon hands on to the list below it."""
         return tuple(
-            found.kind for found in self._cues if found.kind.direction != "after" and found.kind.name in _LEADS
+            found.kind for found in self.found if found.kind.direction != "after" and found.kind.name in _LEADS
         )
 
     def _cue(self, found: Found) -> Cue:
@@ -437,7 +442,7 @@ class SentenceContext:
     def _is_denied(self, given: Found) -> bool:
         """Whether a negation stands right before a word of giving ("never did receive", "has not yet started")."""
         return any(
-            found.kind.name == "negation" and 0 <= given.match.first - found.match.last <= 1 for found in self._cues
+            found.kind.name == "negation" and 0 <= given.match.first - found.match.last <= 1 for found in self.found
         )
 
     def _without_leaflets(self, clear: list[tuple[int, Found]], target: Target) -> list[tuple[int, Found]]:
