@@ -1,0 +1,156 @@
+"""A trained network as a model directory: weights for torch, int8 for onnxruntime, word pieces, card; and a check.
+
+The check reads texts with both networks: how far their scores are apart, and on which entities they agree.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ...ingest.optional import library
+from ...ingest.tagging.features import Featurizer
+from ...ingest.tagging.model_card import ModelCard
+from ...ingest.tagging.model_directory import CARD, ONNX, README, TOKENIZER, WEIGHTS, ModelDirectory, write_card
+from ...ingest.tagging.tagger import Tagger, Words
+from ...kb.errors import UsageError
+from .model_readme import readme_of
+from .quantise import write_int8, write_onnx
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from ...ingest.tagging.network import Network
+
+#: Two windows of unlike length: what a network is written down on.
+_SAMPLE = (["Larkadol", "20", "mg", "for", "restless", "legs", "."], ["Gout", "(", "HER2-negative", ")"])
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The int8 network against the one of torch, on some texts.
+
+    ``largest``, ``mean``: difference of their scores; ``tags``: share of words with the same tag on their own;
+    ``both``, ``torch_only``, ``onnx_only``: entities (same borders, same type).
+    """
+
+    words: int
+    largest: float
+    mean: float
+    tags: float
+    both: int
+    torch_only: int
+    onnx_only: int
+
+    @property
+    def f1(self) -> float | None:
+        """Of the entities of one against those of the other; None where neither found one."""
+        below = 2 * self.both + self.torch_only + self.onnx_only
+        return 2 * self.both / below if below else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures as JSON."""
+        return {**asdict(self), "f1": self.f1}
+
+
+def write_model(
+    folder: Path,
+    network: Network,
+    card: ModelCard,
+    tokenizer: Tokenizer | None = None,
+    *,
+    weights: bool = True,
+    int8: bool = True,
+    keep: Sequence[str] = (),
+) -> ModelDirectory:
+    """Write a trained network as a model directory, and open it.
+
+    ``card``: inputs, settings and files are filled in; ``weights``: whether torch's are written too; ``int8``: whether
+    onnxruntime's are; ``keep``: names of products that stay float32. A folder that holds a model is written over, file
+    by file, each one whole before it takes its place; one that holds something else is refused (UsageError).
+    """
+    if not weights and not int8:
+        raise UsageError("a model needs weights for torch or for onnxruntime. Hint: leave one of the two on")
+    _make_room(folder)
+    said = card.model_copy(update={"inputs": network.settings.inputs, "network": network.settings.as_dict()})
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as name:
+        part = Path(name)
+        if tokenizer is not None:
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
+            tokenizer.save(str(part / TOKENIZER))
+        if weights:
+            tensors = {key: value.detach().cpu().contiguous() for key, value in network.state_dict().items()}
+            library("safetensors.torch", "models").save_file(tensors, str(part / WEIGHTS[0]))
+        if int8:
+            arrays = Featurizer(said.inputs, tokenizer, said.window, said.margin).batch(_SAMPLE)
+            write_onnx(network, arrays, part / "float32.onnx")
+            write_int8(part / "float32.onnx", part / ONNX, keep)
+            (part / "float32.onnx").unlink()
+        (part / README).write_text(readme_of(said), encoding="utf-8")
+        made = sorted(one.name for one in part.iterdir())
+        for one in made:
+            (part / one).replace(folder / one)
+    for one in {ONNX, *WEIGHTS, TOKENIZER} - set(made):
+        (folder / one).unlink(missing_ok=True)
+    return write_card(folder, said)
+
+
+def rewrite_card(folder: Path, **changes: Any) -> ModelDirectory:
+    """Change fields of a model's card (scores, calibration …) and its README with them."""
+    model = ModelDirectory.open(folder)
+    card = ModelCard.model_validate({**model.card.model_dump(), **changes})
+    (folder / README).write_text(readme_of(card), encoding="utf-8")
+    return write_card(folder, card)
+
+
+def slim_copy(model: ModelDirectory, folder: Path) -> ModelDirectory:
+    """A copy of a model without the weights that only torch needs: what is handed on."""
+    _make_room(folder)
+    for name in (ONNX, TOKENIZER, README):
+        if model.has(name):
+            shutil.copyfile(model.file(name), folder / name)
+    return write_card(folder, model.card)
+
+
+def agreement(folder: Path, texts: Sequence[Words]) -> Agreement:
+    """Read texts with both networks of a directory. BadModel where it lacks one of them."""
+    exact, small = (Tagger.load(folder, runtime=one) for one in ("torch", "onnx"))
+    pairs = list(zip(exact.emissions(texts), small.emissions(texts), strict=True))
+    decoder = exact.card.decoder()
+    both = torch_only = onnx_only = 0
+    for one, other in zip(*(decoder.best(list(side)) for side in zip(*pairs, strict=True)), strict=True):
+        mine, theirs = set(decoder.labels.decode(one)), set(decoder.labels.decode(other))
+        both += len(mine & theirs)
+        torch_only += len(mine - theirs)
+        onnx_only += len(theirs - mine)
+    first, second = (numpy.concatenate(side) for side in zip(*pairs, strict=True))
+    apart = numpy.abs(first - second)
+    same = first.argmax(axis=1) == second.argmax(axis=1)
+    largest, mean, alike = (apart.max(), apart.mean(), same.mean()) if len(apart) else (0.0, 0.0, 1.0)
+    return Agreement(
+        words=len(first),
+        largest=round(float(largest), 6),
+        mean=round(float(mean), 6),
+        tags=round(float(alike), 6),
+        both=both,
+        torch_only=torch_only,
+        onnx_only=onnx_only,
+    )
+
+
+def _make_room(folder: Path) -> None:
+    """The folder, which is new, empty, or holds a model already; UsageError for any other."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        strange = [one.name for one in folder.iterdir() if not one.name.startswith(".")]
+    except OSError as error:
+        raise UsageError(f"cannot write a model to '{folder}': {error.strerror}") from error
+    if strange and CARD not in strange:
+        raise UsageError(f"'{folder}' holds something that is no model. Hint: a new or empty folder")
