@@ -75,6 +75,15 @@ class Sense:
         return bool(self.cue_words or self.cue_texts)
 
 
+def span_kind(concepts: ConceptTable, concept: str) -> str:
+    """The kind of span that names of a concept make; KeyError if there is none of this id."""
+    above = concepts.above(concept)
+    for ancestor, kind in _REFINED:
+        if ancestor in above:
+            return kind
+    return _SPAN_KIND.get(concepts.kind(concept), "value")
+
+
 class Lexicon:
     """The recogniser of everything the ontology names."""
 
@@ -100,11 +109,7 @@ class Lexicon:
 
     def kind_of(self, concept: str) -> str:
         """The span kind of a concept."""
-        above = self._concepts.above(concept)
-        for ancestor, kind in _REFINED:
-            if ancestor in above:
-                return kind
-        return _SPAN_KIND.get(self._concepts.kind(concept), "value")
+        return span_kind(self._concepts, concept)
 
     @staticmethod
     def _sense(concept: str, kind: str, abbreviation: Abbreviation) -> Sense:

@@ -1,0 +1,85 @@
+"""One run of the linker's training: terminologies in, its two files and a table of scores out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...ingest.linking.encoders import Encoder, GramEncoder, told
+from ...ingest.linking.features import FEATURES
+from ...ingest.linking.linker import Linker
+from ...ingest.linking.names import NameTable
+from ...ingest.linking.score import SECOND, Scorer
+from ...kb.concepts import ConceptTable
+from .linking import SHARE, WANTED, fit, measure, prepare, untrained
+from .linking_cases import Case, Matched, held_out_cases, read_terms, synonym_pairs, terminology_cases, unsure
+from .linking_vectors import VectorSettings, train_vectors
+
+VECTORS = "name_vectors.npz"
+NUMBERS = "linker.json"
+
+
+def all_cases(names: NameTable, matched: Matched) -> list[Case]:
+    """Every case, with kinds as a recogniser would give them."""
+    return [unsure(one) for one in (*terminology_cases(matched), *held_out_cases(names))]
+
+
+def run(terminologies: Path, out: Path, *, vectors: Path | None = None) -> Mapping[str, Any]:
+    """Trains vectors (unless ``vectors`` names a file of them) and numbers, writes both into ``out``, and gives the
+    scores on the part ``test``, by encoder. Part ``train`` is seen by the vectors alone, ``tune`` by the numbers."""
+    names = NameTable(ConceptTable.from_files())
+    matched = Matched(names.concepts, read_terms(terminologies))
+    settings = VectorSettings()
+    if vectors is None:
+        trained = train_vectors(synonym_pairs(names, matched), settings)
+        trained.save(out / VECTORS)
+        vectors = out / VECTORS
+    cases = [one for one in all_cases(names, matched) if one.part != "train"]
+    encoders: dict[str, Encoder | None] = {"grams": GramEncoder.load(vectors), "none": None}
+    held, scores = {}, {}
+    for name, encoder in encoders.items():
+        scorer, scores[name] = fitted(names, encoder, cases, asdict(settings) if encoder else {})
+        held[name] = scorer.as_data()
+    data = {"features": list(FEATURES), "second": list(SECOND), "encoders": held}
+    (out / NUMBERS).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return scores
+
+
+def fitted(
+    names: NameTable, encoder: Encoder | None, cases: Sequence[Case], settings: Mapping[str, Any]
+) -> tuple[Scorer, Mapping[str, Any]]:
+    """The numbers for one encoder, and their scores."""
+    linker = Linker(names, untrained(), encoder)
+    tune = prepare(linker, [one for one in cases if one.part == "tune"])
+    test = prepare(linker, [one for one in cases if one.part == "test"])
+    recipe = {
+        "terminologies": "DOID (CC0), NCIt neoplasm core (CC BY), MAxO (CC BY), Uberon (CC BY), RxNorm (NLM)",
+        "ontology": names.sha256,
+        "encoder": None if encoder is None else json.loads(told(encoder)),
+        "vectors": dict(settings),
+        "linkable_share": SHARE,
+        "wanted_precision": WANTED,
+        "tuned_on": len(tune),
+    }
+    scorer = fit(linker, tune, recipe)
+    found = measure(linker, scorer, test)
+    kept = {key: value for key, value in found.items() if key != "by_source"}
+    return Scorer(scorer.first, scorer.second, scorer.steps, scorer.threshold, {**recipe, "test": kept}), found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """``python -m cohortium.eval.training.linking_run TERMINOLOGIES OUT [--vectors FILE]``."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("terminologies", type=Path, help="folder with doid, ncit_neoplasm_core, maxo, … in it")
+    asked.add_argument("out", type=Path, help=f"folder that {VECTORS} and {NUMBERS} are written into")
+    asked.add_argument("--vectors", type=Path, help="vectors of names that were trained before")
+    given = asked.parse_args(arguments)
+    print(json.dumps(run(given.terminologies, given.out, vectors=given.vectors), indent=1))
+
+
+if __name__ == "__main__":
+    main()
