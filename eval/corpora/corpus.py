@@ -26,6 +26,8 @@ class AnnotatedDocument:
     has no words of its own. ``breaks``: numbers of words before which a sentence or line begins (0 left out).
     ``spans``: in text order; they may overlap where the corpus nests them (``flat`` settles that).
     ``group``: what it must not be parted from in a split (a patient, a block of sentences); empty: it stands alone.
+    ``judged``: the stretches of text that were searched for entities, so that a word of them outside of all spans is
+    none; None: all of it. Elsewhere a word without a span may be anything.
     """
 
     id: str
@@ -34,6 +36,7 @@ class AnnotatedDocument:
     spans: tuple[LabelledSpan, ...] = ()
     breaks: tuple[int, ...] = ()
     group: str = ""
+    judged: tuple[tuple[int, int], ...] | None = None
 
     def word(self, at: int) -> str:
         """The letters of a word."""
@@ -47,6 +50,13 @@ class AnnotatedDocument:
             if all(span.end <= one.start or one.end <= span.start for one in kept):
                 kept.append(span)
         return replace(self, spans=tuple(sorted(kept)))
+
+    def judged_words(self) -> frozenset[int]:
+        """The numbers of the words of which the corpus says whether they belong to an entity."""
+        if self.judged is None:
+            return frozenset(range(len(self.words)))
+        stretches = [*self.judged, *((span.start, span.end) for span in self.spans)]
+        return frozenset(at for stretch in stretches for at in range(*word_range(self.words, *stretch)))
 
     def entities(self) -> list[tuple[int, int, str]]:
         """The flat spans as (first word, behind last word, label); those that touch no word are left out, and of two

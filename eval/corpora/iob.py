@@ -15,6 +15,8 @@ from .sources import content_of, corpus_name
 _DOCUMENT: Final = "-DOCSTART-"
 #: Where a file does not tell its documents, neighbouring sentences are most likely of one: so many stay together.
 BLOCK: Final = 50
+#: What CoNLL files write there in a column that does not apply.
+_NOTHING: Final = re.compile(r"-X-|-|_|O|\d*")
 _LOOK: Final = 200
 _TAG: Final = re.compile(r"[Oo]|[BIESLU]-\S+")
 
@@ -30,22 +32,25 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
     """The corpus of a file. Token in the first column, tag in the last; parted by tabs, or by blanks.
 
     Where ``-DOCSTART-`` lines tell the documents, a document is what stands between two of them, and its sentences are
-    its breaks. Where none does, each sentence is a document, and blocks of neighbours share a group, so that a split
-    cuts few abstracts in two. A line that is no token and tag is told, and a word without entity.
+    its breaks; its id is the second of three columns of that line. Where none does, each sentence is a document, and
+    blocks of neighbours share a group, so that a split cuts few abstracts in two. A line that is no token and tag is
+    told, and a word without entity.
     """
     content = content_of(path)
+    name = corpus_name(path)
     problems: list[Unread] = []
     documents: list[AnnotatedDocument] = []
     whole = _DOCUMENT in content.text
     tokens: list[str] = []
     tags: list[str] = []
     sentences: list[int] = []
+    named = ""
 
     def close() -> None:
         if tokens:
             number = len(documents)
-            group = "" if whole else f"{path.stem} {number // BLOCK}"
-            id = f"{path.stem}-{number + 1:05d}"
+            group = "" if whole else f"{name} {number // BLOCK}"
+            id = named or f"{name}-{number + 1:05d}"
             documents.append(of_tokens(id, tokens, tags, sentences, group))
         for one in (tokens, tags, sentences):
             one.clear()
@@ -60,6 +65,7 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
             continue
         if cells[0] == _DOCUMENT:
             close()
+            named = cells[1] if len(cells) > 2 and not _NOTHING.fullmatch(cells[1]) else ""
             continue
         tag = plain_tag(cells[-1]) if len(cells) > 1 else None
         if tag is None:
@@ -75,7 +81,7 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
             + ". Hint: token, tab, tag (O, B-X, I-X) on each line, and a blank line between sentences"
         )
     return AnnotatedCorpus(
-        corpus_name(path),
+        name,
         tuple(documents),
         source=str(path),
         problems=tuple(problems),

@@ -24,11 +24,13 @@ Shingles = frozenset[tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts by their numbers, and the share of the shorter one's runs of words that the other holds as well."""
+    """Two texts by their numbers, and the share of the shorter one's runs of words that the other holds as well; or
+    that they are equal, word for word."""
 
     first: int
     second: int
     share: float
+    equal: bool = False
 
 
 def plain_words(text: str) -> tuple[str, ...]:
@@ -44,7 +46,7 @@ def shingles(words: Sequence[str]) -> Shingles:
 
 
 def alike(texts: Sequence[str], nearly: float = NEARLY) -> Iterator[Pair]:
-    """The pairs of texts that are equal in words (share 1), or share ``nearly`` of the shorter one's runs of words.
+    """The pairs of texts that are equal in words, or share ``nearly`` of the shorter one's runs of words.
 
     Of texts that are equal each is paired with the first of them alone: pairs are links, and not all combinations.
     Texts without any word are like none.
@@ -56,7 +58,7 @@ def alike(texts: Sequence[str], nearly: float = NEARLY) -> Iterator[Pair]:
             continue
         same = first_of.setdefault(words, number)
         if same != number:
-            yield Pair(same, number, 1.0)
+            yield Pair(same, number, 1.0, equal=True)
     runs = {number: shingles(words) for words, number in first_of.items()}
     holders: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, held in runs.items():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from ...kb.errors import UsageError
-from . import brat, iob, rows
+from . import brat, iob, records, rows
 from .corpus import AnnotatedCorpus
+from .licences import licence_at
 
 Reader = Callable[[Path, str], AnnotatedCorpus]
 
@@ -18,6 +20,7 @@ FORMS: Final[dict[str, tuple[str, Reader]]] = {
     "brat": ("BRAT standoff", brat.read),
     "iob": ("tokens with tags, one a line", iob.read),
     "json": ("JSON, one document an object", rows.read_json),
+    "records": ("notes with an abstraction of them", records.read),
     "table": ("a table, one document a row", rows.read_table),
 }
 _HEAD: Final = 1 << 20
@@ -26,7 +29,8 @@ _HEAD: Final = 1 << 20
 def read_annotated(path: str | Path, form: str | None = None) -> AnnotatedCorpus:
     """The corpus at ``path``, in a form of ``FORMS`` or, without one, in that which it looks like.
 
-    ``corpus.form`` says which form was taken, and why; ``corpus.problems`` what could not be read. UsageError when
+    ``corpus.form`` says which form was taken, and why; ``corpus.problems`` what could not be read;
+    ``corpus.licence`` the terms of a corpus that is known by its name. UsageError when
     there is nothing at the path, the form cannot be told, or nothing of it can be read.
     """
     place = Path(path)
@@ -39,7 +43,9 @@ def read_annotated(path: str | Path, form: str | None = None) -> AnnotatedCorpus
         if form not in FORMS:
             raise UsageError(f"there is no form '{form}' of a corpus. Hint: {', '.join(FORMS)}")
     called, reader = FORMS[form]
-    return reader(place, f"{called} ({why})")
+    corpus = reader(place, f"{called} ({why})")
+    terms = licence_at(place)
+    return replace(corpus, licence=terms.licence) if terms else corpus
 
 
 def guessed_form(path: Path) -> tuple[str, str]:
@@ -47,6 +53,8 @@ def guessed_form(path: Path) -> tuple[str, str]:
     if path.is_dir():
         if brat.looks_like(path):
             return "brat", "guessed: a folder with .ann files"
+        if records.looks_like(path):
+            return "records", f"guessed: a folder with {records.NOTES} and {records.FACTS}"
         held = sorted(one.name for one in path.iterdir() if one.is_file() and not one.name.startswith("."))
         raise UsageError(
             f"the folder '{path}' has no .ann files"
@@ -54,6 +62,8 @@ def guessed_form(path: Path) -> tuple[str, str]:
         )
     if path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists()):
         return "brat", "guessed: a text with an .ann file"
+    if path.name in (records.NOTES, records.FACTS) and records.looks_like(path.parent):
+        return "records", f"guessed: {records.NOTES} with {records.FACTS}"
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD).decode("utf-8-sig", errors="replace")

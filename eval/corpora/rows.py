@@ -2,7 +2,7 @@
 
 NeuroTrialNER comes as both: JSON lines ``{tokens, ner_tags, nct_id}``, and a table with ``text``, ``tokens`` and the
 tuples of ``ner_manual_ct_target``. Its types are spelled out (``COND`` is ``CONDITION``), as its scorer does. The
-annotations that this project writes itself are JSON lines ``{id, text, words, breaks, spans, group}``.
+annotations that this project writes itself are JSON lines ``{id, text, words, breaks, spans, group, judged}``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,7 +121,12 @@ def _document(id: str, row: Row, where: str, problems: list[Unread]) -> Annotate
     group = str(row.get("group") or "")
     if isinstance(text, str) and isinstance(listed, list):
         spans = list(_spans(listed, text, where, problems, trial))
-        return of_text(id, text, spans, _words(row, text), _breaks(row), group)
+        words = _words(row, text)
+        if words is None and _first(row, TOKENS) is not None:
+            problems.append(Unread(where, "its words do not stand in its text; divided as the recogniser does"))
+        document = of_text(id, text, spans, words, _breaks(row), group)
+        judged = _places(row.get("judged"), len(text))
+        return document if judged is None else replace(document, judged=tuple(judged))
     tokens, tags = _first(row, TOKENS), _first(row, TAGS)
     if not _strings(tokens) or not _strings(tags):
         problems.append(Unread(where, "neither tokens with tags nor a text with spans; left out"))
@@ -179,16 +185,21 @@ def _words(row: Row, text: str) -> list[tuple[int, int]] | None:
     if _strings(listed):
         placed = token_spans(listed, text)
         return [one for one in placed if one[0] < one[1] and text[slice(*one)].strip()] if placed is not None else None
+    return _places(listed, len(text))
+
+
+def _places(listed: object, length: int) -> list[tuple[int, int]] | None:
+    """Stretches of a text in their order, none over another; None for what is no list of such."""
     if not isinstance(listed, list):
         return None
-    before, words = 0, []
+    before, places = 0, []
     for one in listed:
         pair = isinstance(one, (list, tuple)) and len(one) == 2 and all(isinstance(place, int) for place in one)
-        if not pair or not before <= one[0] < one[1] <= len(text):
+        if not pair or not before <= one[0] < one[1] <= length:
             return None
         before = one[1]
-        words.append((one[0], one[1]))
-    return words
+        places.append((one[0], one[1]))
+    return places
 
 
 def _breaks(row: Row) -> list[int] | None:
