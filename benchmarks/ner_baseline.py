@@ -21,13 +21,12 @@ from typing import Any
 from signature import command_line, markdown, signature
 
 import cohortium
+from cohortium.eval.ner.baselines.dictionary import look_up
 from cohortium.eval.ner.documents import Document, read_corpus, read_predictions
 from cohortium.eval.ner.scores import score
-from cohortium.eval.ner.terminology import Terminology, find_folder, no_terminology, read_terminology
+from cohortium.eval.ner.terminology import find_folder, no_terminology, read_terminology
 
 LABELS = Path(__file__).with_name("ner_labels.toml")
-#: A unit that the list of drugs has for a name; the paper's baseline left it out as well.
-NO_DRUGS = frozenset({"mg"})
 
 
 def read_by_reader(document: Document) -> list[tuple[int, int, str, str]]:
@@ -42,28 +41,6 @@ def read_by_reader(document: Document) -> list[tuple[int, int, str, str]]:
         if one.label in types and all(one.end <= start or end <= one.start for start, end, _, _ in kept):
             kept.append((one.start, one.end, types[one.label], text[one.start : one.end]))
     return sorted(kept)
-
-
-def look_up(document: Document, terminology: Terminology) -> list[str]:
-    """A tag for each token: a word of a list, else a word that is with the next one in a list."""
-    tags: list[str] = []
-    while len(tags) < len(document.tokens):
-        at = len(tags)
-        for length in (1, 2):
-            name = " ".join(document.tokens[at : at + length]).lower()
-            tag = _tag(name, length, terminology)
-            if tag and at + length <= len(document.tokens):
-                tags += [f"B-{tag}", *[f"I-{tag}"] * (length - 1)]
-                break
-        else:
-            tags.append("O")
-    return tags
-
-
-def _tag(name: str, length: int, terminology: Terminology) -> str:
-    if name in terminology.forms.get("DRUG", {}) and not (length == 1 and name in NO_DRUGS):
-        return "DRUG"
-    return "COND" if name in terminology.forms.get("CONDITION", {}) else ""
 
 
 def write(path: Path, column: str, documents: Sequence[Document], answer: Callable[[Document], object]) -> None:

@@ -15,6 +15,7 @@ from .consistency.command import consistency
 from .coral.command import COMMANDS as CORAL_COMMANDS
 from .fact_level.command import facts
 from .mednlp.command import mednlp
+from .ner.baselines.command import ner_baseline
 from .ner.command import ner
 from .notation.command import variants
 
@@ -225,6 +226,7 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("facts", facts),
     ("mednlp", mednlp),
     ("ner", ner),
+    ("ner-baseline", ner_baseline),
     ("variants", variants),
     *CORAL_COMMANDS,
 )

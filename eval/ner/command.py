@@ -11,7 +11,7 @@ from ...kb.errors import UsageError
 from ...kb.terminal import Format, NotYet, answer, check_output, counted, print_csv, print_table
 from ..command import print_problems
 
-_COLUMNS: Final = ("level", "type", "precision", "recall", "f1", "low", "high", "tp", "fp", "fn")
+COLUMNS: Final = ("level", "type", "precision", "recall", "f1", "low", "high", "tp", "fp", "fn")
 NO_LISTS: Final = "none: names are compared as they are written"
 
 
@@ -60,20 +60,21 @@ def ner(
         )
     if predictions is None:
         raise UsageError("eval ner needs answers to score. Hint: --predictions CSV")
-    told = _scores(corpus, predictions, column, types, terminology, seed)
-    rows = _rows(told)
+    told = scores_of(corpus, predictions, column, types, terminology, seed)
+    rows = rows_of(told)
     answer(
         told,
         output=output,
         out=out,
         as_table=lambda: print_scores(told, rows),
-        as_csv=lambda: print_csv(_COLUMNS, rows),
+        as_csv=lambda: print_csv(COLUMNS, rows),
     )
 
 
-def _scores(
+def scores_of(
     corpus: Path, predictions: Path, column: str | None, types: str | None, terminology: Path | None, seed: int
 ) -> dict[str, Any]:
+    """The scores of a file of predictions, with their signature, as ``--json`` writes them."""
     from ... import __version__
     from .documents import read_corpus, read_predictions
     from .scores import score
@@ -112,7 +113,7 @@ def _file(path: Path) -> str:
     return f"{path.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
 
 
-def _rows(told: dict[str, Any]) -> list[list[Any]]:
+def rows_of(told: dict[str, Any]) -> list[list[Any]]:
     """A row for each level and type, the averages first."""
     rows: list[list[Any]] = []
     entity = told["entity"] or {}
@@ -135,7 +136,7 @@ def _rows(told: dict[str, Any]) -> list[list[Any]]:
 
 def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
     """The measures by level and type, then what was left out or could not be read, and the signature."""
-    print_table(_COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
+    print_table(COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
     documents = told["documents"]
     print(
         f"{counted(documents['corpus'], 'abstract')}, {len(documents['without_prediction'])} of them without an answer;"

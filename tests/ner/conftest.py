@@ -86,6 +86,35 @@ def told() -> Told:
     return run
 
 
+def _done(words: tuple[object, ...]) -> Any:
+    return CliRunner().invoke(app, ["eval", *map(str, words), "--format", "json"], prog_name="cohortium")
+
+
+@pytest.fixture
+def run() -> Told:
+    """Runs a command of ``eval`` and gives its object."""
+
+    def run(*words: object) -> dict[str, Any]:
+        result = _done(words)
+        assert result.exit_code == 0, result.output
+        told: dict[str, Any] = json.loads(result.stdout)
+        return told
+
+    return run
+
+
+@pytest.fixture
+def refused() -> Callable[..., str]:
+    """Runs a command of ``eval`` that is refused as a wrong use, and gives what it says."""
+
+    def refused(*words: object) -> str:
+        result = _done(words)
+        assert result.exit_code == 2, result.output
+        return str(result.stderr or result.output)
+
+    return refused
+
+
 @pytest.fixture(scope="session")
 def authors() -> Callable[[str], Path]:
     """A file of the corpus beside the checkout; the test is skipped when it is not there."""

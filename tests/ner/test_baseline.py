@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cohortium.eval.ner.baselines.dictionary import look_up
 from cohortium.eval.ner.documents import Document, read_corpus
 from cohortium.eval.ner.terminology import Terminology, find_folder, read_terminology
 from cohortium.eval.ner.types import vocabulary
@@ -18,7 +19,7 @@ from cohortium.ingest.coral.schema import schema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from ner_baseline import LABELS, look_up, read_by_reader
+from ner_baseline import LABELS, read_by_reader
 
 LISTS = Terminology(
     {
