@@ -1,10 +1,9 @@
-"""Two baselines on NeuroTrialNER, each scored by ``eval ner``: the reader of notes as it is, and look-up in lists.
+"""The reader of notes as it is, on NeuroTrialNER, scored by ``eval ner``.
 
-    python benchmarks/ner_baseline.py --corpus ct_neuro_dev_merged_153.csv [--system dictionary] [--csv OUT]
+    python benchmarks/ner_baseline.py --corpus ct_neuro_dev_merged_153.csv [--csv OUT]
 
-``reader``: the mentions of ``cohortium.read``, their labels mapped by ``ner_labels.toml``. ``dictionary``: words and
-pairs of words that the corpus's lists of drugs and conditions have, as in section 4.1 of the paper ("RegEx-Dict");
-needs the folder ``terminology``. Without ``--csv`` the predictions are kept in a temporary folder.
+The mentions of ``cohortium.read``, their labels mapped by ``ner_labels.toml``. Without ``--csv`` the predictions are
+kept in a temporary folder. The paper's own baselines are ``cohortium eval ner-baseline``.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ import csv
 import json
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from signature import command_line, markdown, signature
 
 import cohortium
-from cohortium.eval.ner.baselines.dictionary import look_up
 from cohortium.eval.ner.documents import Document, read_corpus, read_predictions
 from cohortium.eval.ner.scores import score
 from cohortium.eval.ner.terminology import find_folder, no_terminology, read_terminology
@@ -43,12 +41,12 @@ def read_by_reader(document: Document) -> list[tuple[int, int, str, str]]:
     return sorted(kept)
 
 
-def write(path: Path, column: str, documents: Sequence[Document], answer: Callable[[Document], object]) -> None:
+def write(path: Path, column: str, documents: Sequence[Document]) -> None:
     """A table of predictions in the authors' format: ``nct_id``, ``text`` and the column."""
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["nct_id", "text", column])
-        rows.writerows([one.id, one.text, repr(answer(one))] for one in documents)
+        rows.writerows([one.id, one.text, repr(read_by_reader(one))] for one in documents)
 
 
 def table(told: dict[str, Any]) -> str:
@@ -72,19 +70,15 @@ def main() -> None:
     """Predict, score, print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--system", choices=("reader", "dictionary"), default="reader")
     parser.add_argument("--csv", type=Path, help="keep the predictions here")
     parser.add_argument("--json", type=Path, help="also write the scores here")
     given = parser.parse_args()
     corpus = read_corpus(given.corpus)
     folder = find_folder(given.corpus)
     lists = read_terminology(folder) if folder else no_terminology()
-    # By the name under which the vocabulary knows that it looks for two types alone.
-    column = f"ner_prediction_{'regex' if given.system == 'dictionary' else 'reader'}_normalized"
     with tempfile.TemporaryDirectory() as kept:
-        path = given.csv or Path(kept) / f"{given.system}.csv"
-        documents = list(corpus.documents.values())
-        write(path, column, documents, read_by_reader if given.system == "reader" else lambda one: look_up(one, lists))
+        path = given.csv or Path(kept) / "reader.csv"
+        write(path, "ner_prediction_reader_normalized", list(corpus.documents.values()))
         predictions = read_predictions(path, corpus)
     told = score(corpus, predictions, lists).as_dict()
     told["signature"] = signature(command_line(), 0)

@@ -1,4 +1,4 @@
-"""The baselines of ``benchmarks/ner_baseline.py``: look-up in lists, and the reader's labels as the corpus's types."""
+"""Look-up in lists as a baseline, and the reader's labels as the corpus's types (``benchmarks/ner_baseline.py``)."""
 
 from __future__ import annotations
 
