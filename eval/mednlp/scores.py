@@ -71,7 +71,7 @@ def score(
 
     def measured(only: Sequence[str], level: str, policy: str) -> dict[str, Any]:
         def of(weights: bool) -> dict[str, Any]:
-            return _measures(
+            return measures(
                 [
                     credit(report, _entities(found, report), only, level, policy, known if weights else None)
                     for report in gold.reports.values()
@@ -93,15 +93,12 @@ def _entities(found: Reports, report: Report) -> Sequence[Any]:
     return () if other is None else other.entities
 
 
-def _measures(reports: Sequence[Credit], seed: int) -> dict[str, Any]:
+def measures(reports: Sequence[Credit], seed: int) -> dict[str, Any]:
     """Precision, recall and F1 of the sums, and the interval of the F1; None where neither side has an entity."""
-    table = np.array([(one.predicted, one.predictions, one.recalled, one.gold) for one in reports], dtype=np.float64)
+    table = _table(reports)
     total = sum(reports, Credit())
     (precision,), (recall,), (f1,) = _rates(table.sum(axis=0, keepdims=True))
-    number = len(reports)
-    drawn = np.random.default_rng(seed).integers(0, number, size=(RESAMPLES, number))
-    weights = np.stack([np.bincount(draw, minlength=number) for draw in drawn])
-    bounds = between(_rates(weights @ table)[2])
+    bounds = between(_rates(_drawn(len(reports), seed) @ table)[2])
     defined = total.predictions or total.gold
     return {
         "precision": float(precision) if defined else None,
@@ -111,6 +108,34 @@ def _measures(reports: Sequence[Credit], seed: int) -> dict[str, Any]:
         "predictions": total.predictions,
         "gold": total.gold,
     }
+
+
+def f1_difference(first: Sequence[Credit], second: Sequence[Credit], seed: int) -> dict[str, Any]:
+    """The F1 of one system less that of another over the same reports, in the same order, and its interval: each draw
+    takes the same reports of both. None where one of the two is undefined. ValueError if their numbers differ."""
+    if len(first) != len(second):
+        raise ValueError(f"two systems are paired over the same reports, not {len(first)} and {len(second)}")
+    tables = [_table(first), _table(second)]
+    (one,), (other,) = (_rates(table.sum(axis=0, keepdims=True))[2] for table in tables)
+    weights = _drawn(len(first), seed)
+    drawn = [_rates(weights @ table)[2] for table in tables]
+    bounds = between(drawn[0] - drawn[1])
+    difference = float(one - other)
+    return {
+        "f1": None if np.isnan(difference) else difference,
+        "ci": None if bounds is None else list(bounds),
+    }
+
+
+def _table(reports: Sequence[Credit]) -> Any:
+    rows = [(one.predicted, one.predictions, one.recalled, one.gold) for one in reports]
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def _drawn(number: int, seed: int) -> Any:
+    """How often each of so many reports is drawn, a row a draw; the same for the same seed."""
+    drawn = np.random.default_rng(seed).integers(0, number, size=(RESAMPLES, number))
+    return np.stack([np.bincount(draw, minlength=number) for draw in drawn])
 
 
 def _rates(sums: Any) -> tuple[Any, Any, Any]:

@@ -182,7 +182,7 @@ def shuffle_segments(
     return edits
 
 
-#: The steps by the names that recipes call them.
+#: The steps by the names that augmentations call them.
 STEPS: Final[Mapping[str, Step]] = {
     "mentions": replace_mentions,
     "synonyms": replace_synonyms,
@@ -192,7 +192,7 @@ STEPS: Final[Mapping[str, Step]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class Augmentation:
     """How copies are made: ``steps``, one after the other, each with ``probability``; ``copies`` of each document.
 
     UsageError for an unknown step, a probability that is none, or no copy.
@@ -214,31 +214,33 @@ class Recipe:
 
 
 #: Each method alone, then all of them: a copy by each, and (``together``) copies that went through all.
-RECIPES: Final[Mapping[str, tuple[Recipe, ...]]] = {
-    **{name: (Recipe(name, (name,)),) for name in STEPS},
-    "all": tuple(Recipe(name, (name,)) for name in STEPS),
-    "together": (Recipe("together", ("mentions", "synonyms", "segments")),),
+AUGMENTATIONS: Final[Mapping[str, tuple[Augmentation, ...]]] = {
+    **{name: (Augmentation(name, (name,)),) for name in STEPS},
+    "all": tuple(Augmentation(name, (name,)) for name in STEPS),
+    "together": (Augmentation("together", ("mentions", "synonyms", "segments")),),
 }
 
 
-def augmented(document: AnnotatedDocument, recipe: Recipe, stock: Stock, seed: int, copy: int = 0) -> AnnotatedDocument:
+def augmented(
+    document: AnnotatedDocument, augmentation: Augmentation, stock: Stock, seed: int, copy: int = 0
+) -> AnnotatedDocument:
     """One copy of a document, the same for the same arguments. Spans that overlap are settled first, by ``flat``."""
     made = document.flat()
-    for number, name in enumerate(recipe.steps):
-        key = f"{seed}|{document.id}|{recipe.name}|{copy}|{number}|{name}"
+    for number, name in enumerate(augmentation.steps):
+        key = f"{seed}|{document.id}|{augmentation.name}|{copy}|{number}|{name}"
         chance = random.Random(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big"))
-        made = rewritten(made, STEPS[name](made, stock, chance, recipe.probability))
-    return rewritten(made, (), f"{document.id}#{recipe.name}-{copy + 1}")
+        made = rewritten(made, STEPS[name](made, stock, chance, augmentation.probability))
+    return rewritten(made, (), f"{document.id}#{augmentation.name}-{copy + 1}")
 
 
 def multiplied(
-    documents: Sequence[AnnotatedDocument], recipes: Sequence[Recipe], stock: Stock, seed: int = 0
+    documents: Sequence[AnnotatedDocument], augmentations: Sequence[Augmentation], stock: Stock, seed: int = 0
 ) -> tuple[AnnotatedDocument, ...]:
     """The documents as they are, then their copies; a copy in which nothing has changed is left out."""
     copies = [
-        augmented(document, recipe, stock, seed, copy)
-        for recipe in recipes
-        for copy in range(recipe.copies)
+        augmented(document, augmentation, stock, seed, copy)
+        for augmentation in augmentations
+        for copy in range(augmentation.copies)
         for document in documents
     ]
     known = {(one.text, one.flat().spans) for one in documents}

@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohortium.eval.corpora.corpus import AnnotatedDocument, LabelledSpan
-from cohortium.eval.training.augment import RECIPES, STEPS, Recipe, Stock, augmented, multiplied, word_synonyms
+from cohortium.eval.training.augment import (
+    AUGMENTATIONS,
+    STEPS,
+    Augmentation,
+    Stock,
+    augmented,
+    multiplied,
+    word_synonyms,
+)
 from cohortium.eval.training.rewriting import Edit, cut, rewritten, sentences
 from cohortium.ingest.tagging.words import word_spans
 from cohortium.kb.concepts import ConceptTable
@@ -41,8 +49,8 @@ def documents(draw: st.DrawFn) -> AnnotatedDocument:
     return document_of(text, spans, f"n{draw(st.integers(0, 3))}")
 
 
-RECIPE = st.builds(
-    Recipe,
+AUGMENTATION = st.builds(
+    Augmentation,
     st.just("any"),
     st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=3).map(tuple),
     st.sampled_from([0.2, 0.7, 1.0]),
@@ -66,23 +74,23 @@ def check(document: AnnotatedDocument) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(documents(), min_size=1, max_size=3), RECIPE, st.integers(0, 5))
-def test_copies_keep_their_form(corpus: list[AnnotatedDocument], recipe: Recipe, seed: int) -> None:
+@given(st.lists(documents(), min_size=1, max_size=3), AUGMENTATION, st.integers(0, 5))
+def test_copies_keep_their_form(corpus: list[AnnotatedDocument], augmentation: Augmentation, seed: int) -> None:
     """A copy has the labels of its document in their order, its words cover the text as words are read, its mentions
     are of the stock; the document itself is as it was; the same seed gives the same copy."""
     stock = Stock.of(corpus)
     for document in corpus:
         before = repr(document)
-        copy = augmented(document, recipe, stock, seed)
+        copy = augmented(document, augmentation, stock, seed)
         check(copy)
         assert list(copy.words) == word_spans(copy.text)
         assert [one.label for one in copy.spans] == [one.label for one in document.flat().spans]
         assert len(copy.entities()) <= len(copy.spans)
         assert repr(document) == before
-        assert augmented(document, recipe, stock, seed) == copy
-        if recipe.steps == ("mentions",):
+        assert augmented(document, augmentation, stock, seed) == copy
+        if augmentation.steps == ("mentions",):
             assert all(copy.text[one.start : one.end] in stock.mentions[one.label] for one in copy.spans)
-        if set(recipe.steps) == {"segments"}:
+        if set(augmentation.steps) == {"segments"}:
             assert sorted(copy.text) == sorted(document.text)
             for one, other in zip(copy.spans, document.flat().spans, strict=True):
                 assert sorted(copy.text[one.start : one.end]) == sorted(document.text[other.start : other.end])
@@ -141,7 +149,7 @@ def test_a_mention_becomes_another_of_its_label() -> None:
     one = document_of("CT showed fever", [(0, 2, "t-test"), (10, 15, "d")], "a")
     other = document_of("MRI showed ascites", [(0, 3, "t-test"), (11, 18, "d")], "b")
     stock = Stock.of([one, other])
-    copy = augmented(one, Recipe("r", ("mentions",), 1.0), stock, 0)
+    copy = augmented(one, Augmentation("r", ("mentions",), 1.0), stock, 0)
     assert copy.text == "MRI showed ascites"
     assert copy.id == "a#r-1"
 
@@ -152,15 +160,15 @@ def test_synonyms_come_from_the_ontology_and_the_list() -> None:
     document = document_of("Showed dyspnea", [(7, 14, "d")])
     concepts = ConceptTable.from_files()
     stock = Stock.of([document], concepts)
-    copy = augmented(document, Recipe("r", ("synonyms",), 1.0), stock, 1)
+    copy = augmented(document, Augmentation("r", ("synonyms",), 1.0), stock, 1)
     first, _, rest = copy.text.partition(" ")
     assert first in {"Revealed", "Demonstrated", "Disclosed", "Displayed"}
     names = {name.casefold() for name in concepts.names(concepts.lookup("dyspnea")[0])}
     assert rest.casefold() in names - {"dyspnea"}
     other = Stock.of([document], concepts, {"d": ["drug"]})
-    assert augmented(document, Recipe("r", ("synonyms",), 1.0), other, 1).text.endswith(" dyspnea")
+    assert augmented(document, Augmentation("r", ("synonyms",), 1.0), other, 1).text.endswith(" dyspnea")
     inside = document_of("showed", [(0, 6, "d")])
-    assert augmented(inside, Recipe("r", ("synonyms",), 1.0), Stock.of([inside]), 1).text == "showed"
+    assert augmented(inside, Augmentation("r", ("synonyms",), 1.0), Stock.of([inside]), 1).text == "showed"
 
 
 def test_without_an_ontology_mentions_have_no_synonyms() -> None:
@@ -174,7 +182,7 @@ def test_tokens_keep_their_place_in_a_mention() -> None:
         document_of("heart failure worse", [(0, 13, "d")], "a"),
         document_of("renal disease better", [(0, 13, "d")], "b"),
     ]
-    copy = augmented(corpus[0], Recipe("r", ("tokens",), 1.0), Stock.of(corpus), 3)
+    copy = augmented(corpus[0], Augmentation("r", ("tokens",), 1.0), Stock.of(corpus), 3)
     first, second, third = copy.text.split()
     assert first in {"heart", "renal"}
     assert second in {"failure", "disease"}
@@ -187,7 +195,7 @@ def test_shuffling_keeps_words_in_their_segment_and_sentence() -> None:
     document = document_of(text, [(6, 10, "d")])
     seen = set()
     for seed in range(12):
-        copy = augmented(document, Recipe("r", ("segments",), 1.0), Stock(), seed)
+        copy = augmented(document, Augmentation("r", ("segments",), 1.0), Stock(), seed)
         seen.add(copy.text)
         line, other = copy.text.split("\n")
         before, behind = line.split(" MASS ")
@@ -200,9 +208,9 @@ def test_empty_documents_and_no_mentions() -> None:
     """A document without words, and one without mentions, go through every step."""
     empty, plain = document_of("", []), document_of("nothing of note", [])
     stock = Stock.of([empty, plain])
-    for recipe in [one for recipes in RECIPES.values() for one in recipes]:
-        assert augmented(empty, recipe, stock, 0).text == ""
-        check(augmented(plain, recipe, stock, 0))
+    for augmentation in [one for augmentations in AUGMENTATIONS.values() for one in augmentations]:
+        assert augmented(empty, augmentation, stock, 0).text == ""
+        check(augmented(plain, augmentation, stock, 0))
     assert Stock.of([]) == Stock(words=word_synonyms())
 
 
@@ -211,7 +219,9 @@ def test_multiplied_keeps_the_documents_in_front() -> None:
     one = document_of("CT showed fever", [(0, 2, "t-test"), (10, 15, "d")], "a")
     other = document_of("MRI showed ascites", [(0, 3, "t-test"), (11, 18, "d")], "b")
     lone = document_of("...", [], "c")
-    made = multiplied([one, other, lone], [Recipe("r", ("mentions",), 1.0, copies=2)], Stock.of([one, other, lone]))
+    made = multiplied(
+        [one, other, lone], [Augmentation("r", ("mentions",), 1.0, copies=2)], Stock.of([one, other, lone])
+    )
     assert made[:3] == (one, other, lone)
     assert len({document.id for document in made}) == len(made)
     assert all(document.id.startswith(("a#", "b#")) for document in made[3:])
@@ -224,7 +234,7 @@ def test_multiplied_keeps_the_documents_in_front() -> None:
 def test_recipes_that_mean_nothing_are_refused(steps: tuple[str, ...], probability: float, copies: int) -> None:
     """An unknown step, none at all, a probability that is none, no copy: a clear error."""
     with pytest.raises(UsageError, match="augmentation"):
-        Recipe("r", steps, probability, copies)
+        Augmentation("r", steps, probability, copies)
 
 
 def test_word_groups_are_symmetric_and_of_single_words() -> None:
@@ -254,5 +264,5 @@ def test_chance_is_not_shared() -> None:
     expected = random.random()
     random.seed(5)
     one = document_of("CT showed fever and fever", [(0, 2, "t"), (10, 15, "d"), (20, 25, "d")])
-    augmented(one, Recipe("r", tuple(STEPS), 1.0), Stock.of([one]), 0)
+    augmented(one, Augmentation("r", tuple(STEPS), 1.0), Stock.of([one]), 0)
     assert random.random() == expected
