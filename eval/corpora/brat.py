@@ -46,7 +46,9 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
             problems.append(Unread(stem.name, f"{error}; left out"))
             continue
         files += (text.file, ann.file)
-        documents.append(of_text(stem.name, text.text, _spans(annotations.name, ann.text, text.text, problems)))
+        written, spans, told = _placed(annotations.name, ann.text, text.text)
+        documents.append(of_text(stem.name, written, spans))
+        problems += told
     if not documents:
         told = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
         raise UsageError(f"no annotated document in '{path}'{told}. Hint: NAME.txt with NAME.ann beside it")
@@ -62,6 +64,19 @@ def _pairs(path: Path) -> list[Path]:
         return [path.with_suffix("")]
     found = {one.parent / one.stem for one in path.iterdir() if one.suffix in (".txt", ".ann") and one.is_file()}
     return sorted(found)
+
+
+def _placed(name: str, ann: str, text: str) -> tuple[str, list[LabelledSpan], list[Unread]]:
+    """The text as its annotations count it, their spans, and what fails.
+
+    Some programs turn line ends into those of Windows when they copy a file, and every place behind shifts: then the
+    text is taken with plain ones, where more annotations fit it so.
+    """
+    readings = []
+    for written in dict.fromkeys((text, text.replace("\r\n", "\n"))):
+        problems: list[Unread] = []
+        readings.append((written, _spans(name, ann, written, problems), problems))
+    return min(readings, key=lambda one: len(one[2]))
 
 
 def _spans(name: str, ann: str, text: str, problems: list[Unread]) -> list[LabelledSpan]:

@@ -68,6 +68,8 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
             named = cells[1] if len(cells) > 2 and not _NOTHING.fullmatch(cells[1]) else ""
             continue
         tag = plain_tag(cells[-1]) if len(cells) > 1 else None
+        if tag is None and line.startswith("#"):
+            continue  # a remark, as some files have it before a sentence
         if tag is None:
             reason = "no tag beside the token" if len(cells) == 1 else "the last column is no tag (O, B-X or I-X)"
             problems.append(Unread(f"{path.name}, line {number}", f"{reason}; taken as a word without entity"))

@@ -13,8 +13,10 @@ from typing import Final
 #: Words of a shingle; and of two texts, the share of the shorter one's shingles that makes them nearly equal.
 RUN: Final = 5
 NEARLY: Final = 0.8
-#: A run that so many different texts share is boilerplate: it tells of no two of them that they are alike.
+#: A run that more texts than these share is compared among neighbours alone, so that cost stays linear: texts that are
+#: all alike are linked from one to the next, and boilerplate does not make any two of them so.
 _BOILERPLATE: Final = 100
+_NEIGHBOURS: Final = 5
 #: Texts of fewer words are alike only when equal.
 _SHORTEST: Final = 2 * RUN
 _WORD: Final = re.compile(r"\w+")
@@ -66,8 +68,13 @@ def alike(texts: Sequence[str], nearly: float = NEARLY) -> Iterator[Pair]:
             holders[run].append(number)
     shared: Counter[tuple[int, int]] = Counter()
     for numbers in holders.values():
-        if 1 < len(numbers) <= _BOILERPLATE:
-            shared.update(combinations(sorted(numbers), 2))
+        ordered = sorted(numbers)
+        if len(ordered) <= _BOILERPLATE:
+            shared.update(combinations(ordered, 2))
+        else:
+            shared.update(
+                pair for step in range(1, _NEIGHBOURS + 1) for pair in zip(ordered, ordered[step:], strict=False)
+            )
     for (one, other), count in sorted(shared.items()):
         share = count / min(len(runs[one]), len(runs[other]))
         if share >= nearly:

@@ -129,7 +129,13 @@ def _document(id: str, row: Row, where: str, problems: list[Unread]) -> Annotate
         return document if judged is None else replace(document, judged=tuple(judged))
     tokens, tags = _first(row, TOKENS), _first(row, TAGS)
     if not _strings(tokens) or not _strings(tags):
-        problems.append(Unread(where, "neither tokens with tags nor a text with spans; left out"))
+        numbered = _strings(tokens) and isinstance(tags, list) and any(isinstance(one, int) for one in tags)
+        reason = (
+            "its tags are numbers, without their names"
+            if numbered
+            else "neither tokens with tags nor a text with spans"
+        )
+        problems.append(Unread(where, f"{reason}; left out"))
         return None
     if len(tokens) != len(tags):
         problems.append(Unread(where, f"{len(tags)} tags for {len(tokens)} tokens; left out"))

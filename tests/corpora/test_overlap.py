@@ -39,6 +39,13 @@ def test_equal_texts_are_links_and_texts_without_words_are_like_none() -> None:
     assert clusters(0, iter(())) == []
 
 
+def test_many_copies_of_one_form_are_one_cluster() -> None:
+    """Three hundred letters that differ in a name are alike, though every run of theirs is everybody's."""
+    letters = [f"Dear {'abcdefghij'[n % 10]}{n} , {LONG}" for n in range(300)]
+    pairs = alike([*letters, "A letter that says something else altogether about nobody whom we know."])
+    assert clusters(301, ((one.first, one.second) for one in pairs)) == [0] * 300 + [300]
+
+
 def test_copies_are_told_by_both_ids() -> None:
     """The same id, the same text under another id, and a text that holds another with words around it."""
     first = of("train", a=LONG, b="Something else was written here about nobody in particular, and long ago.", c="X")

@@ -79,6 +79,13 @@ def test_lines_of_windows_are_lines(put: Put) -> None:
     ]
 
 
+def test_remarks_between_sentences_are_passed_over(put: Put) -> None:
+    """A line that begins with # and is no token with its tag says nothing; the sign itself may be a token."""
+    corpus = read_annotated(put("x.conll", "# id 7 domain=toy\n# O\n1 O\ncough B-S\n"))
+    assert corpus.documents[0].text == "# 1 cough"
+    assert not corpus.problems
+
+
 # --- BRAT -------------------------------------------------------------------------------------------------------------
 
 TEXT = "Invented case.\nThe granular (rare) cell tumor grew. Caution für alle."
@@ -122,6 +129,17 @@ def test_a_brat_annotation_that_fails_is_told(put: Put) -> None:
     assert told(corpus) == [[("tumor", "Disease")]]
     assert [one.place for one in corpus.problems] == [f"one.ann, line {number}" for number in (2, 3, 4, 5, 6)]
     assert not any("tumor" in one.reason for one in corpus.problems)
+
+
+def test_line_ends_that_a_copy_changed_do_not_shift_places(put: Put) -> None:
+    """Where the places count one sign for a line end and the text has two, the text is read with one; where they count
+    two, as it is."""
+    put("a/one.txt", TEXT.replace("\n", "\r\n"))
+    for start in (40, 41):
+        corpus = read_annotated(put("a/one.ann", f"T1\tDisease {start} {start + 5}\ttumor\n"))
+        assert told(corpus) == [[("tumor", "Disease")]]
+        assert not corpus.problems
+        assert len(corpus.documents[0].text) == len(TEXT) + start - 40
 
 
 def test_brat_files_without_partner_are_told(put: Put) -> None:
@@ -202,10 +220,12 @@ def test_rows_that_say_nothing_are_told(put: Put) -> None:
         '{"id": "c", "title": "x"}',
         '{"id": "a", "tokens": ["z"], "ner_tags": ["O"]}',
         '{"id": "d", "tokens": ["x"], "ner_tags": ["cat"]}',
+        '{"id": "e", "tokens": ["x"], "ner_tags": [1]}',
     ]
     corpus = read_annotated(put("x.jsonl", "\n".join(lines)))
     assert [one.id for one in corpus.documents] == ["a", "d"]
-    assert [one.place for one in corpus.problems] == [f"x.jsonl, line {number}" for number in (2, 3, 4, 5, 6)]
+    assert [one.place for one in corpus.problems] == [f"x.jsonl, line {number}" for number in range(2, 8)]
+    assert corpus.problems[-1].reason.startswith("its tags are numbers")
 
 
 # --- the door ---------------------------------------------------------------------------------------------------------
