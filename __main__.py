@@ -17,6 +17,7 @@ from . import __version__
 from .engine.commands import COMMANDS as ENGINE_COMMANDS
 from .eval.benchmark.command import COMMANDS as BENCH_COMMANDS
 from .eval.commands import COMMANDS as EVAL_COMMANDS
+from .eval.training.command import COMMANDS as TRAIN_COMMANDS
 from .eval.verify.command import COMMANDS as PROOF_COMMANDS
 from .ingest.commands import COMMANDS as INGEST_COMMANDS
 from .kb.errors import CohortiumError
@@ -27,7 +28,6 @@ INTERRUPTED = 130
 
 #: Commands that are planned, with the part of the project that brings each.
 LATER = {
-    "train": "training of recognisers",
     "check": "the care of knowledge bases",
     "export": "the exchange of knowledge bases",
     "diff": "the comparison of two knowledge bases",
@@ -117,6 +117,11 @@ for _name, _command in BENCH_COMMANDS:
 for _name, _part in BENCH_LATER.items():
     _add_later(_bench, _name, _part)
 app.add_typer(_bench, name="bench")
+
+_train = typer.Typer(help="Train recognisers of mentions.", no_args_is_help=True)
+for _name, _command in TRAIN_COMMANDS:
+    _train.command(_name)(_command)
+app.add_typer(_train, name="train")
 
 _ontology = typer.Typer(help="Look into the ontology, check it, add to it.", no_args_is_help=True)
 for _name, _command in ONTOLOGY_COMMANDS:

@@ -1,0 +1,139 @@
+"""Which corpora a recogniser learns from: a recipe of several, or the paths of one command line.
+
+A recipe is a TOML file: ``name``, ``types``, and tables ``[[train]]`` and ``[[dev]]``. Each of these has a ``path``
+(below the folder of data) and may have: ``map``, how labels become types (see ``eval/corpora/maps``); ``groups``, the
+beginnings of the groups (patients) that are taken; ``part`` of the documents, by a file of ``ids`` or by the ``share``
+that is held aside as ``dev``; ``silver``, to take the labels from our own reader of notes.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ...kb.errors import UsageError
+from ..corpora.corpus import AnnotatedCorpus
+from ..corpora.label_maps import label_map
+from ..corpora.reading import read_annotated
+from ..corpora.splits import Split, split
+from .examples import TrainingPart
+from .silver import silver_part
+
+_KEYS: Final = frozenset({"path", "map", "groups", "ids", "part", "share", "form", "silver"})
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is learned from and what is held aside to tell when to stop; each part with the types that it annotates."""
+
+    train: tuple[TrainingPart, ...]
+    development: tuple[TrainingPart, ...]
+    types: tuple[str, ...]
+    name: str = ""
+    told: dict[str, Any] = field(default_factory=dict)
+
+
+def read_recipe(path: Path, data: Path | None) -> Recipe:
+    """The recipe in a file, its corpora read. ``data``: the folder that its paths lie in (else the recipe's own).
+
+    UsageError for a file that is no recipe, a key that is none, or a corpus that cannot be read.
+    """
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read the recipe '{path}': {error}") from error
+    folder = data or path.parent
+    train = [_part(one, folder, path) for one in told.get("train", ())]
+    development = [_part(one, folder, path) for one in told.get("dev", ())]
+    if not train or not development:
+        raise UsageError(f"the recipe '{path}' needs [[train]] and [[dev]] with a path each")
+    return recipe_of(train, development, tuple(told.get("types", ())), str(told.get("name", path.stem)))
+
+
+def _part(told: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
+    if unknown := sorted(set(told) - _KEYS):
+        raise UsageError(f"the recipe '{recipe}' has the key '{unknown[0]}'. Hint: {', '.join(sorted(_KEYS))}")
+    if not isinstance(told.get("path"), str):
+        raise UsageError(f"a corpus of the recipe '{recipe}' has no path")
+    path = folder / told["path"]
+    part = silver_part(path) if told.get("silver") else part_of(path, told.get("map"), told.get("form"))
+    corpus = part.corpus
+    if "groups" in told:
+        begins = tuple(told["groups"])
+        corpus = corpus.only(one.id for one in corpus.documents if one.group.startswith(begins))
+    if "ids" in told:
+        corpus = _side(Split.read(folder / told["ids"]), corpus, told, recipe)
+    if "share" in told:
+        share = float(told["share"])
+        corpus = _side(split(corpus, {"train": 1 - share, "dev": share}), corpus, told, recipe)
+    return TrainingPart(corpus, part.types)
+
+
+def _side(parts: Split, corpus: AnnotatedCorpus, told: dict[str, Any], recipe: Path) -> AnnotatedCorpus:
+    sides = parts.of(corpus)
+    wanted = told.get("part", "train")
+    if wanted not in sides:
+        raise UsageError(f"the recipe '{recipe}' asks for the part '{wanted}'. Hint: {', '.join(sides)}")
+    return sides[wanted]
+
+
+def part_of(path: Path, by: str | None, form: str | None = None) -> TrainingPart:
+    """A corpus as it is learned from: its labels as they are, or by a map (a name of ours, or a file)."""
+    corpus = read_annotated(path, form)
+    if by is None:
+        return TrainingPart(corpus, frozenset(corpus.labels()))
+    known = label_map(by)
+    return TrainingPart(known.applied(corpus), known.annotates)
+
+
+def recipe_of(
+    train: Sequence[TrainingPart], development: Sequence[TrainingPart], types: Sequence[str] = (), name: str = ""
+) -> Recipe:
+    """A recipe of parts. ``types``: what is to be found; without them all that the training parts name.
+
+    UsageError where a type that is asked for has no entity to learn from.
+    """
+    named = {label for part in train for label in part.corpus.labels()}
+    wanted = tuple(types) or tuple(sorted(named))
+    if missing := [one for one in wanted if one not in named]:
+        raise UsageError(
+            f"no entity of the type '{missing[0]}' to learn from. Hint: the corpora have {', '.join(sorted(named))}"
+        )
+    if not wanted:
+        raise UsageError("the corpora have no entities to learn from. Hint: --map, or another --train")
+
+    def kept(part: TrainingPart) -> TrainingPart:
+        return TrainingPart(part.corpus.relabelled({one: one for one in wanted}), part.types & frozenset(wanted))
+
+    return Recipe(
+        tuple(map(kept, train)),
+        tuple(map(kept, development)),
+        wanted,
+        name,
+        {"train": [_told(one.corpus) for one in train], "dev": [_told(one.corpus) for one in development]},
+    )
+
+
+def _told(corpus: AnnotatedCorpus) -> dict[str, Any]:
+    """What a signature says of a corpus: name, size, and the sums of its files."""
+    return {
+        "name": corpus.name,
+        "documents": len(corpus),
+        "entities": sum(corpus.labels().values()),
+        "files": {one.name: one.sha256[:12] for one in corpus.files},
+    }
+
+
+def without_share(
+    parts: Sequence[TrainingPart], share: float, seed: int
+) -> tuple[list[TrainingPart], list[TrainingPart]]:
+    """(training, development): a share of each corpus's documents is held aside; copies of a text are not parted."""
+    kept, aside = [], []
+    for part in parts:
+        sides = split(part.corpus, {"train": 1 - share, "dev": share}, seed=seed).of(part.corpus)
+        kept.append(TrainingPart(sides["train"], part.types))
+        aside.append(TrainingPart(sides["dev"], part.types))
+    return kept, aside

@@ -1,0 +1,175 @@
+"""A whole training: base, adaptation, training, scores, the model directory with its card."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from ... import __version__
+from ...ingest.optional import versions
+from ...ingest.tagging.features import Featurizer
+from ...ingest.tagging.labels import LabelSet
+from ...ingest.tagging.model_card import Material, ModelCard, as_json
+from ...ingest.tagging.model_directory import CARD, ModelDirectory
+from ...ingest.tagging.network import Network
+from ...kb.errors import UsageError
+from ..corpora.licences import licence_of
+from .adapt import AdaptationSettings, adapt, texts_in
+from .bases import UNTOLD, Base, base_of
+from .examples import examples_of
+from .export import write_model
+from .loop import Epoch, Trained, Training
+from .recipe import Recipe
+from .settings import TrainingSettings
+from .span_scores import scores_of
+
+ADAPTED: Final = "adapted"
+WORK: Final = ".training"
+_LIBRARIES: Final = ("torch", "transformers", "tokenizers", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Who is told how it goes: a step's name, an epoch, the share of an epoch that is done."""
+
+    step: Callable[[str], None] = lambda _: None
+    epoch: Callable[[Epoch], None] = lambda _: None
+    advanced: Callable[[float], None] = lambda _: None
+
+
+def refuse_model(out: Path) -> None:
+    """UsageError where a model stands: weeks of work must not be written over by a slip."""
+    if (out / CARD).exists():
+        raise UsageError(f"there is a model in '{out}'. Hint: another --out, or remove it")
+
+
+def train(
+    recipe: Recipe,
+    settings: TrainingSettings,
+    out: Path,
+    *,
+    base: Path | None = None,
+    adapt_to: Path | None = None,
+    adaptation: AdaptationSettings | None = None,
+    heard: Heard = Heard(),
+    command: str = "",
+) -> ModelDirectory:
+    """Train a recogniser and write its directory to ``out``; a run that was stopped goes on where it was.
+
+    UsageError for a base or corpora that cannot be read or do not fit. What is half done lies beside ``out``, in a
+    folder of its name with ``.training`` behind it, which the finished run removes.
+    """
+    refuse_model(out)
+    began = time.monotonic()
+    work = out.with_name(out.name + WORK)
+    work.mkdir(parents=True, exist_ok=True)
+    labels = LabelSet(recipe.types)
+    torch.manual_seed(settings.seed)
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    heard.step("reading the base")
+    begun = base_of(base, labels, settings)
+    adapted = None
+    if adapt_to is not None:
+        if begun.encoder is None or begun.tokenizer is None:
+            raise UsageError("only an encoder can be adapted. Hint: --base DIR of a Hugging Face encoder")
+        heard.step("adapting the encoder")
+        adapted = adapt(
+            begun.encoder,
+            begun.tokenizer,
+            texts_in(adapt_to),
+            adaptation or AdaptationSettings(device=settings.device, precision=settings.precision, seed=settings.seed),
+            work / ADAPTED,
+            told=lambda step, of, _: heard.advanced(step / of),
+        )
+        torch.manual_seed(settings.seed)
+    network = Network(begun.network, begun.encoder)
+    if begun.weights is not None:
+        network.load_state_dict(begun.weights, strict=False)
+    featurizer = Featurizer(network.settings.inputs, begun.tokenizer, settings.window)
+    heard.step("training")
+    examples = examples_of(recipe.train, labels, featurizer, settings.balance)
+    training = Training(settings, network, labels, featurizer, work, heard.epoch, heard.advanced)
+    trained = training.run(examples, recipe.development)
+    heard.step("scoring")
+    scores = _scores(training, recipe)
+    signature = {
+        "cohortium": __version__,
+        "command": command,
+        "base": begun.name,
+        "settings": settings.as_dict(),
+        **({"adaptation": asdict(adapted)} if adapted else {}),
+        "corpora": recipe.told,
+        "epochs": [asdict(one) for one in trained.epochs],
+        "best_epoch": trained.best.number if trained.best else 0,
+        "seconds": round(time.monotonic() - began, 1),
+        "libraries": versions(*_LIBRARIES),
+    }
+    heard.step("writing the model")
+    card = _card(out, recipe, labels, trained, featurizer, scores, signature, _materials(recipe, begun))
+    write_model(out, trained.network, card, begun.tokenizer)
+    made = ModelDirectory.open(out)
+    shutil.rmtree(work, ignore_errors=True)
+    return made
+
+
+def _scores(training: Training, recipe: Recipe) -> dict[str, Any]:
+    """Exact entity scores on each development corpus, of the types that it annotates."""
+    told: dict[str, Any] = {}
+    for part in recipe.development:
+        gold = [[one for one in document.entities() if one[2] in part.types] for document in part.corpus.documents]
+        found = [[one for one in some if one[2] in part.types] for some in training.entities(part.corpus.documents)]
+        told[part.corpus.name] = scores_of(gold, found, sorted(part.types))
+    return told
+
+
+def _card(
+    out: Path,
+    recipe: Recipe,
+    labels: LabelSet,
+    trained: Trained,
+    featurizer: Featurizer,
+    scores: dict[str, Any],
+    signature: dict[str, Any],
+    materials: Sequence[Material],
+) -> ModelCard:
+    decoder = trained.decoder(labels)
+    settings = trained.network.settings
+    return ModelCard.model_validate(
+        {
+            "name": recipe.name or out.name,
+            "types": labels.types,
+            "inputs": settings.inputs,
+            "network": settings.as_dict(),
+            "window": featurizer.size,
+            "margin": featurizer.margin,
+            "transitions": as_json(decoder.transitions),
+            "start": as_json(decoder.start),
+            "end": as_json(decoder.end),
+            "scores": {"exact": scores},
+            "signature": signature,
+            "materials": [one.model_dump() for one in materials],
+        }
+    )
+
+
+def _materials(recipe: Recipe, begun: Base) -> list[Material]:
+    """What the model was made from, each with its terms; those of a corpus that nobody told stay open."""
+    found = list(begun.materials)
+    for part in recipe.train:
+        terms = licence_of(part.corpus)
+        told = Material(
+            name=terms.name if terms else part.corpus.name,
+            licence=terms.licence if terms else UNTOLD,
+            source=terms.source if terms else "",
+            use="training",
+        )
+        if told not in found:
+            found.append(told)
+    return found
