@@ -46,9 +46,9 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
             problems.append(Unread(stem.name, f"{error}; left out"))
             continue
         files += (text.file, ann.file)
-        written, spans, told = _placed(annotations.name, ann.text, text.text)
+        written, spans, unread = _placed(annotations.name, ann.text, text.text)
         documents.append(of_text(stem.name, written, spans))
-        problems += told
+        problems += unread
     if not documents:
         told = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
         raise UsageError(f"no annotated document in '{path}'{told}. Hint: NAME.txt with NAME.ann beside it")
