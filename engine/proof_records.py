@@ -117,6 +117,8 @@ class Records:
             "sentence": list(mention.sentence),
             "cues": [_cue(cue, note) for cue in mention.cues],
         }
+        if mention.model:
+            self.mentions[mention_id]["probability"] = mention.confidence
 
     def note(self, note: Note) -> str:
         """The id of a note, whose record is then part of the proof."""

@@ -13,9 +13,15 @@ import typer
 from ..kb.errors import CohortiumError, NothingStored, UsageError
 from ..kb.terminal import Format, answer, check_output, counted, print_json, print_table, value_text
 
+#: The model of the commands that read; the figures for it stand in docs/learned_recognition.md.
+DEFAULT_MODEL: Final = "none"
 OntologyOption = Annotated[
     Path | None,
     typer.Option("--ontology", metavar="DIR", help="Know the concepts of this folder too (see 'ontology import')."),
+]
+ModelOption = Annotated[
+    str,
+    typer.Option("--model", metavar="DIR|shipped|none", help="A model that proposes mentions which the rules lack."),
 ]
 
 
@@ -68,6 +74,7 @@ def ingest(
         ),
     ] = False,
     ontology: OntologyOption = None,
+    model: ModelOption = DEFAULT_MODEL,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything is in quarantine.")] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
@@ -82,9 +89,13 @@ def ingest(
             raise UsageError("--abstraction is read by one process. Hint: leave out --workers")
         if ontology is not None:
             raise UsageError("--abstraction reads with the shipped ontology. Hint: leave out --ontology")
+        if model != DEFAULT_MODEL:
+            raise UsageError("--abstraction reads facts, with no model. Hint: leave out --model")
         ingest_abstraction(sources, kb, mapping, strict, output, out)
         return
-    report = run_ingest(sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict, ontology=ontology)
+    report = run_ingest(
+        sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict, ontology=ontology, model=model
+    )
     sums = report.as_dict()
     answer(sums, output=output, out=out, as_table=lambda: print_sums(sums, kb))
     if report.exit_code == NothingStored.exit_code:
@@ -156,6 +167,7 @@ def read(
     title: Annotated[str, typer.Option(help="The note's title.")] = "",
     type_: Annotated[str, typer.Option("--type", help="The note's type, for example 'pathology'.")] = "",
     ontology: OntologyOption = None,
+    model: ModelOption = DEFAULT_MODEL,
     as_json: Annotated[bool, typer.Option("--json", help="Print mentions and relations as JSON.")] = False,
     brat: Annotated[
         str,
@@ -171,7 +183,7 @@ def read(
 
     from .single import read as read_one
 
-    document = read_one(text, date, title, type_, ontology=ontology)
+    document = read_one(text, date, title, type_, ontology=ontology, model=model)
     if brat == "-":
         sys.stdout.write(document.to_brat())
         return

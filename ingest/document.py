@@ -30,6 +30,7 @@ from .lowercase import CaseRestorer
 from .mentions import MentionWriter
 from .notation.mentions import with_notations
 from .placing import Placement
+from .proposals import Proposals, RulesReading
 from .recognizers.molecular import MolecularRecognizer
 from .recognizers.performance import PerformanceRecognizer
 from .recognizers.spread import MetastasisRecognizer, NodeRecognizer
@@ -38,6 +39,8 @@ from .recognizers.trials import TrialRecognizer, with_status
 from .results import ResultBinder
 from .shape import Section, sections_of
 from .statements import statement
+from .tagging.choice import ModelChoice
+from .tagging.recognizer import PreparedRecognizer
 
 #: Minutes that tell of several patients, filed to the chart of each.
 SHARED: Final = "shared"
@@ -66,6 +69,9 @@ class Parts:
     cues: Callable[[], CueTable] = cue_table
     binder: Callable[[ConceptTable], ResultBinder] = ResultBinder
     placement: Callable[[ConceptTable, Mapping[str, Mapping[str, str]]], Placement] = Placement
+    #: Makes what proposes mentions that the rules lack, of the ontology, the kind of span that a concept makes, and the
+    #: concepts that say too little.
+    learned: Callable[[ConceptTable, Callable[[str], str], frozenset[str]], PreparedRecognizer] | None = None
 
 
 class NoteReader:
@@ -100,11 +106,21 @@ class NoteReader:
             for below in concepts.below(state)
         }
         self._writer = MentionWriter(concepts, state_of, parts.cues())
+        self.proposals: Proposals | None = None
+        if parts.learned is not None:
+            learned = parts.learned(concepts, self.lexicon.kind_of, self._unspecific)
+            self.proposals = Proposals(learned, concepts, self._placement, self._writer, self._unspecific)
 
     @classmethod
-    def from_ontology(cls, extra: Path | None = None) -> NoteReader:
-        """A reader with the shipped ontology, and with the concepts of the folder ``extra``."""
-        return cls(shipped_concepts(extra))
+    def from_ontology(cls, extra: Path | None = None, model: ModelChoice | None = None) -> NoteReader:
+        """A reader with the shipped ontology, with the concepts of the folder ``extra``, and with a model's proposals;
+        UsageError if the model cannot be loaded."""
+        return cls(shipped_concepts(extra), Parts(learned=None if model is None else model.recognizer))
+
+    def prepare(self, notes: Sequence[Note]) -> None:
+        """Let the model see notes that will be read, all at once: quicker, and no note is read otherwise for it."""
+        if self.proposals is not None:
+            self.proposals.recognizer.prepare([note.text for note in notes])
 
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:
@@ -173,6 +189,11 @@ class NoteReader:
             )
             mentions = {mention.mention_id: mention for mention in noted}
         relations += _relations(mentions.values())
+        if self.proposals is not None:
+            read = RulesReading([*spans, *spreads], events, sites, tuple(mentions.values()), document_class)
+            proposed, edges = self.proposals.of(frame, read)
+            mentions.update((mention.mention_id, mention) for mention in proposed)
+            relations += edges
         return ReadNote(note, tuple(mentions.values()), tuple(relations), document_class, topic)
 
     def side(self, text: str) -> str:
@@ -268,16 +289,17 @@ def read_text(
     targets: Sequence[tuple[int, int]] = (),
     notations: bool = False,
     ontology: Path | None = None,
+    model: ModelChoice | None = None,
 ) -> ReadNote:
     """One text read on its own. ``date``: a date or its ISO text; ValueError if it is neither. ``notations``: as of
-    :meth:`NoteReader.read`."""
+    :meth:`NoteReader.read`; ``model``: as of :meth:`NoteReader.from_ontology`."""
     if isinstance(date, str):
         date = datetime.date.fromisoformat(date)
     note = Note("", "", text, date, type, title)
-    return shared_reader(ontology).read(note, targets, notations)
+    return shared_reader(ontology, model).read(note, targets, notations)
 
 
-@lru_cache(maxsize=2)
-def shared_reader(ontology: Path | None = None) -> NoteReader:
-    """The process's reader with the shipped ontology, and with the concepts of one folder."""
-    return NoteReader.from_ontology(ontology)
+@lru_cache(maxsize=3)
+def shared_reader(ontology: Path | None = None, model: ModelChoice | None = None) -> NoteReader:
+    """The process's reader with the shipped ontology, the concepts of one folder, and one model."""
+    return NoteReader.from_ontology(ontology, model)

@@ -47,6 +47,8 @@ class Span:
     alternatives: tuple[tuple[str, str], ...] = ()
     #: Polarity that the recogniser itself read (a result word), so that context cues do not read it twice.
     decided: str = ""
+    #: The probability that a model gives it; what rules find is sure.
+    confidence: float = 1.0
 
 
 @lru_cache(maxsize=64)

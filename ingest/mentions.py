@@ -360,6 +360,7 @@ class MentionWriter:
             section,
             sentence,
             tuple(cues),
+            span.confidence,
         )
 
 

@@ -28,6 +28,7 @@ from .readers.sources import Sources
 from .reading import BatchResult, PatientNotes, Reading, shipped_reading
 from .report import IngestReport
 from .spool import Spool
+from .tagging.choice import chosen_model
 from .versions import VersionStore
 from .workers import Batch, read_all
 
@@ -171,16 +172,18 @@ def run_ingest(
     progress: bool | None = None,
     reading: Reading | None = None,
     ontology: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | None = None,
 ) -> IngestReport:
     """Read notes into the knowledge base at ``kb_path``, which is made when missing.
 
     ``mapping``: field of a note → its name in the sources. ``workers``: processes that read notes; a script that asks
     for more than one needs the usual ``if __name__ == "__main__":``. ``progress``: a bar on a terminal, None for yes.
     ``reading``: another reader than the shipped one, for tests. ``ontology``: a folder of concepts beside the shipped
-    ones, which the knowledge base keeps.
+    ones, which the knowledge base keeps. ``model``: a model directory that proposes what the rules lack, ``shipped`` or
+    ``none`` (and None).
 
-    UsageError (a source, the map, the folder), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad record
-    is none, it is counted and kept with its reason.
+    UsageError (a source, the map, a folder, a model), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad
+    record is none, it is counted and kept with its reason.
     """
     if workers < 1:
         raise UsageError(f"workers is {workers}; it is 1 or more")
@@ -188,7 +191,7 @@ def run_ingest(
     found = Sources(sources, mapping)
     extra = None if ontology is None else Path(ontology)
     concepts = shipped_concepts(extra)
-    reading = reading or shipped_reading(extra)
+    reading = reading or shipped_reading(extra, chosen_model(model))
     report = IngestReport(strict=strict)
     spool = Spool(Path(kb_path))
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import hashlib
@@ -9,13 +10,15 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import pyarrow as pa
 
 from ..kb.model import Journey, Note, content_id
 from ..kb.rows import QuarantinedRecord, StagingRows, SupersededNote
+from .proposals import probabilities
 from .readers.records import reason
+from .tagging.choice import NONE, ModelChoice
 
 #: The source of a quarantine row for a note of an earlier run that cannot be read any more; it counts as no row in.
 _HELD_BEFORE: Final = "knowledge base"
@@ -29,6 +32,14 @@ class Reader(Protocol):
 
     def build(self, patient_id: str, read_notes: list[Any]) -> Journey:
         """One patient, from what :meth:`read` gave for the notes."""
+
+
+@runtime_checkable
+class PreparingReader(Protocol):
+    """A reader that is quicker when it is told beforehand what it will read."""
+
+    def prepare(self, notes: Sequence[Note]) -> None:
+        """These notes will be read next. What :meth:`Reader.read` gives for them does not change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +56,18 @@ class Reading:
 class ShippedReader:
     """The document model and the journey of this package."""
 
-    def __init__(self, ontology: Path | None = None) -> None:
-        """``ontology``: a folder of concepts beside the shipped ones."""
+    def __init__(self, ontology: Path | None = None, model: ModelChoice | None = None) -> None:
+        """``ontology``: a folder of concepts beside the shipped ones. ``model``: one that proposes what rules lack;
+        UsageError if it cannot be loaded."""
         from .document import NoteReader
         from .journey.build import build_journey
 
-        self._notes = NoteReader.from_ontology(ontology)
+        self._notes = NoteReader.from_ontology(ontology, model)
         self._build = build_journey
+
+    def prepare(self, notes: Sequence[Note]) -> None:
+        """Let the model, if there is one, see all notes at once."""
+        self._notes.prepare(notes)
 
     def read(self, note: Note) -> Any:
         """One note, no state."""
@@ -62,17 +78,21 @@ class ShippedReader:
         return self._build(patient_id, read_notes, self._notes.concepts)
 
 
-def shipped_reading(ontology: Path | None = None) -> Reading:
+def shipped_reading(ontology: Path | None = None, model: ModelChoice | None = None) -> Reading:
     """The reading of this package, with the versions of its code and of its ontology files.
 
-    With the folder ``ontology``, its concepts are known too, and its files are part of the version.
+    With the folder ``ontology``, its concepts are known too, and its files are part of the version. So is the ``model``
+    that reads along, by name and hash, and from which probabilities its proposals count.
     """
-    make = ShippedReader if ontology is None else functools.partial(ShippedReader, ontology)
+    make = functools.partial(ShippedReader, ontology, model) if ontology or model else ShippedReader
     version = _ontology_version()
     if ontology is not None:
         added = (path for path in ontology.iterdir() if path.suffix in (".tsv", ".toml"))
         version = f"{version}+{_digest(added)}"
-    return Reading(make, (("pipeline", _pipeline_version()), ("ontology_files", version)))
+    versions = [("pipeline", _pipeline_version()), ("ontology_files", version), ("model", NONE)]
+    if model is not None:
+        versions[-1:] = [("model", model.version), ("probabilities", str(probabilities()))]
+    return Reading(make, tuple(versions))
 
 
 @functools.cache
@@ -82,6 +102,7 @@ def _pipeline_version() -> str:
 
     here = Path(__file__).parent
     files = [*here.rglob("*.py"), *here.rglob("*.toml"), *here.rglob("*.tsv"), *here.parent.glob("kb/*.py")]
+    files += [path for path in (here / "linking").rglob("*") if path.suffix in (".npz", ".json")]
     return f"{__version__}+{_digest(files)}"
 
 
@@ -142,6 +163,7 @@ def read_batch(reader: Reader, patients: Sequence[PatientNotes]) -> BatchResult:
     counts = dict.fromkeys(("stored", "unchanged", "superseding", "quarantined"), 0)
     kept: list[str] = []
     quarantined: list[tuple[str, str, str]] = []
+    _prepare(reader, patients)
     for patient in patients:
         faults: list[QuarantinedRecord] = []
         chains = _chains(patient)
@@ -162,6 +184,14 @@ def read_batch(reader: Reader, patients: Sequence[PatientNotes]) -> BatchResult:
         if journey is not None:
             _count(chains, counts)
     return BatchResult(rows.take(), counts, kept, quarantined)
+
+
+def _prepare(reader: Reader, patients: Sequence[PatientNotes]) -> None:
+    if isinstance(reader, PreparingReader):
+        chains = (chain for patient in patients for chain in _chains(patient).values())
+        # A note on which it fails is found when it is read by itself, and costs no other.
+        with contextlib.suppress(Exception):
+            reader.prepare([chain.versions[-1].note for chain in chains if chain.versions])
 
 
 def _chains(patient: PatientNotes) -> dict[str, _Chain]:

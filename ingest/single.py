@@ -26,6 +26,7 @@ from .coral.standoff import Relation as RelationLine
 from .document import NoteReader, ReadNote, read_text, shared_reader
 from .frame import Frame, resolve_overlaps
 from .shape import without_blanks
+from .tagging.choice import chosen_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,10 @@ class ReadMention:
     """A mention as outsiders see it. ``start`` and ``end`` are character offsets into the text.
 
     ``label`` is spelled as in CORAL's Table S1; ``concept`` is an id and ``name`` its preferred name (both empty when
-    the mention has no concept); ``earliest`` and ``latest`` bound its day (ISO; empty when nothing bounds it).
+    the mention has no concept: a model proposed it and could link it to none, or it was a target); ``earliest`` and
+    ``latest`` bound its day (ISO; empty when nothing bounds it).
     ``kind`` is the kind of event that the reading makes of it, or the label in small letters where it makes none.
+    ``source`` is what found it, ``confidence`` the probability that a model gives (1 for what rules read).
     ``coral``: attributes of Table S1 by name (``docs/coral.md``); those that nothing tells are left out.
     """
 
@@ -56,6 +59,7 @@ class ReadMention:
     latest: str
     section: str
     source: str
+    confidence: float = 1.0
     coral: dict[str, str] = field(default_factory=dict)
 
 
@@ -124,14 +128,16 @@ def read(
     type: str = "",
     targets: Sequence[tuple[int, int] | tuple[int, int, str]] = (),
     ontology: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | None = None,
 ) -> Document:
-    """Read one text. ``date`` is the note's own, a date or its ISO text; ``ontology`` a folder of further concepts.
+    """Read one text. ``date`` is the note's own, a date or its ISO text; ``ontology`` a folder of further concepts;
+    ``model`` a model directory that proposes mentions which the rules lack, ``shipped`` or ``none``.
 
     ``targets`` are character spans that become mentions whatever the lexicon knows, so that their context is judged;
     with a third member, an entity type of the schema, they are of that type. Without one a span that reads like a drug
     is a MedicationName, any other a Symptom.
-    UsageError when the date is none, a target lies outside the text, its type is none, or there are no concepts in the
-    folder.
+    UsageError when the date is none, a target lies outside the text, its type is none, there are no concepts in the
+    folder, or the model cannot be loaded.
     """
     if isinstance(date, str):
         try:
@@ -147,8 +153,9 @@ def read(
         spans.append((start, end))
         labels[start, end] = label[0] if label else ""
     extra = None if ontology is None else Path(ontology)
-    found = read_text(text, date, title, type, spans, notations=True, ontology=extra)
-    return document_of(found, shared_reader(extra), labels)
+    learned = chosen_model(model)
+    found = read_text(text, date, title, type, spans, notations=True, ontology=extra, model=learned)
+    return document_of(found, shared_reader(extra, learned), labels)
 
 
 def document_of(found: ReadNote, reader: NoteReader, targets: Mapping[tuple[int, int], str] | None = None) -> Document:
@@ -183,5 +190,6 @@ def _shown(one: Annotation, concepts: ConceptTable) -> ReadMention:
         latest="" if day.high >= LATEST_DAY else datetime.date.fromordinal(day.high).isoformat(),
         section=mention.section,
         source=mention.source,
+        confidence=mention.confidence,
         coral=dict(one.attributes),
     )

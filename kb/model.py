@@ -62,6 +62,9 @@ Value = str | float
 EARLIEST_DAY: Final = datetime.date(1900, 1, 1).toordinal()
 LATEST_DAY: Final = datetime.date(2199, 12, 31).toordinal()
 
+#: ``Mention.source`` of what a model proposed begins so; the name of the model follows.
+OF_MODEL: Final = "model:"
+
 #: ``Event.tumor`` of an event that belongs to all tumors of its patient (a germline finding), and to none known.
 ALL_TUMORS: Final = "*"
 NO_TUMOR: Final = ""
@@ -231,7 +234,9 @@ class Mention:
     """A span of a note with its label, concept, attributes and context.
 
     ``start``/``end`` are character offsets into ``Note.text``. ``source`` names the recogniser and its name or pattern
-    (``lexicon:ROS1``, ``pattern:tnm``). ``sentence`` is the span of the sentence around it.
+    (``lexicon:ROS1``, ``pattern:tnm``), or the model that proposed it (``model:NAME``); ``confidence`` is then the
+    probability that it gives, and the concept is empty where it could be linked to none. ``sentence`` is the span of
+    the sentence around it.
     """
 
     note_id: str
@@ -256,6 +261,16 @@ class Mention:
         return content_id(
             "mention", self.note_id, self.start, self.end, self.kind, self.concept, sorted(self.attributes.items())
         )
+
+    @property
+    def model(self) -> str:
+        """The name of the model that proposed it; empty for what rules read."""
+        return self.source[len(OF_MODEL) :] if self.source.startswith(OF_MODEL) else ""
+
+    @property
+    def unlinked(self) -> bool:
+        """Whether a model proposed it and no concept is known for it: it is found by its words alone."""
+        return not self.concept and self.source.startswith(OF_MODEL)
 
 
 @dataclass(frozen=True, slots=True)

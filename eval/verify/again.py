@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from ...ingest.reading import shipped_reading
+from ...ingest.tagging.choice import NONE, SHIPPED, ModelChoice, chosen_model
 from ...kb.concepts import ConceptTable
+from ...kb.errors import UsageError
 from ...kb.model import Decision, Event, Mention, Note
 from .record import Record, Tables
 
@@ -44,13 +47,38 @@ def shipped_versions() -> dict[str, str]:
     return dict(shipped_reading().versions)
 
 
+def model_of(tables: Tables, given: str | os.PathLike[str] | None) -> tuple[ModelChoice | None, bool]:
+    """The model that the notes were read with, and whether reading again can be done as it was done: with no model
+    where there was none, else with the one ``given`` or the one that ships.
+
+    UsageError where another one is given than that which the manifest names.
+    """
+    recorded = str(tables.manifest.get("versions", {}).get("model", NONE))
+    choice = chosen_model(given)
+    if choice is not None:
+        if choice.version != recorded:
+            raise UsageError(
+                f"the notes were read with the model {recorded}, not with {choice.version}. Hint: name that one"
+                if recorded != NONE
+                else "the notes were read with no model. Hint: leave out --model"
+            )
+        return choice, True
+    if recorded == NONE:
+        return None, True
+    try:
+        choice = chosen_model(SHIPPED)
+    except UsageError:
+        return None, False
+    return (choice, True) if choice is not None and choice.version == recorded else (None, False)
+
+
 class ReaderAgain:
     """Reads under one ontology, that of the knowledge base. Patients read lately are kept."""
 
-    def __init__(self, concepts: ConceptTable) -> None:
-        from ...ingest.document import NoteReader
+    def __init__(self, concepts: ConceptTable, model: ModelChoice | None = None) -> None:
+        from ...ingest.document import NoteReader, Parts
 
-        self._reader = NoteReader(concepts)
+        self._reader = NoteReader(concepts, Parts(learned=None if model is None else model.recognizer))
         self._kept = functools.lru_cache(_KEPT)(self._read)
 
     def read(self, record: Record) -> Reread:
@@ -70,14 +98,15 @@ class ReaderAgain:
 
 
 @dataclass(frozen=True, slots=True)
-class OntologyKey:
-    """An ontology by the digest of its content."""
+class ReaderKey:
+    """An ontology by the digest of its content, and the model that reads along."""
 
     digest: str
+    model: ModelChoice | None
     concepts: ConceptTable = field(compare=False)
 
 
 @functools.lru_cache(_READERS)
-def reader_of(ontology: OntologyKey) -> ReaderAgain:
-    """The reader under an ontology, made once a process."""
-    return ReaderAgain(ontology.concepts)
+def reader_of(key: ReaderKey) -> ReaderAgain:
+    """The reader under an ontology and with a model, made once a process."""
+    return ReaderAgain(key.concepts, key.model)

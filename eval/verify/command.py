@@ -43,6 +43,10 @@ def verify(
     reading: Annotated[
         bool, typer.Option("--reading/--no-reading", help="Whether the patients' notes are read anew as well.")
     ] = True,
+    model: Annotated[
+        str,
+        typer.Option("--model", metavar="DIR", help="The model directory that the notes were read with, if one was."),
+    ] = "",
     output: NoRowsOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
@@ -55,7 +59,7 @@ def verify(
 
     given = None if proofs is None else read_proofs(proofs)
     cohort = asked(kb, text, settings, definitions)
-    done = run(kb, cohort, patient or None, world=world.value, proofs=given, read_again=reading)
+    done = run(kb, cohort, patient or None, world=world.value, proofs=given, read_again=reading, model=model or None)
     if keep is not None:
         _write(keep, {"proofs": dict(done.proofs)})
     told = done.as_dict()
@@ -94,6 +98,9 @@ def print_verification(told: dict[str, Any]) -> None:
         print_table(("patient", "check", "where", "what does not hold"), rows[:TABLE_ROWS])
         if len(rows) > TABLE_ROWS:
             print(f"… and {len(rows) - TABLE_ROWS} more (--json OUT tells all)")
+    for name, count in told["on_models"].items():
+        verb = "stands" if count == 1 else "stand"
+        print(f"{count} of them {verb} on the model {name}: that it read rightly is not proved")
     for reason in told["unchecked"]:
         print(f"not checked: {reason}")
 

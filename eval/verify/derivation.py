@@ -153,6 +153,15 @@ class DerivationCheck:
             "its context follows from no mention that it cites",
         )
         expected = list(_worlds(event.context, disputed))
+        if all(mention.model for mention in mentions):
+            # A model's proposals alone make nothing certain, and when improbable nothing that is believed.
+            expected = [min(world, World.BELIEVED) for world in expected]
+            sure = max(mention.confidence for mention in mentions) >= self.evidence.models.believed
+            findings.require(
+                sure or event.world < World.BELIEVED, "world", "it is believed, and its proposals are improbable"
+            )
+        likely = max((mention.confidence for mention in mentions), default=1.0)
+        findings.require(event.confidence == likely, "event", "its confidence is not that of its mentions")
         findings.require(
             event.world in expected,
             "world",

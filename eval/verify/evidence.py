@@ -13,6 +13,7 @@ from ...kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Men
 from ...kb.words import normal_form, squashed
 from . import days
 from .faults import Findings
+from .models import WITHOUT_MODEL, Models
 from .record import Record, StoredNote
 from .words import CueRule, FoundCue, folded, rule_holds, shipped_words, words_of
 
@@ -58,13 +59,15 @@ def context_cells(context: Context) -> dict[str, str]:
 @dataclass(frozen=True, slots=True)
 class EvidenceCheck:
     """The checks of one patient's notes and mentions. ``reread``: the mentions as reading the notes again gives them,
-    None where that was not done; ``of_facts``: the notes are lines of an abstraction."""
+    None where that was not done; ``of_facts``: the notes are lines of an abstraction; ``models``: what the manifest
+    says of the model that read along."""
 
     record: Record
     concepts: ConceptTable
     findings: Findings
     of_facts: bool = False
     reread: Mapping[str, Mention] | None = None
+    models: Models = Models()
 
     def needs_reading(self, what: str) -> None:
         """What only reading the notes again can tell is left unchecked where that was not done."""
@@ -136,7 +139,10 @@ class EvidenceCheck:
             "the mention lies outside its sentence",
         )
         self.findings.require(mention.mention_id == mention_id, "mention", "its id is not that of its content")
-        self._name(mention)
+        if mention.model:
+            self.models.check(mention, self.concepts, self.findings)
+        else:
+            self._name(mention)
         for cue in mention.cues:
             self._cue(mention, cue, note)
         if self.of_facts:
@@ -150,7 +156,9 @@ class EvidenceCheck:
 
     def _as_told(self, mention: Mention, stored: StoredNote | None) -> dict[str, Any]:
         text = "" if stored is None else stored.note.text
+        proposed = {"probability": mention.confidence} if mention.model else {}
         return {
+            **proposed,
             "note": mention.note_id,
             "start": mention.start,
             "end": mention.end,
@@ -181,7 +189,9 @@ class EvidenceCheck:
         if self.reread is None:
             return
         again = self.reread.get(mention_id)
-        if again is None:
+        if again is None and mention.model and not self.models.at_hand:
+            self.findings.cannot(WITHOUT_MODEL)
+        elif again is None:
             self.findings.fault("reading", "reading the notes again gives no such mention")
         elif again != mention:
             for name in ("context", "day", "cues", "source", "section", "sentence", "text", "label", "confidence"):
@@ -254,6 +264,8 @@ class EvidenceCheck:
         rule, _, name = cue.rule.partition(":")
         if rule == "date":
             return  # The day is computed from it.
+        if rule == "link" and mention.model:
+            return  # Its name is checked with the mention.
         if rule in ("lexicon", "abbreviation"):
             same = squashed(normal_form(name)) in squashed(normal_form(text)) or text.startswith(name)
             self.findings.require(same, "cue", "the words at a cue's place are not the name that it gives")

@@ -24,10 +24,12 @@ class Fault:
 
 @dataclass(slots=True)
 class Findings:
-    """What one verification has found so far: faults, and what it could not check, with the reasons."""
+    """What one verification has found so far: faults, what it could not check, with the reasons, and the models on
+    whose proposals the membership stands."""
 
     faults: list[Fault] = field(default_factory=list)
     unchecked: dict[str, None] = field(default_factory=dict)
+    models: dict[str, None] = field(default_factory=dict)
     _place: list[str] = field(default_factory=list)
 
     @contextmanager

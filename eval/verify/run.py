@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,11 @@ class Verification:
         """The verdicts with a fault."""
         return tuple(verdict for verdict in self.verdicts if not verdict.holds)
 
+    @property
+    def on_models(self) -> dict[str, int]:
+        """How many of the verified members stand, in some part, on the proposals of a model alone, by its name."""
+        return dict(Counter(model for verdict in self.verdicts if verdict.holds for model in verdict.stands_on))
+
     def as_dict(self, with_proofs: bool = False) -> dict[str, Any]:
         """For JSON; ``with_proofs`` adds the proofs themselves, by patient."""
         told: dict[str, Any] = {
@@ -55,6 +61,7 @@ class Verification:
             "verified": len(self.verdicts) - len(self.failed),
             "failed": len(self.failed),
             "unchecked": sorted({reason for verdict in self.verdicts for reason in verdict.unchecked}),
+            "on_models": self.on_models,
             "members": [verdict.as_dict() for verdict in self.verdicts],
         }
         if with_proofs:
@@ -70,17 +77,19 @@ def verify(
     world: str = "believed",
     proofs: Proofs | None = None,
     read_again: bool = True,
+    model: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Check that each member of a cohort is one, by a proof that is independent of the engine that found it.
 
     ``query``: text, a tree, or a cohort of this knowledge base (for parameters and definitions, see ``find``).
     ``patients``: only these; UsageError for one who is no member, unless ``proofs`` holds a proof of it. ``proofs`` are
     checked as they are, by patient, and a member without one fails; without them the engine gives a proof of each.
-    ``read_again``: also read the patients' notes anew. QueryError, MissingKb, SchemaVersionError.
+    ``read_again``: also read the patients' notes anew; ``model``: the directory of the model that read them too, if one
+    did (the one that ships needs no naming). QueryError, MissingKb, SchemaVersionError; UsageError for another model.
     """
     if not isinstance(kb, OpenKb):
         with open_kb(kb) as opened:
-            return verify(opened, query, patients, world=world, proofs=proofs, read_again=read_again)
+            return verify(opened, query, patients, world=world, proofs=proofs, read_again=read_again, model=model)
     try:
         asked = World[world.upper()]
     except KeyError:
@@ -88,7 +97,7 @@ def verify(
     if asked is World.NONE:
         raise UsageError(f"the world is {world!r}; it is believed, certain or possible")
     cohort = (query if isinstance(query, Cohort) else kb.find(query)).in_world(asked)
-    verifier = Verifier(kb.path, kb.generation, read_again=read_again)
+    verifier = Verifier(kb.path, kb.generation, read_again=read_again, model=model)
     try:
         given = dict(_given(cohort, patients, proofs))
         resolved = verifier.resolved(query.query if isinstance(query, Cohort) else query)

@@ -18,11 +18,12 @@ from ...kb.scales import Scales
 from ...query_lang import nodes
 from ...query_lang.render import render
 from ...query_lang.resolve import resolve, resolve_text
-from .again import OntologyKey, ReaderAgain, Reread, is_of_facts, is_read_alike, reader_of, shipped_versions
+from .again import ReaderAgain, ReaderKey, Reread, is_of_facts, is_read_alike, model_of, reader_of, shipped_versions
 from .derivation import DerivationCheck
 from .evidence import EvidenceCheck
 from .faults import Fault, Findings, mapping
 from .leaves import LEAVES
+from .models import WITHOUT_MODEL, Models
 from .record import Record, Tables
 from .sets import Sets
 from .views import View
@@ -39,11 +40,13 @@ _FIELDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the verifier says of one proof: its faults, and what it could not check, with the reasons."""
+    """What the verifier says of one proof: its faults, what it could not check, with the reasons, and the models on
+    whose proposals alone it stands in some part: that these are right no proof can show."""
 
     patient_id: str
     faults: tuple[Fault, ...]
     unchecked: tuple[str, ...] = ()
+    stands_on: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -57,18 +60,29 @@ class Verdict:
             "verified": self.holds,
             "faults": [fault.as_dict() for fault in self.faults],
             "unchecked": list(self.unchecked),
+            "stands_on": list(self.stands_on),
         }
 
 
 class Verifier:
     """Checks proofs on the current generation of a knowledge base, or on a named one. One thread at a time."""
 
-    def __init__(self, kb: str | os.PathLike[str], generation: str | None = None, *, read_again: bool = True) -> None:
-        """``read_again``: also read the notes anew, once a patient. MissingKb, SchemaVersionError."""
+    def __init__(
+        self,
+        kb: str | os.PathLike[str],
+        generation: str | None = None,
+        *,
+        read_again: bool = True,
+        model: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """``read_again``: also read the notes anew, once a patient. ``model``: the directory of the model that read
+        them along with the rules, if one did; UsageError if it was another. MissingKb, SchemaVersionError."""
         path = Path(kb)
         self.tables = Tables(path, generation or Layout(path).require_current())
         self._of_facts = is_of_facts(self.tables)
         self._reads_again = read_again and not self._of_facts
+        self._model, at_hand = model_of(self.tables, model)
+        self._models = Models.of(self.tables.manifest.get("versions", {}), at_hand)
         self._record = functools.lru_cache(_KEPT)(self.tables.record)
         self._reread = functools.lru_cache(_KEPT)(self._read_again)
 
@@ -107,7 +121,9 @@ class Verifier:
         with findings.at("criterion"):
             walk.step(query.body, told.get("criterion"), View.of(record), world, True)
         self._check_records(told, record, reread, walk, findings)
-        return Verdict(patient_id, tuple(dict.fromkeys(findings.faults)), tuple(findings.unchecked))
+        return Verdict(
+            patient_id, tuple(dict.fromkeys(findings.faults)), tuple(findings.unchecked), tuple(findings.models)
+        )
 
     # --- the knowledge base as a whole ------------------------------------------------------------------------------
 
@@ -147,7 +163,7 @@ class Verifier:
 
     @functools.cached_property
     def _reader(self) -> ReaderAgain:
-        return reader_of(OntologyKey(self._ontology, self.tables.concepts))
+        return reader_of(ReaderKey(self._ontology, self._model, self.tables.concepts))
 
     @functools.cached_property
     def _ontology(self) -> str:
@@ -184,6 +200,9 @@ class Verifier:
         """That no event or decision is recorded that the notes do not give, and none is left out."""
         lost, added = len(reread.events.keys() - record.events), len(record.events.keys() - reread.events)
         others = dict(record.decisions) != dict(reread.decisions)
+        if not self._models.at_hand:
+            findings.cannot(WITHOUT_MODEL)
+            return
         if not self._is_read_alike and (lost or added or others):
             # What the proof cites is still held against what this program reads.
             findings.cannot("whether all events are recorded: another version of the program has read the notes")
@@ -207,9 +226,12 @@ class Verifier:
             findings,
             self._of_facts,
             None if reread is None else reread.mentions,
+            self._models,
         )
         events, mentions, notes = (mapping(told.get(name)) for name in ("events", "mentions", "notes"))
-        derivation = DerivationCheck(evidence, None if reread is None else reread.events)
+        # Without the model the rules' mentions are what they were, and events may not be.
+        rebuilt = None if reread is None or not self._models.at_hand else reread.events
+        derivation = DerivationCheck(evidence, rebuilt)
         cited: dict[str, bool] = {}
         for event_id in sorted({*walk.named, *events}):
             with findings.at(f"event {event_id}"):
@@ -217,6 +239,13 @@ class Verifier:
                 findings.require(event_id in walk.named, "event", "the proof tells of it and does not name it")
                 derivation.event(event_id, mapping(events.get(event_id)))
             event = record.events.get(event_id)
+            proposed = (
+                ()
+                if event is None
+                else [record.mentions[one].model for one in event.evidence if one in record.mentions]
+            )
+            if event_id in walk.relied and proposed and all(proposed):
+                findings.models.update(dict.fromkeys(proposed))
             for mention_id in () if event is None else event.evidence:
                 relied = event is not None and event_id in walk.relied and event.context.really_happened
                 cited[mention_id] = cited.get(mention_id, False) or relied

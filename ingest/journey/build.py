@@ -36,6 +36,7 @@ from .courses import tell_courses
 from .facts import SEQUENCES, Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
+from .proposals import doubt_proposals, trust_proposals
 from .treatments import give_components, weigh_treatments
 from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
@@ -363,6 +364,7 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         evidence,
         max(1, len({fact.note for fact in facts if not fact.copied})),
         tuple(dict.fromkeys(cue.rule for fact in facts for cue in fact.mention.cues if cue.rule.startswith("date:"))),
+        max(fact.mention.confidence for fact in facts),
     )
 
 
@@ -391,6 +393,7 @@ def world_of(context: Context) -> World:
 #: The journey, step by step.
 STEPS: Final[tuple[Step, ...]] = (
     collect,
+    doubt_proposals,
     doubt_shared,
     keep_returns_apart,
     tell_past_scores,
@@ -404,6 +407,7 @@ STEPS: Final[tuple[Step, ...]] = (
     resolve_impossible,
     tell_courses,
     number_lines,
+    trust_proposals,
     fold,
     join_births,
 )

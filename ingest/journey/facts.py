@@ -64,11 +64,14 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
         statements = [statement_of(mention) for mention in note.mentions]
         said: dict[tuple[int, int], list[Statement]] = defaultdict(list)
         for mention, stated in zip(note.mentions, statements, strict=True):
-            said[mention.sentence].append(stated)
+            if not mention.unlinked:
+                said[mention.sentence].append(stated)
         of_earlier = copies.copied(note.note.text, said)
         for mention, stated in zip(note.mentions, statements, strict=True):
             if mention.kind == "birth":
                 continue  # It belongs to no tumor and has no course: see births.py.
+            if mention.unlinked:
+                continue  # What it is nobody knows: it states no fact.
             copied = (*mention.sentence, stated) in of_earlier
             for concept, attributes in _readings(mention, concepts):
                 if note.document_class == "abstraction" or mention.kind == "trial":
