@@ -84,9 +84,9 @@ def folder_hash(folder: Path) -> str:
 
 def load_tagger(choice: ModelChoice) -> Tagger:
     """The tagger of a model directory. UsageError if it cannot be loaded, or a library is missing."""
-    tagger = importlib.import_module(".tagger", __package__)
-    loaded: Tagger = tagger.Tagger.load(choice.folder, choice.device, threads=choice.threads)
-    return loaded
+    from .tagger import Tagger as TrainedTagger
+
+    return TrainedTagger.load(choice.folder, choice.device, threads=choice.threads)
 
 
 def linker_of(concepts: ConceptTable) -> Link:
