@@ -8,18 +8,19 @@ from typing import Annotated, Any, Final
 import typer
 
 from ...kb.errors import UsageError
-from ...kb.terminal import Format, NotYet, answer, check_output, counted, print_csv, print_table
+from ...kb.terminal import Format, answer, check_output, counted, print_csv, print_table
 from ..command import print_problems
 
 COLUMNS: Final = ("level", "type", "precision", "recall", "f1", "low", "high", "tp", "fp", "fn")
-NO_LISTS: Final = "none: names are compared as they are written"
 
 
 def ner(
     corpus: Annotated[
         Path,
         typer.Option(
-            "--corpus", help="The annotated trials: a table with tokens, ner_tags, nct_id (and text), or JSON lines."
+            "--corpus",
+            help="The annotated trials: a table with tokens, ner_tags, nct_id (and text), or JSON lines; with --model"
+            " any annotated corpus (BIO, BRAT, JSON, a table).",
         ),
     ],
     predictions: Annotated[
@@ -31,7 +32,21 @@ def ner(
             " text), or a column SYSTEM_predictions_TYPE a type, its names between bars.",
         ),
     ] = None,
-    model: Annotated[Path | None, typer.Option("--model", metavar="DIR", help="Not yet: a trained recogniser.")] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", metavar="DIR", help="A trained model, which answers here and now; see docs/tagger.md."),
+    ] = None,
+    renamed: Annotated[
+        str | None,
+        typer.Option("--map", help="Types of the model as the corpus calls them: disease=CONDITION,medication=DRUG."),
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="Where the model computes: cpu, cuda, mps.")] = "cpu",
+    runtime: Annotated[str, typer.Option("--runtime", help="What computes: onnx, torch, or auto.")] = "auto",
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the processor that the model uses.")] = 1,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--predictions-out", metavar="CSV", help="Also write the model's answers here."),
+    ] = None,
     column: Annotated[
         str | None, typer.Option("--column", help="Which column, or system, to score where a table has several.")
     ] = None,
@@ -53,14 +68,17 @@ def ner(
 ) -> None:
     """Score named entities as NeuroTrialNER does: abstracts (partial, exact), tokens, placed entities."""
     check_output(output, out, rows=True)
+    if (model is None) == (predictions is None):
+        raise UsageError("eval ner needs answers to score. Hint: --predictions CSV, or --model DIR, and not both")
+    from .run import Choices, score_model, score_predictions
+
+    asked = None if types is None else [word.strip() for word in types.split(",")]
     if model is not None:
-        raise NotYet(
-            "not yet: '--model' comes with the training of recognisers. Hint: write its answers as a table and score"
-            " them with --predictions"
-        )
-    if predictions is None:
-        raise UsageError("eval ner needs answers to score. Hint: --predictions CSV")
-    told = scores_of(corpus, predictions, column, types, terminology, seed)
+        choices = Choices(asked, _pairs(renamed), terminology, seed, device, runtime, threads, answers)
+        told = score_model(model, corpus, choices)
+    else:
+        assert predictions is not None
+        told = score_predictions(corpus, predictions, column, asked, terminology, seed)
     rows = rows_of(told)
     answer(
         told,
@@ -71,59 +89,22 @@ def ner(
     )
 
 
-def scores_of(
-    corpus: Path, predictions: Path, column: str | None, types: str | None, terminology: Path | None, seed: int
-) -> dict[str, Any]:
-    """The scores of a file of predictions, with their signature, as ``--json`` writes them."""
-    from ... import __version__
-    from .documents import read_corpus, read_predictions
-    from .scores import score
-    from .terminology import find_folder, no_terminology, read_terminology
-
-    known = read_corpus(corpus)
-    answers = read_predictions(predictions, known, column, None if types is None else _types(types))
-    folder = terminology or find_folder(corpus, predictions)
-    lists = no_terminology() if folder is None else read_terminology(folder)
-    told = score(known, answers, lists, seed=seed).as_dict()
-    told["signature"] = {
-        "cohortium": __version__,
-        "corpus": _file(corpus),
-        "predictions": _file(predictions),
-        "terminology": lists.source or NO_LISTS,
-        **({"lists_missing": ", ".join(lists.missing)} if lists.missing else {}),
-        "seed": seed,
-    }
-    return told
-
-
-def _types(words: str) -> list[str]:
-    from .types import vocabulary
-
-    known = {word.strip(): vocabulary().type_of(word) for word in words.split(",")}
-    unknown = [word for word, kind in known.items() if kind is None]
-    if unknown:
-        raise UsageError(f"unknown type '{unknown[0]}'. Hint: one of {', '.join(vocabulary().types)}")
-    return [kind for kind in vocabulary().types if kind in known.values()]
-
-
-def _file(path: Path) -> str:
-    """A file by its name and the start of its checksum."""
-    import hashlib
-
-    return f"{path.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+def _pairs(words: str | None) -> list[tuple[str, str]]:
+    """The pairs of ``a=b,c=d``."""
+    pairs = [tuple(part.strip() for part in word.split("=")) for word in (words or "").split(",") if word.strip()]
+    if wrong := [pair for pair in pairs if len(pair) != 2 or not all(pair)]:
+        raise UsageError(f"--map cannot read '{'='.join(wrong[0])}'. Hint: --map disease=CONDITION,medication=DRUG")
+    return [(pair[0], pair[1]) for pair in pairs]
 
 
 def rows_of(told: dict[str, Any]) -> list[list[Any]]:
     """A row for each level and type, the averages first."""
     rows: list[list[Any]] = []
-    entity = told["entity"] or {}
-    levels = {
-        "abstract partial": told["partial"],
-        "abstract exact": told["exact"],
-        "token": told["token"],
-        "entity exact": entity.get("exact"),
-        "entity partial": entity.get("partial"),
-    }
+    by_place = told["entity"] or {}
+    # A corpus that is scored by place alone has no names of abstracts.
+    whole = "entity" if told["by"] == "entity" else "abstract"
+    levels = {f"{whole} partial": told["partial"], f"{whole} exact": told["exact"], "token": told["token"]}
+    levels.update({f"entity {name}": part for name, part in by_place.items()})
     for level, part in levels.items():
         if part is not None:
             for name, one in {"micro": part["micro"], "entities": part.get("entities"), **part["by_type"]}.items():
@@ -139,14 +120,17 @@ def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
     print_table(COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
     documents = told["documents"]
     print(
-        f"{counted(documents['corpus'], 'abstract')}, {len(documents['without_prediction'])} of them without an answer;"
-        f" {counted(len(documents['not_in_corpus']), 'answer')} to abstracts that the corpus has not;"
+        f"{counted(documents['corpus'], 'document')}, {len(documents['without_prediction'])} of them without an answer;"
+        f" {counted(len(documents['not_in_corpus']), 'answer')} to documents that the corpus has not;"
         f" {counted(documents['bad_rows'], 'bad row')}"
     )
-    if told["signature"]["terminology"] == NO_LISTS:
-        print(f"no lists of canonical names: {NO_LISTS[6:]}, unlike in the published tables. Hint: --terminology DIR")
+    lists = told["signature"].get("terminology", "")
+    if lists.startswith("none: "):
+        print(f"no lists of canonical names: {lists[6:]}, unlike in the published tables. Hint: --terminology DIR")
     if told["types_not_looked_for"]:
         print(f"not looked for, and not scored: {', '.join(told['types_not_looked_for'])}")
+    if told.get("model_types_left_out"):
+        print(f"found by the model, and not of this corpus: {', '.join(told['model_types_left_out'])}")
     for name, number in told["unknown_types"].items():
         print(f"unknown type {name}: {number}")
     print_problems(told["problems"])

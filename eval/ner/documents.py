@@ -121,6 +121,13 @@ def read_corpus(path: Path) -> Corpus:
     return corpus
 
 
+def is_of_trials(path: Path) -> bool:
+    """Whether the first row of a table or of JSON names a trial (``nct_id``) and has tags, as this corpus's do."""
+    rows = _json_rows(path) if path.suffix.lower() in (".json", ".jsonl") else _table_rows(path)
+    first = next(rows, ("", {}))[1]
+    return {IDS[0], "tokens", "ner_tags"} <= first.keys()
+
+
 def _document(place: str, row: Mapping[str, Any], problems: list[Problem]) -> Document | None:
     """The abstract of a row; None, and a problem, when it has no readable tokens and tags."""
     id = _id(row)
@@ -249,10 +256,15 @@ def _answer(
             predictions.problems.append(Problem(place, f"{reason}: scored by abstract, and not by token"))
         return Prediction(document.id, form, entities=tuple(reading.entities))
     tags = reading.tags if reading.tags is not None else ["O"] * len(document.tokens)
+    return prediction_of_tags(document, tags, as_told=as_told)
+
+
+def prediction_of_tags(document: Document, tags: Sequence[str], *, as_told: bool = False) -> Prediction:
+    """The answer of a system that tags the corpus's tokens, one tag each, by the types' own names."""
     found = entities_of_tags(tags, document.tokens, document.text, as_written=not as_told)
     if not as_told and not document.text:
         found = [replace(one, text=vocabulary().untokenised(one.text)) for one in found]
-    return Prediction(document.id, form, tuple(tags), tuple(found), as_told=as_told)
+    return Prediction(document.id, "tags", tuple(tags), tuple(found), as_told=as_told)
 
 
 def _of_other_tokens(cell: str, own: Sequence[str], document: Document, predictions: Predictions) -> Prediction | None:

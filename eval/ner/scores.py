@@ -82,6 +82,7 @@ class Scores:
             }
             if self.placed_exact is not None and self.placed_partial is not None
             else None,
+            "by": "abstract",
             "system": self.predictions.system,
             "column": self.predictions.column,
             "types": list(types),
@@ -127,7 +128,7 @@ def score(corpus: Corpus, predictions: Predictions, terminology: Terminology, *,
             entities = answer.entities if answer else ()
             pairs = _token_pairs(document, answer, predictions.types)
             right = sum(number for (one, other), number in pairs.items() if one == other)
-            token.abstracts.append({kind: _token_counts(pairs, kind) for kind in predictions.types})
+            token.abstracts.append({kind: token_counts(pairs, kind) for kind in predictions.types})
             token.decisions.append(_decisions(right, pairs.total() - right))
             placed_exact.abstracts.append(
                 {kind: exact_counts(document.gold, entities, kind) for kind in predictions.types}
@@ -173,7 +174,8 @@ def _token_pairs(document: Document, answer: Prediction | None, types: Sequence[
     )
 
 
-def _token_counts(pairs: Counter[tuple[str, str]], kind: str) -> Counts:
+def token_counts(pairs: Counter[tuple[str, str]], kind: str) -> Counts:
+    """The counts of one type by how many tokens have which type in the gold and in the answer."""
     both = pairs[kind, kind]
     wanted = sum(number for (one, _), number in pairs.items() if one == kind)
     named = sum(number for (_, other), number in pairs.items() if other == kind)

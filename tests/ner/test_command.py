@@ -253,7 +253,9 @@ def test_every_table_is_read(tmp_path: Path, trials: Path, rest: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--model", "m"], "not yet: '--model'"),
+        (["--model", "m"], "there is no model at 'm': it is no directory"),
+        (["--model", "m", "--predictions", "one"], "and not both"),
+        (["--model", "m", "--map", "drug"], "--map cannot read 'drug'"),
         ([], "--predictions CSV"),
         (["--predictions", "no.csv"], "cannot read 'no.csv'"),
         (["--predictions", "corpus"], "no columns of predictions"),

@@ -11,7 +11,7 @@ import typer
 
 from ....kb.errors import UsageError
 from ....kb.terminal import Format, answer, check_output, print_csv
-from ..command import COLUMNS, print_scores, rows_of, scores_of
+from ..command import COLUMNS, print_scores, rows_of
 from ..documents import Corpus, read_corpus
 from .contract import Baseline, write_predictions
 
@@ -61,6 +61,8 @@ def ner_baseline(
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
 ) -> None:
     """Score a baseline of the NeuroTrialNER paper: look-up, registry columns, or a chat model without training."""
+    from ..run import score_predictions
+
     check_output(output, out, rows=True)
     foreign = _foreign(baseline, aact=aact, mesh=mesh, prompts=prompts != PROMPTS, answers=answers)
     foreign = foreign or _foreign(baseline, requests=requests is not None, tokens=tokens is not None)
@@ -77,7 +79,7 @@ def ner_baseline(
     with tempfile.TemporaryDirectory() as kept:
         path = predictions_out or Path(kept) / f"{baseline}.csv"
         write_predictions(path, asked, known.documents.values())
-        told = scores_of(corpus, path, None, None, terminology, seed)
+        told = score_predictions(corpus, path, terminology=terminology, seed=seed)
     told["baseline"] = dict(asked.told())
     told["signature"] |= {
         name: told["baseline"][name] for name in ("baseline", "model", "prompts") if name in told["baseline"]
