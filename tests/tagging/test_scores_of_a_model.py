@@ -108,7 +108,7 @@ def test_iob_and_brat_are_scored_by_place(told: Callable[..., dict[str, Any]], t
     [
         (
             [],
-            "the model 'capitals' finds DISEASE, DRUG; the corpus 'other' has Gene: no type of one is a type of the other",
+            "capitals' finds DISEASE, DRUG; the corpus 'other' has Gene: no type of one is a type of the other",
         ),
         (["--map", "DISEASE=Cell"], "the corpus 'other' has no type 'Cell'. Hint: one of Gene"),
         (["--map", "CAT=Gene"], "the model has no type 'CAT'"),
