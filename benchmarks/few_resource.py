@@ -41,12 +41,10 @@ HEADER = (
 )
 
 
-def learner_of(arguments: argparse.Namespace) -> Learner | None:
-    """The tagger that the options ask for; None where nothing is trained."""
-    if arguments.plan == "untrained":
-        return None
+def learner_of(arguments: argparse.Namespace) -> Learner:
+    """The tagger that the options ask for."""
+    from cohortium.eval.training.bases import offline_encoder
     from cohortium.eval.training.learner import TaggerLearner
-    from cohortium.eval.training.run import offline_encoder
     from cohortium.eval.training.settings import TrainingSettings
 
     given = {"epochs": arguments.epochs, "patience": arguments.patience}
@@ -94,7 +92,8 @@ def run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     for problem in reports.corpus.problems:
         print(f"{problem.place}: {problem.reason}", file=sys.stderr)
     parts = divided(reports.corpus, sorted({one.documents for one in plan}))
-    experiment = Experiment(parts, learner_of(arguments), arguments.out, arguments.seeds, ConceptTable.from_files())
+    learner = None if arguments.plan == "untrained" else learner_of(arguments)
+    experiment = Experiment(parts, learner, arguments.out, arguments.seeds, ConceptTable.from_files())
     began = time.monotonic()
 
     def told(line: str) -> None:

@@ -27,7 +27,16 @@ from cohortium.eval.ner.terminology import find_folder, no_terminology, read_ter
 from cohortium.eval.training.curve import SHARES, Curve, Point
 from cohortium.kb.errors import CohortiumError
 
-HEADER = ("share", "abstracts", "partial micro F1", "by seed", "95% (seed 0)", "exact micro F1", "by seed", "95% (seed 0)")
+HEADER = (
+    "share",
+    "abstracts",
+    "partial micro F1",
+    "by seed",
+    "95% (seed 0)",
+    "exact micro F1",
+    "by seed",
+    "95% (seed 0)",
+)
 
 
 def main() -> int:
