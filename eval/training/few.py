@@ -169,7 +169,8 @@ class Experiment:
         taught = lesson(cell, self.parts, seed, self.concepts)
         key = self._key(cell, taught, seed)
         name = f"{cell.name}, seed {seed}"
-        if self.answered(cell, seed, key) is not None:
+        before = self.answered(cell, seed)
+        if before is not None and before.get("key") == key:
             told(f"{name}: kept")
             return
         told(f"{name}: {len(taught.train)} texts to train on" if not cell.labeller else f"{name}: nothing to train")
@@ -189,6 +190,7 @@ class Experiment:
         }
         kept = {
             "key": key,
+            "by": self._by(cell),
             "cell": cell.name,
             "seed": seed,
             "train": len(taught.train),
@@ -204,22 +206,27 @@ class Experiment:
         new.replace(path)
         told(f"{name}: {kept['seconds']} s")
 
-    def answered(self, cell: Cell, seed: int, key: str = "") -> dict[str, Any] | None:
-        """What was kept of a cell; None where nothing was, or (with ``key``) it was another cell then."""
+    def answered(self, cell: Cell, seed: int) -> dict[str, Any] | None:
+        """What was kept of a cell; None where nothing was, or another learner's answers to other tags."""
         with contextlib.suppress(OSError, ValueError):
             kept: dict[str, Any] = json.loads(self._path(cell, seed).read_text(encoding="utf-8"))
-            if isinstance(kept, dict) and kept.get("key") and key in ("", kept["key"]):
+            if isinstance(kept, dict) and kept.get("by") == self._by(cell):
                 return kept
         return None
+
+    def _by(self, cell: Cell) -> str:
+        """Who answers a cell, and what is scored: answers of one are never told as those of another."""
+        learner = None if cell.labeller or self.learner is None else dict(self.learner.signature)
+        gold = [(one.id, one.spans) for one in self.parts.held_out]
+        told = json.dumps([asdict(cell), learner], sort_keys=True, default=str) + repr(gold)
+        return hashlib.sha256(told.encode()).hexdigest()
 
     def _path(self, cell: Cell, seed: int) -> Path:
         return self.folder / "cells" / f"{cell.name.replace(',', '').replace(' ', '-')}-{seed}.json"
 
     def _key(self, cell: Cell, taught: Lesson, seed: int) -> str:
         """By what is learned from, what is answered and who learns."""
-        learner = None if cell.labeller or self.learner is None else dict(self.learner.signature)
-        told = json.dumps([cell.labeller, learner, seed], sort_keys=True, default=str)
-        digest = hashlib.sha256(told.encode())
+        digest = hashlib.sha256(f"{self._by(cell)}|{seed}".encode())
         for documents in (taught.train, taught.development, taught.annotated, self.parts.held_out):
             for one in documents:
                 digest.update(repr((one.id, one.text, one.words, one.breaks, one.spans)).encode())

@@ -35,9 +35,10 @@ class TaggerLearner:
 
     @property
     def signature(self) -> Mapping[str, Any]:
-        """Settings, base and the libraries that compute."""
-        told = {**self.settings.as_dict(), "seed": "of the experiment", "least_steps": self.least_steps}
+        """Settings (but the seed, and the threads, which decide nothing), base and the libraries that compute."""
+        told = {name: value for name, value in self.settings.as_dict().items() if name not in ("seed", "threads")}
         base = "from scratch" if self.base is None else _digest(self.base)
+        told["least_steps"] = self.least_steps
         return {"settings": told, "base": base, "libraries": versions("torch", "transformers", "tokenizers")}
 
     def learn(

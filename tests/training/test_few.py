@@ -142,6 +142,8 @@ def test_finished_cells_are_kept(tmp_path: Path) -> None:
     Experiment(parts, again, tmp_path, seeds=2).run(cells)
     assert len(again.asked) == 1
     other = Rote("another")
+    assert len(Experiment(parts, again, tmp_path, seeds=2).scores(cells)) == 2
+    assert Experiment(parts, other, tmp_path, seeds=2).scores(cells) == []
     Experiment(parts, other, tmp_path, seeds=2).run(cells)
     assert len(other.asked) == 4
     assert not any("had" in one.read_text(encoding="utf-8") for one in (tmp_path / "cells").iterdir())
