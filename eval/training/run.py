@@ -22,6 +22,7 @@ from ...kb.errors import UsageError
 from ..corpora.licences import licence_of
 from .adapt import AdaptationSettings, adapt, texts_in
 from .bases import UNTOLD, Base, base_of
+from .calibration import calibrate
 from .examples import examples_of
 from .export import write_model
 from .loop import Epoch, Trained, Training
@@ -114,7 +115,8 @@ def train(
     heard.step("writing the model")
     card = _card(out, recipe, labels, trained, featurizer, scores, signature, _materials(recipe, begun))
     write_model(out, trained.network, card, begun.tokenizer)
-    made = ModelDirectory.open(out)
+    heard.step("calibrating")
+    made = calibrate(out, recipe.development)
     shutil.rmtree(work, ignore_errors=True)
     return made
 

@@ -128,12 +128,17 @@ class Tagger:
             return self.tag_words([Words.of(text)])[0]
         return self.tag_words([Words.of(one) for one in text])
 
-    def tag_words(self, texts: Sequence[Words]) -> list[list[TaggedEntity]]:
-        """The entities of texts that are divided into words already, in order. A text without words has none."""
+    def tag_words(self, texts: Sequence[Words], *, calibrated: bool = True) -> list[list[TaggedEntity]]:
+        """The entities of texts that are divided into words already, in order. A text without words has none.
+
+        ``calibrated``: else the confidence is the plain probability.
+        """
         found: list[list[TaggedEntity]] = []
         for some in _shares_of(texts):
             for one, entities in zip(some, self._decoder.entities(self.emissions(some)), strict=True):
-                sure = self.card.confidence(numpy.array([entity.probability for entity in entities]))
+                sure = numpy.array([entity.probability for entity in entities])
+                if calibrated:
+                    sure = self.card.confidence(sure)
                 found.append(
                     [
                         TaggedEntity(
