@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,10 @@ from ...ingest.optional import library
 from ...ingest.tagging.features import Featurizer
 from ...ingest.tagging.model_card import ModelCard
 from ...ingest.tagging.model_directory import CARD, ONNX, README, TOKENIZER, WEIGHTS, ModelDirectory, write_card
+from ...ingest.tagging.runtime import torch_network
 from ...ingest.tagging.tagger import Tagger, Words
 from ...kb.errors import UsageError
+from .fewer_pieces import without_unused_pieces
 from .model_readme import readme_of
 from .quantise import write_int8, write_onnx
 
@@ -68,16 +70,20 @@ def write_model(
     weights: bool = True,
     int8: bool = True,
     keep: Sequence[str] = (),
+    keep_pieces: Iterable[str] | None = None,
 ) -> ModelDirectory:
     """Write a trained network as a model directory, and open it.
 
     ``card``: inputs, settings and files are filled in; ``weights``: whether torch's are written too; ``int8``: whether
-    onnxruntime's are; ``keep``: names of products that stay float32. A folder that holds a model is written over, file
+    onnxruntime's are; ``keep``: names of products that stay float32; ``keep_pieces``: texts, of whose word pieces
+    alone (and of all of one letter) the network keeps vectors. A folder that holds a model is written over, file
     by file, each one whole before it takes its place; one that holds something else is refused (UsageError).
     """
     if not weights and not int8:
         raise UsageError("a model needs weights for torch or for onnxruntime. Hint: leave one of the two on")
     _make_room(folder)
+    if keep_pieces is not None and tokenizer is not None:
+        network, tokenizer = without_unused_pieces(network, tokenizer, keep_pieces)
     said = card.model_copy(update={"inputs": network.settings.inputs, "network": network.settings.as_dict()})
     with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as name:
         part = Path(name)
@@ -108,6 +114,22 @@ def rewrite_card(folder: Path, **changes: Any) -> ModelDirectory:
     card = ModelCard.model_validate({**model.card.model_dump(), **changes})
     (folder / README).write_text(readme_of(card), encoding="utf-8")
     return write_card(folder, card)
+
+
+def remake(
+    model: ModelDirectory,
+    folder: Path,
+    *,
+    weights: bool = True,
+    keep: Sequence[str] = (),
+    keep_pieces: Iterable[str] | None = None,
+) -> ModelDirectory:
+    """Another directory of the same model, made anew from its weights for torch; choices as of ``write_model``."""
+    tokenizer = None
+    if model.has(TOKENIZER):
+        tokenizer = library("tokenizers", "models").Tokenizer.from_file(str(model.file(TOKENIZER)))
+    network = torch_network(model)
+    return write_model(folder, network, model.card, tokenizer, weights=weights, keep=keep, keep_pieces=keep_pieces)
 
 
 def slim_copy(model: ModelDirectory, folder: Path) -> ModelDirectory:

@@ -106,11 +106,10 @@ class TorchEmissions:
             raise UsageError(f"precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         torch = self._torch = library("torch", "models")
-        library("transformers", "models")
         self._device = _device(torch, device)
         if self._device.type == "cpu":
             torch.set_num_threads(threads)
-        self._network = _network(torch, model).to(self._device).eval()
+        self._network = torch_network(model).to(self._device).eval()
         self._dtype = getattr(torch, precision)
         self._precision = precision
         self._inputs = model.card.inputs
@@ -175,8 +174,13 @@ def _device(torch: Any, name: str) -> Any:
     return device
 
 
-def _network(torch: Any, model: ModelDirectory) -> Any:
-    """The network of the card with its weights. Only tensors are read: nothing of a file is run."""
+def torch_network(model: ModelDirectory) -> Any:
+    """The network of a card with its weights, in torch. Only tensors are read: nothing of a file is run.
+
+    UsageError without torch; BadModel for weights that are missing, cannot be read, or do not fit.
+    """
+    torch = library("torch", "models")
+    library("transformers", "models")
     name = next((one for one in WEIGHTS if model.has(one)), None)
     if name is None:
         raise BadModel(
