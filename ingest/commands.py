@@ -21,7 +21,12 @@ OntologyOption = Annotated[
 ]
 ModelOption = Annotated[
     str,
-    typer.Option("--model", metavar="DIR|shipped|none", help="A model that proposes mentions which the rules lack."),
+    typer.Option(
+        "--model",
+        metavar="DIR|shipped|llm|none",
+        help="A model that proposes mentions which the rules lack. llm: the chat model of COHORTIUM_LLM_BASE_URL; SENDS"
+        " NOTES to it, which COHORTIUM_LLM_SEND_NOTES=yes must allow.",
+    ),
 ]
 
 
@@ -157,6 +162,10 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
         print_table(("where", "reason"), [(row["where"], row["reason"]) for row in sums["quarantine"]])
     if sums["quarantined"] > len(sums["quarantine"]):
         print(f"… and {sums['quarantined'] - len(sums['quarantine'])} more in quarantine")
+    if "asked" in sums:
+        from .recognizers.llm.choice import sentence_of
+
+        print(sentence_of(sums["asked"]))
     held = f"{counted(sums['patients'], 'patient')}, {counted(sums['events'], 'event')}"
     print(f"{kb}: {held}, {sums['seconds']:.1f} s")
 
@@ -182,8 +191,14 @@ def read(
     text = note_text(note)
 
     from .single import read as read_one
+    from .tagging.choice import chosen_model
 
-    document = read_one(text, date, title, type_, ontology=ontology, model=model)
+    learned = chosen_model(model)
+    document = read_one(text, date, title, type_, ontology=ontology, model=learned)
+    if learned is not None and (told := learned.told()):
+        from .recognizers.llm.choice import sentence_of
+
+        print(sentence_of(told), file=sys.stderr)
     if brat == "-":
         sys.stdout.write(document.to_brat())
         return

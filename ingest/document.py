@@ -39,7 +39,7 @@ from .recognizers.trials import TrialRecognizer, with_status
 from .results import ResultBinder
 from .shape import Section, sections_of
 from .statements import statement
-from .tagging.choice import ModelChoice
+from .tagging.choice import Choice
 from .tagging.recognizer import PreparedRecognizer
 
 #: Minutes that tell of several patients, filed to the chart of each.
@@ -112,7 +112,7 @@ class NoteReader:
             self.proposals = Proposals(learned, concepts, self._placement, self._writer, self._unspecific)
 
     @classmethod
-    def from_ontology(cls, extra: Path | None = None, model: ModelChoice | None = None) -> NoteReader:
+    def from_ontology(cls, extra: Path | None = None, model: Choice | None = None) -> NoteReader:
         """A reader with the shipped ontology, with the concepts of the folder ``extra``, and with a model's proposals;
         UsageError if the model cannot be loaded."""
         return cls(shipped_concepts(extra), Parts(learned=None if model is None else model.recognizer))
@@ -289,7 +289,7 @@ def read_text(
     targets: Sequence[tuple[int, int]] = (),
     notations: bool = False,
     ontology: Path | None = None,
-    model: ModelChoice | None = None,
+    model: Choice | None = None,
 ) -> ReadNote:
     """One text read on its own. ``date``: a date or its ISO text; ValueError if it is neither. ``notations``: as of
     :meth:`NoteReader.read`; ``model``: as of :meth:`NoteReader.from_ontology`."""
@@ -300,6 +300,6 @@ def read_text(
 
 
 @lru_cache(maxsize=3)
-def shared_reader(ontology: Path | None = None, model: ModelChoice | None = None) -> NoteReader:
+def shared_reader(ontology: Path | None = None, model: Choice | None = None) -> NoteReader:
     """The process's reader with the shipped ontology, the concepts of one folder, and one model."""
     return NoteReader.from_ontology(ontology, model)

@@ -28,7 +28,7 @@ from .readers.sources import Sources
 from .reading import BatchResult, PatientNotes, Reading, shipped_reading
 from .report import IngestReport
 from .spool import Spool
-from .tagging.choice import chosen_model
+from .tagging.choice import Choice, chosen_model
 from .versions import VersionStore
 from .workers import Batch, read_all
 
@@ -172,15 +172,15 @@ def run_ingest(
     progress: bool | None = None,
     reading: Reading | None = None,
     ontology: str | os.PathLike[str] | None = None,
-    model: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | Choice | None = None,
 ) -> IngestReport:
     """Read notes into the knowledge base at ``kb_path``, which is made when missing.
 
     ``mapping``: field of a note → its name in the sources. ``workers``: processes that read notes; a script that asks
     for more than one needs the usual ``if __name__ == "__main__":``. ``progress``: a bar on a terminal, None for yes.
     ``reading``: another reader than the shipped one, for tests. ``ontology``: a folder of concepts beside the shipped
-    ones, which the knowledge base keeps. ``model``: a model directory that proposes what the rules lack, ``shipped`` or
-    ``none`` (and None).
+    ones, which the knowledge base keeps. ``model``: a model directory that proposes what the rules lack, ``shipped``,
+    ``llm`` (the chat model of the environment, which is sent the notes) or ``none`` (and None).
 
     UsageError (a source, the map, a folder, a model), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad
     record is none, it is counted and kept with its reason.
@@ -191,7 +191,10 @@ def run_ingest(
     found = Sources(sources, mapping)
     extra = None if ontology is None else Path(ontology)
     concepts = shipped_concepts(extra)
-    reading = reading or shipped_reading(extra, chosen_model(model))
+    learned = chosen_model(model)
+    if learned is not None and learned.alone and workers > 1:
+        raise UsageError(f"the model {learned.name} is asked by one process. Hint: leave out --workers")
+    reading = reading or shipped_reading(extra, learned)
     report = IngestReport(strict=strict)
     spool = Spool(Path(kb_path))
     try:
@@ -226,5 +229,6 @@ def run_ingest(
     with KnowledgeBase.open(kb_path) as written:
         rows = written.manifest["rows"]
     report.patients, report.events = rows["patient"], rows["event"]
+    report.asked = {} if learned is None else dict(learned.told())
     report.seconds = round(time.monotonic() - begun, 3)
     return report

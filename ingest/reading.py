@@ -18,7 +18,7 @@ from ..kb.model import Journey, Note, content_id
 from ..kb.rows import QuarantinedRecord, StagingRows, SupersededNote
 from .proposals import probabilities
 from .readers.records import reason
-from .tagging.choice import NONE, ModelChoice
+from .tagging.choice import NONE, Choice
 
 #: The source of a quarantine row for a note of an earlier run that cannot be read any more; it counts as no row in.
 _HELD_BEFORE: Final = "knowledge base"
@@ -56,7 +56,7 @@ class Reading:
 class ShippedReader:
     """The document model and the journey of this package."""
 
-    def __init__(self, ontology: Path | None = None, model: ModelChoice | None = None) -> None:
+    def __init__(self, ontology: Path | None = None, model: Choice | None = None) -> None:
         """``ontology``: a folder of concepts beside the shipped ones. ``model``: one that proposes what rules lack;
         UsageError if it cannot be loaded."""
         from .document import NoteReader
@@ -78,7 +78,7 @@ class ShippedReader:
         return self._build(patient_id, read_notes, self._notes.concepts)
 
 
-def shipped_reading(ontology: Path | None = None, model: ModelChoice | None = None) -> Reading:
+def shipped_reading(ontology: Path | None = None, model: Choice | None = None) -> Reading:
     """The reading of this package, with the versions of its code and of its ontology files.
 
     With the folder ``ontology``, its concepts are known too, and its files are part of the version. So is the ``model``

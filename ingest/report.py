@@ -18,7 +18,8 @@ class IngestReport:
     """The sums of a run. ``patients`` and ``events`` are those of the knowledge base afterwards.
 
     ``resumed`` counts the batches that a killed run had finished; ``reasons`` the quarantined records by reason;
-    ``quarantine`` lists the first of them as ``{"where", "reason"}``.
+    ``quarantine`` lists the first of them as ``{"where", "reason"}``; ``asked`` what a chat model was asked, and what
+    of it failed: empty, and not told, where none was.
     """
 
     notes_in: int = 0
@@ -35,6 +36,7 @@ class IngestReport:
     strict: bool = False
     reasons: collections.Counter[str] = field(default_factory=collections.Counter)
     quarantine: list[dict[str, str]] = field(default_factory=list)
+    asked: dict[str, Any] = field(default_factory=dict)
 
     def add(self, **counts: int) -> None:
         """Add to the counts of these names."""
@@ -65,4 +67,7 @@ class IngestReport:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
-        return {**dataclasses.asdict(self), "reasons": dict(sorted(self.reasons.items())), "balanced": self.balanced}
+        told = {**dataclasses.asdict(self), "reasons": dict(sorted(self.reasons.items())), "balanced": self.balanced}
+        if not self.asked:
+            del told["asked"]
+        return told

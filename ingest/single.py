@@ -26,7 +26,7 @@ from .coral.standoff import Relation as RelationLine
 from .document import NoteReader, ReadNote, read_text, shared_reader
 from .frame import Frame, resolve_overlaps
 from .shape import without_blanks
-from .tagging.choice import chosen_model
+from .tagging.choice import Choice, chosen_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +128,11 @@ def read(
     type: str = "",
     targets: Sequence[tuple[int, int] | tuple[int, int, str]] = (),
     ontology: str | os.PathLike[str] | None = None,
-    model: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | Choice | None = None,
 ) -> Document:
     """Read one text. ``date`` is the note's own, a date or its ISO text; ``ontology`` a folder of further concepts;
-    ``model`` a model directory that proposes mentions which the rules lack, ``shipped`` or ``none``.
+    ``model`` a model directory that proposes mentions which the rules lack, ``shipped``, ``llm`` (the chat model of the
+    environment, which is sent the text) or ``none``.
 
     ``targets`` are character spans that become mentions whatever the lexicon knows, so that their context is judged;
     with a third member, an entity type of the schema, they are of that type. Without one a span that reads like a drug

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...ingest.reading import shipped_reading
-from ...ingest.tagging.choice import NONE, SHIPPED, ModelChoice, chosen_model
+from ...ingest.tagging.choice import NONE, SHIPPED, Choice, chosen_model
 from ...kb.concepts import ConceptTable
 from ...kb.errors import UsageError
 from ...kb.model import Decision, Event, Mention, Note
@@ -47,7 +47,7 @@ def shipped_versions() -> dict[str, str]:
     return dict(shipped_reading().versions)
 
 
-def model_of(tables: Tables, given: str | os.PathLike[str] | None) -> tuple[ModelChoice | None, bool]:
+def model_of(tables: Tables, given: str | os.PathLike[str] | None) -> tuple[Choice | None, bool]:
     """The model that the notes were read with, and whether reading again can be done as it was done: with no model
     where there was none, else with the one ``given`` or the one that ships.
 
@@ -75,7 +75,7 @@ def model_of(tables: Tables, given: str | os.PathLike[str] | None) -> tuple[Mode
 class ReaderAgain:
     """Reads under one ontology, that of the knowledge base. Patients read lately are kept."""
 
-    def __init__(self, concepts: ConceptTable, model: ModelChoice | None = None) -> None:
+    def __init__(self, concepts: ConceptTable, model: Choice | None = None) -> None:
         from ...ingest.document import NoteReader, Parts
 
         self._reader = NoteReader(concepts, Parts(learned=None if model is None else model.recognizer))
@@ -102,7 +102,7 @@ class ReaderKey:
     """An ontology by the digest of its content, and the model that reads along."""
 
     digest: str
-    model: ModelChoice | None
+    model: Choice | None
     concepts: ConceptTable = field(compare=False)
 
 

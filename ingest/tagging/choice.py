@@ -7,22 +7,50 @@ import importlib
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
 from ...kb.concepts import ConceptTable
 from ...kb.errors import UsageError
 from .recognizer import Link, Linked, ModelRecognizer, Tagger
 
-#: What stands for no model, and for the one that ships with the package.
+#: What stands for no model, for the one that ships with the package, and for the chat model of the environment.
 NONE: Final = "none"
 SHIPPED: Final = "shipped"
+CHAT: Final = "llm"
 _SHIPPED_FOLDER: Final = Path(__file__).with_name("shipped")
 _CARD: Final = "card.json"
 #: Signs that no name of a model has where it is recorded.
 _NO_NAME: Final = re.compile(r"[^\w.\-]+")
+
+
+class Choice(Protocol):
+    """A model that may read along; equal ones read alike. It goes to other processes as it is, unless it is ``alone``:
+    then one process must do all the reading."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def alone(self) -> bool:
+        """Whether several processes must not share it."""
+
+    @property
+    def name(self) -> str:
+        """What its mentions are said to come from."""
+
+    @property
+    def version(self) -> str:
+        """The name and a hash: what a knowledge base is told of it."""
+
+    def recognizer(
+        self, concepts: ConceptTable, kind_of: Callable[[str], str], never: frozenset[str]
+    ) -> ModelRecognizer:
+        """The model as a recogniser."""
+
+    def told(self) -> Mapping[str, Any]:
+        """What a service was asked, and what of it failed; empty for a model that asks none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +61,11 @@ class ModelChoice:
     linked: bool = True
     device: str = "cpu"
     threads: int = 1
+
+    @property
+    def alone(self) -> bool:
+        """Any number of processes may load it."""
+        return False
 
     @property
     def version(self) -> str:
@@ -55,21 +88,32 @@ class ModelChoice:
         link = linker_of(concepts) if self.linked else None
         return ModelRecognizer(self.name, load_tagger(self), link, kind_of, never)
 
+    def told(self) -> Mapping[str, Any]:
+        """It asks no service."""
+        return {}
 
-def chosen_model(model: str | os.PathLike[str] | None) -> ModelChoice | None:
-    """The choice that an option names: a model directory, ``shipped``, or ``none`` (and None) for no model.
 
-    UsageError where there is no such folder.
+def chosen_model(model: str | os.PathLike[str] | Choice | None) -> Choice | None:
+    """The choice that an option names: a model directory, ``shipped``, ``llm`` for the chat model of the environment,
+    or ``none`` (and None) for no model; a choice is itself.
+
+    UsageError where there is no such folder, or no chat model that may have notes.
     """
-    if model is None or str(model) == NONE:
+    if model is None or model == NONE:
         return None
+    if not isinstance(model, str | os.PathLike):
+        return model
+    if str(model) == CHAT:
+        from ..recognizers.llm.choice import chat_choice
+
+        return chat_choice(linker_of)
     if str(model) == SHIPPED:
         if not _SHIPPED_FOLDER.is_dir():
             raise UsageError("no model ships with this installation. Hint: name a model directory, or 'none'")
         return ModelChoice(_SHIPPED_FOLDER)
     folder = Path(model)
     if not folder.is_dir():
-        raise UsageError(f"there is no model directory '{model}'. Hint: name a folder, 'shipped' or 'none'")
+        raise UsageError(f"there is no model directory '{model}'. Hint: name a folder, 'shipped', 'llm' or 'none'")
     return ModelChoice(folder)
 
 

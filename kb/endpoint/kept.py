@@ -37,11 +37,12 @@ class KeptAnswers:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        """``path``: the file, made at the first answer; None keeps answers in memory alone. UsageError when it is there
-        and is something else, or cannot be read."""
+        """``path``: the file, made when missing; None keeps answers in memory alone. UsageError when it is there and is
+        something else, or cannot be read and written."""
         self._path = None if path is None else Path(path)
         self._held: dict[str, KeptAnswer] = {}
-        if self._path is not None and self._path.exists():
+        if self._path is not None:
+            self._append(self._path, "")
             self._load(self._path)
 
     def __len__(self) -> int:
@@ -56,12 +57,15 @@ class KeptAnswers:
         self._held[key] = answer
         if self._path is None:
             return
-        line = json.dumps({"asked": key, **asdict(answer)}) + "\n"
+        self._append(self._path, json.dumps({"asked": key, **asdict(answer)}) + "\n")
+
+    @staticmethod
+    def _append(path: Path, line: str) -> None:
         try:
-            with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:
                 file.write(line)
         except OSError as error:
-            raise UsageError(f"cannot write '{self._path}': {error.strerror}") from error
+            raise UsageError(f"answers cannot be kept in '{path}': {error.strerror}") from error
 
     def _load(self, path: Path) -> None:
         try:

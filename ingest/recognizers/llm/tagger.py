@@ -81,6 +81,12 @@ class Tally:
     not_in_text: int = 0
     unread: int = 0
 
+    def add(self, other: Tally) -> None:
+        """Count what another has counted."""
+        self.failed.update(other.failed)
+        for name in ("texts", "questions", "texts_with_failures", "quotes", "not_in_text", "unread"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
