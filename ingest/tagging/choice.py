@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from ...kb.concepts import ConceptTable
 from ...kb.errors import UsageError
-from .recognizer import Link, Linked, ModelRecognizer, Tagger
+from .recognizer import Link, ModelRecognizer, Tagger
 
 #: What stands for no model, for the one that ships with the package, and for the chat model of the environment.
 NONE: Final = "none"
@@ -135,11 +134,7 @@ def load_tagger(choice: ModelChoice) -> Tagger:
 
 def linker_of(concepts: ConceptTable) -> Link:
     """The shipped linker under an ontology."""
-    linker = importlib.import_module("..linking.linker", __package__)
-    shipped = linker.Linker.shipped(concepts)
+    from ..linking.linker import Linker, UnreadMention
 
-    def link(mentions: Sequence[tuple[str, str]]) -> Sequence[Linked]:
-        found: Sequence[Linked] = shipped.link([linker.UnreadMention(words, kind) for words, kind in mentions])
-        return found
-
-    return link
+    shipped = Linker.shipped(concepts)
+    return lambda mentions: shipped.link([UnreadMention(words, kind) for words, kind in mentions])
