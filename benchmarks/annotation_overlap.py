@@ -1,11 +1,12 @@
 """How often annotations overlap those of people, by type: MACCROBAT case reports against ``cohortium.read``.
 
-    python benchmarks/annotation_overlap.py FOLDER [--files odd|even|all] [--json OUT]
+    python benchmarks/annotation_overlap.py FOLDER [--files odd|even|all] [--model DIR] [--aside SHARE] [--json OUT]
 
-``FOLDER`` holds ``.txt`` and ``.ann`` files; ``odd`` and ``even`` are every other of them. MACCROBAT's types are wider
-than those of the CORAL schema and of all medicine, so each is compared with a set of ours (``SAME``). Recall: the share
-of its entities that an annotation of that set overlaps. Precision: the share of our annotations of that set that one of
-its entities of that type overlaps; given where the sets mean the same on both sides.
+``FOLDER`` holds ``.txt`` and ``.ann`` files; ``odd`` and ``even`` are every other of them. ``--model`` lets a model
+read along; ``--aside`` takes those documents alone that a recipe of training holds aside with that share. MACCROBAT's
+types are wider than those of the CORAL schema and of all medicine, so each is compared with a set of ours (``SAME``).
+Recall: the share of its entities that an annotation of that set overlaps. Precision: the share of our annotations of
+that set that one of its entities of that type overlaps; given where the sets mean the same on both sides.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from signature import markdown, signature
+from signature import command_line, markdown, signature
 
 import cohortium
+from cohortium.eval.corpora.reading import read_annotated
+from cohortium.eval.corpora.splits import split
 
 PROBLEMS = frozenset(
     """Symptom ClinicalCondition Histology Metastasis DiseaseState LymphNodeInvolvement Allergy RadPathResult
@@ -43,12 +46,12 @@ SAME: dict[str, tuple[frozenset[str], bool]] = {
 }
 
 
-def counted(places: list[Path]) -> dict[str, dict[str, int]]:
-    """For each type: entities, those overlapped; ours, those overlapped."""
+def counted(places: list[Path], model: str | None = None) -> dict[str, dict[str, int]]:
+    """For each type: entities, those overlapped; ours, those overlapped. ``model``: a model directory, or none."""
     sums = {name: {"gold": 0, "found": 0, "ours": 0, "right": 0} for name in SAME}
     for place in places:
         gold = cohortium.read_brat(place)
-        ours = cohortium.read(gold.text or "").mentions
+        ours = cohortium.read(gold.text or "", model=model).mentions
         for name, (labels, _) in SAME.items():
             theirs = [span for one in gold.entities if one.type == name for span in [(one.start, one.end)]]
             same = [(one.start, one.end) for one in ours if one.label in labels]
@@ -60,6 +63,12 @@ def counted(places: list[Path]) -> dict[str, dict[str, int]]:
     return sums
 
 
+def held_aside(folder: Path, share: float) -> set[str]:
+    """The documents, by the name of their files, that a recipe with this share trains nothing on."""
+    corpus = read_annotated(folder)
+    return {one.id for one in split(corpus, {"train": 1 - share, "dev": share}).of(corpus)["dev"].documents}
+
+
 def _met(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
     return any(span[0] < end and start < span[1] for start, end in others)
 
@@ -69,18 +78,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", choices=("odd", "even", "all"), default="all")
+    parser.add_argument("--model", help="a model directory")
+    parser.add_argument("--aside", type=float, metavar="SHARE", help="only documents that training holds aside")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     places = sorted(given.folder.glob("*.ann"))
-    sums = counted({"odd": places[::2], "even": places[1::2], "all": places}[given.files])
+    places = {"odd": places[::2], "even": places[1::2], "all": places}[given.files]
+    if given.aside is not None:
+        kept = held_aside(given.folder, given.aside)
+        places = [place for place in places if place.stem in kept]
+    sums = counted(places, given.model)
     rows: list[tuple[Any, ...]] = []
     for name, row in sums.items():
         precision: object = row["right"] / max(1, row["ours"]) if SAME[name][1] else ""
         rows.append((name, row["gold"], row["found"] / max(1, row["gold"]), precision))
     print(markdown(("type", "entities", "recall", "precision"), rows))
     if given.json:
-        command = f"python benchmarks/annotation_overlap.py {given.folder.name} --files {given.files}"
-        given.json.write_text(json.dumps(sums | {"signature": signature(command, 0)}, indent=1))
+        given.json.write_text(json.dumps(sums | {"signature": signature(command_line(), 0)}, indent=1))
 
 
 if __name__ == "__main__":

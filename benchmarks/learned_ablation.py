@@ -173,12 +173,14 @@ def changes(report: Report, base: Report) -> list[dict[str, Any]]:
 
 
 def moved(now: Iterable[Journey], before: Iterable[Journey]) -> dict[str, Any]:
-    """Events that are new and gone, by kind and world; events of the rules that are gone stand apart."""
+    """Events that are new and gone, by kind and world. One that has only more evidence is the same."""
 
     def told(event: Event) -> tuple[str, str, str, str]:
         return (event.patient_id, event.kind, event.concept, event.world.name.lower())
 
-    new, old = ({event.event_id: event for one in some for event in one.events} for some in (now, before))
+    new, old = (
+        {replace(event, evidence=()).event_id: event for one in some for event in one.events} for some in (now, before)
+    )
     added = [event for key, event in new.items() if key not in old]
     gone = [event for key, event in old.items() if key not in new]
     return {

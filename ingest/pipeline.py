@@ -28,7 +28,7 @@ from .readers.sources import Sources
 from .reading import BatchResult, PatientNotes, Reading, shipped_reading
 from .report import IngestReport
 from .spool import Spool
-from .tagging.choice import Choice, chosen_model
+from .tagging.choice import Choice, ModelChoice, chosen_model, load_tagger
 from .versions import VersionStore
 from .workers import Batch, read_all
 
@@ -194,6 +194,9 @@ def run_ingest(
     learned = chosen_model(model)
     if learned is not None and learned.alone and workers > 1:
         raise UsageError(f"the model {learned.name} is asked by one process. Hint: leave out --workers")
+    if isinstance(learned, ModelChoice) and workers > 1:
+        # What is wrong with a model, or missing for it, is told before processes are started.
+        load_tagger(learned)
     reading = reading or shipped_reading(extra, learned)
     report = IngestReport(strict=strict)
     spool = Spool(Path(kb_path))

@@ -36,7 +36,7 @@ from .courses import tell_courses
 from .facts import SEQUENCES, Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
-from .proposals import doubt_proposals, trust_proposals
+from .proposals import are_linked, doubt_proposals, trust_proposals, with_proposals, without_proposals
 from .treatments import give_components, weigh_treatments
 from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
@@ -70,12 +70,20 @@ _TELLING: Final[dict[str, tuple[str, ...]]] = {
 def build_journey(
     patient_id: str, notes: Sequence[ReadNote], concepts: ConceptTable, steps: Sequence[Step] | None = None
 ) -> Journey:
-    """The journey of one patient from its read notes, in any order; ``steps``: those of :data:`STEPS`."""
+    """The journey of one patient from its read notes, in any order; ``steps``: those of :data:`STEPS`.
+
+    What a model proposed adds events to those of the rules, and changes none of them.
+    """
     ordered = sorted(notes, key=lambda read: (read.note.date or datetime.date.max, read.note.doc_id))
-    bench = Workbench(patient_id, concepts, ordered)
-    for step in STEPS if steps is None else steps:
-        step(bench)
-    return assembled(bench)
+
+    def built(some: list[ReadNote]) -> Journey:
+        bench = Workbench(patient_id, concepts, some)
+        for step in STEPS if steps is None else steps:
+            step(bench)
+        return assembled(bench)
+
+    whole = built(ordered)
+    return with_proposals(built(without_proposals(ordered)), whole) if are_linked(ordered) else whole
 
 
 def assembled(bench: Workbench) -> Journey:
