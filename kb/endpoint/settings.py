@@ -103,8 +103,11 @@ def from_environment(
     )
 
 
-def check_leave(environment: Mapping[str, str] | None = None, prefix: str = PREFIX) -> None:
-    """UsageError unless the environment says that notes may be sent to the endpoint of the variables with ``prefix``.
+def check_leave(
+    environment: Mapping[str, str] | None = None, prefix: str = PREFIX, page: str = "docs/baselines.md"
+) -> None:
+    """UsageError unless the environment says that notes may be sent to the endpoint of the variables with ``prefix``;
+    ``page`` tells what is sent.
 
     The endpoint of ``cohortium ask --llm`` never gets a note; that it is set up is no leave to send it any.
     """
@@ -113,7 +116,7 @@ def check_leave(environment: Mapping[str, str] | None = None, prefix: str = PREF
     if held.get(name, "").strip().casefold() != "yes":
         raise UsageError(
             f"text of clinical notes would be sent to an endpoint, and {name} does not allow it. Hint: set it to 'yes'"
-            " if the endpoint may have these notes; docs/baselines.md tells what is sent"
+            f" if the endpoint may have these notes; {page} tells what is sent"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import sys
@@ -18,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
 
 from playhouse import Act, Stage, open_stage, raw, says, status
 
-from cohortium.eval.ner.baselines.zero_shot import ZeroShot, messages, names_in, prompts_of, temperature
+from cohortium.eval.ner.baselines.zero_shot import ZeroShot, messages, names_in, placed_names, prompts_of, temperature
 from cohortium.eval.ner.documents import Document
 from cohortium.eval.ner.types import vocabulary
 from cohortium.kb.endpoint.asking import Asking
@@ -137,9 +138,34 @@ def test_names_come_in_the_columns_of_the_published_tables(model: Callable[..., 
     cells = baseline.cells(trial())
     assert cells["zero-shot_predictions_condition"] == "restless legs syndrome|rls|insomnia"
     assert cells["zero-shot_predictions_drug"] == "larkadol"
-    assert {cells[column] for column in baseline.columns[3:]} == {"none"}
+    others = {column for column in baseline.columns if column.endswith(("surgical", "other", "control", "physical"))}
+    assert {cells[column] for column in others} == {"none"}
     told = baseline.told()
     assert (told["names"], told["names_not_in_text"], told["questions"]) == (4, 1, 8)
+
+
+def test_names_are_placed_where_they_stand(model: Callable[..., Stage]) -> None:
+    """Each place once, of two over one another the longer; what stands nowhere has none. No text, no places."""
+    stage = model({"CONDITION": "restless legs syndrome | RLS | insomnia", "OTHER": "legs", "DRUG": "LARKADOL"})
+    assert ast.literal_eval(asked(stage).cells(trial())["zero-shot_places"]) == [
+        (0, 8, "DRUG", "Larkadol"),
+        (13, 35, "CONDITION", "restless legs syndrome"),
+        (37, 40, "CONDITION", "RLS"),
+        (44, 47, "CONDITION", "RLS"),
+    ]
+    assert placed_names({"DRUG": ["larkadol"]}, "") == []
+
+
+def test_places_are_scored_where_they_are_named(
+    model: Callable[..., Stage], trials: Path, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    """By token and by entity too; without a name the columns of types are scored, by abstract."""
+    model({"DRUG": "larkadol"})
+    path = tmp_path / "answers.csv"
+    told = run("ner-baseline", "llm", "--corpus", trials, "--predictions-out", path)
+    assert told["token"] is None
+    told = run("ner", "--corpus", trials, "--predictions", path, "--column", "zero-shot_places")
+    assert told["entity"]["exact"]["by_type"]["DRUG"]["f1"] == 1.0
 
 
 @pytest.mark.parametrize(

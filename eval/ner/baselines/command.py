@@ -124,7 +124,7 @@ def _chat(prompts: str, answers: Path | None, requests: int | None, tokens: int 
 
     prompts_of(prompts)
     settings = from_environment(hint="see docs/llm.md, or take another baseline")
-    check_leave()
+    check_leave(page="docs/ner_scores.md")
     asking = Asking(settings, KeptAnswers(answers), Budget(requests, tokens), temperature=temperature())
     return ZeroShot(asking, prompts)
 

@@ -10,14 +10,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from ....ingest.frame import first_come
+from ....ingest.recognizers.llm.quotes import places_of
 from ....kb.endpoint.asking import Asking
 from ....kb.errors import UsageError
 from ..documents import Document
+from ..tagging import Entity
 from ..types import vocabulary
 from .contract import NONE, cell_of
 
 #: Under this name the vocabulary knows that its names are compared as they were told, like those of the published runs.
 SYSTEM: Final = "zero-shot"
+#: The names that stand in their abstract, as tuples with their places; scored where it is named (``--column``).
+PLACES: Final = f"{SYSTEM}_places"
 GUIDELINE: Final = "guideline"
 _FILE: Final = Path(__file__).with_name("prompts.toml")
 _BLANKS: Final = re.compile(r"\s+")
@@ -45,13 +50,16 @@ class ZeroShot:
 
     @property
     def columns(self) -> Sequence[str]:
-        """A column a type."""
-        return tuple(self._columns.values())
+        """A column a type, and one of places."""
+        return (*self._columns.values(), PLACES)
 
     def cells(self, document: Document) -> Mapping[str, str]:
-        """The names of each type."""
+        """The names of each type; and their places, where the corpus has a text."""
         text = document.written
-        return {column: cell_of(self._names_of(kind, text)) for kind, column in self._columns.items()}
+        names = {kind: self._names_of(kind, text) for kind in self._columns}
+        cells = {self._columns[kind]: cell_of(some) for kind, some in names.items()}
+        placed = [(one.start, one.end, one.type, one.text) for one in placed_names(names, document.text)]
+        return {**cells, PLACES: repr(placed)}
 
     def told(self) -> Mapping[str, Any]:
         """The model, its prompts, what was asked and what of it failed; names that do not stand in their abstract are
@@ -78,6 +86,18 @@ class ZeroShot:
         self._names += len(names)
         self._elsewhere += sum(name not in plain for name in names)
         return names
+
+
+def placed_names(names: Mapping[str, Sequence[str]], text: str) -> list[Entity]:
+    """Every place of every name in a text, by type, in text order. Of places over one another the longest stays, of
+    equally long ones that of the type that comes first."""
+    found = [
+        Entity(start, end, kind, text[start:end])
+        for kind, some in names.items()
+        for name in some
+        for start, end in places_of(name, text)
+    ]
+    return first_come(sorted(found, key=lambda one: one.start - one.end))
 
 
 def messages(prompt: str, text: str) -> list[dict[str, str]]:

@@ -87,7 +87,7 @@ def chat_choice(
     is no number, or a file that holds something else than answers."""
     held = os.environ if environment is None else environment
     settings = from_environment(environment, hint="see docs/llm_recogniser.md, or read with '--model none'")
-    check_leave(environment)
+    check_leave(environment, page="docs/llm_recogniser.md")
     budget = Budget(*(_most(held, name) for name in (MOST_REQUESTS, MOST_TOKENS)))
     path = held.get(ANSWERS, "").strip()
     answers = Path(path) if path else None
