@@ -56,7 +56,7 @@ CUES: Mapping[str, frozenset[str]] = {
         {"never_given", "never_given_behind", "declined", "declined_behind", "given", "given_amount", "given_behind"}
         | {"mentioned", "mentioned_behind"}
     ),
-    "history": frozenset({"historical", "was"}),
+    "history": frozenset({"historical", "was", "complaint"}),
     "other persons": frozenset(
         {"family", "descendant", "spouse", "kin_by_marriage", "subject_of_kin", "subject_of_other"}
         | {"other_person", "someone_else"}

@@ -27,7 +27,7 @@ from .harms import with_harms
 from .inverted import turn_round
 from .lexicon import Lexicon, recognise
 from .lowercase import CaseRestorer
-from .mentions import MentionWriter
+from .mentions import MentionWriter, SecondReader
 from .notation.mentions import with_notations
 from .placing import Placement
 from .proposals import Proposals, RulesReading
@@ -72,6 +72,8 @@ class Parts:
     #: Makes what proposes mentions that the rules lack, of the ontology, the kind of span that a concept makes, and the
     #: concepts that say too little.
     learned: Callable[[ConceptTable, Callable[[str], str], frozenset[str]], PreparedRecognizer] | None = None
+    #: Reads contexts again beside the rules: nobody, unless it is given.
+    second: Callable[[], SecondReader | None] = lambda: None
 
 
 class NoteReader:
@@ -105,7 +107,7 @@ class NoteReader:
             if state in concepts
             for below in concepts.below(state)
         }
-        self._writer = MentionWriter(concepts, state_of, parts.cues())
+        self._writer = MentionWriter(concepts, state_of, parts.cues(), parts.second())
         self.proposals: Proposals | None = None
         if parts.learned is not None:
             learned = parts.learned(concepts, self.lexicon.kind_of, self._unspecific)

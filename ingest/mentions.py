@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,11 @@ from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Expe
 from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
 from .date_parts import hides_a_date
 from .frame import Frame, Span
+from .shape import Section
 from .statements import needs, said_in, statement
+
+#: Reads the context of a target again: frame, sentence, its context, the target, its section, what the rules read.
+SecondReader = Callable[[Frame, tuple[int, int], SentenceContext, Target, Section, Reading], Reading]
 
 #: Label of CORAL's Table S1 for each kind of span.
 LABELS: Final[Mapping[str, str]] = {
@@ -73,9 +77,17 @@ _REACH_OF_MISFILING = 160
 class MentionWriter:
     """Writes the mentions of one note from its placed spans."""
 
-    def __init__(self, concepts: ConceptTable, state_of: Mapping[str, str], cues: CueTable | None = None) -> None:
-        """``state_of``: states that only one tumor has, with that tumor. ``cues`` of the context: the shipped ones."""
+    def __init__(
+        self,
+        concepts: ConceptTable,
+        state_of: Mapping[str, str],
+        cues: CueTable | None = None,
+        second: SecondReader | None = None,
+    ) -> None:
+        """``state_of``: states that only one tumor has, with that tumor. ``cues`` of the context: the shipped ones.
+        ``second``: who reads each context again; nobody."""
         self._cues = cue_table() if cues is None else cues
+        self._second = second
         self._concepts = concepts
         self._state_of = state_of
 
@@ -142,7 +154,10 @@ class MentionWriter:
                 continue
             reading = context.read(target, frame.shape.section_at(span.start))
             at_large = bool(context.speaks_of) or context.tells_of_people(span.start)
-            reading = self._with_decided(span, _led(reading, lead, span.kind), at_large)
+            reading = _led(reading, lead, span.kind)
+            if self._second is not None:
+                reading = self._second(frame, (start, end), context, target, section, reading)
+            reading = self._with_decided(span, reading, at_large)
             if skipped and span.kind == "variant":
                 # The changes that a method looks for are no findings.
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
