@@ -66,33 +66,38 @@ def argmax(part: str, row: Any) -> str:
     return PARTS[part][int(numpy.argmax(row))]
 
 
-def chosen(examples: Sequence[Example], probabilities: Any, which: Any, how: Any) -> float:
+def chosen(examples: Sequence[Example], probabilities: Any, which: Any, part: str, how: Any) -> float:
     """The threshold with the most right answers among some examples; of equals the highest."""
 
     def right(sure: float) -> int:
         return sum(
-            is_right(examples[at], "polarity", taken(examples[at], probabilities[at], how, sure)) for at in which
+            is_right(examples[at], part, taken(examples[at], probabilities[at], part, how, sure)) for at in which
         )
 
     return max(SURE, key=lambda sure: (right(sure), sure))
 
 
-def taken(example: Example, row: Any, how: Any, sure: float) -> str:
-    """What a combination takes."""
-    told = dict(zip(PARTS["polarity"], map(float, row), strict=True))
-    return combined(read_as(example, "polarity"), cued(example), told, how, sure)
+def taken(example: Example, row: Any, part: str, how: Any, sure: float) -> str:
+    """What a combination takes; of temporality current and historical alone are turned into each other."""
+    rules = read_as(example, part)
+    if part == "polarity":
+        return combined(rules, cued(example), dict(zip(PARTS[part], map(float, row), strict=True)), how, sure)
+    said = argmax(part, row)
+    return said if row.max() >= sure and {rules, said} <= {"current", "historical"} else rules
 
 
-def combination(examples: Sequence[Example], aside: HeldAside, how: Any) -> tuple[list[str], list[float]]:
+def combination(
+    examples: Sequence[Example], aside: HeldAside, part: str, how: Any = None
+) -> tuple[list[str], list[float]]:
     """What a combination takes of each example, its threshold chosen outside the example's fold."""
     said = [""] * len(examples)
     thresholds = []
-    marked = numpy.array([bool(one.gold.polarity) for one in examples])
+    marked = numpy.array([bool(getattr(one.gold, part)) for one in examples])
     for number, inner in enumerate(aside.inner):
-        sure = chosen(examples, inner, numpy.flatnonzero((aside.fold != number) & marked), how)
+        sure = chosen(examples, inner, numpy.flatnonzero((aside.fold != number) & marked), part, how)
         thresholds.append(sure)
         for at in numpy.flatnonzero(aside.fold == number):
-            said[at] = taken(examples[at], aside.probabilities[at], how, sure)
+            said[at] = taken(examples[at], aside.probabilities[at], part, how, sure)
     return said, thresholds
 
 
@@ -177,12 +182,15 @@ def measure(examples: Sequence[Example], seed: int) -> dict[str, Any]:
 
         add(part, "rules", [read_as(one, part) for one in examples], marked)
         for suffix, recipe in RECIPES.items():
-            aside = held_aside(examples, recipe, part, nested=part == "polarity")
+            aside = held_aside(examples, recipe, part, nested=part != "experiencer")
             told[part, suffix] = aside
             add(part, f"model{suffix}", [argmax(part, row) for row in aside.probabilities], marked)
             for how in HOW if part == "polarity" else ():
-                said, sure = combination(examples, aside, how)
+                said, sure = combination(examples, aside, part, how)
                 add(part, f"rules and model{suffix}: {how}", said, marked, sure=sure)
+            if part == "temporality":
+                said, sure = combination(examples, aside, part)
+                add(part, f"rules and model{suffix}: current or historical", said, marked, sure=sure)
     for source in sources:
         here = [one for one in examples if one.source == source]
         rules = [read_as(one, "polarity") for one in here]
