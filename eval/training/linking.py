@@ -11,16 +11,26 @@ import numpy as np
 
 from ...ingest.linking.features import FEATURES
 from ...ingest.linking.linker import Linker, Pair
-from ...ingest.linking.score import Logistic, Scorer, group_of, second_row
+from ...ingest.linking.score import SECOND, Logistic, Scorer, group_of, second_row
 from .linking_cases import Case, fraction
-from .linking_fit import calibrated, calibration_error, fit_logistic, threshold_for
+from .linking_fit import calibrated, calibration_error, fit_signed, threshold_for
 
 #: Linkable cases are to be this share of what the calibration sees, as of real mentions that the lexicon lacks.
-SHARE = 0.3
+SHARE = 0.15
 #: Of what is linked, this share is to be right.
 WANTED = 0.9
 #: The calibration sees log odds of models that were fitted without the case: in so many turns.
 FOLDS = 5
+ROUNDS = 3
+#: Likeness speaks for a pair, difference against it; what is not named here may do either.
+SIGNS = {
+    **dict.fromkeys(("score", "lead", "lead_capped", "dense", "grams", "dense_squared", "sorted_ratio"), 1.0),
+    **dict.fromkeys(("mention_covered", "name_covered", "rarest_of_mention", "rarest_of_name", "same_head"), 1.0),
+    **dict.fromkeys(("same_kind", "one_word_ratio", "same_first_letter"), 1.0),
+    **dict.fromkeys(("little_lead", "contrast_of_mention_alone", "contrast_of_name_alone", "unknown_words"), -1.0),
+    **dict.fromkeys(("narrower", "broader"), -1.0),
+    **dict.fromkeys(("contrasts_differ", "numbers_differ", "number_of_one_alone", "contrary_words"), -1.0),
+}
 #: Weights before anything is learnt: near vectors and letters, covered words.
 FIRST_GUESS = {"dense": 4.0, "grams": 4.0, "sorted_ratio": 2.0, "mention_covered": 2.0, "name_covered": 2.0}
 
@@ -37,7 +47,7 @@ def untrained() -> Scorer:
     """The scorer to begin with."""
     weights = np.array([FIRST_GUESS.get(name, 0.0) for name in FEATURES])
     start = Logistic(weights, -6.0)
-    second = Logistic(np.eye(1, 9)[0], 0.0)
+    second = Logistic(np.eye(1, len(SECOND))[0], 0.0)
     return Scorer({"names": start, "phrases": start}, second, (), 0.5, {})
 
 
@@ -75,25 +85,40 @@ def fit(linker: Linker, prepared: Sequence[Prepared], recipe: Mapping[str, Any],
 
 
 def _both(linker: Linker, prepared: Sequence[Prepared], ridge: float) -> Scorer:
-    """Both models, without calibration."""
-    first = {}
-    for group in ("names", "phrases"):
-        rows, right, weights = [], [], []
-        for one in prepared:
-            for pair in one.pairs:
-                if group_of(linker.names.rows[pair.row].kind) == group:
-                    rows.append(pair.features)
-                    right.append(float(linker.names.rows[pair.row].concept in one.case.concepts))
-                    # Each case counts alike, however many candidates it has.
-                    weights.append(10.0 / len(one.pairs))
-        first[group] = fit_logistic(np.array(rows), np.array(right), np.array(weights), ridge)
-    scorer = Scorer(first, untrained().second, (), 0.5, {})
+    """Both models, without calibration. The first is fitted on all names, then on the best name of each concept, as it
+    will be used: a concept is not to be blamed for those of its names that are unlike the mention."""
+    held = prepared
+    scorer = untrained()
+    for _ in range(ROUNDS):
+        first = {group: _first(linker, held, group, ridge) for group in ("names", "phrases")}
+        scorer = replace(scorer, first=first)
+        judge = _with(linker, scorer)
+        held = [replace(one, pairs=tuple(pair for _, pair in judge.best(one.pairs))) for one in prepared]
     second, hits = _second(linker, scorer, prepared)
-    return replace(scorer, second=fit_logistic(second, hits, case_weights([one.case for one in prepared]), ridge))
+    weights = case_weights([one.case for one in prepared])
+    signs = np.array([SIGNS.get(name, 0.0) for name in SECOND])
+    return replace(scorer, second=fit_signed(second, hits, signs, weights, ridge))
+
+
+def _first(linker: Linker, prepared: Sequence[Prepared], group: str, ridge: float) -> Logistic:
+    rows, right, weights = [], [], []
+    for one in prepared:
+        for pair in one.pairs:
+            if group_of(linker.names.rows[pair.row].kind) == group:
+                rows.append(pair.features)
+                right.append(float(linker.names.rows[pair.row].concept in one.case.concepts))
+                # Each case counts alike, however many candidates it has.
+                weights.append(10.0 / len(one.pairs))
+    if not rows:
+        return untrained().first[group]
+    signs = np.array([SIGNS.get(name, 0.0) for name in FEATURES])
+    return fit_signed(np.array(rows), np.array(right), signs, np.array(weights), ridge)
 
 
 def case_weights(cases: Sequence[Case]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Weights by which linkable cases are :data:`SHARE` of all."""
+    """Weights by which linkable cases are :data:`SHARE` of all; real mentions are as they are."""
+    if any(case.part == "judged" for case in cases):
+        return np.ones(len(cases))
     linkable = sum(bool(case.concepts) for case in cases)
     others = len(cases) - linkable
     share = SHARE if linkable and others else 0.5
@@ -151,7 +176,8 @@ def measure(
         )
         counts += told
         by.setdefault(one.case.source, Counter()).update(told)
-    error = calibration_error(np.array(probabilities), np.array(rights)) if prepared else 0.0
+    weights = case_weights([one.case for one in prepared])
+    error = calibration_error(np.array(probabilities), np.array(rights), weights) if prepared else 0.0
     return {
         **_figures(counts),
         "calibration_error": round(error, 4),

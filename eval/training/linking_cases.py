@@ -219,7 +219,9 @@ def misspelt(name: str) -> str:
     """The name with one slip in its longest word (a letter doubled, dropped, changed, or two turned round), drawn by
     hash; the name itself where that word is shorter than six letters."""
     words = name.split()
-    at = max(range(len(words)), key=lambda one: (len(words[one]), -one))
+    at = max(range(len(words)), key=lambda one: (len(words[one]), -one), default=-1)
+    if at < 0:
+        return name
     word = words[at]
     if len(word) < 6 or not word.isalpha():
         return name

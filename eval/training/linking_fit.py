@@ -12,6 +12,23 @@ from ...ingest.linking.score import Logistic
 Floats = npt.NDArray[np.float64]
 
 
+def fit_signed(
+    rows: Floats, right: Floats, signs: Floats, weights: Floats | None = None, ridge: float = 1.0
+) -> Logistic:
+    """As :func:`fit_logistic`, but a feature whose weight comes out against its sign (1 or -1; 0 is free) is left out:
+    likeness never counts against a pair."""
+    left = np.ones(rows.shape[1], dtype=bool)
+    while True:
+        held = fit_logistic(rows[:, left], right, weights, ridge)
+        found = np.zeros(rows.shape[1])
+        found[left] = held.weights
+        wrong = (found * signs) < 0
+        if not wrong.any():
+            return Logistic(found, held.constant)
+        # One at a time, the worst first: two that go together share what they say.
+        left[np.argmin(np.where(wrong, found * signs * rows.std(axis=0), np.inf))] = False
+
+
 def fit_logistic(rows: Floats, right: Floats, weights: Floats | None = None, ridge: float = 1.0) -> Logistic:
     """A logistic model of ``right`` (0 or 1, shape (rows,)) with a penalty on the square of the weights (features are
     brought to one scale first; the constant bears no penalty)."""
@@ -64,9 +81,10 @@ def threshold_for(probabilities: Floats, right: Floats, wanted: float, weights: 
     return float(probabilities[order][good[-1]]) if len(good) else 1.01
 
 
-def calibration_error(probabilities: Floats, right: Floats, bins: int = 10) -> float:
-    """The mean distance between probability and share of right ones, over ``bins`` of equal size, by cases."""
+def calibration_error(probabilities: Floats, right: Floats, weights: Floats | None = None, bins: int = 10) -> float:
+    """The mean distance between probability and share of right ones, over ``bins`` of equally many cases, by weight."""
     order = np.argsort(probabilities, kind="stable")
+    weights = np.ones(len(order)) if weights is None else weights
     parts = [part for part in np.array_split(order, bins) if len(part)]
-    gaps: Sequence[float] = [len(part) * abs(probabilities[part].mean() - right[part].mean()) for part in parts]
-    return float(sum(gaps) / max(1, len(order)))
+    gaps: Sequence[float] = [abs(float(weights[part] @ (probabilities[part] - right[part]))) for part in parts]
+    return sum(gaps) / float(weights.sum()) if len(order) else 0.0

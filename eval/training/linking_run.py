@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...ingest.lexicon import Lexicon
 from ...ingest.linking.encoders import Encoder, GramEncoder, told
 from ...ingest.linking.features import FEATURES
 from ...ingest.linking.linker import Linker
@@ -17,6 +18,7 @@ from ...ingest.linking.score import SECOND, Scorer
 from ...kb.concepts import ConceptTable
 from .linking import SHARE, WANTED, fit, measure, prepare, untrained
 from .linking_cases import Case, Matched, held_out_cases, read_terms, synonym_pairs, terminology_cases, unsure
+from .linking_mentions import corpus_mentions, corrected, judged_cases, unread
 from .linking_vectors import VectorSettings, train_vectors
 
 VECTORS = "name_vectors.npz"
@@ -24,13 +26,16 @@ NUMBERS = "linker.json"
 
 
 def all_cases(names: NameTable, matched: Matched) -> list[Case]:
-    """Every case, with kinds as a recogniser would give them."""
-    return [unsure(one) for one in (*terminology_cases(matched), *held_out_cases(names))]
+    """Every case, with kinds as a recogniser would give them, and corrected where a reader has judged."""
+    return corrected(unsure(one) for one in (*terminology_cases(matched), *held_out_cases(names)))
 
 
-def run(terminologies: Path, out: Path, *, vectors: Path | None = None) -> Mapping[str, Any]:
+def run(
+    terminologies: Path, out: Path, *, vectors: Path | None = None, corpora: Path | None = None
+) -> Mapping[str, Any]:
     """Trains vectors (unless ``vectors`` names a file of them) and numbers, writes both into ``out``, and gives the
-    scores on the part ``test``, by encoder. Part ``train`` is seen by the vectors alone, ``tune`` by the numbers."""
+    scores by encoder: on the part ``test``, and on the judged mentions of the ``corpora``. The part ``train`` is seen
+    by the vectors alone, ``tune`` by the numbers."""
     names = NameTable(ConceptTable.from_files())
     matched = Matched(names.concepts, read_terms(terminologies))
     settings = VectorSettings()
@@ -39,6 +44,8 @@ def run(terminologies: Path, out: Path, *, vectors: Path | None = None) -> Mappi
         trained.save(out / VECTORS)
         vectors = out / VECTORS
     cases = [one for one in all_cases(names, matched) if one.part != "train"]
+    if corpora is not None:
+        cases += judged_cases(unread(corpus_mentions(corpora), Lexicon(names.concepts)))
     encoders: dict[str, Encoder | None] = {"grams": GramEncoder.load(vectors), "none": None}
     held, scores = {}, {}
     for name, encoder in encoders.items():
@@ -66,19 +73,22 @@ def fitted(
         "tuned_on": len(tune),
     }
     scorer = fit(linker, tune, recipe)
-    found = measure(linker, scorer, test)
-    kept = {key: value for key, value in found.items() if key != "by_source"}
-    return Scorer(scorer.first, scorer.second, scorer.steps, scorer.threshold, {**recipe, "test": kept}), found
+    judged = [one for one in cases if one.part == "judged"]
+    found = {"test": measure(linker, scorer, test), "judged": measure(linker, scorer, prepare(linker, judged))}
+    kept = {part: {key: value for key, value in one.items() if key != "by_source"} for part, one in found.items()}
+    return Scorer(scorer.first, scorer.second, scorer.steps, scorer.threshold, {**recipe, **kept}), found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m cohortium.eval.training.linking_run TERMINOLOGIES OUT [--vectors FILE]``."""
+    """``python -m cohortium.eval.training.linking_run TERMINOLOGIES OUT [--vectors FILE] [--corpora FOLDER]``."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("terminologies", type=Path, help="folder with doid, ncit_neoplasm_core, maxo, … in it")
     asked.add_argument("out", type=Path, help=f"folder that {VECTORS} and {NUMBERS} are written into")
     asked.add_argument("--vectors", type=Path, help="vectors of names that were trained before")
+    asked.add_argument("--corpora", type=Path, help="folder of open corpora: their judged mentions are measured too")
     given = asked.parse_args(arguments)
-    print(json.dumps(run(given.terminologies, given.out, vectors=given.vectors), indent=1))
+    scores = run(given.terminologies, given.out, vectors=given.vectors, corpora=given.corpora)
+    print(json.dumps(scores, indent=1))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,21 @@ FEATURES: Final = (
     "unknown_words",
     "same_first_letter",
     "words_of_mention",
+    "narrower",
+    "broader",
 )
+#: From this share on all words of one are held by the other.
+_WHOLE: Final = 0.97
+
+
+#: What must not differ: a pair that has one of these is no candidate, however alike its letters are.
+FORBIDDEN: Final = ("contrasts_differ", "numbers_differ", "contrary_words")
+_FORBIDDEN_AT: Final = tuple(FEATURES.index(name) for name in FORBIDDEN)
+
+
+def is_forbidden(held: Sequence[float]) -> bool:
+    """Whether the features tell that mention and name mean different things (type 1 and type 2, left and right)."""
+    return any(held[at] for at in _FORBIDDEN_AT)
 
 
 @functools.lru_cache(maxsize=200_000)
@@ -68,7 +82,7 @@ def features(mention: Wording, kind: str, row: int, names: NameTable, dense: flo
     of_mention, rare_mention = _covered(mention.words, name.words, names)
     of_name, rare_name = _covered(name.words, mention.words, names)
     differ, left, right = _contrasts(mention, name)
-    common, apart = mention.numbers & name.numbers, mention.numbers ^ name.numbers
+    apart = mention.numbers ^ name.numbers
     both = bool(mention.numbers) and bool(name.numbers)
     single = len(mention.words) == 1 and len(name.words) == 1
     ratio = fuzz.token_sort_ratio(mention.plain, name.plain) / 100
@@ -86,7 +100,7 @@ def features(mention: Wording, kind: str, row: int, names: NameTable, dense: flo
         float(differ),
         float(left),
         float(right),
-        float(both and bool(apart) and not (common and not (mention.numbers - name.numbers))),
+        float(both and bool(apart)),
         float(not both and bool(apart)),
         float(_contrary_pair(mention.words, name.words)),
         1.0 if not kind else float(held.kind == kinds[0]),
@@ -96,6 +110,8 @@ def features(mention: Wording, kind: str, row: int, names: NameTable, dense: flo
         sum(not names.known(word) for word in mention.words) / max(1, len(mention.words)),
         float(mention.plain[:1] == name.plain[:1]),
         min(len(mention.words), 6) / 6,
+        float(of_mention >= _WHOLE > of_name),
+        float(of_name >= _WHOLE > of_mention),
     ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...kb.concepts import ConceptTable
 from .encoders import Encoder, GramEncoder, Vectors
-from .features import FEATURES, features
+from .features import FEATURES, features, is_forbidden
 from .names import NameTable
 from .nearest import NearestNames, kept_vectors
 from .ngrams import GramIndex
@@ -125,6 +125,8 @@ class Linker:
 
         ``without_concept`` and ``without_name`` are taken for not in the ontology (to train and measure with).
         """
+        if _SYMBOL.fullmatch(text):
+            return []
         text = self.names.expanded(text)
         held = wording(text)
         if not held.words or not len(self.names):
@@ -146,15 +148,12 @@ class Linker:
                 [at for at in rows if of[at].concept != without_concept and of[at].name != without_name], dtype=np.int64
             )
         near = np.zeros(len(rows)) if self._nearest is None or vector is None else self._nearest.cosines(vector, rows)
-        return [
-            Pair(
-                int(row),
-                tuple(
-                    features(held, kind, int(row), self.names, round(float(dense), 5), round(float(letters[row]), 5))
-                ),
-            )
-            for row, dense in zip(rows, near, strict=True)
-        ]
+        found = []
+        for row, dense in zip(map(int, rows), near, strict=True):
+            told = features(held, kind, row, self.names, round(float(dense), 5), round(float(letters[row]), 5))
+            if not is_forbidden(told):
+                found.append(Pair(row, tuple(told)))
+        return found
 
     def best(self, pairs: Sequence[Pair]) -> list[tuple[float, Pair]]:
         """Of each concept its best pair, with the log odds of the first model; the best concept first."""
@@ -180,7 +179,7 @@ class Linker:
     def _link_one(
         self, text: str, kind: str
     ) -> tuple[str, str, float, tuple[Candidate, ...], tuple[tuple[str, float], ...]]:
-        ordered = [] if _SYMBOL.fullmatch(text) else self.best(self.pairs(text, kind))
+        ordered = self.best(self.pairs(text, kind))
         if not ordered:
             return "", "", 0.0, (), ()
         candidates = tuple(

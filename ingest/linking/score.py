@@ -16,18 +16,8 @@ from ...kb.errors import UsageError
 from .features import FEATURES
 
 SHIPPED: Final = Path(__file__).parent / "linker.json"
-#: What the second model sees of the best concept: the first model's score, its lead over the next concept, and more.
-SECOND: Final = (
-    "score",
-    "lead",
-    "lead_capped",
-    "one_word",
-    "dense",
-    "grams",
-    "unknown_words",
-    "medication",
-    "little_lead",
-)
+#: What the second model sees of the best concept: its score, its lead over the next, the kind, and its features.
+SECOND: Final = ("score", "lead", "lead_capped", "little_lead", "medication", "no_kind", *FEATURES)
 
 
 def group_of(kind: str) -> str:
@@ -109,15 +99,12 @@ def _told(one: Logistic) -> dict[str, Any]:
 def second_row(scores: Sequence[float], kind: str, first: Sequence[float]) -> list[float]:
     """The row of the second model. ``scores``: of the concepts, best first; ``first``: the features of the best."""
     lead = scores[0] - scores[1] if len(scores) > 1 else 10.0
-    held = dict(zip(FEATURES, first, strict=True))
     return [
         scores[0],
         min(lead, 10.0),
         min(lead, 2.0),
-        held["one_word"],
-        held["dense"],
-        held["grams"],
-        held["unknown_words"],
-        float(kind == "medication"),
         float(lead < 0.3),
+        float(kind == "medication"),
+        float(not kind),
+        *first,
     ]
