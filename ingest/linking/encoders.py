@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
@@ -40,18 +41,19 @@ def to_unit(vectors: npt.NDArray[Any]) -> Vectors:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def buckets_of(text: str, buckets: int) -> list[int]:
-    """The places of a name's words and runs of letters among ``buckets``, by their hash."""
-    held = wording(text)
-    found: list[int] = []
-    for word in held.words:
-        marked = f"^{word}$"
-        found.append(zlib.crc32(marked.encode()) % buckets)
-        for size in range(_SHORTEST, _LONGEST + 1):
-            found.extend(
-                zlib.crc32(marked[at : at + size].encode()) % buckets for at in range(max(0, len(marked) - size))
-            )
+def buckets_of_word(word: str, buckets: int) -> list[int]:
+    """The places of a word and its runs of letters among ``buckets``, by their hash."""
+    marked = f"^{word}$"
+    found = [zlib.crc32(marked.encode("utf-8", "surrogatepass")) % buckets]
+    for size in range(_SHORTEST, _LONGEST + 1):
+        runs = (marked[at : at + size] for at in range(max(0, len(marked) - size)))
+        found.extend(zlib.crc32(run.encode("utf-8", "surrogatepass")) % buckets for run in runs)
     return found
+
+
+def buckets_of(text: str, buckets: int) -> list[int]:
+    """The places of all words of a name."""
+    return [at for word in wording(text).words for at in buckets_of_word(word, buckets)]
 
 
 class GramEncoder:
@@ -63,6 +65,8 @@ class GramEncoder:
             raise UsageError("the vectors of names are a table of rows and a scale for each row")
         self._table, self._scales = table, scales.astype(np.float32)
         self.dimension: Final = int(table.shape[1])
+        # Names share most of their words.
+        self._of_word = functools.lru_cache(maxsize=32_768)(self._summed)
 
     @classmethod
     def load(cls, path: Path = SHIPPED) -> GramEncoder:
@@ -87,10 +91,13 @@ class GramEncoder:
         """Unit vectors; zeros for a text without letters."""
         found = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            at = buckets_of(text, len(self._table))
-            if at:
-                found[row] = self._scales[at] @ self._table[at].astype(np.float32)
+            for word in wording(text).words:
+                found[row] += self._of_word(word)
         return to_unit(found)
+
+    def _summed(self, word: str) -> Vectors:
+        at = buckets_of_word(word, len(self._table))
+        return np.asarray(self._scales[at] @ self._table[at].astype(np.float32), dtype=np.float32)
 
 
 class OnnxEncoder:

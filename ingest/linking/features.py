@@ -35,6 +35,8 @@ FEATURES: Final = (
     "words_of_mention",
     "narrower",
     "broader",
+    "most_alike",
+    "least_alike",
 )
 #: From this share on all words of one are held by the other.
 _WHOLE: Final = 0.97
@@ -112,6 +114,8 @@ def features(mention: Wording, kind: str, row: int, names: NameTable, dense: flo
         min(len(mention.words), 6) / 6,
         float(of_mention >= _WHOLE > of_name),
         float(of_name >= _WHOLE > of_mention),
+        max(dense, ratio),
+        min(dense, ratio),
     ]
 
 

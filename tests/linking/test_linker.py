@@ -218,3 +218,11 @@ def test_files_that_are_no_numbers_are_told(tmp_path: Path) -> None:
     other.with_suffix(".npz").write_bytes(b"no zip")
     with pytest.raises(UsageError, match=r"other\.npz"):
         GramEncoder.load(other.with_suffix(".npz"))
+
+
+def test_a_name_is_the_sum_of_its_words() -> None:
+    """The order of words says nothing to the encoder, and a text without letters has no direction."""
+    one, other, nothing = GramEncoder.load().encode(["lung adenocarcinoma", "adenocarcinoma, lung", " "])
+    assert np.allclose(one, other, atol=1e-6)
+    assert np.isclose(one @ one, 1)
+    assert not nothing.any()
