@@ -3,7 +3,8 @@
 A recipe is a TOML file: ``name``, ``types``, and tables ``[[train]]`` and ``[[dev]]``. Each of these has a ``path``
 (below the folder of data) and may have: ``map``, how labels become types (see ``eval/corpora/maps``); ``groups``, the
 beginnings of the groups (patients) that are taken; ``part`` of the documents, by a file of ``ids`` or by the ``share``
-that is held aside as ``dev``; ``silver``, to take the labels from our own reader of notes.
+that is held aside as ``dev``; ``silver``, to take the labels from our own reader of notes; ``annotates``, the types
+that are marked throughout, where the map does not say so.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from ..corpora.corpus import AnnotatedCorpus
 from ..corpora.label_maps import label_map
 from ..corpora.reading import read_annotated
 from ..corpora.splits import Split, split
+from ..signature import sha256_of
 from .examples import TrainingPart
 from .silver import silver_part
 
-_KEYS: Final = frozenset({"path", "map", "groups", "ids", "part", "share", "form", "silver"})
+_KEYS: Final = frozenset({"path", "map", "groups", "ids", "part", "share", "form", "silver", "annotates"})
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def _part(told: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
     if "share" in told:
         share = float(told["share"])
         corpus = _side(split(corpus, {"train": 1 - share, "dev": share}), corpus, told, recipe)
-    return TrainingPart(corpus, part.types)
+    return TrainingPart(corpus, frozenset(told.get("annotates", part.types)))
 
 
 def _side(parts: Split, corpus: AnnotatedCorpus, told: dict[str, Any], recipe: Path) -> AnnotatedCorpus:
@@ -118,12 +120,13 @@ def recipe_of(
 
 
 def _told(corpus: AnnotatedCorpus) -> dict[str, Any]:
-    """What a signature says of a corpus: name, size, and the sums of its files."""
+    """What a signature says of a corpus: name, size, how many files, and one sum of all their sums."""
     return {
         "name": corpus.name,
         "documents": len(corpus),
         "entities": sum(corpus.labels().values()),
-        "files": {one.name: one.sha256[:12] for one in corpus.files},
+        "files": len(corpus.files),
+        "sha256": sha256_of(f"{one.name} {one.sha256}" for one in corpus.files),
     }
 
 
