@@ -6,7 +6,6 @@ left), the head shares the embeddings of the pieces. The result is a Hugging Fac
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 from ...ingest.tagging.words import word_spans
 from ...kb.errors import UsageError
 from .checkpoints import keep, kept
+from .examples import chance_of
 from .loop import device_of, precision_of
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _batches(
     windows: Sequence[Sequence[tuple[int, ...]]], settings: AdaptationSettings, epoch: int
 ) -> Iterator[list[int]]:
     """The numbers of the windows of each batch of an epoch, in an order that the seed decides."""
-    chance = random.Random(int.from_bytes(hashlib.sha256(f"{settings.seed}:{epoch}".encode()).digest()[:8], "big"))
+    chance = chance_of(settings.seed, epoch)
     costs = [2 + sum(map(len, window)) for window in windows]
     order = sorted(range(len(windows)), key=lambda at: (costs[at] // 8, chance.random()))
     batches: list[list[int]] = [[]]
@@ -184,9 +184,7 @@ def adapt(
     rising = max(1, int(settings.warmup * len(plan)))
     losses, step, pieces = _resumed(folder, settings, len(plan), encoder, head, optimizer)
     while step < len(plan):
-        ids, seen, wanted = _hidden(
-            [windows[at] for at in plan[step]], tokenizer, random.Random(settings.seed * 1_000_003 + step)
-        )
+        ids, seen, wanted = _hidden([windows[at] for at in plan[step]], tokenizer, chance_of(settings.seed, -1, step))
         share = min((step + 1) / rising, (len(plan) - step) / max(1, len(plan) - rising))
         for group, rate in zip(optimizer.param_groups, (settings.rate, 3 * settings.rate), strict=True):
             group["lr"] = rate * share

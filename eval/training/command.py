@@ -63,6 +63,7 @@ def ner(
     balance: Annotated[
         float | None, typer.Option(help="How much more often rare types are drawn, 0 (not at all) to 1.")
     ] = None,
+    hidden: Annotated[float | None, typer.Option(help="Share of the words that training hides, 0 to below 1.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides order and first weights.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
     precision: Annotated[str, typer.Option(help="auto, float32, bfloat16 or float16.")] = "auto",
@@ -97,6 +98,7 @@ def ner(
         "batch_words": batch_words,
         "window": window,
         "balance": balance,
+        "hidden": hidden,
     }
     settings = TrainingSettings(
         kind="convolution" if from_scratch else "encoder",

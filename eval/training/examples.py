@@ -16,6 +16,7 @@ from ...ingest.tagging.features import Featurizer, Window
 from ...ingest.tagging.labels import LabelSet
 from ..corpora.corpus import AnnotatedCorpus, AnnotatedDocument
 
+HIDDEN: Final = "[MASK]"
 #: A window is drawn at most so many times as often as one of the commonest type.
 _MOST_OFTEN: Final = 3.0
 #: Examples of like length are put together among so many batches: less padding, and still by chance.
@@ -87,9 +88,14 @@ def _within(entities: Iterable[tuple[int, int, str]], window: Window) -> list[tu
     ]
 
 
+def chance_of(*what: int) -> random.Random:
+    """Chance that is the same for the same numbers, on any machine."""
+    return random.Random(int.from_bytes(hashlib.sha256(repr(what).encode()).digest()[:8], "big"))
+
+
 def batches_of(examples: Sequence[Example], batch_words: int, seed: int, epoch: int) -> Iterator[list[Example]]:
     """The batches of an epoch; the same for the same seed and epoch."""
-    chance = random.Random(int.from_bytes(hashlib.sha256(f"{seed}:{epoch}".encode()).digest()[:8], "big"))
+    chance = chance_of(seed, epoch)
     drawn: list[Example] = []
     for one in examples:
         times = int(one.weight) + (chance.random() < one.weight % 1.0)
@@ -113,6 +119,11 @@ def _filled(examples: Iterable[Example], batch_words: int) -> Iterator[list[Exam
         batch.append(one)
     if batch:
         yield batch
+
+
+def with_hidden(words: Sequence[str], share: float, chance: random.Random) -> list[str]:
+    """The words with a share of them, by chance, behind the sign that encoders know for a hidden piece."""
+    return [HIDDEN if chance.random() < share else word for word in words]
 
 
 def possible_tags(batch: Sequence[Example], widest: int) -> NDArray[numpy.bool_]:

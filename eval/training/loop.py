@@ -27,7 +27,7 @@ from ..metrics import F1
 from ..scoring import value
 from .checkpoints import keep, kept
 from .crf import FORBIDDEN, TransitionScores
-from .examples import Example, TrainingPart, batches_of, possible_tags, words_of
+from .examples import Example, TrainingPart, batches_of, chance_of, possible_tags, with_hidden, words_of
 from .settings import TrainingSettings
 from .span_scores import Entity, counts_of, summed
 
@@ -177,7 +177,8 @@ class Training:
         self._network.train()
         losses, words = 0.0, 0
         for at, batch in enumerate(batches_of(examples, settings.batch_words, settings.seed, number)):
-            arrays = self._arrays([one.words for one in batch])
+            chance = chance_of(settings.seed, number, at)
+            arrays = self._arrays([with_hidden(one.words, settings.hidden, chance) for one in batch])
             mask = arrays[self._network.settings.inputs.index("word_mask")].bool()
             possible = torch.from_numpy(possible_tags(batch, mask.shape[1])).to(self._device)
             with self._mixed():

@@ -28,6 +28,7 @@ class TrainingSettings:
     ``warmup``: share of the steps in which the rates rise, before they fall to zero on a straight line;
     ``averaging``: decay of the moving average of the weights, which is what is scored and kept (0: the last weights);
     ``balance``: exponent by which windows with rare types are drawn more often (0: all alike);
+    ``hidden``: share of the words hidden in training, so that a mention is also told by what stands around it;
     ``frozen_pieces``: the embeddings of word pieces stay as they are: half of a small encoder's weights, so that a step
     costs a quarter less, and pieces that the corpus lacks keep their neighbours;
     ``patience``: epochs without a better score on the development documents before the run ends.
@@ -44,6 +45,7 @@ class TrainingSettings:
     weight_decay: float = 0.01
     averaging: float = 0.99
     balance: float = 0.2
+    hidden: float = 0.0
     frozen_pieces: bool = True
     seed: int = 0
     device: str = "cpu"
@@ -61,6 +63,7 @@ class TrainingSettings:
             "warmup": not 0 <= self.warmup < 1,
             "averaging": not 0 <= self.averaging < 1,
             "balance": not 0 <= self.balance <= 1,
+            "hidden": not 0 <= self.hidden < 1,
             "precision": self.precision not in get_args(Precision),
             "threads": self.threads < 0,
         }

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
-from cohortium.eval.training.examples import TrainingPart, batches_of, examples_of, outside_of, possible_tags
+from cohortium.eval.training.examples import (
+    TrainingPart,
+    batches_of,
+    chance_of,
+    examples_of,
+    outside_of,
+    possible_tags,
+    with_hidden,
+)
 from cohortium.ingest.tagging.features import Featurizer
 from cohortium.ingest.tagging.labels import LabelSet
 from cohortium.ingest.tagging.words import word_spans
@@ -77,3 +85,13 @@ def test_documents_without_words_or_spans_are_no_trouble() -> None:
     made = examples_of([TrainingPart(corpus, frozenset({"drug"}))], LABELS, WORDS, 0.2)
     assert [one.tags.tolist() for one in made] == [[0, 0]]
     assert list(batches_of([], 10, 0, 0)) == []
+
+
+def test_a_share_of_words_is_hidden_the_same_way_each_time() -> None:
+    """None at 0, about as many as asked for else; equal for equal numbers."""
+    words = ["word"] * 1000
+    assert with_hidden(words, 0.0, chance_of(1, 2)) == words
+    hidden = with_hidden(words, 0.2, chance_of(1, 2))
+    assert 150 < hidden.count("[MASK]") < 250
+    assert hidden == with_hidden(words, 0.2, chance_of(1, 2))
+    assert hidden != with_hidden(words, 0.2, chance_of(1, 3))
