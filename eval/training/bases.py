@@ -57,7 +57,8 @@ def base_of(folder: Path | None, labels: LabelSet, settings: TrainingSettings) -
         raise UsageError(f"the encoder in '{folder}' cannot be read: {type(error).__name__}") from error
     network = NetworkSettings(ENCODER, len(labels), encoder=config)
     tokenizer = _tokenizer((folder / TOKENIZER).read_text(encoding="utf-8"), folder)
-    return Base(network, encoder, tokenizer, None, folder.name, (_encoder_material(folder),))
+    material = _encoder_material(folder)
+    return Base(network, encoder, tokenizer, None, material.name, (material,))
 
 
 def _encoder_material(folder: Path) -> Material:
@@ -89,5 +90,5 @@ def _tokenizer(text: str, folder: Path) -> Tokenizer:
 
 def offline_encoder() -> Path:
     """The folder of the encoder that is installed as a package. UsageError where it is not."""
-    module = library(OFFLINE, "dense")
+    module = library(OFFLINE, "models")
     return Path(module.__file__).parent / "model"

@@ -44,7 +44,7 @@ def ner(
         typer.Option(
             "--base",
             metavar="DIR",
-            help="A Hugging Face encoder, or a model of 'train ner' to go on from; else that of the extra dense.",
+            help="A Hugging Face encoder, or a model of 'train ner' to go on from; else a small one.",
         ),
     ] = None,
     from_scratch: Annotated[

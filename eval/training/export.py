@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
+from pydantic import ValidationError
 
 from ...ingest.optional import library
 from ...ingest.tagging.features import Featurizer
@@ -20,7 +21,7 @@ from ...ingest.tagging.model_card import ModelCard
 from ...ingest.tagging.model_directory import CARD, ONNX, README, TOKENIZER, WEIGHTS, ModelDirectory, write_card
 from ...ingest.tagging.runtime import torch_network
 from ...ingest.tagging.tagger import Tagger, Words
-from ...kb.errors import UsageError
+from ...kb.errors import BadModel, UsageError
 from .fewer_pieces import without_unused_pieces
 from .model_readme import readme_of
 from .quantise import write_int8, write_onnx
@@ -99,21 +100,34 @@ def write_model(
             write_onnx(network, arrays, part / "float32.onnx")
             write_int8(part / "float32.onnx", part / ONNX, keep)
             (part / "float32.onnx").unlink()
-        (part / README).write_text(readme_of(said), encoding="utf-8")
         made = sorted(one.name for one in part.iterdir())
         for one in made:
             (part / one).replace(folder / one)
     for one in {ONNX, *WEIGHTS, TOKENIZER} - set(made):
         (folder / one).unlink(missing_ok=True)
-    return write_card(folder, said)
+    return _with_readme(folder, said)
 
 
 def rewrite_card(folder: Path, **changes: Any) -> ModelDirectory:
-    """Change fields of a model's card (scores, calibration …) and its README with them."""
+    """Change fields of a model's card (scores, calibration …) and its README with them.
+
+    Without changes the README is written anew. BadModel for a file that is not the one that the card names, and for
+    fields that do not hold together.
+    """
     model = ModelDirectory.open(folder)
-    card = ModelCard.model_validate({**model.card.model_dump(), **changes})
-    (folder / README).write_text(readme_of(card), encoding="utf-8")
-    return write_card(folder, card)
+    for name in model.card.files:
+        if name != README and model.has(name):
+            model.file(name)  # Or the new card would vouch for a file that was cut short.
+    try:
+        card = ModelCard.model_validate({**model.card.model_dump(), **changes})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        reason = f"{place + ': ' if place else ''}{str(first['msg']).removeprefix('Value error, ')}"
+        raise BadModel(
+            f"the card of '{folder}' cannot be changed so: {reason}. Hint: its fields: docs/tagger.md"
+        ) from error
+    return _with_readme(folder, card)
 
 
 def remake(
@@ -135,10 +149,10 @@ def remake(
 def slim_copy(model: ModelDirectory, folder: Path) -> ModelDirectory:
     """A copy of a model without the weights that only torch needs: what is handed on."""
     _make_room(folder)
-    for name in (ONNX, TOKENIZER, README):
+    for name in (ONNX, TOKENIZER):
         if model.has(name):
             shutil.copyfile(model.file(name), folder / name)
-    return write_card(folder, model.card)
+    return _with_readme(folder, model.card)
 
 
 def agreement(folder: Path, texts: Sequence[Words]) -> Agreement:
@@ -165,6 +179,13 @@ def agreement(folder: Path, texts: Sequence[Words]) -> Agreement:
         torch_only=torch_only,
         onnx_only=onnx_only,
     )
+
+
+def _with_readme(folder: Path, card: ModelCard) -> ModelDirectory:
+    """Write card and README; the README names the files, the card has the checksum of the README."""
+    known = write_card(folder, card).card
+    (folder / README).write_text(readme_of(known), encoding="utf-8")
+    return write_card(folder, known)
 
 
 def _make_room(folder: Path) -> None:

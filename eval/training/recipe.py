@@ -1,17 +1,18 @@
 """Which corpora a recogniser learns from: a recipe of several, or the paths of one command line.
 
-A recipe is a TOML file: ``name``, ``types``, and tables ``[[train]]`` and ``[[dev]]``. Each of these has a ``path``
-(below the folder of data) and may have: ``map``, how labels become types (see ``eval/corpora/maps``); ``groups``, the
-beginnings of the groups (patients) that are taken; ``part`` of the documents, by a file of ``ids`` or by the ``share``
-that is held aside as ``dev``; ``silver``, to take the labels from our own reader of notes; ``annotates``, the types
-that are marked throughout, where the map does not say so.
+A recipe is a TOML file: ``name``, ``types``, ``description`` and ``limits`` (a list of sentences) for the card, and
+tables ``[[train]]`` and ``[[dev]]``. Each of these has a ``path`` (below the folder of data) and may have: ``map``, how
+labels become types (see ``eval/corpora/maps``); ``groups``, the beginnings of the groups (patients) that are taken;
+``part`` of the documents, by a file of ``ids`` or by the ``share`` that is held aside as ``dev``; ``silver``, to take
+the labels from our own reader of notes; ``annotates``, the types that are marked throughout, where the map does not
+say so.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,8 @@ class Recipe:
     development: tuple[TrainingPart, ...]
     types: tuple[str, ...]
     name: str = ""
+    description: str = ""
+    limits: tuple[str, ...] = ()
     told: dict[str, Any] = field(default_factory=dict)
 
 
@@ -52,7 +55,11 @@ def read_recipe(path: Path, data: Path | None) -> Recipe:
     development = [_part(one, folder, path) for one in told.get("dev", ())]
     if not train or not development:
         raise UsageError(f"the recipe '{path}' needs [[train]] and [[dev]] with a path each")
-    return recipe_of(train, development, tuple(told.get("types", ())), str(told.get("name", path.stem)))
+    whole = recipe_of(train, development, tuple(told.get("types", ())), str(told.get("name", path.stem)))
+    limits = told.get("limits", [])
+    if not isinstance(limits, list) or not all(isinstance(one, str) for one in limits):
+        raise UsageError(f"the limits of the recipe '{path}' are no list of sentences")
+    return replace(whole, description=str(told.get("description", "")), limits=tuple(limits))
 
 
 def _part(told: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
@@ -115,7 +122,7 @@ def recipe_of(
         tuple(map(kept, development)),
         wanted,
         name,
-        {"train": [_told(one.corpus) for one in train], "dev": [_told(one.corpus) for one in development]},
+        told={"train": [_told(one.corpus) for one in train], "dev": [_told(one.corpus) for one in development]},
     )
 
 

@@ -146,6 +146,7 @@ def _card(
     return ModelCard.model_validate(
         {
             "name": recipe.name or out.name,
+            "description": recipe.description,
             "types": labels.types,
             "inputs": settings.inputs,
             "network": settings.as_dict(),
@@ -157,6 +158,7 @@ def _card(
             "scores": {"exact": scores},
             "signature": signature,
             "materials": [one.model_dump() for one in materials],
+            "limits": recipe.limits,
         }
     )
 

@@ -57,5 +57,5 @@ def silver_part(path: Path) -> TrainingPart:
         documents.append(of_text(id, text, sorted(spans), group=patient))
     if not documents:
         raise UsageError(f"no texts in '{path}'. Hint: JSON lines with a key 'text'")
-    corpus = AnnotatedCorpus(f"{path.stem}, silver", tuple(documents), files=(content.file,))
+    corpus = AnnotatedCorpus(f"{path.stem}, silver", tuple(documents), source=str(path), files=(content.file,))
     return TrainingPart(corpus, frozenset())

@@ -71,6 +71,7 @@ class ModelCard(_Part):
     scores: dict[str, Any] = Field(default_factory=dict)
     signature: dict[str, Any] = Field(default_factory=dict)
     materials: tuple[Material, ...] = ()
+    limits: tuple[str, ...] = ()
     files: dict[str, ModelFile] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -100,4 +100,4 @@ def test_a_directory_is_calibrated(
     assert told["before"]["number"] == 300
     assert told["after"]["brier"] <= told["before"]["brier"]
     assert model.card.scores["exact, weights"]["invented"]["micro"]["tp"] == 250
-    assert "| micro | 0.833 |" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "| all | 0.833 |" in (tmp_path / "README.md").read_text(encoding="utf-8")

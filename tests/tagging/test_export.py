@@ -108,29 +108,3 @@ def test_a_folder_of_something_else_is_not_written_to(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="leave one of the two on"):
         write_model(tmp_path / "new", None, card(), weights=False, int8=False)  # type: ignore[arg-type]
     assert [one.name for one in tmp_path.iterdir()] == ["notes.txt"]
-
-
-def test_the_readme_tells_the_card() -> None:
-    """Types, scores as a table, confidence, materials with their terms."""
-    from cohortium.eval.training.model_readme import readme_of
-
-    scores = {"development": {"micro": {"precision": 0.5, "recall": 0.25, "f1": 1 / 3, "ci": (0.2, 0.4)}}, "words": 7}
-    text = readme_of(
-        card(
-            description="For tests.",
-            scores=scores,
-            calibration=((0.0, 0.0), (1.0, 0.5)),
-            materials=({"name": "Invented", "licence": "CC0-1.0", "use": "training"},),
-            signature={"seed": 3},
-        )
-    )
-    for line in (
-        "# capitals",
-        "A tagger of words for Cohortium. It finds: DISEASE, DRUG.",
-        "  | micro | 0.5 | 0.25 | 0.333 | 0.2, 0.4 |",
-        "- words: 7",
-        "| 1.000 | 0.500 |",
-        "| Invented | CC0-1.0 |  | training |",
-        "- seed: 3",
-    ):
-        assert line in text.splitlines()

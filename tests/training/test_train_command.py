@@ -9,6 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("onnx")
+pytest.importorskip("onnxscript")
 pytest.importorskip("onnxruntime")
 
 from cohortium.__main__ import app
@@ -120,12 +123,19 @@ def test_a_recipe_joins_corpora_that_annotate_different_types(corpus: Path, tmp_
     (tmp_path / "ills.tsv").write_text(text.replace("B-drug", "O"), encoding="utf-8")
     parts = [f'[[{side}]]\npath = "{name}.tsv"\n' for side in ("train", "dev") for name in ("drugs", "ills")]
     recipe = tmp_path / "both.toml"
-    recipe.write_text('name = "both"\n' + "\n".join(parts), encoding="utf-8")
+    said = 'name = "both"\ndescription = "Drugs and illnesses."\nlimits = ["Invented words only."]\n'
+    recipe.write_text(said + "\n".join(parts), encoding="utf-8")
     arguments = ["train", "ner", "--recipe", str(recipe), "--out", str(tmp_path / "both"), "--epochs", "3"]
     done = RUN.invoke(app, [*arguments, *QUICK])
     assert done.exit_code == 0, done.output
     found = Tagger.load(tmp_path / "both").tag("Quillomab given for shingles")
     assert {one.type for one in found} == {"drug", "illness"}
+    card = json.loads((tmp_path / "both" / "card.json").read_text(encoding="utf-8"))
+    assert (card["description"], card["limits"]) == ("Drugs and illnesses.", ["Invented words only."])
+    recipe.write_text(said.replace('["Invented words only."]', '"None."') + "\n".join(parts), encoding="utf-8")
+    done = RUN.invoke(app, ["train", "ner", "--recipe", str(recipe), "--out", str(tmp_path / "none"), *QUICK])
+    assert done.exit_code == 2
+    assert "no list of sentences" in done.output
     recipe.write_text('[[train]]\npath = "drugs.tsv"\ncolour = "red"\n[[dev]]\npath = "drugs.tsv"\n', encoding="utf-8")
     done = RUN.invoke(app, ["train", "ner", "--recipe", str(recipe), "--out", str(tmp_path / "none"), *QUICK])
     assert done.exit_code == 2
