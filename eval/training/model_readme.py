@@ -199,9 +199,9 @@ def _making(card: ModelCard) -> Iterator[str]:
     yield "## How it was made"
     if told.get("command"):
         yield f"    {_line(told['command'])}"
-    bases = [one.name for one in card.materials if one.use == "base"]
+    bases = [one.name for one in card.materials if one.use == "base" and one.name != told.get("base")]
     lines = [
-        ("Base", ", ".join(bases) or told.get("base")),
+        ("Base", ", from ".join([*filter(None, [_line(told.get("base") or "")]), *bases])),
         ("Settings", told.get("settings")),
         ("Epochs", _epochs(told)),
         ("Time", f"{told['seconds'] / 60:.0f} minutes" if isinstance(told.get("seconds"), int | float) else None),

@@ -102,7 +102,7 @@ def test_confidence_limits_materials_and_making_are_told() -> None:
         "- Invented words only.",
         "| Invented | training | CC0-1.0 | here |",
         "    cohortium train ner --seed 3",
-        "- Base: A base",
+        "- Base: model, from A base",
         "- Settings: seed 3, encoder_rate 0.0002",
         "- Epochs: 1 (loss 0.500, F1 0.250), **2** (loss 0.125, F1 0.500); the bold one is kept",
         "- Versions: cohortium 0.1.0, torch 2.0",
