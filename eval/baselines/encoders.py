@@ -10,6 +10,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ...ingest.linking.encoders import to_unit
+
 __all__ = ["Encoder", "HashedEncoder", "Spans", "Vectors", "to_unit"]
 
 #: ``(n, dimension)`` float32.
@@ -51,13 +53,6 @@ class Encoder(Protocol):
         ``asked`` tells questions from passages, for encoders that set another prompt before them. What stands behind
         ``most_tokens`` is not read.
         """
-
-
-def to_unit(vectors: npt.NDArray[Any]) -> Vectors:
-    """Rows of length 1, float32; a row of zeros stays one."""
-    rows = np.asarray(vectors, dtype=np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
 class HashedEncoder:

@@ -26,8 +26,9 @@ class AnnotatedDocument:
     has no words of its own. ``breaks``: numbers of words before which a sentence or line begins (0 left out).
     ``spans``: in text order; they may overlap where the corpus nests them (``flat`` settles that).
     ``group``: what it must not be parted from in a split (a patient, a block of sentences); empty: it stands alone.
-    ``judged``: the stretches of text that were searched for entities, so that a word of them outside of all spans is
-    none; None: all of it. Elsewhere a word without a span may be anything.
+    ``judged``: the stretches of text that were searched for entities; None: all of it, and a word outside of all spans
+    is none. Elsewhere a word without a span may be anything; within, it is one only of what the reader of the form says
+    that it searched for (see ``records``: not of everything).
     """
 
     id: str

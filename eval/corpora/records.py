@@ -4,7 +4,8 @@ A folder holds ``notes.jsonl`` and ``facts.jsonl``. A fact quotes its ``evidence
 evidence says the concept in its own words, in words that the ontology has for it, or writes the fact's value, those
 words become a span, and the fact's kind its label. Nothing is guessed: a fact whose words cannot be found becomes a
 problem, counted with its kind. Notes are only searched where evidence was quoted (``judged``): elsewhere in a note
-there may be more of everything.
+there may be more of everything. And a quotation was searched for the concept of its fact alone: what another fact says
+of it, or none does, stands in it unmarked, so that its other words are not known to be no entity.
 """
 
 from __future__ import annotations

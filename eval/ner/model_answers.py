@@ -121,10 +121,14 @@ def score_corpus(
     """The scores of entities by place, as JSON: ``exact``, ``partial``, ``token``, each micro and by type.
 
     A micro average is over entities (words, of ``token``) of all types; intervals are over documents. Of gold spans
-    that overlap the longer counts, since a tagger finds none that overlap.
+    that overlap the longer counts, since a tagger finds none that overlap. Where only stretches of a text were searched
+    (``judged``), nobody knows whether an answer elsewhere is right: it does not count.
     """
     exact, partial, token = Level(), Level(), Level()
     for document, entities in zip(corpus.documents, found, strict=True):
+        if document.judged is not None:
+            judged = document.judged_words()
+            entities = [one for one in entities if judged.issuperset(range(one.first_word, one.last_word))]
         gold = [_entity(document.text, one.start, one.end, one.label) for one in document.flat().spans]
         told = [_entity(document.text, one.start, one.end, fits[one.type]) for one in entities if one.type in fits]
         tokens = (token_types_of_entities(side, document.words) for side in (gold, told))

@@ -6,9 +6,10 @@ left), the head shares the embeddings of the pieces. The result is a Hugging Fac
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -182,7 +183,8 @@ def adapt(
     )
     plan = [batch for epoch in range(settings.epochs) for batch in _batches(windows, settings, epoch)]
     rising = max(1, int(settings.warmup * len(plan)))
-    losses, step, pieces = _resumed(folder, settings, len(plan), encoder, head, optimizer)
+    identity = {**asdict(settings), "steps": len(plan), "texts": _digest(texts)}
+    losses, step, pieces = _resumed(folder, identity, encoder, head, optimizer)
     while step < len(plan):
         ids, seen, wanted = _hidden([windows[at] for at in plan[step]], tokenizer, chance_of(settings.seed, -1, step))
         share = min((step + 1) / rising, (len(plan) - step) / max(1, len(plan) - rising))
@@ -203,16 +205,22 @@ def adapt(
         step += 1
         told(step, len(plan), losses[-1])
         if step % _KEPT_EVERY == 0 or step == len(plan):
-            _keep(folder, settings, len(plan), encoder, head, optimizer, losses, step, pieces)
+            _keep(folder, identity, encoder, head, optimizer, losses, step, pieces)
     encoder.eval()
     tenth = max(1, len(losses) // 10)
     return Adapted(step, pieces, sum(losses[:tenth]) / tenth, sum(losses[-tenth:]) / tenth)
 
 
+def _digest(texts: Iterable[str]) -> str:
+    total = hashlib.sha256()
+    for text in texts:
+        total.update(text.encode("utf-8", "surrogatepass") + b"\0")
+    return total.hexdigest()
+
+
 def _keep(
     folder: Path,
-    settings: AdaptationSettings,
-    steps: int,
+    identity: Mapping[str, Any],
     encoder: nn.Module,
     head: nn.Module,
     optimizer: Any,
@@ -228,14 +236,14 @@ def _keep(
         "step": step,
         "pieces": pieces,
     }
-    keep(folder / STATE, {**asdict(settings), "steps": steps}, state)
+    keep(folder / STATE, identity, state)
 
 
 def _resumed(
-    folder: Path, settings: AdaptationSettings, steps: int, encoder: nn.Module, head: nn.Module, optimizer: Any
+    folder: Path, identity: Mapping[str, Any], encoder: nn.Module, head: nn.Module, optimizer: Any
 ) -> tuple[list[float], int, int]:
     """(losses, step, pieces) of a run that was stopped, its weights read; of a fresh one where there is none."""
-    state = kept(folder / STATE, {**asdict(settings), "steps": steps})
+    state = kept(folder / STATE, identity)
     if state is None:
         return [], 0, 0
     encoder.load_state_dict(state["encoder"])

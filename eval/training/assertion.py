@@ -18,6 +18,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ...ingest.assertion_model.classifier import PARTS, ContextModel, buckets_of, softmax
+from ...ingest.optional import library
 from ...kb.errors import UsageError
 from .assertion_examples import Example
 
@@ -71,7 +72,7 @@ def allowed(part: str, examples: Sequence[Example]) -> NDArray[numpy.bool_]:
 
 def table_of(examples: Sequence[Example], recipe: Recipe) -> Any:
     """The signs of examples as a sparse matrix (examples, buckets + 1), the last column all ones."""
-    sparse = _scipy("sparse")
+    sparse = library("scipy.sparse", "bench")
     rows: list[int] = []
     columns: list[int] = []
     for row, example in enumerate(examples):
@@ -85,7 +86,7 @@ def table_of(examples: Sequence[Example], recipe: Recipe) -> Any:
 
 def fit(table: Any, open_values: NDArray[numpy.bool_], recipe: Recipe) -> Matrix:
     """The weights (buckets + 1, values) of least penalised loss; the last row is not penalised."""
-    optimize = _scipy("optimize")
+    optimize = library("scipy.optimize", "bench")
     shape = (recipe.buckets + 1, open_values.shape[1])
     turned = table.T.tocsr()
 
@@ -167,12 +168,3 @@ def train(examples: Sequence[Example], recipe: Recipe) -> ContextModel:
         weights[part] = fit(table[told], marks[told], recipe).astype(numpy.float32)
     counts = {source: sum(one.source == source for one in examples) for source in sorted({e.source for e in examples})}
     return ContextModel(weights, temperature, recipe.knows_rules, {**asdict(recipe), "examples": counts})
-
-
-def _scipy(module: str) -> Any:
-    try:
-        import scipy.optimize
-        import scipy.sparse
-    except ImportError:
-        raise UsageError("training the context model needs scipy. Hint: pip install cohortium[bench]") from None
-    return getattr(scipy, module)

@@ -28,6 +28,7 @@ from ...ingest.abstraction.records import Abstraction, read_abstractions
 from ...ingest.assertion_model.second_reading import FINDINGS
 from ...ingest.assertion_model.signs import signs, signs_of_rules
 from ...ingest.context import Reading, SentenceContext, Target
+from ...ingest.coral.standoff import Event, Standoff, load
 from ...ingest.document import NoteReader, Parts
 from ...ingest.frame import Frame
 from ...ingest.shape import Section
@@ -131,8 +132,9 @@ def from_negex(path: Path, watcher: Watcher) -> Iterator[Example]:
 def from_reports(folder: Path, watcher: Watcher) -> Iterator[Example]:
     """The findings of a folder of BRAT files in one stretch each, every document read once."""
     for path in sorted(folder.glob("*.ann")):
-        text = path.with_suffix(".txt").read_bytes().decode("utf-8-sig")
-        spans, polarity = _standoff(path.read_text("utf-8"))
+        annotations = load(path)
+        text, polarity = annotations.text or "", _polarity(annotations)
+        spans = {one.id: (one.type, one.start, one.end) for one in annotations.entities if len(one.spans) == 1}
         findings = [span for span in spans.items() if span[1][0] in _OF_REPORTS]
         seen = watcher.read(Note("", "", text), sorted({(start, end) for _, (_, start, end) in findings}))
         within = {
@@ -152,21 +154,10 @@ def from_reports(folder: Path, watcher: Watcher) -> Iterator[Example]:
             yield _example("maccrobat", path.stem, f"{path.stem} {name}", seen[start, end, "symptom"], gold)
 
 
-def _standoff(text: str) -> tuple[dict[str, tuple[str, int, int]], dict[str, str]]:
-    """The spans in one stretch (label, start, end) by name, and the polarity of some."""
-    spans: dict[str, tuple[str, int, int]] = {}
-    trigger: dict[str, str] = {}
-    polarity: dict[str, str] = {}
-    for line in text.splitlines():
-        name, _, rest = line.partition("\t")
-        fields = rest.split("\t")[0].split()
-        if name.startswith("T") and len(fields) == 3:
-            spans[name] = (fields[0], int(fields[1]), int(fields[2]))
-        elif name.startswith("E") and fields:
-            trigger[name] = fields[0].rpartition(":")[2]
-        elif name.startswith("A") and len(fields) == 3 and fields[0] == "POLARITY":
-            polarity[fields[1]] = fields[2]
-    return spans, {trigger.get(name, name): value for name, value in polarity.items()}
+def _polarity(annotations: Standoff) -> dict[str, str]:
+    """The polarity of some entities, by their id; annotators put it on an entity or on the event that it begins."""
+    triggers = {event.id: event.trigger for event in annotations.of(Event)}
+    return {triggers.get(one.target, one.target): one.value for one in annotations.attributes if one.name == "POLARITY"}
 
 
 def from_marked(folder: Path, watcher: Watcher) -> Iterator[Example]:

@@ -41,6 +41,19 @@ class Example:
     weight: float = 1.0
 
 
+def digest_of(examples: Iterable[Example], aside: Iterable[TrainingPart] = ()) -> str:
+    """What tells the texts of one run from those of another: words, tags, types, and what is held aside."""
+    total = hashlib.sha256()
+    for one in examples:
+        total.update("\n".join(one.words).encode("utf-8", "surrogatepass") + b"\0")
+        total.update(one.tags.tobytes() + one.outside.tobytes())
+    for part in aside:
+        total.update(repr(sorted(part.types)).encode())
+        for document in part.corpus.documents:
+            total.update(document.text.encode("utf-8", "surrogatepass") + repr(document.spans).encode())
+    return total.hexdigest()
+
+
 def words_of(document: AnnotatedDocument) -> list[str]:
     """The letters of each word."""
     return [document.text[start:end] for start, end in document.words]

@@ -190,9 +190,17 @@ def _with_readme(folder: Path, card: ModelCard) -> ModelDirectory:
 
 def _make_room(folder: Path) -> None:
     """The folder, which is new, empty, or holds a model already; UsageError for any other."""
+    check_room(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        strange = [one.name for one in folder.iterdir() if not one.name.startswith(".")]
+    except OSError as error:
+        raise UsageError(f"cannot write a model to '{folder}': {error.strerror}") from error
+
+
+def check_room(folder: Path) -> None:
+    """UsageError where something stands that is neither a model nor an empty folder. Nothing is made."""
+    try:
+        strange = [one.name for one in folder.iterdir() if not one.name.startswith(".")] if folder.exists() else []
     except OSError as error:
         raise UsageError(f"cannot write a model to '{folder}': {error.strerror}") from error
     if strange and CARD not in strange:

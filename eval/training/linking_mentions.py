@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Final
 from ...ingest.frame import Frame
 from ...ingest.lexicon import Lexicon
 from ...kb.model import Note
+from ..corpora.reading import read_annotated
 from .linking_cases import Case, fraction
 
 #: Labels of the corpora to kinds of spans; others are passed over.
@@ -24,42 +24,25 @@ KINDS: Final = {
     "Disease": "comorbidity",
     "Chemical": "medication",
     "Cancer": "diagnosis",
-    "COND": "comorbidity",
+    "CONDITION": "comorbidity",
     "DRUG": "medication",
-    "SURG": "procedure",
+    "SURGICAL": "procedure",
 }
 #: How many mentions of a kind are judged by hand.
 JUDGED: Final = {"comorbidity": 70, "symptom": 25, "medication": 40, "procedure": 20, "diagnosis": 25}
 JUDGEMENTS: Final = Path(__file__).parent / "linking_judgements.json"
-_TEXT_BOUND: Final = re.compile(r"T\d+\t(\S+) [^\t]*\t(.*)")
 
 
 def corpus_mentions(data: Path) -> Iterator[tuple[str, str]]:
     """(kind, text) of every mention in MACCROBAT, BC5CDR, NCBI, BioNLP13CG (cancers), NeuroTrialNER below ``data``."""
-    for path in sorted((data / "maccrobat").glob("*.ann")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if (found := _TEXT_BOUND.match(line)) and found[1] in KINDS:
-                yield KINDS[found[1]], found[2]
-    for corpus in ("BC5CDR-IOB", "NCBI-disease-IOB", "BioNLP13CG-IOB"):
-        for path in sorted((data / "ner_iob" / corpus).glob("*.tsv")):
-            rows = (line.partition("\t") for line in path.read_text(encoding="utf-8").splitlines())
-            yield from _spans((word, tag.strip()) for word, _, tag in rows)
-    for path in sorted((data / "neurotrialner").glob("ct_neuro_*_data_*.json")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            told = json.loads(line)
-            yield from _spans(zip(told["tokens"], told["ner_tags"], strict=True))
-
-
-def _spans(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    words: list[str] = []
-    label = ""
-    for word, tag in (*rows, ("", "O")):
-        if tag.startswith("I-") and words:
-            words.append(word)
-            continue
-        if words and label in KINDS:
-            yield KINDS[label], " ".join(words)
-        words, label = ([word], tag[2:]) if tag.startswith("B-") else ([], "")
+    folders = (data / "ner_iob" / name for name in ("BC5CDR-IOB", "NCBI-disease-IOB", "BioNLP13CG-IOB"))
+    tables = (path for folder in folders for path in sorted(folder.glob("*.tsv")))
+    trials = sorted((data / "neurotrialner").glob("ct_neuro_*_data_*.json"))
+    for path in (data / "maccrobat", *tables, *trials):
+        for document in read_annotated(path).documents if path.exists() else ():
+            for span in document.spans:
+                if span.label in KINDS:
+                    yield KINDS[span.label], " ".join(document.text[span.start : span.end].split())
 
 
 def unread(mentions: Iterable[tuple[str, str]], lexicon: Lexicon) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...ingest.linking.encoders import GramEncoder, buckets_of
-from ...kb.errors import UsageError
+from ...ingest.optional import library
 from .linking_cases import misspelt
 
 
@@ -25,7 +25,6 @@ class VectorSettings:
     rate: float = 0.01
     temperature: float = 0.06
     slips: float = 0.15
-    shuffles: float = 0.1
     seed: int = 7
 
 
@@ -33,10 +32,7 @@ def train_vectors(pairs: Sequence[tuple[str, str, str]], settings: VectorSetting
     """An encoder from (group, name, name); names of one group are never contrasted. Needs torch (the extra
     ``models``); equal pairs and settings give equal vectors on one machine."""
     settings = settings or VectorSettings()
-    try:
-        import torch
-    except ImportError as error:
-        raise UsageError("this needs the library torch: pip install 'cohortium[models]'") from error
+    torch = library("torch", "models")
     torch.manual_seed(settings.seed)
     draw = random.Random(settings.seed)
     bag = torch.nn.EmbeddingBag(settings.buckets, settings.dimension, mode="sum")
@@ -59,10 +55,7 @@ def train_vectors(pairs: Sequence[tuple[str, str, str]], settings: VectorSetting
         return torch.nn.functional.normalize(bag(flat, begins), dim=1)
 
     def varied(text: str) -> str:
-        at = draw.random()
-        if at < settings.slips:
-            return misspelt(text)
-        return text
+        return misspelt(text) if draw.random() < settings.slips else text
 
     listed = list(pairs)
     for _ in range(settings.epochs):

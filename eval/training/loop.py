@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy
 import torch
@@ -21,13 +21,14 @@ from ...ingest.tagging.decode import Decoder
 from ...ingest.tagging.features import Featurizer
 from ...ingest.tagging.labels import LabelSet
 from ...ingest.tagging.network import Network
+from ...ingest.tagging.runtime import device_named
 from ...kb.errors import UsageError
 from ..corpora.corpus import AnnotatedDocument
 from ..metrics import F1
 from ..scoring import value
 from .checkpoints import keep, kept
 from .crf import FORBIDDEN, TransitionScores
-from .examples import Example, TrainingPart, batches_of, chance_of, possible_tags, with_hidden, words_of
+from .examples import Example, TrainingPart, batches_of, chance_of, digest_of, possible_tags, with_hidden, words_of
 from .settings import TrainingSettings
 from .span_scores import Entity, counts_of, summed
 
@@ -100,6 +101,7 @@ class Training:
         self._precision = precision_of(settings.precision, self._device)
         self._average = [one.detach().clone() for one in self._parameters()]
         self._averaged = 0
+        self._texts = ""
 
     def _parameters(self) -> list[nn.Parameter]:
         return [one for one in (*self._network.parameters(), *self._transitions.parameters()) if one.requires_grad]
@@ -111,6 +113,7 @@ class Training:
         if not any(part.corpus.documents for part in development):
             raise UsageError("no development documents to tell when to stop. Hint: --dev FILE, or --dev-share 0.1")
         settings = self._settings
+        self._texts = digest_of(examples, development)
         steps = sum(1 for _ in batches_of(examples, settings.batch_words, settings.seed, 0))
         optimizer = self._optimizer()
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, _rates(settings, steps * settings.epochs))
@@ -292,7 +295,9 @@ class Training:
         keep(self._folder / CHECKPOINT, self._identity(), state)
 
     def _identity(self) -> dict[str, Any]:
-        return {**self._settings.deciding, "epochs": self._settings.epochs, "types": self._labels.types}
+        network = self._network.settings.as_dict()
+        told = {"epochs": self._settings.epochs, "types": self._labels.types, "network": network, "texts": self._texts}
+        return {**self._settings.deciding, **told}
 
     def _resume(self, optimizer: Optimizer, scheduler: Any) -> dict[str, Any]:
         """The state of a run that was stopped; that of a fresh one where there is none."""
@@ -327,13 +332,10 @@ def _rates(settings: TrainingSettings, steps: int) -> Callable[[int], float]:
 
 
 def device_of(name: str) -> torch.device:
-    """The device of a name; UsageError where torch does not know it or it is not there."""
-    try:
-        device = torch.device("cuda" if name == "auto" and torch.cuda.is_available() else name.replace("auto", "cpu"))
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise UsageError(f"no device '{name}' here. Hint: --device cpu") from error
-    return device
+    """The device of a name, ``auto`` for a GPU where there is one; UsageError where it is none or is not there."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return cast(torch.device, device_named(torch, name))
 
 
 def precision_of(name: str, device: torch.device) -> torch.dtype:
@@ -342,6 +344,8 @@ def precision_of(name: str, device: torch.device) -> torch.dtype:
         return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[name]
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
-    if device.type == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return torch.bfloat16
+    if device.type == "cpu" and torch.backends.mkldnn.is_available():
+        # A build for another processor has the library without the question.
+        supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+        return torch.bfloat16 if supported() else torch.float32
     return torch.float32

@@ -24,7 +24,7 @@ from .adapt import AdaptationSettings, adapt, texts_in
 from .bases import UNTOLD, Base, base_of
 from .calibration import calibrate
 from .examples import examples_of
-from .export import write_model
+from .export import check_room, write_model
 from .loop import Epoch, Trained, Training
 from .recipe import Recipe
 from .settings import TrainingSettings
@@ -45,9 +45,11 @@ class Heard:
 
 
 def refuse_model(out: Path) -> None:
-    """UsageError where a model stands: weeks of work must not be written over by a slip."""
+    """UsageError where a model stands, since weeks of work must not be written over by a slip; or anything else, which
+    is to be told before the hours of a training, and not behind them."""
     if (out / CARD).exists():
         raise UsageError(f"there is a model in '{out}'. Hint: another --out, or remove it")
+    check_room(out)
 
 
 def train(
@@ -68,8 +70,12 @@ def train(
     """
     refuse_model(out)
     began = time.monotonic()
+    out = out.resolve()  # "." has no name that the folder beside it could be called by.
     work = out.with_name(out.name + WORK)
-    work.mkdir(parents=True, exist_ok=True)
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write to '{work}': {error.strerror}. Hint: another --out") from error
     labels = LabelSet(recipe.types)
     torch.manual_seed(settings.seed)
     if settings.threads:

@@ -1,10 +1,9 @@
-"""Encoders of names: text in, unit vectors out; one of runs of letters that needs numpy alone, one through ONNX."""
+"""Encoders of names: text in, unit vectors out; the shipped one, of words and runs of letters, needs numpy alone."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
@@ -98,60 +97,6 @@ class GramEncoder:
     def _summed(self, word: str) -> Vectors:
         at = buckets_of_word(word, len(self._table))
         return np.asarray(self._scales[at] @ self._table[at].astype(np.float32), dtype=np.float32)
-
-
-class OnnxEncoder:
-    """A sentence encoder's ONNX file (inputs ``input_ids``, ``attention_mask``; its last hidden states come first),
-    with mean pooling. Needs onnxruntime and tokenizers, not torch."""
-
-    def __init__(self, model: Path, tokenizer: Path, *, threads: int = 1, most_tokens: int = 64) -> None:
-        """UsageError for a missing library, or files that cannot be read."""
-        try:
-            onnxruntime = importlib.import_module("onnxruntime")
-            tokenizers = importlib.import_module("tokenizers")
-        except ImportError as error:
-            raise UsageError(f"this needs the library {error.name}: pip install 'cohortium[ner]'") from error
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = settings.inter_op_num_threads = threads
-        try:
-            self._session = onnxruntime.InferenceSession(str(model), settings, providers=["CPUExecutionProvider"])
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer))
-        except Exception as error:
-            # The libraries raise types of their own, which differ from version to version.
-            raise UsageError(f"'{model.name}' and '{tokenizer.name}' hold no encoder that can be read") from error
-        self._tokenizer.enable_truncation(most_tokens)
-        self._tokenizer.no_padding()
-        self._inputs = frozenset(one.name for one in self._session.get_inputs())
-        total = hashlib.sha256(model.read_bytes())
-        total.update(tokenizer.read_bytes())
-        self._sha256: Final = total.hexdigest()
-
-    def signature(self) -> Mapping[str, Any]:
-        """Name and hash of both files."""
-        return {"name": "onnx", "version": 1, "sha256": self._sha256}
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors; texts of equal length go through together."""
-        if not texts:
-            return np.zeros((0, 0), dtype=np.float32)
-        tokens = [one.ids for one in self._tokenizer.encode_batch(list(texts))]
-        order = sorted(range(len(tokens)), key=lambda at: len(tokens[at]))
-        found: list[Vectors | None] = [None] * len(tokens)
-        for first in range(0, len(order), 64):
-            batch = order[first : first + 64]
-            width = max(1, max(len(tokens[at]) for at in batch))
-            ids = np.zeros((len(batch), width), dtype=np.int64)
-            mask = np.zeros((len(batch), width), dtype=np.int64)
-            for row, at in enumerate(batch):
-                ids[row, : len(tokens[at])] = tokens[at]
-                mask[row, : len(tokens[at])] = 1
-            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-            states = self._session.run(None, {key: value for key, value in given.items() if key in self._inputs})[0]
-            weights = mask[:, :, None].astype(np.float32)
-            pooled = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
-            for row, at in enumerate(batch):
-                found[at] = pooled[row]
-        return to_unit(np.stack([row for row in found if row is not None]))
 
 
 def told(encoder: Encoder) -> str:

@@ -21,12 +21,6 @@ _FORM: Final = 1
 Rows = npt.NDArray[np.int64]
 
 
-def default_folder() -> Path:
-    """Where vectors are kept when nothing else is said: ``$XDG_CACHE_HOME/cohortium/linking``, as is the custom."""
-    held = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(held) if held else Path.home() / ".cache") / "cohortium" / "linking"
-
-
 def kept_vectors(names: NameTable, encoder: Encoder, folder: Path | None) -> npt.NDArray[np.float16]:
     """The vectors of all names, shape (names, dimension), float16.
 

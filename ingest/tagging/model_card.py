@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ...kb.errors import BadModel
 from .decode import Decoder
 from .features import INPUTS
 from .labels import LabelSet
@@ -109,22 +108,6 @@ class ModelCard(_Part):
             return probability
         raw, calibrated = zip(*self.calibration, strict=True)
         return numpy.interp(probability, raw, calibrated)
-
-    def check_types(self, wanted: Iterable[str], whose: str) -> None:
-        """BadModel when it finds none of the types that are wanted, or when it does not know one of them."""
-        asked = list(dict.fromkeys(wanted))
-        unknown = [name for name in asked if name not in self.types]
-        if asked and unknown:
-            raise BadModel(
-                f"the model '{self.name}' finds {_listed(self.types)}; {whose} has {_listed(asked)}, and"
-                f" {_listed(unknown)} of them {'is' if len(unknown) == 1 else 'are'} unknown to it. Hint: a model that"
-                " was trained for these types, or a map of the types"
-            )
-
-
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def as_json(scores: NDArray[numpy.floating], lowest: float = -1e3) -> list[Any]:

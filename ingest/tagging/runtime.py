@@ -106,7 +106,7 @@ class TorchEmissions:
             raise UsageError(f"precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         torch = self._torch = library("torch", "models")
-        self._device = _device(torch, device)
+        self._device = device_named(torch, device)
         if self._device.type == "cpu":
             torch.set_num_threads(threads)
         self._network = torch_network(model).to(self._device).eval()
@@ -155,7 +155,8 @@ def emissions_of(
     return OnnxEmissions(model.file(ONNX), model.card.inputs, len(model.card.labels), threads)
 
 
-def _device(torch: Any, name: str) -> Any:
+def device_named(torch: Any, name: str) -> Any:
+    """The device of a name, after a number was put on it. UsageError for one that is none, or is not here."""
     kind = name.partition(":")[0]
     there = {
         "cpu": lambda: True,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
-from cohortium.ingest.tagging.model_card import ModelCard, as_json, from_json
+from cohortium.ingest.tagging.model_card import as_json, from_json
 from cohortium.ingest.tagging.model_directory import ModelDirectory, write_card
 from cohortium.ingest.tagging.tagger import Tagger
 from cohortium.kb.errors import BadModel, UsageError
@@ -165,15 +165,6 @@ def test_word_pieces_must_fit(folder: Path) -> None:
         write_card(folder, card(**pieces, network={"encoder": {"vocab_size": 4}})).featurizer()
     with pytest.raises(BadModel, match=r"reads 16 pieces at once, and its card says 32.*Hint"):
         write_card(folder, card(**pieces, network={"encoder": {"max_position_embeddings": 16}}))
-
-
-def test_types_that_do_not_fit_are_told() -> None:
-    """Both sides are named; asking for nothing, or for some of its types, is right."""
-    said: ModelCard = card()
-    said.check_types([], "nothing")
-    said.check_types(["DRUG"], "the corpus")
-    with pytest.raises(BadModel, match=r"finds DISEASE, DRUG; the corpus has DRUG, GENE, and GENE of them is unknown"):
-        said.check_types(["DRUG", "GENE"], "the corpus")
 
 
 def test_runtimes_devices_and_threads_are_checked(folder: Path) -> None:

@@ -77,6 +77,17 @@ def test_types_are_chosen_and_left_out(told: Callable[..., dict[str, Any]], tria
     assert both["types"] == ["CONDITION"]
 
 
+def test_answers_where_nobody_looked_do_not_count(told: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    """With judged stretches an answer outside of them is no false alarm; without, it is one."""
+    row = {"id": "n1", "text": "GOUT was seen. ASTHMA was not asked for.", "spans": [[0, 4, "DISEASE"]]}
+    for judged, wrong in (([[0, 14]], 0), (None, 1)):
+        corpus = tmp_path / "corpus.json"
+        corpus.write_text(json.dumps({**row, "judged": judged}), encoding="utf-8")
+        scores = told(corpus, "--model", "m")
+        for level in ("exact", "partial", "token"):
+            assert (scores[level]["micro"]["tp"], scores[level]["micro"]["fp"]) == (1, wrong)
+
+
 def test_iob_and_brat_are_scored_by_place(told: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     """Exact borders, borders that overlap, and words; types in any case of letters."""
     iob = tmp_path / "dev.tsv"

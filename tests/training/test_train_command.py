@@ -96,7 +96,7 @@ def test_a_model_is_a_base_to_go_on_from(model: Path, corpus: Path, tmp_path: Pa
         (["--train", "{corpus}", "--dev", "{corpus}", "--base", "{folder}"], "holds no encoder"),
         (["--train", "{corpus}", "--from-scratch", "--window", "8"], "window cannot be 8"),
         (["--train", "{corpus}", "--from-scratch", "--precision", "int4"], "precision"),
-        (["--train", "{corpus}", "--from-scratch", "--device", "abacus"], "no device 'abacus'"),
+        (["--train", "{corpus}", "--from-scratch", "--device", "abacus"], "unknown device 'abacus'"),
         (["--recipe", "nowhere.toml"], "cannot read the recipe"),
     ],
 )
@@ -114,6 +114,22 @@ def test_a_model_that_stands_there_is_not_written_over(model: Path, corpus: Path
     done = RUN.invoke(app, ["train", "ner", "--train", str(corpus), "--out", str(model), *QUICK])
     assert done.exit_code == 2
     assert "there is a model" in done.output
+
+
+def test_a_folder_of_something_else_is_told_before_the_training(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever way the folder is named; an --out below a file is told as well."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "notes.txt").write_text("kept", encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "kept")
+    for out, told in ((".", "holds something that is no model"), ("notes.txt/model", "cannot write")):
+        arguments = ["train", "ner", "--train", str(corpus), "--dev", str(corpus), "--out", out]
+        done = RUN.invoke(app, [*arguments, *QUICK])
+        assert done.exit_code == 2, done.output
+        assert told in " ".join(done.output.split())
+        assert "epoch" not in done.output
+    assert [one.name for one in (tmp_path / "kept").iterdir()] == ["notes.txt"]
 
 
 def test_a_recipe_joins_corpora_that_annotate_different_types(corpus: Path, tmp_path: Path) -> None:
@@ -176,6 +192,9 @@ def test_an_encoder_learns_to_guess_hidden_words(tmp_path: Path) -> None:
     assert done == told, "a run that was finished is not run again"
     for name, one in encoder.state_dict().items():  # type: ignore[attr-defined]
         assert torch.equal(one, again.state_dict()[name])  # type: ignore[attr-defined]
+    others = [text.replace("gout", "autumn") for text in TEXTS]
+    with pytest.raises(UsageError, match="or texts"):
+        adapt(again, tokenizer, others, settings, tmp_path / "whole")  # type: ignore[arg-type]
 
 
 def test_texts_to_adapt_to_must_have_words(tmp_path: Path) -> None:
