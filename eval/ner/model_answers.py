@@ -20,7 +20,7 @@ from ..corpora.corpus import AnnotatedCorpus
 from .documents import Corpus, Document, Predictions, prediction_of_tags
 from .placed import exact_counts, overlap_counts
 from .scores import Level, token_counts
-from .tagging import Entity, token_types_of_entities
+from .tagging import Entity, tags_of_words, token_types_of_entities
 from .types import vocabulary
 
 #: The signs that a column's name keeps of a model's.
@@ -81,15 +81,9 @@ def answer_trials(
 
 
 def _tags(document: Document, entities: Iterable[TaggedEntity], fits: Mapping[str, str]) -> list[str]:
-    """BIO tags of all tokens; those of blanks are no words, and inside where an entity goes on behind them."""
-    words = [number for number, token in enumerate(document.tokens) if token.strip()]
-    tags = ["O"] * len(document.tokens)
-    for one in entities:
-        if one.type in fits:
-            first, last = words[one.first_word], words[one.last_word - 1]
-            tags[first : last + 1] = [f"I-{fits[one.type]}"] * (last + 1 - first)
-            tags[first] = f"B-{fits[one.type]}"
-    return tags
+    """BIO tags of all tokens, by the corpus's types."""
+    fitting = ((one.first_word, one.last_word, fits[one.type]) for one in entities if one.type in fits)
+    return tags_of_words(document.tokens, fitting)
 
 
 def write_trial_answers(

@@ -89,3 +89,15 @@ def token_types_of_entities(entities: Iterable[Entity], spans: Sequence[tuple[in
             if entity.start <= start < entity.end and not types[at]:
                 types[at] = entity.type
     return types
+
+
+def tags_of_words(tokens: Sequence[str], entities: Iterable[tuple[int, int, str]]) -> list[str]:
+    """BIO tags of all tokens for entities in words: (first, behind the last, type), where a token of blanks is no word.
+    Such a token is inside where an entity goes on behind it; entities without a word are left out."""
+    words = [number for number, token in enumerate(tokens) if token.strip()]
+    tags = ["O"] * len(tokens)
+    for first, behind, kind in entities:
+        if first < behind:
+            begin, end = words[first], words[behind - 1] + 1
+            tags[begin:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - begin - 1)]
+    return tags

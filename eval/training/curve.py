@@ -23,6 +23,7 @@ from ..corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from ..corpora.splits import choose, split
 from ..ner.documents import Corpus, Document, read_predictions
 from ..ner.scores import score
+from ..ner.tagging import tags_of_words
 from ..ner.terminology import Terminology
 from .few import Documents, Learner
 
@@ -121,14 +122,8 @@ class Curve:
 
 def tags_of(document: Document, shaped: AnnotatedDocument, spans: Sequence[LabelledSpan]) -> list[str]:
     """BIO tags of an abstract's tokens, those of blanks too: they are inside where an entity goes on behind them."""
-    words = [number for number, token in enumerate(document.tokens) if token.strip()]
-    tags = ["O"] * len(document.tokens)
-    for span in spans:
-        first, last = word_range(shaped.words, span.start, span.end)
-        if first < last:
-            begin, end = words[first], words[last - 1] + 1
-            tags[begin:end] = [f"B-{span.label}", *[f"I-{span.label}"] * (end - begin - 1)]
-    return tags
+    placed = ((*word_range(shaped.words, span.start, span.end), span.label) for span in spans)
+    return tags_of_words(document.tokens, placed)
 
 
 def _write(
