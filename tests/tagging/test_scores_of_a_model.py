@@ -79,7 +79,7 @@ def test_types_are_chosen_and_left_out(told: Callable[..., dict[str, Any]], tria
 
 def test_answers_where_nobody_looked_do_not_count(told: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     """With judged stretches an answer outside of them is no false alarm; without, it is one."""
-    row = {"id": "n1", "text": "GOUT was seen. ASTHMA was not asked for.", "spans": [[0, 4, "DISEASE"]]}
+    row = {"id": "n1", "text": "Gout was seen; Asthma was not asked for.", "spans": [[0, 4, "DISEASE"]]}
     for judged, wrong in (([[0, 14]], 0), (None, 1)):
         corpus = tmp_path / "corpus.json"
         corpus.write_text(json.dumps({**row, "judged": judged}), encoding="utf-8")
