@@ -141,11 +141,13 @@ def _figures(one: Told) -> list[str]:
 
 def _confidence(card: ModelCard) -> Iterator[str]:
     told = card.scores.get("confidence")
-    sides = [told.get(name) for name in ("before", "after")] if isinstance(told, Mapping) else []
-    if not card.calibration and not all(sides):
+    both = [told.get(name) for name in ("before", "after")] if isinstance(told, Mapping) else []
+    sides = [one for one in both if isinstance(one, Mapping)]
+    whole = len(sides) == 2 and all(sides)
+    if not card.calibration and not whole:
         return
     yield "## Confidence"
-    if sides and all(sides):
+    if whole:
         way = str(told.get("way", "")) if told else ""
         yield (
             "The confidence of an entity is meant to be the share of such entities that is right. Seen on development"

@@ -136,6 +136,7 @@ def test_mentions_are_read_from_tags_and_from_brat(tmp_path: Path) -> None:
     (tmp_path / "maccrobat" / "1.ann").write_text(
         "T1\tSign_symptom 0 5\tcough\nT2\tAge 6 8\t50\nE1\tSign_symptom:T1\n", encoding="utf-8"
     )
+    (tmp_path / "maccrobat" / "1.txt").write_text("cough 50\n", encoding="utf-8")
     folder = tmp_path / "ner_iob" / "NCBI-disease-IOB"
     folder.mkdir(parents=True)
     (folder / "train.tsv").write_text("mild\tO\ngouty\tB-Disease\nknees\tI-Disease\n\nfever\tB-Disease\n", "utf-8")
