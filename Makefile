@@ -36,7 +36,7 @@ demo: .venv/core  ## read the sample notes and ask a few questions
 	$(RUN) verify $(KB) 'lung cancer and not metastasis to brain'
 
 test: .venv/dev  ## every test, on two cores
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -3,9 +3,43 @@
 from __future__ import annotations
 
 import signal
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+#: Files that go to one worker, since each loads torch and what belongs to it; and files that begin early, since
+#: one that takes long and comes last leaves a worker idle.
+_ORDER = tomllib.loads(Path(__file__).with_name("order.toml").read_text(encoding="utf-8"))
+
+
+def _file_of(nodeid: str) -> str:
+    """The file of a test, below this folder."""
+    return nodeid.partition("::")[0].removeprefix("tests/")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first; all else stays as it is."""
+    places = {file: at for at, file in enumerate([*_ORDER["together"], *_ORDER["first"]])}
+    items.sort(key=lambda item: places.get(_file_of(item.nodeid), len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``--dist loadfile``, files that go together are handed out as one."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = _file_of(nodeid)
+            return "together" if file in _ORDER["together"] else file
+
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -51,8 +51,8 @@ def test_a_tagger_learns_and_answers(tmp_path: Path) -> None:
     """A small network learns invented drugs, and says where they stand in characters; an empty text has none."""
     pytest.importorskip("torch")
     settings = TrainingSettings(kind="convolution", epochs=2, patience=2, threads=1, precision="float32", rate=0.01)
-    documents = tuple(document(number) for number in range(24))
-    answers = TaggerLearner(settings, least_steps=60).learn(documents, documents[:6], 1, tmp_path)
+    documents = tuple(document(number) for number in range(12))
+    answers = TaggerLearner(settings, least_steps=24).learn(documents, documents[:6], 1, tmp_path)
     empty = AnnotatedDocument("empty", "", ())
     found = answers([documents[3], empty])
     assert list(found[0]) == list(documents[3].spans)
