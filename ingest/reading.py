@@ -59,10 +59,11 @@ class ShippedReader:
     def __init__(self, ontology: Path | None = None, model: Choice | None = None) -> None:
         """``ontology``: a folder of concepts beside the shipped ones. ``model``: one that proposes what rules lack;
         UsageError if it cannot be loaded."""
-        from .document import NoteReader
+        from .document import NoteReader, shared_reader
         from .journey.build import build_journey
 
-        self._notes = NoteReader.from_ontology(ontology, model)
+        # A folder may be changed between two runs of one process, and a model keeps what it has seen of the run.
+        self._notes = NoteReader.from_ontology(ontology, model) if ontology or model else shared_reader()
         self._build = build_journey
 
     def prepare(self, notes: Sequence[Note]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cohortium.ingest.dates import DateReader
-from cohortium.ingest.document import NoteReader
+from cohortium.ingest.document import NoteReader, shared_reader
 from cohortium.ingest.frame import Frame
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.recognizers.molecular import MolecularRecognizer
@@ -49,7 +49,7 @@ SOME = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCh
 @pytest.fixture(scope="module")
 def reader() -> NoteReader:
     """A reader with the shipped ontology."""
-    return NoteReader.from_ontology()
+    return shared_reader()
 
 
 @SOME
