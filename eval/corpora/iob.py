@@ -23,7 +23,7 @@ _TAG: Final = re.compile(r"[Oo]|[BIESLU]-\S+")
 
 def looks_like(text: str) -> bool:
     """Whether more than half of the first lines are a token and a tag."""
-    lines = [line for line in text[: 100 * _LOOK].split("\n")[:_LOOK] if line.strip()]
+    lines = [line for line in text.split("\n", _LOOK)[:_LOOK] if line.strip()]
     tagged = sum(len(cells := _cells(line)) > 1 and bool(_TAG.fullmatch(cells[-1])) for line in lines)
     return bool(lines) and tagged > 0.5 * len(lines)
 

@@ -81,7 +81,8 @@ def guessed_form(path: Path) -> tuple[str, str]:
     raise UsageError(
         f"'{path}' looks like no annotated corpus"
         + (" (it is empty)" if not head.strip() else "")
-        + f". Hint: say its form if you know it: {', '.join(FORMS)}"
+        + ". Hint: a token and its tag a line; a folder of .txt and .ann; JSON or a table with text and spans, or with"
+        " tokens and tags (docs/corpora.md)"
     )
 
 

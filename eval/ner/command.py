@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ...kb.errors import UsageError
 from ...kb.terminal import Format, answer, check_output, counted, print_csv, print_table
 from ..command import print_problems
+
+if TYPE_CHECKING:
+    from ..corpora.label_maps import LabelMap
 
 COLUMNS: Final = ("level", "type", "precision", "recall", "f1", "low", "high", "tp", "fp", "fn")
 
@@ -38,7 +41,12 @@ def ner(
     ] = None,
     renamed: Annotated[
         str | None,
-        typer.Option("--map", help="Types of the model as the corpus calls them: disease=CONDITION,medication=DRUG."),
+        typer.Option(
+            "--map",
+            metavar="PAIRS|NAME|FILE",
+            help="Types of the model as the corpus calls them: disease=CONDITION,medication=DRUG; or a map of labels,"
+            " as of 'train ner': neurotrialner_kinds.",
+        ),
     ] = None,
     device: Annotated[str, typer.Option("--device", help="Where the model computes: cpu, cuda, mps.")] = "cpu",
     runtime: Annotated[str, typer.Option("--runtime", help="What computes: onnx, torch, or auto.")] = "auto",
@@ -74,7 +82,8 @@ def ner(
 
     asked = None if types is None else [word.strip() for word in types.split(",")]
     if model is not None:
-        choices = Choices(asked, _pairs(renamed), terminology, seed, device, runtime, threads, answers)
+        pairs, labels = _read_map(renamed)
+        choices = Choices(asked, pairs, terminology, seed, device, runtime, threads, answers, labels)
         told = score_model(model, corpus, choices)
     else:
         assert predictions is not None
@@ -87,6 +96,18 @@ def ner(
         as_table=lambda: print_scores(told, rows),
         as_csv=lambda: print_csv(COLUMNS, rows),
     )
+
+
+def _read_map(words: str | None) -> tuple[list[tuple[str, str]], LabelMap | None]:
+    """The pairs of ``a=b,c=d``, or a map of labels by its name or file."""
+    if words is None or "=" in words:
+        return _pairs(words), None
+    from ..corpora.label_maps import label_map
+
+    try:
+        return [], label_map(words)
+    except UsageError as error:
+        raise UsageError(f"{error}; or pairs: --map disease=CONDITION,medication=DRUG") from error
 
 
 def _pairs(words: str | None) -> list[tuple[str, str]]:

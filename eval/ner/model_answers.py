@@ -17,6 +17,7 @@ from ...ingest.tagging.tagger import TaggedEntity, Tagger, Words
 from ...kb.errors import BadModel, UsageError
 from ..corpora.assembling import of_tokens
 from ..corpora.corpus import AnnotatedCorpus
+from ..corpora.label_maps import LabelMap
 from .documents import Corpus, Document, Predictions, prediction_of_tags
 from .placed import exact_counts, overlap_counts
 from .scores import Level, token_counts
@@ -49,6 +50,28 @@ def fitting_types(tagger: Tagger, theirs: Mapping[str, str], told: str, renamed:
             f"{next(iter(theirs.values()), 'TYPE')}"
         )
     return {mine: other for mine, other in fits.items() if other}
+
+
+def renamed_by(labels: LabelMap, tagger: Tagger) -> list[Pair]:
+    """The pairs (model's type, corpus's type) of a map from the corpus's types, where it marks every mention of a type.
+
+    BadModel where none of them is the model's. UsageError where several types of the corpus are one of the model's: it
+    cannot say which of them it means.
+    """
+    marked = [(new, old) for old, new in labels.labels.items() if new in (labels.annotates or labels.labels.values())]
+    pairs = [(new, old) for new, old in marked if new in tagger.types]
+    if not pairs:
+        raise BadModel(
+            f"the model '{tagger.card.name}' finds {', '.join(tagger.types)}; the map '{labels.name}' makes"
+            f" {', '.join(dict.fromkeys(new for new, _ in marked)) or 'nothing'}. Hint: a model trained by this map"
+        )
+    often = Counter(new for new, _ in pairs)
+    if twice := sorted(name for name, number in often.items() if number > 1):
+        raise UsageError(
+            f"the map '{labels.name}' makes several types of the corpus '{twice[0]}'. Hint: pairs, as in --map"
+            " disease=CONDITION,medication=DRUG"
+        )
+    return pairs
 
 
 def trial_types() -> dict[str, str]:

@@ -13,6 +13,7 @@ from ... import __version__
 from ...ingest.tagging.tagger import Tagger
 from ...kb.errors import UsageError
 from ..corpora.corpus import AnnotatedCorpus
+from ..corpora.label_maps import LabelMap
 from ..corpora.reading import guessed_form, read_annotated
 from .documents import Corpus, Predictions, is_of_trials, read_corpus, read_predictions
 from .model_answers import (
@@ -21,6 +22,7 @@ from .model_answers import (
     answer_trials,
     corpus_types,
     fitting_types,
+    renamed_by,
     score_corpus,
     trial_types,
     write_answers,
@@ -36,7 +38,8 @@ NO_LISTS: Final = "none: names are compared as they are written"
 @dataclass(frozen=True, slots=True)
 class Choices:
     """How a model is asked and scored. ``types``: of the corpus, all that fit where None; ``renamed``: pairs (model's
-    type, corpus's type); ``answers``: where its answers are written, if anywhere."""
+    type, corpus's type); ``answers``: where its answers are written, if anywhere; ``labels``: what the corpus's types
+    are called by the model: those are scored of which the map says that every mention is marked."""
 
     types: Sequence[str] | None = None
     renamed: Sequence[Pair] = ()
@@ -46,6 +49,7 @@ class Choices:
     runtime: str = "auto"
     threads: int = 1
     answers: Path | None = None
+    labels: LabelMap | None = None
 
 
 def score_predictions(
@@ -84,7 +88,10 @@ def score_model(model: Path, corpus: Path, choices: Choices | None = None) -> di
 
 
 def _model_on_trials(tagger: Tagger, corpus: Corpus, path: Path, chosen: Choices) -> dict[str, Any]:
-    fits = fitting_types(tagger, trial_types(), f"the corpus '{path.name}'", chosen.renamed)
+    renamed = chosen.renamed if chosen.labels is None else renamed_by(chosen.labels, tagger)
+    fits = fitting_types(tagger, trial_types(), f"the corpus '{path.name}'", renamed)
+    if chosen.labels is not None:
+        fits = {mine: fits[mine] for mine, _ in renamed}
     answers, entities = answer_trials(tagger, corpus, fits)
     if chosen.types is not None:
         asked = _known_types(chosen.types)
@@ -101,6 +108,10 @@ def _model_on_trials(tagger: Tagger, corpus: Corpus, path: Path, chosen: Choices
 
 
 def _model_on_corpus(tagger: Tagger, corpus: AnnotatedCorpus, chosen: Choices) -> dict[str, Any]:
+    if chosen.labels is not None:
+        corpus = chosen.labels.applied(corpus)
+        kept = chosen.labels.annotates or frozenset(corpus.labels())
+        corpus = corpus.relabelled({one: one for one in kept})
     theirs = corpus_types(corpus)
     fits = fitting_types(tagger, theirs, f"the corpus '{corpus.name}'", chosen.renamed)
     types = [name for name in theirs.values() if name in fits.values()]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -12,9 +13,13 @@ from ...kb.errors import UsageError
 from ...kb.terminal import Format, answer, check_output, print_table
 
 if TYPE_CHECKING:
+    from .examples import TrainingPart
     from .loop import Epoch
     from .recipe import Recipe
     from .run import Heard
+
+#: Of many places that could not be read the first are told.
+_SHOWN_PROBLEMS: Final = 10
 
 
 def ner(
@@ -112,9 +117,11 @@ def ner(
     refuse_model(out)
     if recipe is not None:
         whole = read_recipe(recipe, data)
+        _tell_problems([*whole.train, *whole.development])
     else:
         parts = [part_of(path, label_map) for path in train or ()]
         aside = [part_of(path, label_map) for path in dev or ()]
+        _tell_problems([*parts, *aside])
         if not aside:
             parts, aside = without_share(parts, dev_share, seed)
         whole = recipe_of(parts, aside, name=out.name)
@@ -130,6 +137,17 @@ def ner(
         )
     told = {"model": str(out), "bytes": made.bytes, "scores": made.card.scores, "signature": made.card.signature}
     answer(told, output=output, out=json_out, as_table=lambda: _print(told, whole))
+
+
+def _tell_problems(parts: Iterable[TrainingPart]) -> None:
+    """What could not be read, on standard error: nobody must take a model of half a corpus for one of all of it."""
+    found = dict.fromkeys(
+        f"{part.corpus.name}: {one.place}: {one.reason}" for part in parts for one in part.corpus.problems
+    )
+    for line in list(found)[:_SHOWN_PROBLEMS]:
+        print(f"not read: {line}", file=sys.stderr)
+    if len(found) > _SHOWN_PROBLEMS:
+        print(f"not read: {len(found) - _SHOWN_PROBLEMS} more such places", file=sys.stderr)
 
 
 def _print(told: dict[str, Any], recipe: Recipe) -> None:

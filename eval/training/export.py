@@ -202,6 +202,6 @@ def check_room(folder: Path) -> None:
     try:
         strange = [one.name for one in folder.iterdir() if not one.name.startswith(".")] if folder.exists() else []
     except OSError as error:
-        raise UsageError(f"cannot write a model to '{folder}': {error.strerror}") from error
+        raise UsageError(f"cannot write a model to '{folder}': {error.strerror}. Hint: another folder") from error
     if strange and CARD not in strange:
         raise UsageError(f"'{folder}' holds something that is no model. Hint: a new or empty folder")

@@ -25,7 +25,19 @@ from ..signature import sha256_of
 from .examples import TrainingPart
 from .silver import silver_part
 
-_KEYS: Final = frozenset({"path", "map", "groups", "ids", "part", "share", "form", "silver", "annotates"})
+_NOTHING_MARKED: Final = "the corpora have no entities to learn from. Hint: --map, or another --train"
+#: The keys of a corpus in a recipe, each with what it may be.
+_KEYS: Final[dict[str, tuple[type, ...]]] = {
+    "path": (str,),
+    "map": (str,),
+    "groups": (list,),
+    "ids": (str,),
+    "part": (str,),
+    "share": (int, float),
+    "form": (str,),
+    "silver": (bool,),
+    "annotates": (list,),
+}
 
 
 @dataclass(frozen=True)
@@ -51,11 +63,14 @@ def read_recipe(path: Path, data: Path | None) -> Recipe:
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read the recipe '{path}': {error}") from error
     folder = data or path.parent
-    train = [_part(one, folder, path) for one in told.get("train", ())]
-    development = [_part(one, folder, path) for one in told.get("dev", ())]
-    if not train or not development:
+    sides = [told.get(side) for side in ("train", "dev")]
+    if not all(isinstance(side, list) and side and all(isinstance(one, dict) for one in side) for side in sides):
         raise UsageError(f"the recipe '{path}' needs [[train]] and [[dev]] with a path each")
-    whole = recipe_of(train, development, tuple(told.get("types", ())), str(told.get("name", path.stem)))
+    types = told.get("types", [])
+    if not isinstance(types, list) or not all(isinstance(one, str) for one in types):
+        raise UsageError(f"in the recipe '{path}' types cannot be {types!r}. Hint: types = [\"disease\", …]")
+    train, development = ([_part(one, folder, path) for one in side or ()] for side in sides)
+    whole = recipe_of(train, development, tuple(types), str(told.get("name", path.stem)))
     limits = told.get("limits", [])
     if not isinstance(limits, list) or not all(isinstance(one, str) for one in limits):
         raise UsageError(f"the limits of the recipe '{path}' are no list of sentences")
@@ -63,10 +78,14 @@ def read_recipe(path: Path, data: Path | None) -> Recipe:
 
 
 def _part(told: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
-    if unknown := sorted(set(told) - _KEYS):
+    if unknown := sorted(told.keys() - _KEYS.keys()):
         raise UsageError(f"the recipe '{recipe}' has the key '{unknown[0]}'. Hint: {', '.join(sorted(_KEYS))}")
-    if not isinstance(told.get("path"), str):
-        raise UsageError(f"a corpus of the recipe '{recipe}' has no path")
+    if "path" not in told:
+        raise UsageError(f"a corpus of the recipe '{recipe}' has no path. Hint: path = \"FILE\" below each [[…]]")
+    for key, value in told.items():
+        strings = not isinstance(value, list) or all(isinstance(one, str) for one in value)
+        if type(value) not in _KEYS[key] or not strings or (key == "share" and not 0 < value < 1):
+            raise UsageError(f"in the recipe '{recipe}' {key} cannot be {value!r}. Hint: docs/training.md")
     path = folder / told["path"]
     part = silver_part(path) if told.get("silver") else part_of(path, told.get("map"), told.get("form"))
     corpus = part.corpus
@@ -112,7 +131,14 @@ def recipe_of(
             f"no entity of the type '{missing[0]}' to learn from. Hint: the corpora have {', '.join(sorted(named))}"
         )
     if not wanted:
-        raise UsageError("the corpora have no entities to learn from. Hint: --map, or another --train")
+        raise UsageError(_NOTHING_MARKED)
+    if not any(label in wanted for part in development for label in part.corpus.labels()):
+        held = sorted({label for part in development for label in part.corpus.labels()})
+        raise UsageError(
+            f"the development documents have no entity of {', '.join(wanted)}"
+            + (f", but {', '.join(held)}" if held else "")
+            + ". Hint: another --dev, a larger --dev-share, or --map"
+        )
 
     def kept(part: TrainingPart) -> TrainingPart:
         return TrainingPart(part.corpus.relabelled({one: one for one in wanted}), part.types & frozenset(wanted))
@@ -140,10 +166,20 @@ def _told(corpus: AnnotatedCorpus) -> dict[str, Any]:
 def without_share(
     parts: Sequence[TrainingPart], share: float, seed: int
 ) -> tuple[list[TrainingPart], list[TrainingPart]]:
-    """(training, development): a share of each corpus's documents is held aside; copies of a text are not parted."""
+    """(training, development): a share of each corpus's documents is held aside; copies of a text are not parted.
+
+    UsageError where nothing is marked, or a corpus is too small to be parted.
+    """
+    if not any(part.corpus.labels() for part in parts):
+        raise UsageError(_NOTHING_MARKED)
     kept, aside = [], []
     for part in parts:
-        sides = split(part.corpus, {"train": 1 - share, "dev": share}, seed=seed).of(part.corpus)
+        try:
+            sides = split(part.corpus, {"train": 1 - share, "dev": share}, seed=seed).of(part.corpus)
+        except UsageError as error:
+            fact, _, _ = str(error).partition(". Hint:")
+            lines = ", or -DOCSTART- lines between its documents" if part.corpus.unit == "sentence" else ""
+            raise UsageError(f"{fact}. Hint: --dev FILE, a larger --dev-share{lines}") from error
         kept.append(TrainingPart(sides["train"], part.types))
         aside.append(TrainingPart(sides["dev"], part.types))
     return kept, aside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -50,6 +51,12 @@ def refuse_model(out: Path) -> None:
     if (out / CARD).exists():
         raise UsageError(f"there is a model in '{out}'. Hint: another --out, or remove it")
     check_room(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f"{out.name}{WORK}-"):
+            pass
+    except OSError as error:
+        raise UsageError(f"cannot write beside '{out}': {error.strerror}. Hint: another --out") from error
 
 
 def train(

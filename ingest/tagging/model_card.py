@@ -81,6 +81,8 @@ class ModelCard(_Part):
             raise ValueError(f"transitions, start and end are not of the {tags} tags of its {len(self.types)} types")
         if self.network.get("tags", tags) != tags:
             raise ValueError(f"its network gives {self.network['tags']} tags, its {len(self.types)} types have {tags}")
+        if not isinstance(self.network.get("encoder") or {}, dict):
+            raise ValueError("the encoder of its network is no object of settings")
         if unknown := sorted(set(self.inputs) - set(INPUTS)):
             raise ValueError(f"unknown input '{unknown[0]}' (known: {', '.join(INPUTS)})")
         if len(set(self.inputs)) != len(self.inputs) or "word_mask" not in self.inputs:

@@ -255,7 +255,7 @@ def test_every_table_is_read(tmp_path: Path, trials: Path, rest: str) -> None:
     [
         (["--model", "m"], "there is no model at 'm': it is no directory"),
         (["--model", "m", "--predictions", "one"], "and not both"),
-        (["--model", "m", "--map", "drug"], "--map cannot read 'drug'"),
+        (["--model", "m", "--map", "drug"], "there is no map of labels 'drug'"),
         ([], "--predictions CSV"),
         (["--predictions", "no.csv"], "cannot read 'no.csv'"),
         (["--predictions", "corpus"], "no columns of predictions"),

@@ -91,6 +91,7 @@ def test_broken_cards_are_told(folder: Path) -> None:
         ({"start": [None] * 5}, "no path"),
         ({"end": [0, 0, 0, 0, float("nan")]}, "not a number"),
         ({"network": {"tags": 7}}, "gives 7 tags, its 2 types have 5"),
+        ({"network": {"encoder": "bert"}}, "encoder of its network is no object"),
         ({"inputs": ["word_mask", "smells"]}, "unknown input 'smells'"),
         ({"inputs": ["shapes"]}, "lack word_mask"),
         ({"window": 8}, "window: "),

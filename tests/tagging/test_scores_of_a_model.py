@@ -88,6 +88,22 @@ def test_answers_where_nobody_looked_do_not_count(told: Callable[..., dict[str, 
             assert (scores[level]["micro"]["tp"], scores[level]["micro"]["fp"]) == (1, wrong)
 
 
+def test_a_map_of_labels_says_which_types_are_one(
+    told: Callable[..., dict[str, Any]], trials: Path, tmp_path: Path
+) -> None:
+    """A map of the corpus's labels, as a training takes it: scored are the types that the corpus marks throughout."""
+    own = tmp_path / "own.toml"
+    labels = '[labels]\nCONDITION = "DISEASE"\nDRUG = "DRUG"\nPHYSICAL = "DRUG"\n'
+    own.write_text('corpus = "own"\nto = "own"\nannotates = ["DISEASE"]\n' + labels, encoding="utf-8")
+    scores = told(trials, "--model", "m", "--map", str(own))
+    assert (scores["types"], scores["exact"]["by_type"]["CONDITION"]["f1"]) == (["CONDITION"], 1)
+    iob = tmp_path / "dev.tsv"
+    iob.write_text("Gout\tB-CONDITION\n\nLarkadol\tB-DRUG\n20\tO\n\nflu\tB-CONDITION\n", "utf-8")
+    scores = told(iob, "--model", "m", "--map", str(own))
+    assert scores["types"] == ["DISEASE"]
+    assert {name: scores["exact"]["micro"][name] for name in ("tp", "fp", "fn")} == {"tp": 1, "fp": 0, "fn": 1}
+
+
 def test_iob_and_brat_are_scored_by_place(told: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     """Exact borders, borders that overlap, and words; types in any case of letters."""
     iob = tmp_path / "dev.tsv"
@@ -123,6 +139,8 @@ def test_iob_and_brat_are_scored_by_place(told: Callable[..., dict[str, Any]], t
         ),
         (["--map", "DISEASE=Cell"], "the corpus 'other' has no type 'Cell'. Hint: one of Gene"),
         (["--map", "CAT=Gene"], "the model has no type 'CAT'"),
+        (["--map", "nothing"], "there is no map of labels 'nothing'"),
+        (["--map", "bc5cdr_kinds"], "the map 'bc5cdr_kinds' says nothing of 1 labels of other: Gene"),
         (["--map", "DRUG=Gene", "--types", "Cell"], "unknown type 'Cell'. Hint: one of Gene"),
         (["--map", "DRUG=Gene", "--predictions-out", "no/such/folder.csv"], "cannot write 'no/such/folder.csv'"),
     ],

@@ -16,6 +16,7 @@ pytest.importorskip("onnxruntime")
 
 from cohortium.__main__ import app
 from cohortium.eval.training.adapt import AdaptationSettings, adapt, pieces_of, texts_in
+from cohortium.eval.training.recipe import read_recipe
 from cohortium.ingest.tagging.tagger import Tagger
 from cohortium.kb.errors import UsageError
 
@@ -109,6 +110,81 @@ def test_what_cannot_be_trained_is_told(arguments: list[str], told: str, corpus:
     assert "Traceback" not in done.output
 
 
+BRAT = {"one": "T1\tdrug 0 8\tLarkadol\nT2\tdrug 90 95\tOther\n", "two": "T1\tdrug 0 8\tOstevirs\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "told"),
+    [
+        ({"train.tsv": "Gout O\n\nis O\n"}, [], "no entities to learn from"),
+        ({"train.tsv": "Gout B-illness\nis O\n"}, [], "Hint: --dev FILE, a larger --dev-share, or -DOCSTART- lines"),
+        ({"train.tsv": "Gout B-illness\n", "dev.tsv": "is O\n"}, ["--dev", "dev.tsv"], "have no entity of illness. "),
+        ({"train.tsv": "Gout B-illness\n", "dev.tsv": "HER2 B-gene\n"}, ["--dev", "dev.tsv"], "illness, but gene."),
+        ({"train.tsv": "Gout is here.\n"}, [], "looks like no annotated corpus. Hint: a token and its tag a line"),
+        ({"train.tsv": "Gout B-illness\n", "out": "a file"}, ["--dev", "train.tsv"], "cannot write a model to"),
+        ({"train.tsv": "Gout B-illness\n", "out/thesis": ""}, ["--dev", "train.tsv"], "something that is no model"),
+    ],
+)
+def test_a_small_or_odd_corpus_is_told_with_what_to_do(
+    files: dict[str, str], arguments: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing marked, too few documents, development documents of other labels, a place that holds something else:
+    each is told before the training, by what a user of the command can change; nothing is left behind."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    before = sorted(tmp_path.rglob("*"))
+    done = RUN.invoke(app, ["train", "ner", "--train", "train.tsv", "--out", "out", *arguments, *QUICK])
+    assert done.exit_code == 2
+    assert told in done.output
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_was_not_read_is_told_and_a_long_first_word_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Annotations without a place, on standard error with file and line; a word of 30,000 letters is a word."""
+    monkeypatch.chdir(tmp_path)
+    Path("notes").mkdir()
+    for name, lines in BRAT.items():
+        Path(f"notes/{name}.txt").write_text("Larkadol was given." if name == "one" else "Ostevirs", encoding="utf-8")
+        Path(f"notes/{name}.ann").write_text(lines, encoding="utf-8")
+    Path("long.tsv").write_text("a" * 30_000 + "\tB-drug\nhelps\tO\n", encoding="utf-8")
+    arguments = ["--train", "notes", "--train", "long.tsv", "--dev", "notes", "--epochs", "1", "--out", "out"]
+    done = RUN.invoke(app, ["train", "ner", *arguments, *QUICK])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("not read: notes: one.ann, line 2") == 1
+    assert "Other" not in done.stderr
+
+
+def test_a_stopped_run_is_not_gone_on_from_with_another_corpus(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint that a stopped run leaves is of its corpus: another is refused, the same goes on."""
+    from cohortium.eval.training import run
+
+    class Stopped(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    other = tmp_path / "other.tsv"
+    other.write_text(corpus.read_text(encoding="utf-8") + "\nGout\tB-illness\n", encoding="utf-8")
+
+    def command(path: Path) -> list[str]:
+        arguments = ["train", "ner", "--train", str(path), "--dev", str(corpus), "--epochs", "1"]
+        return [*arguments, "--out", str(tmp_path / "out"), *QUICK]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run, "_scores", stop)
+        assert isinstance(RUN.invoke(app, command(corpus)).exception, Stopped)
+    done = RUN.invoke(app, command(other))
+    assert (done.exit_code, "of a run with other settings or texts" in done.output) == (2, True)
+    assert RUN.invoke(app, command(corpus)).exit_code == 0
+
+
 def test_a_model_that_stands_there_is_not_written_over(model: Path, corpus: Path) -> None:
     """Another --out is asked for."""
     done = RUN.invoke(app, ["train", "ner", "--train", str(corpus), "--out", str(model), *QUICK])
@@ -156,6 +232,27 @@ def test_a_recipe_joins_corpora_that_annotate_different_types(corpus: Path, tmp_
     done = RUN.invoke(app, ["train", "ner", "--recipe", str(recipe), "--out", str(tmp_path / "none"), *QUICK])
     assert done.exit_code == 2
     assert "'colour'" in done.output
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('train = [3]\ndev = "x"', "needs [[train]] and [[dev]]"),
+        ("[[train]]\npath = 3\n[[dev]]\n", "path cannot be 3"),
+        ("[[train]]\n[[dev]]\n", "has no path"),
+        ('[[train]]\npath = "a.tsv"\nshare = "much"\n[[dev]]\npath = "a.tsv"', "share cannot be 'much'"),
+        ('[[train]]\npath = "a.tsv"\nshare = 2\n[[dev]]\npath = "a.tsv"', "share cannot be 2"),
+        ('[[train]]\npath = "a.tsv"\ngroups = [3]\n[[dev]]\npath = "a.tsv"', "groups cannot be [3]"),
+        ('types = 3\n[[train]]\npath = "a.tsv"\n[[dev]]\npath = "a.tsv"', "types cannot be 3"),
+    ],
+)
+def test_a_recipe_with_a_value_that_cannot_be_is_told(written: str, told: str, tmp_path: Path) -> None:
+    """The key and the value, before any corpus is read."""
+    path = tmp_path / "recipe.toml"
+    path.write_text(written, encoding="utf-8")
+    with pytest.raises(UsageError) as refused:
+        read_recipe(path, None)
+    assert told in str(refused.value)
 
 
 # --- adaptation ------------------------------------------------------------------------------------------------------
