@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from ...ingest.optional import versions
+from ...kb.whole_files import write_private
 from .encoders import Vectors
 from .nearest import IndexSettings, VectorIndex
-from .vectors import write_private
 
 __all__ = ["kept_index"]
 

@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,10 @@ import numpy as np
 
 from ...ingest.progress import Bar
 from ...kb.errors import LockedError, UsageError
+from ...kb.whole_files import write_private
 from .encoders import Encoder, Vectors, to_unit
 
-__all__ = ["Filled", "VectorStore", "write_private"]
+__all__ = ["Filled", "VectorStore"]
 
 #: Chunks that are encoded and written at a time: some ten seconds of work that an interruption may cost.
 SHARD: Final = 1024
@@ -176,17 +176,3 @@ class VectorStore:
             yield
         finally:
             os.close(lock)
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """All or nothing, readable by the owner only; of several who write it at a time each writes a whole one."""
-    handle, part = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".part", dir=path.parent)  # mkstemp: 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(part).replace(path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from ..corpora.sources import json_rows
 from .cells import holds_tuples, is_blank, read_names, read_tags, read_tuples
 from .tagging import Entity, entities_of_tags, token_spans, token_types_of_entities
 from .types import vocabulary
@@ -330,18 +331,5 @@ def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from error
-    if text.lstrip().startswith("["):
-        try:
-            rows = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"'{path}' is not JSON") from error
-        for number, row in enumerate(rows, 1):
-            yield f"object {number}", row if isinstance(row, dict) else {}
-        return
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = {}
-            yield f"line {number}", row if isinstance(row, dict) else {}
+    for place, row in json_rows(text, path):
+        yield place, row or {}

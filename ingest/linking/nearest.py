@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
-import os
-import tempfile
+import io
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...kb.whole_files import write_private
 from .encoders import Encoder, Vectors, to_unit, told
 from .names import NameTable
 
@@ -43,16 +43,9 @@ def kept_vectors(names: NameTable, encoder: Encoder, folder: Path | None) -> npt
 
 def _write(path: Path, made: npt.NDArray[np.float16]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, made)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(part).replace(path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
+    held = io.BytesIO()
+    np.save(held, made)
+    write_private(path, held.getvalue())
 
 
 class NearestNames:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from ...kb.concepts import ConceptTable
 from ...kb.errors import UsageError
-from .recognizer import Link, ModelRecognizer, Tagger
+from .recognizer import Link, ModelRecognizer, Tagger, recorded_name
 
 #: What stands for no model, for the one that ships with the package, and for the chat model of the environment.
 NONE: Final = "none"
@@ -21,8 +20,6 @@ SHIPPED: Final = "shipped"
 CHAT: Final = "llm"
 _SHIPPED_FOLDER: Final = Path(__file__).with_name("shipped")
 _CARD: Final = "card.json"
-#: Signs that no name of a model has where it is recorded.
-_NO_NAME: Final = re.compile(r"[^\w.\-]+")
 
 
 class Choice(Protocol):
@@ -78,7 +75,7 @@ class ModelChoice:
             told = json.loads((self.folder / _CARD).read_text(encoding="utf-8"))["name"]
         except (OSError, ValueError, KeyError, TypeError):
             told = ""
-        return _NO_NAME.sub("-", str(told or self.folder.resolve().name))
+        return recorded_name(str(told or self.folder.resolve().name))
 
     def recognizer(
         self, concepts: ConceptTable, kind_of: Callable[[str], str], never: frozenset[str]

@@ -49,6 +49,16 @@ class Window:
     core_first: int
     core_last: int
 
+    @property
+    def core(self) -> slice:
+        """The kept words among those of the text."""
+        return slice(self.core_first, self.core_last)
+
+    @property
+    def core_inside(self) -> slice:
+        """The kept words among those of the window."""
+        return slice(self.core_first - self.first, self.core_last - self.first)
+
 
 class Featurizer:
     """Makes the arrays of a network from words. ``tokenizer``: of the pieces; None for networks without pieces."""

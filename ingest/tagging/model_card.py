@@ -106,10 +106,15 @@ class ModelCard(_Part):
 
     def confidence(self, probability: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """Probabilities as confidence: on straight lines between the knots, level beyond them; any shape."""
-        if not self.calibration:
-            return probability
-        raw, calibrated = zip(*self.calibration, strict=True)
-        return numpy.interp(probability, raw, calibrated)
+        return applied(self.calibration, probability)
+
+
+def applied(knots: Sequence[tuple[float, float]], raw: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
+    """Probabilities as confidence by the knots of a card: on straight lines between them, level beyond; any shape."""
+    if not knots:
+        return raw
+    x, y = zip(*knots, strict=True)
+    return numpy.interp(raw, x, y)
 
 
 def as_json(scores: NDArray[numpy.floating], lowest: float = -1e3) -> list[Any]:

@@ -22,6 +22,8 @@ LINK: Final = "link:"
 #: Probabilities are kept to so many digits: the last ones of a float differ between machines.
 DIGITS: Final = 3
 _SIGN: Final = re.compile(r"[\W_]+")
+#: Signs that no name of a model has where it is recorded.
+_NO_NAME: Final = re.compile(r"[^\w.\-]+")
 
 
 class Tagged(Protocol):
@@ -80,6 +82,11 @@ def kinds_of_types() -> Mapping[str, str]:
     """``types.toml``: the kind of mention that each plain type becomes."""
     table = tomllib.loads(Path(__file__).with_name("types.toml").read_text(encoding="utf-8"))
     return {plain(name): kind for kind, names in table["kind"].items() for name in names}
+
+
+def recorded_name(name: str) -> str:
+    """A model's name as it is recorded: in letters, digits, points and hyphens."""
+    return _NO_NAME.sub("-", name)
 
 
 def plain(type_: str) -> str:

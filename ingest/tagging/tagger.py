@@ -168,9 +168,7 @@ class Tagger:
             if answer.shape[2] != tags:
                 raise BadModel(f"the network of '{self.card.name}' gives {answer.shape[2]} scores a word, not {tags}")
             for row, piece in enumerate(batch):
-                window = piece.window
-                kept = answer[row, window.core_first - window.first : window.core_last - window.first]
-                scores[piece.text][window.core_first : window.core_last] = kept
+                scores[piece.text][piece.window.core] = answer[row, piece.window.core_inside]
         if not all(numpy.isfinite(one).all() for one in scores):
             raise BadModel(
                 f"the network of '{self.card.name}' gives scores that are no numbers. Hint: its weights are corrupted,"

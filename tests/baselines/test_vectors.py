@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from cohortium.eval.baselines.encoders import HashedEncoder, Vectors
-from cohortium.eval.baselines.vectors import VectorStore, write_private
+from cohortium.eval.baselines.vectors import VectorStore
 from cohortium.kb.errors import UsageError
+from cohortium.kb.whole_files import write_private
 
 TEXTS = [f"note {number} of {number % 7} words " + "more " * (number % 5) for number in range(40)]
 

@@ -10,17 +10,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from playhouse import Stage, open_stage
+from playhouse import Stage, on_stage
 
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
     """A chat endpoint on this machine that plays what the test scripts."""
-    stage, server = open_stage()
-    yield stage
-    stage.over.set()
-    server.shutdown()
-    server.server_close()
+    with on_stage() as stage:
+        yield stage
 
 
 @pytest.fixture

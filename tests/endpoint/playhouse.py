@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -65,6 +66,18 @@ class Stage:
 
         settings = from_environment(self.environment())
         return replace(settings, limits=replace(settings.limits, **{"seconds": 5.0, "pause": 0.01, **limits}))
+
+
+@contextlib.contextmanager
+def on_stage() -> Iterator[Stage]:
+    """A chat endpoint on this machine that plays what the test scripts, closed behind the test."""
+    stage, server = open_stage()
+    try:
+        yield stage
+    finally:
+        stage.over.set()
+        server.shutdown()
+        server.server_close()
 
 
 def open_stage() -> tuple[Stage, ThreadingHTTPServer]:

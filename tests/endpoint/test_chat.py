@@ -11,7 +11,7 @@ import time
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from playhouse import KEY, Act, Stage, open_stage, raw, says, send, status
+from playhouse import KEY, Act, Stage, on_stage, raw, says, send, status
 
 from cohortium.kb.endpoint.chat import ChatEndpoint, EndpointError
 from cohortium.kb.endpoint.settings import Limits, from_environment
@@ -303,12 +303,10 @@ def test_a_server_that_does_not_speak_tls_is_not_asked_in_the_clear(stage: Stage
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 def test_a_redirect_is_never_followed(stage: Stage, code: int) -> None:
     """Neither question nor key goes to another host; the message names that host and nothing of its address."""
-    other, server = open_stage()
-    other.play(says("answer"))
-    stage.play(raw(b"", code, {"Location": f"http://localhost:{other.port}/v1/secret-path"}))
-    told = failure(stage)
-    server.shutdown()
-    server.server_close()
+    with on_stage() as other:
+        other.play(says("answer"))
+        stage.play(raw(b"", code, {"Location": f"http://localhost:{other.port}/v1/secret-path"}))
+        told = failure(stage)
     assert "'localhost'" in told
     assert "secret-path" not in told
     assert other.seen == []
@@ -318,13 +316,11 @@ def test_a_redirect_is_never_followed(stage: Stage, code: int) -> None:
 @pytest.mark.parametrize("proxy", ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY"])
 def test_a_proxy_of_the_environment_sees_nothing(stage: Stage, monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     """What is sent goes to the address that was set, and nowhere else."""
-    other, server = open_stage()
-    other.play(says("proxied"))
-    monkeypatch.setenv(proxy, f"http://127.0.0.1:{other.port}")
-    stage.play(says("answer"))
-    assert asked(stage) == "answer"
-    server.shutdown()
-    server.server_close()
+    with on_stage() as other:
+        other.play(says("proxied"))
+        monkeypatch.setenv(proxy, f"http://127.0.0.1:{other.port}")
+        stage.play(says("answer"))
+        assert asked(stage) == "answer"
     assert other.seen == []
 
 

@@ -16,7 +16,7 @@ from cohortium.query_lang.llm.translator import ModelTranslator
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
 
-from playhouse import Stage, open_stage
+from playhouse import Stage, on_stage
 
 SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.jsonl"
 
@@ -24,11 +24,8 @@ SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.js
 @pytest.fixture
 def stage() -> Iterator[Stage]:
     """A chat endpoint on this machine that plays what the test scripts."""
-    stage, server = open_stage()
-    yield stage
-    stage.over.set()
-    server.shutdown()
-    server.server_close()
+    with on_stage() as stage:
+        yield stage
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
 
-from playhouse import Act, Stage, open_stage, says
+from playhouse import Act, Stage, on_stage, says
 
 from cohortium.ingest.coral.questions import shipped_questions
 from cohortium.ingest.recognizers.llm.tagger import ChatTagger
@@ -24,11 +24,8 @@ NO_BOUND = Budget()
 @pytest.fixture
 def stage() -> Iterator[Stage]:
     """A chat endpoint on this machine that plays what the test scripts."""
-    stage, server = open_stage()
-    yield stage
-    stage.over.set()
-    server.shutdown()
-    server.server_close()
+    with on_stage() as stage:
+        yield stage
 
 
 @pytest.fixture

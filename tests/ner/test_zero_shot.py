@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
 
-from playhouse import Act, Stage, open_stage, raw, says, status
+from playhouse import Act, Stage, on_stage, raw, says, status
 
 from cohortium.eval.ner.baselines.zero_shot import ZeroShot, messages, names_in, placed_names, prompts_of, temperature
 from cohortium.eval.ner.documents import Document
@@ -36,13 +36,10 @@ def trial(text: str = TEXT) -> Document:
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     """A chat endpoint on this machine, named by the environment."""
-    stage, server = open_stage()
-    for name, value in stage.environment(COHORTIUM_LLM_SEND_NOTES="yes").items():
-        monkeypatch.setenv(name, value)
-    yield stage
-    stage.over.set()
-    server.shutdown()
-    server.server_close()
+    with on_stage() as stage:
+        for name, value in stage.environment(COHORTIUM_LLM_SEND_NOTES="yes").items():
+            monkeypatch.setenv(name, value)
+        yield stage
 
 
 @pytest.fixture

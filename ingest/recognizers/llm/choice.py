@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -17,14 +16,12 @@ from ....kb.endpoint.kept import KeptAnswers
 from ....kb.endpoint.settings import Settings, check_leave, from_environment
 from ....kb.errors import UsageError
 from ...coral.questions import questions_file
-from ...tagging.recognizer import Link, ModelRecognizer, kinds_of_types, plain
+from ...tagging.recognizer import Link, ModelRecognizer, kinds_of_types, plain, recorded_name
 from .tagger import ChatTagger, Tally, types_of_answers
 
 ANSWERS: Final = "COHORTIUM_LLM_ANSWERS"
 MOST_REQUESTS: Final = "COHORTIUM_LLM_MOST_REQUESTS"
 MOST_TOKENS: Final = "COHORTIUM_LLM_MOST_TOKENS"
-#: Signs that no name of a model has where it is recorded.
-_NO_NAME: Final = re.compile(r"[^\w.\-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class ChatChoice:
     @property
     def name(self) -> str:
         """``llm:`` and the model, in letters, digits, points and hyphens."""
-        return f"llm:{_NO_NAME.sub('-', self.settings.model)}"
+        return f"llm:{recorded_name(self.settings.model)}"
 
     @property
     def alone(self) -> bool:
