@@ -20,9 +20,9 @@ from ..kb.concepts import shipped_concepts
 from ..kb.errors import CohortiumError, NotWritable, UsageError
 from ..kb.layout import Layout
 from ..kb.load import GenerationWriter
+from ..kb.progress import Bar, bar
 from ..kb.rows import QuarantinedRecord, StagingRows, joined_tables
 from ..kb.store import KnowledgeBase
-from .progress import Bar, bar
 from .readers.records import Incoming
 from .readers.sources import Sources
 from .reading import BatchResult, PatientNotes, Reading, shipped_reading

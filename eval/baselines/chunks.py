@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ...ingest.progress import Bar
 from ...kb.errors import UsageError
+from ...kb.progress import Bar
 from ..systems.contract import Quote
 from ..systems.corpus import Corpus
 from .encoders import Encoder

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ... import __version__
-from ...ingest.progress import Bar
 from ...kb.errors import CohortiumError
+from ...kb.progress import Bar
 from ..systems.contract import Answer, Outcome, Question, Ranked, Spent
 from .chunks import Chunks
 from .encoders import Encoder

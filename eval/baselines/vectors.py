@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...ingest.progress import Bar
 from ...kb.errors import LockedError, UsageError
+from ...kb.progress import Bar
 from ...kb.whole_files import write_private
 from .encoders import Encoder, Vectors, to_unit
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...ingest.pipeline import Interrupted
-from ...ingest.progress import bar
 from ...kb.errors import UsageError
+from ...kb.progress import bar
 from ..acr.bank import load_bank
 from ..acr.labels import Labels
 from ..acr.run import labels_for

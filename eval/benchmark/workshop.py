@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from ...engine.api import OpenKb
 from ...engine.api import open as open_kb
 from ...ingest.pipeline import run_ingest
-from ...ingest.progress import Bar
 from ...kb.model import Note, World
+from ...kb.progress import Bar
 from ..acr.labels import Labels
 from ..systems.contract import System
 from ..systems.corpus import Corpus

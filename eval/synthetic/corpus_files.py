@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from ...ingest.progress import bar
 from ...kb.errors import NotWritable, UsageError
+from ...kb.progress import bar
 from .courses.simulate import FULL_SIZE, course
 from .gold import abstraction
 from .writing.banks import shipped_banks

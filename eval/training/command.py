@@ -165,7 +165,7 @@ class _Progress:
     """Progress on standard error: a bar on a terminal, and a line an epoch."""
 
     def __init__(self, epochs: int) -> None:
-        from ...ingest.progress import bar
+        from ...kb.progress import bar
 
         self._epochs = epochs
         self._bars = bar(None)

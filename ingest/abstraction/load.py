@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from ...kb.load import GenerationWriter
 from ...kb.model import Journey
+from ...kb.progress import bar
 from ...kb.rows import QuarantinedRecord
 from ...kb.scales import Scales
 from ..document import shared_reader
-from ..progress import bar
 from ..reading import shipped_reading
 from .patient import build_patient, read_patient
 from .records import BadRecord, read_abstractions
