@@ -1,7 +1,7 @@
 """The command line's door: joins the commands and turns every error into its exit code.
 
-Exit codes: 0 done, 1 quarantined notes with ``--strict``, 2 usage, 3 query error, 4 nothing stored, 5 a proof fails,
-6 knowledge base of another version, 7 locked by another writer, 130 interrupted.
+Exit codes: 0 done, 1 quarantined notes with ``--strict``, 2 usage, 3 query error, 4 nothing stored, 5 a proof fails or
+a knowledge base is damaged, 6 knowledge base of another version, 7 locked by another writer, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -68,10 +68,15 @@ class Spool:
         ).encode()
         body = b"".join([len(header).to_bytes(_LENGTH, "little"), header, *(stream for _, stream in streams)])
         part = self.folder / f"{key}.{os.getpid()}.part"
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(_MAGIC + hashlib.sha256(body).digest())
-            file.write(body)
-        part.replace(self._path(key))
+        try:
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(_MAGIC + hashlib.sha256(body).digest())
+                file.write(body)
+            part.replace(self._path(key))
+        except OSError:
+            # On a full disk every byte counts.
+            part.unlink(missing_ok=True)
+            raise
 
     def get(self, key: str) -> BatchResult | None:
         """A finished batch; None when there is none or its file is not whole (it is then removed)."""

@@ -55,6 +55,16 @@ class SchemaVersionError(CohortiumError):
     exit_code = 6
 
 
+class DamagedKb(CohortiumError):
+    """The knowledge base cannot be read, or what it holds does not fit together (exit 5)."""
+
+    exit_code = 5
+
+
+class DamagedIndex(DamagedKb):
+    """The index of the knowledge base is missing or does not fit: it can be made again from the tables (exit 5)."""
+
+
 class LockedError(CohortiumError):
     """Another process is writing this knowledge base (exit 7)."""
 

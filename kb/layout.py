@@ -7,22 +7,31 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from .errors import LockedError, MissingKb, NotWritable, SchemaVersionError
+from .errors import DamagedIndex, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
 
 #: Raised whenever ``schema.sql`` or the meaning of a column changes.
 SCHEMA_VERSION: Final = 1
 
 DATABASE: Final = "kb.duckdb"
+#: The folder of what derives from the database alone: it can be lost and made again.
+INDEX: Final = "index"
 _CURRENT: Final = "CURRENT"
 _PREVIOUS: Final = "PREVIOUS"
 _GENERATIONS: Final = "generations"
 _BUILDING: Final = "building"
+_REMOVED: Final = "removed"
 _LOCK: Final = "writer.lock"
 _MANIFEST: Final = "manifest.json"
+#: The entry of ``manifest.json`` (not of the table ``manifest``) that tells the sizes of a generation's files.
+_FILES: Final = "files"
+#: A reader looks so often for the current generation: two writes must end during each look to make it look again.
+_LOOKS: Final = 50
+
+Opened = TypeVar("Opened")
 
 
 class Layout:
@@ -39,11 +48,20 @@ class Layout:
         """The id of the generation that readers open; None when there is no knowledge base here."""
         return self._pointer(_CURRENT)
 
+    def previous(self) -> str | None:
+        """The id of the generation that was current before; None when there was none."""
+        return self._pointer(_PREVIOUS)
+
     def _pointer(self, name: str) -> str | None:
         try:
             return (self.path / name).read_text(encoding="ascii").strip() or None
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except UnicodeDecodeError as error:
+            raise DamagedKb(
+                f"The file {name} of the knowledge base at {self.path} is damaged: it names no generation. "
+                "Hint: put it back from a copy of the folder, or ingest the notes again into a new one."
+            ) from error
 
     def generations(self) -> tuple[str, ...]:
         """The ids of the generations that are kept, sorted."""
@@ -55,7 +73,13 @@ class Layout:
         return self.path / _GENERATIONS / generation
 
     def require_current(self) -> str:
-        """The current generation, of this schema version; MissingKb or SchemaVersionError."""
+        """The current generation, of this schema version and with all its files; MissingKb, SchemaVersionError,
+        DamagedKb or DamagedIndex."""
+        current = self._some_current()
+        self.check_schema(current)
+        return current
+
+    def _some_current(self) -> str:
         current = self.current()
         if current is None:
             what = "the path does not exist"
@@ -64,20 +88,78 @@ class Layout:
             raise MissingKb(
                 f"No knowledge base at {self.path}: {what}. Hint: 'cohortium ingest SOURCE --kb {self.path}' makes one."
             )
-        self.check_schema(current)
         return current
 
-    def check_schema(self, generation: str) -> None:
-        """SchemaVersionError unless the generation was written under this schema version."""
+    def follow(self, open_generation: Callable[[str], Opened]) -> Opened:
+        """What ``open_generation`` makes of the current generation, whatever a writer does meanwhile.
+
+        Between reading the pointer and opening what it names, two writes may end and the generation be gone: then the
+        pointer names another, which is tried. Errors as :meth:`require_current`, for what stays so.
+        """
+        for _ in range(_LOOKS):
+            current = self._some_current()
+            try:
+                self.check_schema(current)
+                return open_generation(current)
+            except (FileNotFoundError, DamagedKb) as error:
+                if self.current() != current:
+                    continue
+                if isinstance(error, DamagedKb):
+                    raise
+                raise MissingKb(
+                    f"The knowledge base at {self.path} has lost its current generation. Hint: ingest again."
+                ) from error
+        raise LockedError(
+            f"The knowledge base at {self.path} is written faster than it can be opened. Hint: wait for the writer."
+        )
+
+    def manifest_file(self, generation: str) -> dict[str, Any]:
+        """What ``manifest.json`` of a generation tells; FileNotFoundError, DamagedKb."""
+        path = self.generation(generation) / _MANIFEST
         try:
-            manifest = json.loads((self.generation(generation) / _MANIFEST).read_text(encoding="utf-8"))
-            found = manifest["schema_version"]
-        except FileNotFoundError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise self.wrong_schema("unknown") from error
+            told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise self.damaged(f"{_MANIFEST} is no JSON") from error
+        if not isinstance(told, dict):
+            raise self.damaged(f"{_MANIFEST} is no object of JSON")
+        return told
+
+    def check_schema(self, generation: str) -> None:
+        """SchemaVersionError unless the generation was written under this schema version, DamagedKb or DamagedIndex if
+        one of its files is missing or cut short."""
+        told = self.manifest_file(generation)
+        found = told.get("schema_version", "unknown")
         if found != SCHEMA_VERSION:
             raise self.wrong_schema(found)
+        self.check_files(generation, told)
+
+    def check_files(self, generation: str, told: Mapping[str, Any]) -> None:
+        """FileNotFoundError without a database, DamagedKb with one cut short, DamagedIndex when a file of the index is
+        missing or of another size than ``told`` (what ``manifest.json`` tells)."""
+        folder = self.generation(generation)
+        sizes: dict[str, int] = told.get(_FILES, {})
+        if (folder / DATABASE).stat().st_size < sizes.get(DATABASE, 0):
+            raise self.damaged(f"{DATABASE} is cut short")
+        for name, size in sizes.items():
+            if name == DATABASE:
+                continue
+            try:
+                if (folder / name).stat().st_size == size:
+                    continue
+                what = "is of another size than it was written"
+            except FileNotFoundError:
+                what = "is missing"
+            raise DamagedIndex(
+                f"The index of the knowledge base at {self.path} is damaged: {name} {what}. "
+                f"Hint: 'cohortium check {self.path} --repair' makes it again from the tables."
+            )
+
+    def damaged(self, what: str) -> DamagedKb:
+        """The error for a current generation whose tables cannot be read."""
+        return DamagedKb(
+            f"The knowledge base at {self.path} is damaged: {what}. "
+            f"Hint: 'cohortium check {self.path}' tells more; put back a copy of the folder, or ingest the notes again."
+        )
 
     def wrong_schema(self, found: object) -> SchemaVersionError:
         """The error for a knowledge base of the schema version ``found``."""
@@ -112,7 +194,6 @@ class Layout:
                 ) from error
             try:
                 self._clean()
-                self.building.mkdir(mode=0o700)
             except OSError as error:
                 raise self._not_writable(error) from error
             try:
@@ -140,33 +221,80 @@ class Layout:
     def _clean(self) -> None:
         """Remove what a killed writer left, and every generation but the current and the previous one."""
         shutil.rmtree(self.building, ignore_errors=True)
+        self.building.mkdir(mode=0o700)
         keep = {self._pointer(_CURRENT), self._pointer(_PREVIOUS)}
         for generation in self.generations():
             if generation not in keep:
-                shutil.rmtree(self.generation(generation), ignore_errors=True)
+                self._take_away(self.generation(generation))
+        shutil.rmtree(self.building / _REMOVED, ignore_errors=True)
 
-    def publish(self, generation: str, manifest: dict[str, Any]) -> None:
-        """Make the finished ``building/kb.duckdb`` the current generation: first its directory, then the pointer."""
-        finished = self.path / _BUILDING / generation
+    def _take_away(self, folder: Path) -> None:
+        # In one step, so that a folder of generations is whole or not there, even if the removal is killed.
+        removed = self.building / _REMOVED
+        removed.mkdir(mode=0o700, exist_ok=True)
+        folder.rename(removed / folder.name)
+
+    def publish(self, generation: str, manifest: Mapping[str, Any]) -> None:
+        """Make the finished ``building/kb.duckdb`` and ``building/index`` the current generation: first its directory,
+        then the pointer."""
+        finished = self.building / generation
         finished.mkdir(mode=0o700)
-        (self.building / DATABASE).replace(finished / DATABASE)
-        (finished / _MANIFEST).write_text(canonical_json(manifest) + "\n", encoding="utf-8")
-        for name in (DATABASE, _MANIFEST):
-            (finished / name).chmod(0o600)
-            _sync(finished / name)
-        _sync(finished)
+        for name in (DATABASE, INDEX):
+            if (self.building / name).exists():
+                (self.building / name).replace(finished / name)
+        self._write_manifest(finished, manifest)
+        _sync_all(finished)
         folder = self.path / _GENERATIONS
         folder.mkdir(mode=0o700, exist_ok=True)
         target = self.generation(generation)
+        if target.exists() and not self._is_whole(generation):
+            self._take_away(target)
         if not target.exists():
             # The id derives from content: if it exists, it is this very generation.
             finished.replace(target)
         _sync(folder)
+        _sync(self.path)
+        self.point_to(generation)
+
+    def point_to(self, generation: str) -> None:
+        """Make a generation that is there the current one; the one before is the previous one then."""
         before = self.current()
         if before != generation:
             if before is not None:
                 self._point(_PREVIOUS, before)
             self._point(_CURRENT, generation)
+
+    def publish_index(self, generation: str) -> None:
+        """Put the finished ``building/index`` in the place of the one that the generation has, or lacks."""
+        folder = self.generation(generation)
+        _sync_all(self.building / INDEX)
+        if (folder / INDEX).exists():
+            self._take_away(folder / INDEX)
+        (self.building / INDEX).replace(folder / INDEX)
+        manifest = self.manifest_file(generation)
+        self._write_manifest(self.building, manifest, folder)
+        _sync(self.building / _MANIFEST)
+        (self.building / _MANIFEST).replace(folder / _MANIFEST)
+        _sync(folder)
+
+    def _write_manifest(self, place: Path, manifest: Mapping[str, Any], folder: Path | None = None) -> None:
+        """``manifest.json`` at ``place``, with the sizes of the files in ``folder`` (else those beside it)."""
+        folder = folder or place
+        sizes = {
+            str(path.relative_to(folder)): path.stat().st_size
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name != _MANIFEST
+        }
+        text = canonical_json({**manifest, _FILES: sizes}) + "\n"
+        (place / _MANIFEST).write_text(text, encoding="utf-8")
+        (place / _MANIFEST).chmod(0o600)
+
+    def _is_whole(self, generation: str) -> bool:
+        try:
+            self.check_schema(generation)
+        except (OSError, DamagedKb, SchemaVersionError):
+            return False
+        return True
 
     def _point(self, name: str, generation: str) -> None:
         temporary = self.building / name
@@ -180,6 +308,14 @@ class Layout:
 def canonical_json(value: object) -> str:
     """JSON with sorted keys: equal values give equal text."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _sync_all(folder: Path) -> None:
+    """Close a folder to all but its owner, and see that it is on the disk with all that lies in it."""
+    for path in folder.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        _sync(path)
+    _sync(folder)
 
 
 def _sync(path: Path) -> None:

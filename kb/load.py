@@ -8,6 +8,7 @@ and manifest, and moves the pointer. Any exception before that leaves the knowle
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +32,15 @@ from .store import KnowledgeBase
 #: Rows are handed to the database when their notes and facts weigh about this much (characters).
 _BATCH_WEIGHT: Final = 16_000_000
 _ARROW_BATCH: Final = 50_000
+#: What a full disk (or memory, where there is none to spill to) makes of a statement; the last is what it makes
+#: of one after another has failed.
+_DISK_ERRORS: Final = (
+    duckdb.IOException,
+    duckdb.TransactionException,
+    duckdb.OutOfMemoryException,
+    duckdb.FatalException,
+)
+_DISK_NUMBERS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _COUNTED: Final = ("patient", "note", "mention", "relation", "event", "event_attribute", "evidence", "decision")
 _PATIENTS_BY_KEY: Final = """
     SELECT kind, concept, world, list(patient ORDER BY patient) AS patients
@@ -80,7 +90,7 @@ class GenerationWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._resources.close()
-        if isinstance(error, duckdb.IOException):
+        if isinstance(error, _DISK_ERRORS) or (isinstance(error, OSError) and error.errno in _DISK_NUMBERS):
             raise NotWritable(
                 f"Writing the knowledge base at {self._layout.path} failed; it is as it was before. "
                 "Hint: is there space left on the disk?"
@@ -179,6 +189,8 @@ class GenerationWriter:
         cells = [(name, canonical_json(value)) for name, value in sorted(manifest.items())]
         names, values = zip(*cells, strict=True)
         self._insert("built.manifest", pa.table({"name": names, "value": values}))
+        # Not left to DETACH: not every version of the database tells when this fails.
+        database.execute("CHECKPOINT built")
         database.execute("DETACH built")
         generation = content_id("generation", canonical_json(manifest))
         self._layout.publish(generation, manifest)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyroaring import BitMap
 
 from .concepts import ConceptTable
-from .errors import MissingKb, UnknownNote, UnknownPatient
+from .errors import UnknownNote, UnknownPatient
 from .held import MOST_EVENTS, HeldRows, number_mask, word_mask
 from .holdings import Holdings
 from .layout import DATABASE, SCHEMA_VERSION, Layout
@@ -102,29 +102,31 @@ class KnowledgeBase:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open the current generation. MissingKb if there is none, SchemaVersionError if it is of another version."""
+        """Open the current generation. MissingKb if there is none, SchemaVersionError if it is of another version,
+        DamagedKb (DamagedIndex) if it cannot be read."""
         layout = Layout(path)
-        for attempt in (1, 2):
-            try:
-                generation = layout.require_current()
-                connection = duckdb.connect(str(layout.generation(generation) / DATABASE), read_only=True)
-            except (FileNotFoundError, duckdb.IOException) as error:
-                # Two writes may have ended between reading the pointer and following it; the second look is fresh.
-                if attempt == 2:
-                    raise MissingKb(
-                        f"The knowledge base at {layout.path} has lost its current generation. Hint: ingest again."
-                    ) from error
-                continue
-            try:
-                opened = cls(layout, generation, connection)
-            except duckdb.CatalogException as error:
-                connection.close()
-                raise layout.wrong_schema("unknown") from error
-            if opened.manifest.get("schema_version") != SCHEMA_VERSION:
-                opened.close()
-                raise layout.wrong_schema(opened.manifest.get("schema_version", "unknown"))
-            return opened
-        raise AssertionError("unreachable")
+        return layout.follow(lambda generation: cls._opened(layout, generation))
+
+    @classmethod
+    def _opened(cls, layout: Layout, generation: str) -> Self:
+        database = layout.generation(generation) / DATABASE
+        try:
+            connection = duckdb.connect(str(database), read_only=True)
+        except duckdb.Error as error:
+            database.stat()  # FileNotFoundError: it is gone, not damaged
+            raise layout.damaged(f"{DATABASE} cannot be read") from error
+        try:
+            opened = cls(layout, generation, connection)
+        except duckdb.CatalogException as error:
+            connection.close()
+            raise layout.wrong_schema("unknown") from error
+        except duckdb.Error as error:
+            connection.close()
+            raise layout.damaged(f"{DATABASE} cannot be read") from error
+        if opened.manifest.get("schema_version") != SCHEMA_VERSION:
+            opened.close()
+            raise layout.wrong_schema(opened.manifest.get("schema_version", "unknown"))
+        return opened
 
     @property
     def database(self) -> Path:

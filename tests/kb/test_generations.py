@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.errors import CohortiumError, LockedError, MissingKb, NotWritable, SchemaVersionError
-from cohortium.kb.layout import SCHEMA_VERSION
+from cohortium.kb.errors import CohortiumError, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
+from cohortium.kb.layout import SCHEMA_VERSION, Layout
 from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import Journey
 from cohortium.kb.scales import Scales
@@ -199,3 +199,53 @@ def test_a_full_disk_is_told(path: Path, write: Write, concepts: ConceptTable, s
     with pytest.raises(NotWritable, match="is as it was before"), writer:
         raise duckdb.IOException("no space left on device")
     assert KnowledgeBase.open(path).generation == first
+
+
+def test_a_database_cut_short_is_told(path: Path, write: Write, journeys: list[Journey]) -> None:
+    """A truncated or overwritten database is DamagedKb (exit 5) with the command that tells more, never a traceback."""
+    database = path / "generations" / write(journeys) / "kb.duckdb"
+    whole = database.read_bytes()
+    for damaged in (whole[:-5_000], whole[:100], b"", b"x" * len(whole)):
+        database.write_bytes(damaged)
+        with pytest.raises(DamagedKb, match=r"is damaged: kb\.duckdb .*'cohortium check") as caught:
+            KnowledgeBase.open(path)
+        assert caught.value.exit_code == 5
+    for damaged in (b"{", b"[]", b"\xff\xfe"):
+        database.write_bytes(whole)
+        database.with_name("manifest.json").write_bytes(damaged)
+        with pytest.raises(DamagedKb, match=r"manifest\.json is no"):
+            KnowledgeBase.open(path)
+    (path / "CURRENT").write_bytes(b"\xff\n")
+    with pytest.raises(DamagedKb, match="CURRENT"):
+        KnowledgeBase.open(path)
+
+
+def test_a_half_removed_generation_is_never_taken_for_a_whole_one(
+    path: Path, write: Write, journeys: list[Journey]
+) -> None:
+    """What a generation of the same content lacks is not believed to be there: it is written anew."""
+    first, second = write(journeys), write(journeys[:1])
+    (path / "generations" / first / "kb.duckdb").unlink()
+    assert write(journeys) == first
+    with KnowledgeBase.open(path) as kb:
+        assert len(kb.patients) == len(journeys)
+    assert second in (path / "PREVIOUS").read_text()
+
+
+def test_a_reader_follows_the_pointer(
+    path: Path, write: Write, journeys: list[Journey], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two writes that end between reading the pointer and opening what it names make the reader look again."""
+    write(journeys[:1])
+    check, turns = Layout.check_schema, [3, 2]
+
+    def slow(layout: Layout, generation: str) -> None:
+        while turns:
+            write(journeys[: turns.pop()])
+            write(journeys)
+        check(layout, generation)
+
+    monkeypatch.setattr(Layout, "check_schema", slow)
+    with KnowledgeBase.open(path) as kb:
+        assert kb.patients == tuple(sorted(journey.patient_id for journey in journeys))
+    assert not turns
