@@ -11,7 +11,8 @@ import contextlib
 import errno
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -26,8 +27,10 @@ from .ontology_tables import ontology_tables
 from .postings import closed_postings, exact_postings, posting_table
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
 from .scales import Scales
+from .sorted_rows import SortedRows
 from .statements import script, statements
 from .store import KnowledgeBase
+from .writer_memory import writer_memory
 
 #: Rows are handed to the database when their notes and facts weigh about this much (characters).
 _BATCH_WEIGHT: Final = 16_000_000
@@ -71,7 +74,10 @@ class GenerationWriter:
         self._rows = StagingRows()
         self._added: list[str] = []
         self._previous: KnowledgeBase | None = None
+        self._sorted: SortedRows | None = None
         self._resources = contextlib.ExitStack()
+        #: Seconds that each step of writing took.
+        self.seconds: dict[str, float] = {}
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as resources:
@@ -79,6 +85,7 @@ class GenerationWriter:
             self._database = duckdb.connect(str(self._layout.building / "staging.duckdb"))
             resources.callback(self._database.close)
             self._database.execute("SET temp_directory = $1", [str(self._layout.building / "spill")])
+            self._database.execute("SET memory_limit = $1", [f"{writer_memory()}B"])
             for name, schema in STAGING.items():
                 self._database.register("incoming", schema.empty_table())
                 self._database.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")
@@ -121,6 +128,16 @@ class GenerationWriter:
             if name not in STAGING:
                 raise ValueError(f"no staging table {name!r}; there are {', '.join(STAGING)}")
             self._insert(name, table.select(STAGING[name].names).cast(STAGING[name]))
+
+    def add_sorted(self, tables: Mapping[str, pa.Table]) -> None:
+        """Add staging rows of patients who come in the order of their ids, for good: no sort is needed then, and no
+        memory but the chunk's own. See :class:`.sorted_rows.SortedRows`. ValueError if the order is another, or if
+        rows came by another door."""
+        if self._sorted is None:
+            self._create_tables()
+            self._sorted = SortedRows(self._database)
+        with self._timed("append"):
+            self._sorted.add(tables)
 
     def copy_unchanged(self, previous: KnowledgeBase, patient_ids: Iterable[str] | None = None) -> int:
         """Copy patients from an open generation, with all versions of their notes; returns how many.
@@ -171,30 +188,54 @@ class GenerationWriter:
 
         ``counts`` are those of the run (notes_in, stored, unchanged, superseding, quarantined); ``info`` shows them.
         """
-        self._flush()
-        self._carry()
-        self._check_patients()
+        with self._timed("rows"):
+            self._flush()
+            self._carry()
+            self._check_patients()
+            self._assemble()
         database = self._database
-        database.execute("ATTACH $1 AS built", [str(self._layout.building / DATABASE)])
-        database.execute("USE built")
-        database.execute(script("schema"))
-        database.execute("USE staging")
-        for statement in statements("assemble").values():
-            database.execute(statement)
         for name, table in ontology_tables(self._concepts).items():
             self._insert(f"built.{name}", table)
-        exact = exact_postings(database.sql(_PATIENTS_BY_KEY).to_arrow_reader(_ARROW_BATCH))
-        self._insert("built.posting", posting_table(closed_postings(exact, self._concepts)))
-        manifest = self._manifest(counts)
+        with self._timed("postings"):
+            exact = exact_postings(database.sql(_PATIENTS_BY_KEY).to_arrow_reader(_ARROW_BATCH))
+            self._insert("built.posting", posting_table(closed_postings(exact, self._concepts)))
+        with self._timed("manifest"):
+            manifest = self._manifest(counts)
         cells = [(name, canonical_json(value)) for name, value in sorted(manifest.items())]
         names, values = zip(*cells, strict=True)
         self._insert("built.manifest", pa.table({"name": names, "value": values}))
         # Not left to DETACH: not every version of the database tells when this fails.
         database.execute("CHECKPOINT built")
-        database.execute("DETACH built")
         generation = content_id("generation", canonical_json(manifest))
-        self._layout.publish(generation, manifest)
+        with self._timed("publish"):
+            database.execute("DETACH built")
+            self._layout.publish(generation, manifest)
         return generation
+
+    def _create_tables(self) -> None:
+        self._database.execute("ATTACH $1 AS built", [str(self._layout.building / DATABASE)])
+        self._database.execute("USE built")
+        self._database.execute(script("schema"))
+        self._database.execute("USE staging")
+
+    def _assemble(self) -> None:
+        """From staging to the tables; rows that came sorted are there already."""
+        if self._sorted is None:
+            self._create_tables()
+            for statement in statements("assemble").values():
+                self._database.execute(statement)
+            return
+        if self._number("SELECT count(*) FROM patient"):
+            raise ValueError("patients were added both sorted and otherwise")
+        self._database.execute(statements("assemble")["quarantine"])
+
+    @contextlib.contextmanager
+    def _timed(self, step: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - begun
 
     def _carry(self) -> None:
         if self._previous is None or not self._added:
