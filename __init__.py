@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from .ingest.coral.standoff import load as read_brat
     from .ingest.single import read
     from .kb.errors import CohortiumError
+    from .kb.exchange.restore import restore_tables as restore
     from .query_lang.circe.importer import from_circe
 
 __version__ = "0.1.0"
 
-__all__ = ["Cohort", "CohortiumError", "__version__", "from_circe", "open", "read", "read_brat", "verify"]
+__all__ = ["Cohort", "CohortiumError", "__version__", "from_circe", "open", "read", "read_brat", "restore", "verify"]
 
 #: Public name -> (module, name there).
 _HOMES = {
@@ -33,6 +34,7 @@ _HOMES = {
     "read": (".ingest.single", "read"),
     "from_circe": (".query_lang.circe.importer", "from_circe"),
     "read_brat": (".ingest.coral.standoff", "load"),
+    "restore": (".kb.exchange.restore", "restore_tables"),
     "verify": (".eval.verify.run", "verify"),
     "CohortiumError": (".kb.errors", "CohortiumError"),
 }

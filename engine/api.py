@@ -22,6 +22,7 @@ from .journey import Timeline, timeline
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..kb.exchange.card import Card
     from ..kb.free_sql import FreeSql
     from ..query_lang.lint.finding import Finding
     from ..query_lang.sql.source_text import Parameters as SqlParameters
@@ -141,6 +142,16 @@ class OpenKb:
     def info(self) -> dict[str, Any]:
         """Counts of what came in and what is held."""
         return self._store.info()
+
+    def export(self, folder: str | os.PathLike[str], *, without_text: bool = False) -> Card:
+        """Write every table to a Parquet file in a new folder; :func:`cohortium.restore` makes it a knowledge base again.
+
+        ``without_text`` leaves out all words of notes, for good: see docs/exchange.md. NotWritable if the folder is
+        there already or cannot be made.
+        """
+        from ..kb.exchange.export import export_tables
+
+        return export_tables(self._store, folder, without_text=without_text)
 
     def keywords(self) -> Iterable[str]:
         """The words and phrases of the query language, for completion."""

@@ -21,6 +21,10 @@ class MissingKb(UsageError):
     """There is no knowledge base at this path (exit 2)."""
 
 
+class UnknownGeneration(UsageError):
+    """The knowledge base keeps no such generation (exit 2)."""
+
+
 class BadModel(UsageError):
     """A directory of a trained model is missing, not whole, corrupted, of another version, or does not fit (exit 2)."""
 
@@ -57,6 +61,10 @@ class SchemaVersionError(CohortiumError):
 
 class DamagedKb(CohortiumError):
     """The knowledge base cannot be read, or what it holds does not fit together (exit 5)."""
+
+
+class DamagedExport(CohortiumError):
+    """An export is not as it was written, or was not written by this program (exit 5)."""
 
     exit_code = 5
 

@@ -37,7 +37,7 @@ _BATCH_WEIGHT: Final = 16_000_000
 _ARROW_BATCH: Final = 50_000
 #: What a full disk (or memory, where there is none to spill to) makes of a statement; the last is what it makes
 #: of one after another has failed.
-_DISK_ERRORS: Final = (
+DISK_ERRORS: Final = (
     duckdb.IOException,
     duckdb.TransactionException,
     duckdb.OutOfMemoryException,
@@ -97,7 +97,7 @@ class GenerationWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._resources.close()
-        if isinstance(error, _DISK_ERRORS) or (isinstance(error, OSError) and error.errno in _DISK_NUMBERS):
+        if isinstance(error, DISK_ERRORS) or (isinstance(error, OSError) and error.errno in _DISK_NUMBERS):
             raise NotWritable(
                 f"Writing the knowledge base at {self._layout.path} failed; it is as it was before. "
                 "Hint: is there space left on the disk?"
@@ -269,21 +269,11 @@ class GenerationWriter:
         ontology = hashlib.blake2b(digest_size=16)
         for row in self._concepts.rows():
             ontology.update(repr(row).encode())
-        content = hashlib.blake2b(digest_size=16)
-        for query in (
-            "SELECT patient_id, digest FROM built.patient ORDER BY patient",
-            "SELECT note_id, superseded_by FROM built.note WHERE status = 'superseded' ORDER BY ALL",
-            "SELECT * FROM built.quarantine ORDER BY ALL",
-        ):
-            cursor = self._database.execute(query)
-            while rows := cursor.fetchmany(10_000):
-                content.update(repr(rows).encode())
-            content.update(b"\0")
         return {
             "schema_version": SCHEMA_VERSION,
             "versions": {**self._versions, "ontology": ontology.hexdigest()},
             "scales": self._scales.data,
-            "content": content.hexdigest(),
+            "content": content_digest(self._database),
             "rows": {name: self._number(f"SELECT count(*) FROM built.{name}") for name in _COUNTED},
             "counts": dict(counts or {}),
         }
@@ -295,6 +285,24 @@ class GenerationWriter:
 
     def _number(self, query: str, parameters: Sequence[object] = ()) -> int:
         return int(self._all(query, parameters)[0][0])
+
+
+def content_digest(database: duckdb.DuckDBPyConnection) -> str:
+    """What the tables hold, as one digest: the patients' own, which notes gave way to which, and the quarantine.
+
+    The tables are those of the schema ``built``.
+    """
+    content = hashlib.blake2b(digest_size=16)
+    for query in (
+        "SELECT patient_id, digest FROM built.patient ORDER BY patient",
+        "SELECT note_id, superseded_by FROM built.note WHERE status = 'superseded' ORDER BY ALL",
+        "SELECT * FROM built.quarantine ORDER BY ALL",
+    ):
+        cursor = database.execute(query)
+        while rows := cursor.fetchmany(10_000):
+            content.update(repr(rows).encode())
+        content.update(b"\0")
+    return content.hexdigest()
 
 
 def build_generation(

@@ -18,6 +18,7 @@ from pyroaring import BitMap
 
 from .concepts import ConceptTable
 from .errors import UnknownNote, UnknownPatient
+from .generation_names import named_generation, split_name
 from .held import MOST_EVENTS, HeldRows, number_mask, word_mask
 from .holdings import Holdings
 from .layout import DATABASE, SCHEMA_VERSION, Layout
@@ -102,10 +103,21 @@ class KnowledgeBase:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open the current generation. MissingKb if there is none, SchemaVersionError if it is of another version,
-        DamagedKb (DamagedIndex) if it cannot be read."""
-        layout = Layout(path)
-        return layout.follow(lambda generation: cls._opened(layout, generation))
+        """Open the current generation, or the one that the path names (``KB@previous``, ``KB@ID``).
+
+        MissingKb if there is none, UnknownGeneration if it is not kept, SchemaVersionError if it is of another version,
+        DamagedKb (DamagedIndex) if it cannot be read.
+        """
+        place, wanted = split_name(path)
+        layout = Layout(place)
+        if not wanted:
+            return layout.follow(lambda generation: cls._opened(layout, generation))
+        generation = named_generation(layout, wanted)
+        try:
+            layout.check_schema(generation)
+            return cls._opened(layout, generation)
+        except FileNotFoundError as error:
+            raise layout.damaged(f"generation {generation} is gone") from error
 
     @classmethod
     def _opened(cls, layout: Layout, generation: str) -> Self:

@@ -1,0 +1,85 @@
+"""Exporting: every table of one generation to a Parquet file of its own, a few rows at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import MissingKb
+from ..progress import Bar, bar
+from ..store import KnowledgeBase
+from ..whole_folders import whole_folder
+from .card import TEXT_COLUMNS, Card, TableFile, file_name, write_card
+
+#: A row group of a Parquet file has so many rows; of tables with long texts, fewer.
+_GROUP_ROWS: Final = 100_000
+_GROUP_ROWS_OF_TEXT: Final = 5_000
+_BATCH_ROWS: Final = 5_000
+_TABLES: Final = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
+
+
+def export_tables(
+    kb: KnowledgeBase, folder: str | os.PathLike[str], *, without_text: bool = False, progress: bool | None = None
+) -> Card:
+    """Write every table of an open generation to a Parquet file in a new ``folder``, with a card of them all.
+
+    The folder and its files are their owner's alone; they appear when all is written, or not at all. Equal
+    generations give equal files. ``without_text`` leaves out the columns that hold words of notes (see
+    :data:`.card.TEXT_COLUMNS`). NotWritable if the folder is there already or cannot be written.
+    """
+    with whole_folder(Path(folder)) as part, _opened(kb) as database, bar(progress) as shown:
+        names = [name for (name,) in database.execute(_TABLES).fetchall()]
+        files = {name: _write(database, name, part / file_name(name), without_text, shown) for name in names}
+        card = Card(kb.generation, files, without_text)
+        write_card(part, card)
+    return card
+
+
+def _opened(kb: KnowledgeBase) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(str(kb.database), read_only=True)
+    except duckdb.IOException as error:
+        raise MissingKb(
+            f"The generation {kb.generation} of {kb.path} is gone: it was replaced twice since it was opened. "
+            "Hint: export again"
+        ) from error
+
+
+def _write(database: duckdb.DuckDBPyConnection, name: str, path: Path, without_text: bool, shown: Bar) -> TableFile:
+    table = database.table(name)
+    left_out = TEXT_COLUMNS.get(name, ()) if without_text else ()
+    columns = [column for column in table.columns if column not in left_out]
+    shown.step(f"writing {name}", int(database.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]))
+    rows = 0
+    reader = table.select(*columns).to_arrow_reader(_BATCH_ROWS)
+    with pq.ParquetWriter(path, reader.schema, compression="zstd") as writer:
+        for group in _groups(reader, _GROUP_ROWS_OF_TEXT if name in TEXT_COLUMNS else _GROUP_ROWS):
+            writer.write_table(group, row_group_size=group.num_rows)
+            rows += group.num_rows
+            shown.advance(group.num_rows)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return TableFile(rows, path.stat().st_size, digest)
+
+
+def _groups(reader: pa.RecordBatchReader, size: int) -> Iterator[pa.Table]:
+    """The rows in tables of just so many, the last one with fewer."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in reader:
+        while rows + batch.num_rows >= size:
+            taken = size - rows
+            yield pa.Table.from_batches([*waiting, batch.slice(0, taken)])
+            waiting, rows, batch = [], 0, batch.slice(taken)
+        if batch.num_rows:
+            waiting.append(batch)
+            rows += batch.num_rows
+    if waiting:
+        yield pa.Table.from_batches(waiting)

@@ -1,0 +1,131 @@
+"""Restoring: the knowledge base that an export was made of, equal in every row, from its Parquet files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import NotWritable, UsageError
+from ..layout import DATABASE, Layout, canonical_json
+from ..load import DISK_ERRORS, content_digest
+from ..model import content_id
+from ..progress import Bar, bar
+from ..statements import script
+from .card import Card, TableFile, damaged, file_name, read_card
+
+_BATCH_ROWS: Final = 50_000
+_TABLES: Final = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'built' ORDER BY table_name"
+
+
+def restore_tables(
+    folder: str | os.PathLike[str], kb_path: str | os.PathLike[str], *, progress: bool | None = None
+) -> Card:
+    """Make the knowledge base at ``kb_path`` of the export in ``folder``: the same tables, the same generation id.
+
+    Nothing is written unless every file is as its card says, and the tables are those of the generation that it names.
+    UsageError for what is no export, one without text, or a place that holds a knowledge base; DamagedExport (where,
+    and what is wrong), SchemaVersionError, NotWritable, LockedError.
+    """
+    place, layout = Path(folder), Layout(kb_path)
+    card = read_card(place)
+    if card.without_text:
+        raise UsageError(
+            f"'{place}' is an export without text, of which no knowledge base can be made: proofs and corrections rest "
+            "on the notes. Hint: export again, with their text"
+        )
+    with layout.writing(), bar(progress) as shown:
+        if layout.current() is not None:
+            raise UsageError(f"'{kb_path}' holds a knowledge base already. Hint: name a new place")
+        shown.step("checking files", len(card.tables))
+        for name, file in card.tables.items():
+            _check_file(place, name, file)
+            shown.advance()
+        try:
+            with duckdb.connect(str(layout.building / "restoring.duckdb")) as database:
+                database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
+                database.execute("ATTACH $1 AS built", [str(layout.building / DATABASE)])
+                database.execute("USE built")
+                database.execute(script("schema"))
+                _fill(database, place, card, shown)
+                manifest = _manifest(database, place, card)
+                database.execute("CHECKPOINT built")
+                database.execute("USE restoring")
+                database.execute("DETACH built")
+        except DISK_ERRORS as error:
+            raise NotWritable(
+                f"Writing the knowledge base at {layout.path} failed. Hint: is there space left on the disk?"
+            ) from error
+        layout.publish(card.generation, manifest)
+    return card
+
+
+def _check_file(folder: Path, name: str, file: TableFile) -> None:
+    path = folder / file_name(name)
+    try:
+        size = path.stat().st_size
+        if size != file.size:
+            raise damaged(folder, f"{path.name} has {size} bytes, not {file.size}")
+        with path.open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
+                raise damaged(folder, f"{path.name} has another checksum than when it was written")
+    except OSError as error:
+        raise damaged(folder, f"{path.name} cannot be read ({error.strerror or type(error).__name__})") from error
+
+
+def _fill(database: duckdb.DuckDBPyConnection, folder: Path, card: Card, shown: Bar) -> None:
+    names = [name for (name,) in database.execute(_TABLES).fetchall()]
+    if set(names) != set(card.tables):
+        wrong = sorted(set(names) ^ set(card.tables))
+        raise damaged(folder, f"its tables are not those of a knowledge base ({', '.join(wrong)[:200]})")
+    for name in names:
+        file = card.tables[name]
+        shown.step(f"reading {name}", file.rows)
+        rows = 0
+        columns = dict(zip(database.table(name).columns, map(str, database.table(name).types), strict=True))
+        try:
+            with pq.ParquetFile(folder / file_name(name)) as parquet:
+                for batch in parquet.iter_batches(_BATCH_ROWS):
+                    rows += batch.num_rows
+                    _insert(database, name, pa.Table.from_batches([batch]), columns)
+                    shown.advance(batch.num_rows)
+        except (pa.ArrowException, duckdb.ConstraintException, duckdb.ConversionException, ValueError) as error:
+            # The error's own words may show a value of a row.
+            raise damaged(folder, f"{file_name(name)} does not hold the table ({type(error).__name__})") from error
+        if rows != file.rows:
+            raise damaged(folder, f"{file_name(name)} has {rows} rows, not {file.rows}")
+
+
+def _insert(database: duckdb.DuckDBPyConnection, name: str, table: pa.Table, columns: Mapping[str, str]) -> None:
+    database.register("incoming", table)
+    try:
+        incoming = database.table("incoming")
+        if dict(zip(incoming.columns, map(str, incoming.types), strict=True)) != columns:
+            raise ValueError("other columns, or of other types")
+        database.execute(f"INSERT INTO {name} SELECT * FROM incoming")
+    finally:
+        database.unregister("incoming")
+
+
+def _manifest(database: duckdb.DuckDBPyConnection, folder: Path, card: Card) -> dict[str, Any]:
+    """The manifest of the tables, once it is shown that they are those of the generation that the card names."""
+    try:
+        rows = database.execute("SELECT name, value FROM manifest").fetchall()
+        manifest = {name: json.loads(value) for name, value in rows}
+    except ValueError as error:
+        raise damaged(folder, f"{file_name('manifest')} is no manifest") from error
+    if content_id("generation", canonical_json(manifest)) != card.generation:
+        raise damaged(folder, f"its manifest is not that of generation {card.generation}")
+    if content_digest(database) != manifest["content"]:
+        raise damaged(folder, "its patients, notes or quarantine are not those of its manifest")
+    for name, number in manifest["rows"].items():
+        if card.tables[name].rows != number:
+            raise damaged(folder, f"{file_name(name)} has {card.tables[name].rows} rows, and the manifest tells {number}")
+    return manifest
