@@ -144,7 +144,7 @@ class OpenKb:
         return self._store.info()
 
     def export(self, folder: str | os.PathLike[str], *, without_text: bool = False) -> Card:
-        """Write every table to a Parquet file in a new folder; :func:`cohortium.restore` makes it a knowledge base again.
+        """Write every table to a Parquet file in a new folder; :func:`cohortium.restore` makes a knowledge base of it.
 
         ``without_text`` leaves out all words of notes, for good: see docs/exchange.md. NotWritable if the folder is
         there already or cannot be made.

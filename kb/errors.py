@@ -62,6 +62,8 @@ class SchemaVersionError(CohortiumError):
 class DamagedKb(CohortiumError):
     """The knowledge base cannot be read, or what it holds does not fit together (exit 5)."""
 
+    exit_code = 5
+
 
 class DamagedExport(CohortiumError):
     """An export is not as it was written, or was not written by this program (exit 5)."""

@@ -1,4 +1,4 @@
-"""How a state of a knowledge base is named: ``KB`` is the current one, ``KB@previous`` the one before, ``KB@ID`` any."""
+"""How a state of a knowledge base is named: ``KB`` the current one, ``KB@previous`` the one before, ``KB@ID`` any."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def named_generation(layout: Layout, wanted: str) -> str:
     found = [one for one in kept if one == wanted or (len(wanted) >= _SHORTEST and one.startswith(wanted))]
     if len(found) == 1:
         return found[0]
+    number = "more than one" if found else "no"
     told = f"its generations are {', '.join(kept)}" if kept else "there is none"
     raise UnknownGeneration(
-        f"The knowledge base at {layout.path} keeps {'more than one' if found else 'no'} generation {wanted!r}; {told}. "
+        f"The knowledge base at {layout.path} keeps {number} generation {wanted!r}; {told}. "
         f"Hint: name one of them, or @{PREVIOUS}"
     )

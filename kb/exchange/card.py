@@ -129,5 +129,3 @@ def damaged(folder: Path, what: str) -> DamagedExport:
     return DamagedExport(
         f"The export in '{folder}' is damaged: {what}. Hint: copy it again from where it was made, or export again"
     )
-
-

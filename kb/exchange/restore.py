@@ -126,6 +126,6 @@ def _manifest(database: duckdb.DuckDBPyConnection, folder: Path, card: Card) -> 
     if content_digest(database) != manifest["content"]:
         raise damaged(folder, "its patients, notes or quarantine are not those of its manifest")
     for name, number in manifest["rows"].items():
-        if card.tables[name].rows != number:
-            raise damaged(folder, f"{file_name(name)} has {card.tables[name].rows} rows, and the manifest tells {number}")
+        if (found := card.tables[name].rows) != number:
+            raise damaged(folder, f"{file_name(name)} has {found} rows, and the manifest tells {number}")
     return manifest
