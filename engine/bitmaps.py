@@ -113,8 +113,8 @@ class BitmapEvaluator:
         # Posting lists hold descendants too; who has only an excluded one is told by the events themselves.
         rest = (self._postings(events.kind, alone, world) & candidates) - found
         if rest:
-            table = self._kb.event_table(KINDS if events.kind is None else (events.kind,), alone, rest)
-            found |= BitMap(table["patient"].to_numpy()[table["world"].to_numpy() >= np.int8(world)])
+            rows = self._kb.event_index.rows([(events.kind, frozenset(alone))], rest)
+            found |= BitMap(rows.patient[rows.world >= np.int8(world)])
         return found
 
     def _postings(self, kind: str | None, concepts: Iterable[str], world: World) -> BitMap:

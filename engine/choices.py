@@ -193,7 +193,7 @@ class _Values:
         column = frame.rows.attribute(attribute)
         known = column.where([scales.compare(attribute, value, "=", value) for value in column.distinct])
         exceeds = ">" if node.pick.how == "worst" else "<"
-        turned = frame.rows.concept.among(BETTER_WHEN_HIGHER) & (column.codes >= 0)
+        turned = frame.rows.among(None, BETTER_WHEN_HIGHER) & (column.codes >= 0)
         codes = np.where(turned, column.codes + len(column.distinct), column.codes)[frame.index]
         return cls(
             frame, scales, attribute, exceeds, codes, column.distinct * 2, known[frame.index], len(column.distinct)

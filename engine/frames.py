@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import BitMap
 
-from ..kb.model import ALL_TUMORS, EARLIEST_DAY, LATEST_DAY, NO_TUMOR, Value, World
+from ..kb.index.columns import EventRows, Wanted
+from ..kb.model import EARLIEST_DAY, LATEST_DAY, Value, World
 from ..kb.store import KnowledgeBase
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -30,18 +31,11 @@ class Words:
 
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Words:
-        """From a column without nulls. Words that no row has are left out."""
+        """From a column without nulls."""
         encoded = pc.dictionary_encode(column).combine_chunks()
         if isinstance(encoded, pa.ChunkedArray):  # what older versions give for no chunks
             encoded = encoded.chunk(0)
-        codes, dictionary = encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
-        used = np.flatnonzero(np.bincount(codes, minlength=len(dictionary)))
-        if len(used) < len(dictionary):
-            # Rows chosen among many bring the words of all of them along, and each would be judged.
-            position = np.zeros(len(dictionary), dtype=codes.dtype)
-            position[used] = np.arange(len(used), dtype=codes.dtype)
-            codes, dictionary = position[codes], dictionary.take(pa.array(used))
-        return cls(codes, tuple(dictionary.to_pylist()))
+        return cls(encoded.indices.to_numpy(zero_copy_only=False), tuple(encoded.dictionary.to_pylist()))
 
     def among(self, words: Collection[str]) -> Array:
         """For each row, whether its word is one of ``words``."""
@@ -62,81 +56,105 @@ class Attribute:
 
 
 class Rows:
-    """The events of some kinds and concepts of some patients, ordered by event. ``patients``: sorted dense numbers."""
+    """The events of some kinds and concepts of some patients, in the order of the index. ``patients``: sorted dense
+    numbers. Each column is read when it is first looked at."""
 
-    def __init__(
-        self,
-        kb: KnowledgeBase,
-        patients: BitMap,
-        kinds: Collection[str] | None,
-        concepts: Collection[str] | None,
-    ) -> None:
-        """None does not restrict."""
+    def __init__(self, kb: KnowledgeBase, patients: BitMap, wanted: Iterable[Wanted]) -> None:
+        """``wanted``: kinds and concepts, as :meth:`.columns.EventIndex.rows` takes them."""
         self._kb = kb
+        self._index = kb.event_index
         self.patients = np.asarray(patients.to_array(), dtype=np.int64)
-        table = kb.event_table(kinds, concepts, patients)
-        self.event = table["event"].to_numpy()
-        #: The position of the row's patient among ``patients``.
-        self.owner = np.searchsorted(self.patients, table["patient"].to_numpy())
-        self.kind, self.concept = Words.of(table["kind"]), Words.of(table["concept"])
-        self.polarity, self.temporality = Words.of(table["polarity"]), Words.of(table["temporality"])
-        self.experiencer, self.reason = Words.of(table["experiencer"]), Words.of(table["reason"])
-        self.low = table["low"].to_numpy().astype(np.int64)
-        self.high = table["high"].to_numpy().astype(np.int64)
-        self.middle = (self.low + self.high) // 2
-        self.world = table["world"].to_numpy().astype(np.int8)
-        self._tumor = table["tumor"]
-        self._end_low, self._end_high = table["end_low"], table["end_high"]
+        self._events: EventRows = self._index.rows(wanted, patients)
         self._attributes: dict[str, Attribute] = {}
 
     def __len__(self) -> int:
-        return len(self.event)
+        return len(self._events)
 
     @cached_property
+    def owner(self) -> Array:
+        """The position of each row's patient among ``patients``."""
+        if len(self.patients) == self._index.patients:
+            return self._events.patient.astype(np.int64)
+        # Read only where it is written.
+        position = np.empty(self._index.patients, dtype=np.int64)
+        position[self.patients] = np.arange(len(self.patients))
+        return position[self._events.patient]
+
+    @property
+    def low(self) -> Array:
+        """The first day on which each event can lie."""
+        return self._events.low
+
+    @property
+    def high(self) -> Array:
+        """The last such day."""
+        return self._events.high
+
+    @cached_property
+    def middle(self) -> Array:
+        """The day that is believed."""
+        return (self.low + self.high) // 2
+
+    @property
+    def world(self) -> Array:
+        """The highest world that each event is in."""
+        return self._events.world
+
+    @property
     def ends(self) -> tuple[Array, Array, Array]:
         """Which rows have an end; the first and the last day of it (of others, any)."""
-        low, high = (pc.fill_null(of, 0).to_numpy().astype(np.int64) for of in (self._end_low, self._end_high))
-        return pc.is_valid(self._end_low).to_numpy(), low, high
+        return self._events.ends
+
+    def among(self, kind: str | None, concepts: frozenset[str] | None = None) -> Array:
+        """Which rows are of the kind and of one of these very concepts; None does not restrict."""
+        return self._events.among(kind, concepts)
+
+    @cached_property
+    def concept(self) -> Words:
+        """The concept of each row."""
+        used, codes = np.unique(self._events.concept, return_inverse=True)
+        names = self._index.concepts
+        return Words(codes, tuple(names[at] for at in used.tolist()))
+
+    def in_context(
+        self,
+        polarity: str | None = None,
+        temporality: Collection[str] | None = None,
+        experiencer: str | None = None,
+        reason: str | None = None,
+    ) -> Array:
+        """Which rows are in a context of these parts; None does not restrict."""
+        verdicts = [
+            polarity in (None, own_polarity)
+            and (temporality is None or own_temporality in temporality)
+            and experiencer in (None, own_experiencer)
+            and reason in (None, own_reason)
+            for own_polarity, own_temporality, own_experiencer, own_reason in self._index.contexts
+        ]
+        return np.array(verdicts, dtype=bool)[self._events.context]
 
     # --- attributes -------------------------------------------------------------------------------------------------
 
-    def load_attributes(self, names: Iterable[str], rows: Array) -> None:
-        """Read these attributes of the rows that the mask ``rows`` names; of other rows they count as not there."""
-        names = [name for name in names if name not in self._attributes]
-        if not names:
-            return
-        table = self._kb.attribute_table(pa.array(self.event[rows]), names)
-        for name in names:
-            self._attributes[name] = self._column(table.filter(pc.equal(table["name"], name)))
-
     def attribute(self, name: str) -> Attribute:
-        """An attribute that was loaded."""
-        return self._attributes[name]
-
-    def _column(self, table: pa.Table) -> Attribute:
-        at = np.searchsorted(self.event, table["event"].to_numpy())
-        texts, numbers = table["text"], table["number"]
-        # Text and number differ as values, also when they look alike: "2" is not 2.0.
-        told = pc.and_(pc.is_valid(texts), pc.not_equal(texts, "")).to_numpy(zero_copy_only=False).astype(bool)
-        counted = pc.and_(pc.is_null(texts), pc.is_valid(numbers)).to_numpy(zero_copy_only=False).astype(bool)
-        words = Words.of(texts.filter(pa.array(told)))
-        values, positions = np.unique(numbers.to_numpy()[counted].astype(float), return_inverse=True)
-        codes = np.full(len(self), -1, dtype=np.int64)
-        codes[at[told]] = words.codes
-        codes[at[counted]] = len(words.distinct) + positions
-        return Attribute(codes, (*words.distinct, *values.tolist()))
+        """An attribute of the rows."""
+        found = self._attributes.get(name)
+        if found is None:
+            values = self._events.values(name)
+            found = self._attributes[name] = Attribute(values.codes, values.distinct)
+        return found
 
     # --- how events are known ---------------------------------------------------------------------------------------
 
     def known_so(self, rows: Array, source: str, undisputed: bool, sources: int) -> Array:
         """Which of the rows of the mask are told in such a note, by so many, and named by no decision."""
-        told = self._kb.told_table(pa.array(self.event[rows]))
+        event = self._events.event
+        told = self._kb.told_table(pa.array(event[rows]))
         kept = np.asarray(told["sources"].to_numpy() >= sources)
         if source:
             kept &= Words.of(told["source"]).among((source,))
         if undisputed:
             kept &= ~told["disputed"].to_numpy()
-        return rows & np.isin(self.event, told["event"].to_numpy()[kept])
+        return rows & np.isin(event, told["event"].to_numpy()[kept])
 
     @cached_property
     def observations(self) -> tuple[Array, Words, Array, Array]:
@@ -152,60 +170,25 @@ class Rows:
     @cached_property
     def tumors(self) -> Tumors:
         """The tumors of the patients, also those that no row here belongs to."""
-        table = self._kb.tumor_table
-        patient = table["patient"].to_numpy()
-        kept = np.flatnonzero(np.isin(patient, self.patients))
-        names = Words.of(table["tumor"].take(pa.array(kept)))
-        owner = np.searchsorted(self.patients, patient[kept])
-        keys = owner * max(1, len(names.distinct)) + names.codes
-        order = np.argsort(keys)
-        world = table["world"].to_numpy()[kept].astype(np.int8)
-        return Tumors(keys[order], world[order], names.distinct, len(self.patients))
+        first = self._index.array("first_tumor")
+        starts = first[self.patients].astype(np.int64)
+        return Tumors(starts, first[self.patients + 1] - starts, self._index.array("tumor_world"))
 
-    @cached_property
+    @property
     def tumor(self) -> Array:
-        """For each row the number of its tumor; -1 none known, -2 all of them, -3 one that is in no world."""
-        names = Words.of(self._tumor)
-        own = self.tumors.numbers(self.owner, names)
-        own[names.among((NO_TUMOR,))] = -1
-        own[names.among((ALL_TUMORS,))] = -2
-        return own
+        """For each row the position of its tumor among its patient's; -1 none known, -2 all of them, -3 one that is in
+        no world."""
+        return self._events.tumor
 
 
 @dataclass(frozen=True)
 class Tumors:
-    """Tumors of patients, ordered by patient. ``keys`` join the position of the patient and that of the tumor's name
-    among ``names``; ``world`` is the highest that an event of the tumor is in."""
+    """Tumors of patients: for each patient the number of the first and how many there are. ``world`` is the highest
+    that an event of the tumor of a number is in."""
 
-    keys: Array
+    starts: Array
+    counts: Array
     world: Array
-    names: tuple[str, ...]
-    patients: int
-
-    def numbers(self, owner: Array, names: Words) -> Array:
-        """For each patient and name, the number of that tumor; -3 if there is none."""
-        positions = {name: position for position, name in enumerate(self.names)}
-        codes = np.array([positions.get(name, -1) for name in names.distinct], dtype=np.int64)[names.codes]
-        wanted = owner * max(1, len(self.names)) + codes
-        found = np.searchsorted(self.keys, wanted)
-        known = (codes >= 0) & (found < len(self.keys))
-        known[known] = self.keys[found[known]] == wanted[known]
-        return np.where(known, found, -3)
-
-    @cached_property
-    def owner(self) -> Array:
-        """The position of each tumor's patient."""
-        return self.keys // max(1, len(self.names))
-
-    @cached_property
-    def counts(self) -> Array:
-        """How many tumors each patient has."""
-        return np.bincount(self.owner, minlength=self.patients)
-
-    @cached_property
-    def starts(self) -> Array:
-        """The number of each patient's first tumor."""
-        return np.cumsum(self.counts) - self.counts
 
 
 @dataclass(frozen=True)
@@ -245,7 +228,7 @@ class Frame:
         one = np.flatnonzero(own >= 0)
         many = np.flatnonzero((own == -1) | (own == -2))
         parent_of_one = self.group[one]
-        group_of_one = first[parent_of_one] + own[one] - tumors.starts[self.patient[parent_of_one]]
+        group_of_one = first[parent_of_one] + own[one]
         copies = counts[self.group[many]]
         source = np.repeat(many, copies)
         step = np.arange(len(source)) - np.repeat(np.cumsum(copies) - copies, copies)

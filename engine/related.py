@@ -218,7 +218,7 @@ class RelatedEvents:
         said = self._sets.denials(events, frame, world)
         denied = np.zeros(frame.groups, dtype=bool)
         if events.kind is not None:
-            denied |= groups_of(frame, said & self._rows.concept.among(("",))[frame.index])
+            denied |= groups_of(frame, said & self._rows.among(None, frozenset(("",)))[frame.index])
         if events.concept is not None:
             denied |= self._denies(events.concept, frame, said)
         if events.condition is not None:
@@ -237,7 +237,7 @@ class RelatedEvents:
                 return self._denies(base, frame, said)
         id_ = concept.term.id if isinstance(concept.term, nodes.Concept) else ""
         above = self._concepts.above(id_) if id_ in self._concepts else frozenset()
-        return groups_of(frame, said & self._rows.concept.among(frozenset((id_, *above)))[frame.index])
+        return groups_of(frame, said & self._rows.among(None, frozenset((id_, *above)))[frame.index])
 
     def _observed(self, events: nodes.Events, frame: Frame, world: World) -> Array:
         owner, source, low, high = self._rows.observations

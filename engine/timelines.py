@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import chain
 from typing import Final
 
 import numpy as np
 from pyroaring import BitMap
 
-from ..kb.model import MAIN_ATTRIBUTE, World
+from ..kb.model import World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
 from .bitmaps import OPPOSITE, concept_ids, patient_numbers
-from .conditions import attributes_of
 from .frames import Array, Frame, Rows
 from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, atoms_below, steps_below
 from .related import RelatedEvents
@@ -41,31 +38,14 @@ class TimelineEvaluator:
         return found
 
     def _rows(self, number: int, patients: BitMap) -> Rows:
-        """The rows that the step can look at, with the attributes that it needs."""
-        atoms = atoms_below(self._plan, number)
-        kinds: Collection[str] | None = {atom.kind for atom in atoms if atom.kind is not None}
-        concepts: Collection[str] | None = set(
-            chain.from_iterable(
-                concept_ids(atom.concept, self._kb.concepts) for atom in atoms if atom.concept is not None
-            )
-        )
-        every_event = self._needs_every_event(number)
-        if every_event or any(atom.kind is None for atom in atoms):
-            kinds = None
-        if every_event or any(atom.concept is None for atom in atoms):
-            concepts = None
-        rows = Rows(self._kb, patients, kinds, concepts)
-        names: set[str] = set()
-        holders = np.zeros(len(rows), dtype=bool)
-        for atom in atoms:
-            needed = set(attributes_of(atom.condition))
-            if atom.pick.how in ("worst", "best"):
-                needed.add(MAIN_ATTRIBUTE[atom.kind or ""])
-            if needed:
-                names |= needed
-                holders |= np.True_ if atom.kind is None else rows.kind.among((atom.kind,))
-        rows.load_attributes(names, holders)
-        return rows
+        """The rows that the step can look at."""
+        if self._needs_every_event(number):
+            return Rows(self._kb, patients, [(None, None)])
+        wanted = [
+            (atom.kind, None if atom.concept is None else concept_ids(atom.concept, self._kb.concepts))
+            for atom in atoms_below(self._plan, number)
+        ]
+        return Rows(self._kb, patients, wanted)
 
     def _needs_every_event(self, number: int) -> bool:
         """Whether *same event* inside may hold of an event that no atom is about (``same event (not …)``)."""

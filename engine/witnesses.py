@@ -82,12 +82,8 @@ class EventSets:
         key = replace(node, condition=None, pick=nodes.Pick(), window=None)
         mask = self._selected.get(key)
         if mask is None:
-            rows = self.rows
-            mask = self._in_context(node.context)
-            if node.kind is not None:
-                mask = mask & rows.kind.among((node.kind,))
-            if node.concept is not None:
-                mask = mask & rows.concept.among(concept_ids(node.concept, self.kb.concepts))
+            ids = None if node.concept is None else concept_ids(node.concept, self.kb.concepts)
+            mask = self._in_context(node.context) & self.rows.among(node.kind, ids)
             self._selected[key] = self._known_so(node, mask)
             mask = self._selected[key]
         return mask
@@ -96,7 +92,7 @@ class EventSets:
         """The entries that say, in the window, that there is none of some concept of the kind."""
         mask = self._in_context("absent")
         if node.kind is not None:
-            mask = mask & self.rows.kind.among((node.kind,))
+            mask = mask & self.rows.among(node.kind)
         mask = self._known_so(node, mask)
         if node.window is not None:
             mask = mask & lies_in(node.window, self.rows.low, self.rows.high, world)
@@ -109,25 +105,20 @@ class EventSets:
 
     def _in_context(self, context: str) -> Array:
         rows = self.rows
-        planned = rows.temporality.among(("planned",))
-        hypothetical = rows.temporality.among(("hypothetical",))
-        told = ~planned & ~hypothetical
-        own = rows.experiencer.among(("patient",))
+        told = ("current", "historical")
         match context:
             case "present" | "any":
                 return np.ones(len(rows), dtype=bool)
             case "current" | "historical":
-                return rows.temporality.among((context,))
+                return rows.in_context(temporality=(context,))
             case "absent" | "uncertain":
-                return own & told & rows.polarity.among((context,))
-            case "planned":
-                return own & planned
-            case "hypothetical":
-                return own & hypothetical
+                return rows.in_context(context, told, "patient")
+            case "planned" | "hypothetical":
+                return rows.in_context(temporality=(context,), experiencer="patient")
             case "declined":
-                return own & rows.reason.among(("declined",))
+                return rows.in_context(experiencer="patient", reason="declined")
             case "family":
-                return rows.experiencer.among(("family",)) & told & rows.polarity.among(("present",))
+                return rows.in_context("present", told, "family")
         raise QueryTreeError(f"context {context!r} has no meaning")
 
 

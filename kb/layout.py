@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from .errors import DamagedIndex, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
 
 #: Raised whenever ``schema.sql`` or the meaning of a column changes.
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 DATABASE: Final = "kb.duckdb"
 #: The folder of what derives from the database alone: it can be lost and made again.

@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from .concepts import ConceptTable
 from .errors import NotWritable, UnknownPatient
-from .layout import DATABASE, SCHEMA_VERSION, Layout, canonical_json
+from .index.build import build_index
+from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json
 from .model import Journey, content_id
 from .ontology_tables import ontology_tables
 from .postings import closed_postings, exact_postings, posting_table
@@ -204,6 +205,10 @@ class GenerationWriter:
         cells = [(name, canonical_json(value)) for name, value in sorted(manifest.items())]
         names, values = zip(*cells, strict=True)
         self._insert("built.manifest", pa.table({"name": names, "value": values}))
+        folder = self._layout.building / INDEX
+        folder.mkdir(mode=0o700)
+        with self._timed("index"):
+            build_index(database, folder, self._concepts)
         # Not left to DETACH: not every version of the database tells when this fails.
         database.execute("CHECKPOINT built")
         generation = content_id("generation", canonical_json(manifest))

@@ -19,10 +19,11 @@ from pyroaring import BitMap
 from .concepts import ConceptTable
 from .errors import UnknownNote, UnknownPatient
 from .generation_names import named_generation, split_name
-from .held import MOST_EVENTS, HeldRows, number_mask, word_mask
 from .holdings import Holdings
-from .layout import DATABASE, SCHEMA_VERSION, Layout
-from .model import ALL_TUMORS, KINDS, NO_TUMOR, Journey, Mention, Note, Value, World
+from .index.arrays import ArrayFile
+from .index.columns import EVENTS, EventIndex
+from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout
+from .model import Journey, Mention, Note, Value, World
 from .note_classes import evidence_classes, note_class
 from .ontology_tables import concepts_from
 from .postings import ANY_CONCEPT
@@ -58,12 +59,6 @@ EVENT_COLUMNS: Final = (
 )
 _SELECT_EVENTS: Final = f"SELECT {', '.join(EVENT_COLUMNS)} FROM event"
 _SELECT_ATTRIBUTES: Final = "SELECT event, name, text, number FROM event_attribute"
-_EVENTS_OF_KIND: Final = f"{_SELECT_EVENTS} WHERE kind = $1 ORDER BY event"
-_ATTRIBUTES_OF_NAME: Final = f"{_SELECT_ATTRIBUTES} WHERE name = $1 ORDER BY event"
-_TUMORS: Final = """
-    SELECT patient, tumor, max(world) AS world FROM event
-    WHERE tumor NOT IN ($1, $2) AND world > $3 GROUP BY patient, tumor ORDER BY patient, tumor
-"""
 _SELECT_TOLD: Final = """
     SELECT event.event AS event, event.sources AS sources, note.type AS type, note.title AS title,
         mention.section AS section,
@@ -97,9 +92,6 @@ class KnowledgeBase:
         self.manifest: dict[str, Any] = {
             name: json.loads(value) for name, value in self._rows("SELECT name, value FROM manifest ORDER BY name")
         }
-        self._events = self.manifest["rows"]["event"] if "rows" in self.manifest else MOST_EVENTS + 1
-        self._held_events = HeldRows(lambda kind: self._arrow(_EVENTS_OF_KIND, [kind]))
-        self._held_attributes = HeldRows(lambda name: self._arrow(_ATTRIBUTES_OF_NAME, [name]))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -213,24 +205,22 @@ class KnowledgeBase:
         """Patients with an event of this kind that exists in this world."""
         return self.posting(kind, ANY_CONCEPT, world)
 
+    @functools.cached_property
+    def event_index(self) -> EventIndex:
+        """The events as columns, which are read where they lie: what criteria of time, scope and value look at."""
+        return EventIndex(ArrayFile(self.database.parent / INDEX, EVENTS))
+
     def event_table(
         self,
         kinds: Iterable[str] | None = None,
         concepts: Iterable[str] | None = None,
         patients: BitMap | Iterable[int] | None = None,
     ) -> pa.Table:
-        """Events of these kinds, of exactly these concepts (not closed), of these dense patient numbers.
+        """Events of these kinds, of exactly these concepts (not closed), of these dense patient numbers, by the
+        database: what the index is compared with.
 
-        None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient. Text may come as
-        dictionary codes.
+        None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient.
         """
-        # Looked at more than once, which an iterator would not stand.
-        kinds = None if kinds is None else list(kinds)
-        concepts = None if concepts is None else list(concepts)
-        patients = patients if patients is None or isinstance(patients, BitMap) else list(patients)
-        if self._events <= MOST_EVENTS and kinds != []:
-            masks = functools.partial(self._event_masks, concepts, patients)
-            return self._held_events.joined(KINDS if kinds is None else kinds, masks)
         wanted: dict[str, pa.Table] = {}
         clauses = []
         if kinds is not None:
@@ -249,18 +239,10 @@ class KnowledgeBase:
         events: BitMap | Iterable[int] | pa.Array | pa.ChunkedArray | None = None,
         names: Iterable[str] | None = None,
     ) -> pa.Table:
-        """Attributes of these event numbers (None: of all), perhaps of these names only.
+        """Attributes of these event numbers (None: of all), perhaps of these names only, by the database.
 
-        Columns: event, name, text, number, where one of text and number is null; ordered by event. Text may come as
-        dictionary codes.
+        Columns: event, name, text, number, where one of text and number is null; ordered by event.
         """
-        names = None if names is None else list(names)
-        if self._events <= MOST_EVENTS and names:
-            numbers = None if events is None else _event_numbers(events).to_numpy(zero_copy_only=False)
-            return self._held_attributes.joined(
-                names,
-                lambda held: () if numbers is None else (number_mask(held["event"], numbers, self._events),),
-            )
         wanted: dict[str, pa.Table] = {}
         clauses = []
         if events is not None:
@@ -312,20 +294,6 @@ class KnowledgeBase:
                 ),
             }
         )
-
-    @functools.cached_property
-    def tumor_table(self) -> pa.Table:
-        """The tumors of all patients, ordered by patient: columns patient, tumor (its id) and world, the highest that
-        an event of the tumor is in; what is in no world has none."""
-        return self._arrow(_TUMORS, [ALL_TUMORS, NO_TUMOR, int(World.NONE)])
-
-    def _event_masks(
-        self, concepts: Iterable[str] | None, patients: BitMap | Iterable[int] | None, held: pa.Table
-    ) -> Iterator[np.ndarray[Any, np.dtype[Any]]]:
-        if concepts is not None:
-            yield word_mask(held["concept"], concepts)
-        if patients is not None and not (isinstance(patients, BitMap) and len(patients) == self._patient_count):
-            yield number_mask(held["patient"], _integers(patients), self._patient_count)
 
     # --- one patient, one note --------------------------------------------------------------------------------------
 
@@ -476,9 +444,6 @@ class KnowledgeBase:
         cursor = self._cursor().execute(query, list(parameters))
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def _arrow(self, query: str, parameters: Sequence[object]) -> pa.Table:
-        return self._cursor().sql(query, params=list(parameters)).to_arrow_table()
 
     def _selected(self, select: str, clauses: Sequence[str], order: str, wanted: Mapping[str, pa.Table]) -> pa.Table:
         """Run a select of ours with clauses of ours; ``wanted`` are registered tables that the clauses name."""

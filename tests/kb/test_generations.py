@@ -159,7 +159,7 @@ def test_a_kb_of_another_schema_version(write: Write, path: Path, journeys: list
 
 
 @pytest.mark.parametrize(
-    "tampering", ["UPDATE manifest SET value = '2' WHERE name = 'schema_version'", "DROP TABLE manifest"]
+    "tampering", ["UPDATE manifest SET value = '99' WHERE name = 'schema_version'", "DROP TABLE manifest"]
 )
 def test_the_database_itself_tells_its_version(
     write: Write, path: Path, journeys: list[Journey], tampering: str

@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
 from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Journey, World
+from cohortium.kb.index.columns import EventIndex, EventRows, Wanted
+from cohortium.kb.index.words import packed
+from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, Journey, World
 from cohortium.kb.note_classes import evidence_classes, note_class
 from cohortium.kb.scales import Scales
 
-TEXT = ("kind", "concept", "polarity", "temporality", "experiencer", "reason", "tumor")
-SCHEMA = pa.schema(
-    [
-        ("event", pa.int64()),
-        ("patient", pa.int32()),
-        *((name, pa.string()) for name in ("kind", "concept")),
-        *((name, pa.int32()) for name in ("low", "high", "end_low", "end_high")),
-        *((name, pa.string()) for name in ("polarity", "temporality", "experiencer", "reason")),
-        ("world", pa.int8()),
-        ("tumor", pa.string()),
-    ]
-)
-ATTRIBUTES = pa.schema([("event", pa.int64()), ("name", pa.string()), ("text", pa.string()), ("number", pa.float64())])
+CONTEXT = ("polarity", "temporality", "experiencer", "reason")
 TOLD = pa.schema([("event", pa.int64()), ("source", pa.string()), ("sources", pa.int64()), ("disputed", pa.bool_())])
 OBSERVATIONS = pa.schema([("patient", pa.int32()), ("source", pa.string()), ("day", pa.int64())])
-TUMORS = pa.schema([("patient", pa.int32()), ("tumor", pa.string()), ("world", pa.int8())])
 
 
 class MemoryKb:
-    """As :class:`cohortium.kb.store.KnowledgeBase`, as far as a query needs it. Counts how often events are read."""
+    """As :class:`cohortium.kb.store.KnowledgeBase`, as far as a query needs it. ``asked``: the patients of each reading
+    of events."""
 
     def __init__(self, journeys: Iterable[Journey], concepts: ConceptTable, scales: Scales) -> None:
         self.concepts, self.scales = concepts, scales
         self.journeys = sorted(journeys, key=lambda journey: journey.patient_id)
         self.patients = tuple(journey.patient_id for journey in self.journeys)
-        self.reads = 0
+        self.asked: list[list[int]] = []
         self._numbered = numbered = [
             (patient, event) for patient, journey in enumerate(self.journeys) for event in journey.events
         ]
-        self._rows = [
+        self.rows: list[dict[str, Any]] = [
             {
                 "event": number,
                 "patient": patient,
@@ -60,7 +53,7 @@ class MemoryKb:
             }
             for number, (patient, event) in enumerate(numbered)
         ]
-        self._attributes = [
+        self.attributes: list[dict[str, Any]] = [
             {
                 "event": number,
                 "name": name,
@@ -80,30 +73,16 @@ class MemoryKb:
         """Patients with such an event, closed over descendants; the concept '' is any."""
         return BitMap(
             row["patient"]
-            for row in self._rows
+            for row in self.rows
             if row["kind"] == kind
             and row["world"] >= world
             and (not concept or self.concepts.is_a(row["concept"], concept))
         )
 
-    def event_table(
-        self,
-        kinds: Sequence[str] | None = None,
-        concepts: Sequence[str] | None = None,
-        patients: BitMap | None = None,
-    ) -> pa.Table:
-        """Events of these kinds, exactly these concepts, these patients."""
-        self.reads += 1
-        return pa.Table.from_pylist(
-            [
-                row
-                for row in self._rows
-                if (kinds is None or row["kind"] in kinds)
-                and (concepts is None or row["concept"] in concepts)
-                and (patients is None or row["patient"] in patients)
-            ],
-            schema=SCHEMA,
-        )
+    @functools.cached_property
+    def event_index(self) -> EventIndex:
+        """The events as columns."""
+        return CountedIndex(self)
 
     def told_table(self, events: pa.Array) -> pa.Table:
         """How these events are known."""
@@ -141,19 +120,102 @@ class MemoryKb:
         ]
         return pa.Table.from_pylist(rows, schema=OBSERVATIONS)
 
-    @property
-    def tumor_table(self) -> pa.Table:
-        """The tumors of all patients with the highest world of their events."""
+
+class CountedIndex(EventIndex):
+    """An event index that keeps for whom rows were asked."""
+
+    def __init__(self, kb: MemoryKb) -> None:
+        super().__init__(MemoryArrays(kb, kb.rows, kb.attributes))
+        self._asked = kb.asked
+
+    def rows(self, wanted: Iterable[Wanted], patients: BitMap | None = None) -> EventRows:
+        """As the index does."""
+        self._asked.append([] if patients is None else list(patients))
+        return super().rows(wanted, patients)
+
+
+class MemoryArrays:
+    """The arrays of an event index, made row by row from what :class:`MemoryKb` holds."""
+
+    def __init__(self, kb: MemoryKb, rows: list[dict[str, Any]], attributes: list[dict[str, Any]]) -> None:
+        kinds = list(dict.fromkeys(kind for kind in KINDS for row in rows if row["kind"] == kind))
+        concepts = sorted({row["concept"] for row in rows})
+        contexts = sorted({tuple(row[part] for part in CONTEXT) for row in rows})
+        spans = sorted({row["high"] - row["low"] for row in rows})
         worlds: dict[tuple[int, str], int] = {}
-        for row in self._rows:
+        for row in rows:
             if row["tumor"] not in (ALL_TUMORS, NO_TUMOR) and row["world"] > World.NONE:
                 key = row["patient"], row["tumor"]
                 worlds[key] = max(worlds.get(key, 0), row["world"])
-        rows = [{"patient": key[0], "tumor": key[1], "world": worlds[key]} for key in sorted(worlds)]
-        return pa.Table.from_pylist(rows, schema=TUMORS)
+        tumors = sorted(worlds)
+        people = range(len(kb.patients) + 1)
+        first_tumor = [sum(owner < patient for owner, _ in tumors) for patient in people]
+        first_event = [sum(row["patient"] < patient for row in rows) for patient in people]
+        placed = sorted(rows, key=lambda row: (kinds.index(row["kind"]), row["concept"], row["event"]))
+        slices = sorted({(kinds.index(row["kind"]), concepts.index(row["concept"])) for row in rows})
+        of_slice = [(kinds.index(row["kind"]), concepts.index(row["concept"])) for row in placed]
+        ending = [at for at, row in enumerate(placed) if row["end_low"] is not None]
+        row_of_event = [0] * len(rows)
+        for at, row in enumerate(placed):
+            row_of_event[row["event"]] = at
 
-    def attribute_table(self, events: pa.Array, names: Sequence[str]) -> pa.Table:
-        """These attributes of these events."""
-        wanted = set(events.to_pylist())
-        rows = [row for row in self._attributes if row["event"] in wanted and row["name"] in names]
-        return pa.Table.from_pylist(rows, schema=ATTRIBUTES)
+        def tumor(row: dict[str, Any]) -> int:
+            if row["tumor"] in (NO_TUMOR, ALL_TUMORS):
+                return -1 if row["tumor"] == NO_TUMOR else -2
+            key = row["patient"], row["tumor"]
+            return tumors.index(key) - first_tumor[row["patient"]] if key in worlds else -3
+
+        columns: dict[str, list[int]] = {
+            "patient": [row["patient"] for row in placed],
+            "ordinal": [row["event"] - first_event[row["patient"]] for row in placed],
+            "low": [row["low"] for row in placed],
+            "span": [spans.index(row["high"] - row["low"]) for row in placed],
+            "world": [row["world"] for row in placed],
+            "context": [contexts.index(tuple(row[part] for part in CONTEXT)) for row in placed],
+            "tumor": [tumor(row) for row in placed],
+            "spans": spans,
+            "first_event": first_event,
+            "first_tumor": first_tumor,
+            "tumor_world": [worlds[key] for key in tumors],
+            "row_of_event": row_of_event,
+            "end_row": ending,
+            "end_low": [placed[at]["end_low"] for at in ending],
+            "end_high": [placed[at]["end_high"] for at in ending],
+            "slice_starts": [of_slice.index(one) for one in slices] + [len(placed)],
+            "slice_concepts": [concept for _, concept in slices],
+            "kind_slices": [sum(kind < at for kind, _ in slices) for at in range(len(kinds) + 1)],
+        }
+        self._arrays = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
+        self._arrays["concepts"] = packed(concepts)
+        names = self._add_attributes(placed, attributes)
+        self.told = {
+            "events": len(rows),
+            "patients": len(kb.patients),
+            "kinds": kinds,
+            "contexts": contexts,
+            "attributes": names,
+            "arrays": self._arrays,
+        }
+
+    def _add_attributes(self, placed: list[dict[str, Any]], attributes: list[dict[str, Any]]) -> list[tuple[str, str]]:
+        kind_of = {row["event"]: row["kind"] for row in placed}
+        held: dict[tuple[str, str], dict[int, Any]] = {}
+        for one in attributes:
+            value = one["number"] if one["text"] is None else one["text"]
+            if value != "":
+                held.setdefault((kind_of[one["event"]], one["name"]), {})[one["event"]] = value
+        for number, ((kind, name), values) in enumerate(held.items()):
+            events = [row["event"] for row in placed if row["kind"] == kind]
+            texts = sorted({value for value in values.values() if isinstance(value, str)})
+            numbers = sorted({value for value in values.values() if not isinstance(value, str)})
+            place = {value: at for at, value in enumerate([*texts, *numbers])}
+            codes = [place[values[event]] if event in values else len(place) for event in events]
+            self._arrays[f"attribute_{number}_codes"] = np.array(codes, dtype=np.int64)
+            self._arrays[f"attribute_{number}_texts"] = packed(texts)
+            self._arrays[f"attribute_{number}_numbers"] = np.array(numbers, dtype=np.float64)
+            del name
+        return list(held)
+
+    def array(self, name: str) -> np.ndarray[Any, Any]:
+        """One array."""
+        return self._arrays[name]

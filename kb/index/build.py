@@ -1,0 +1,225 @@
+"""Builds the index of a generation from its finished tables, in bounded memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from ..concepts import ConceptTable
+from ..model import KINDS
+from ..statements import statements
+from .arrays import Array, ArrayWriter, narrowest
+from .attributes import AttributeColumns
+from .columns import EVENTS
+from .concept_order import ranks
+from .words import packed
+
+#: Rows that are handed over by the database at a time.
+_BATCH: Final = 500_000
+
+
+def build_index(database: duckdb.DuckDBPyConnection, folder: Path, concepts: ConceptTable) -> dict[str, Any]:
+    """Write the index into the empty ``folder`` and tell its bytes, rows and seconds.
+
+    ``database`` reads the finished tables under the schema name ``built``; its temporary tables that begin with
+    ``index_`` are replaced. The database sorts nothing: events come in the order of their numbers, and each goes to
+    the next free row of its kind and concept.
+    """
+    started = time.perf_counter()
+    writer = ArrayWriter(folder, EVENTS)
+    building = _Building(database, folder, concepts, writer)
+    try:
+        told = building.run()
+    finally:
+        writer.close()
+        building.clean()
+    return {**told, "seconds": round(time.perf_counter() - started, 3)}
+
+
+class _Building:
+    """One building of the event columns."""
+
+    def __init__(
+        self, database: duckdb.DuckDBPyConnection, folder: Path, concepts: ConceptTable, writer: ArrayWriter
+    ) -> None:
+        self._database = database
+        self._folder = folder
+        self._concepts = concepts
+        self._writer = writer
+        self._statements = statements("event_index")
+        self._scratch = folder / "scratch"
+
+    def run(self) -> dict[str, Any]:
+        """All arrays; what is told of them."""
+        self._scratch.mkdir(mode=0o700)
+        ((self._events, first_day, last_day, first_end, last_end),) = self._all("bounds")
+        ((self._patients, most),) = self._all("patients")
+        kinds, names = self._slices()
+        contexts = self._all("contexts")
+        self._register("index_context", ("polarity", "temporality", "experiencer", "reason"), contexts, "context")
+        spans = np.array([span for (span,) in self._all("spans")] or [0], dtype=np.int64)
+        self._patient_rows()
+        most_tumors = self._tumors()
+        create = self._writer.create
+        # Which events lie in each row, and which row each event has: of a patient's events, and the other way round.
+        columns = {
+            "patient": create("patient", "<u4", self._events),
+            "ordinal": create("ordinal", narrowest(0, most), self._events),
+            "low": create("low", narrowest(min(0, first_day), last_day), self._events),
+            "span": create("span", narrowest(0, len(spans)), self._events),
+            "world": create("world", "u1", self._events),
+            "context": create("context", narrowest(0, len(contexts)), self._events),
+            "tumor": create("tumor", narrowest(-3, most_tumors), self._events),
+        }
+        row_of_event = create("row_of_event", narrowest(0, self._events), self._events)
+        self._writer.add("spans", spans, "<i8")
+        ends = int(self._slice_ends.sum())
+        end_day = narrowest(min(0, first_end), last_end)
+        ending = {
+            "end_row": create("end_row", narrowest(0, self._events), ends),
+            "end_low": create("end_low", end_day, ends),
+            "end_high": create("end_high", end_day, ends),
+        }
+        self._place(columns, row_of_event, spans, ending)
+        attributes = AttributeColumns(self._database, self._writer, self._scratch, self._kind_starts)
+        told = {
+            "events": self._events,
+            "patients": self._patients,
+            "kinds": kinds,
+            "contexts": [list(context) for context in contexts],
+            "attributes": attributes.write(row_of_event, _BATCH),
+        }
+        self._writer.add("concepts", packed(names))
+        size = self._writer.finish(told)
+        return {"bytes": {EVENTS: size}, "rows": {EVENTS: self._events}}
+
+    def clean(self) -> None:
+        """Remove what was only needed while building."""
+        for path in self._scratch.glob("*"):
+            path.unlink()
+        if self._scratch.exists():
+            self._scratch.rmdir()
+
+    # --- the order of rows ------------------------------------------------------------------------------------------
+
+    def _slices(self) -> tuple[list[str], list[str]]:
+        """Number the kinds and concepts that there are, in the order of rows, and write where each begins."""
+        held = self._all("concepts_of_kinds")
+        rank = ranks(self._concepts, {concept for _, concept, _, _ in held})
+        found = {kind for kind, *_ in held}
+        kinds = [*(kind for kind in KINDS if kind in found), *sorted(found.difference(KINDS))]
+        position = {kind: at for at, kind in enumerate(kinds)}
+        held.sort(key=lambda row: (position[row[0]], rank[row[1]]))
+        self._register("index_slice", ("kind", "concept"), [row[:2] for row in held], "slice")
+        starts = np.cumsum([0, *(events for _, _, events, _ in held)], dtype=np.int64)
+        self._slice_ends = np.array([ends for _, _, _, ends in held], dtype=np.int64)
+        first = np.searchsorted([position[kind] for kind, *_ in held], np.arange(len(kinds) + 1))
+        bounds = starts[first].tolist()
+        self._kind_starts = dict(zip(kinds, pairwise(bounds), strict=True))
+        self._slice_starts = starts
+        self._writer.add("slice_starts", starts, "<i8")
+        self._writer.add("slice_concepts", np.array([rank[concept] for _, concept, *_ in held], dtype=np.int64))
+        self._writer.add("kind_slices", first, "<i8")
+        return kinds, sorted(rank, key=rank.__getitem__)
+
+    def _patient_rows(self) -> None:
+        """Where the events of each patient begin."""
+        self._first_event = self._writer.create("first_event", narrowest(0, self._events), self._patients + 1)
+        for patient, event in self._batches("first_events"):
+            self._first_event[patient] = event
+        self._first_event[self._patients] = self._events
+
+    def _tumors(self) -> int:
+        """Number the tumors of each patient, and write where each patient's begin and in which world each is."""
+        self._database.execute(self._statements["make_tumors"])
+        ((tumors, most),) = self._all("tumor_bounds")
+        first = self._writer.create("first_tumor", narrowest(0, tumors), self._patients + 1)
+        worlds = self._writer.create("tumor_world", "u1", tumors)
+        counts = np.zeros(self._patients + 1, dtype=np.int64)
+        at = 0
+        for patient, world in self._batches("tumors"):
+            worlds[at : at + len(world)] = world
+            at += len(world)
+            counts[1:] += np.bincount(patient, minlength=self._patients)
+        first[:] = np.cumsum(counts)
+        return int(most)
+
+    def _place(self, columns: dict[str, Array], row_of_event: Array, spans: Array, ending: dict[str, Array]) -> None:
+        rows_of, ends_of = _Places(self._slice_starts[:-1]), _Places(np.cumsum(self._slice_ends) - self._slice_ends)
+        seen = 0
+        for batch in self._batches("events"):
+            event, patient, slice_, low, span, world, context, tumor, end_low, end_high = batch
+            if not np.array_equal(event, np.arange(seen, seen + len(event))):
+                raise ValueError("the events of a generation must be numbered from 0 and come in that order")
+            seen += len(event)
+            # Sorting sixteen bits or fewer takes a pass for each byte.
+            order = np.argsort(slice_.astype(narrowest(0, len(self._slice_ends))), kind="stable")
+            slice_ = slice_[order]
+            rows = rows_of.next(slice_)
+            values = {
+                "patient": patient,
+                "ordinal": event - self._first_event[patient],
+                "low": low,
+                "span": np.searchsorted(spans, span),
+                "world": world,
+                "context": context,
+                "tumor": tumor,
+            }
+            for name, value in values.items():
+                columns[name][rows] = value[order]
+            row_of_event[event[order]] = rows
+            has_end = ~np.ma.getmaskarray(end_low)[order]
+            there = ends_of.next(slice_[has_end])
+            ending["end_row"][there] = rows[has_end]
+            for name, value in (("end_low", end_low), ("end_high", end_high)):
+                ending[name][there] = np.ma.getdata(value)[order][has_end]
+        if seen != self._events:
+            raise ValueError(f"{self._events} events were counted and {seen} came")
+
+    # --- the database -----------------------------------------------------------------------------------------------
+
+    def _all(self, name: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self._database.execute(self._statements[name]).fetchall()
+        return found
+
+    def _batches(self, name: str) -> Iterable[list[Array]]:
+        """The columns of a statement, a batch at a time; one with nulls is a masked array."""
+        for batch in self._database.sql(self._statements[name]).to_arrow_reader(_BATCH):
+            yield [_numbers(column) for column in batch.columns]
+
+    def _register(self, name: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]], numbered: str) -> None:
+        """A temporary table of these rows with their numbers."""
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        table = {column: pa.array(cell, pa.string()) for column, cell in zip(columns, cells, strict=True)}
+        self._database.register("index_incoming", pa.table({**table, numbered: pa.array(range(len(rows)), pa.int32())}))
+        self._database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM index_incoming")
+        self._database.unregister("index_incoming")
+
+
+class _Places:
+    """Hands out, slice by slice, the next free places."""
+
+    def __init__(self, starts: Array) -> None:
+        self._free = starts.copy()
+
+    def next(self, slices: Array) -> Array:
+        """A place for each of these slice numbers, which are sorted."""
+        counts = np.bincount(slices, minlength=len(self._free))
+        before = np.cumsum(counts) - counts
+        places = (self._free - before)[slices] + np.arange(len(slices))
+        self._free += counts
+        return np.asarray(places)
+
+
+def _numbers(column: pa.Array) -> Array:
+    if not column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    mask = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    return np.ma.masked_array(column.fill_null(0).to_numpy(zero_copy_only=False), mask)
