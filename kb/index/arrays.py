@@ -135,5 +135,6 @@ class ArrayFile:
 
     def _damaged(self, what: str) -> DamagedIndex:
         return DamagedIndex(
-            f"The index {self._data} cannot be used: {what}. Hint: 'cohortium check KB --repair' makes it again from the tables."
+            f"The index {self._data} cannot be used: {what}. "
+            "Hint: 'cohortium check KB --repair' makes it again from the tables."
         )
