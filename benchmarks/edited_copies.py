@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cohortium.ingest.document import shared_reader
-from cohortium.ingest.journey.copies import Copies, Sentence, words_of
+from cohortium.ingest.journey.copies import Copies, long_sentences
 from cohortium.kb.model import Note
 
 
@@ -27,7 +27,7 @@ def sentences_of(path: Path) -> Iterator[tuple[str, str]]:
         read = reader.read(Note(row["patient_id"], row["doc_id"], row["text"]))
         for start, end in sorted({mention.sentence for mention in read.mentions}):
             text = row["text"][start:end]
-            if Sentence(words_of(text, 0, len(text))).is_long:
+            if long_sentences(text, [(0, len(text))]):
                 yield row["patient_id"], text
 
 

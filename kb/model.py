@@ -10,7 +10,7 @@ import datetime
 import enum
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -72,17 +72,41 @@ NO_TUMOR: Final = ""
 
 def content_id(*parts: object) -> str:
     """A 16-hex-digit identifier that depends on ``parts`` alone (BLAKE2b over their text, unambiguously joined)."""
-    pieces: list[bytes] = []
-    for part in parts:
-        text = str(part).encode("utf-8", "surrogatepass")
-        pieces += (len(text).to_bytes(8, "little"), text)
+    return _digest([_piece(str(part)) for part in parts])
+
+
+def _piece(text: str) -> bytes:
+    """A part of an id: its length, then its text."""
+    written = text.encode("utf-8", "surrogatepass")
+    return len(written).to_bytes(8, "little") + written
+
+
+def _digest(pieces: Iterable[bytes]) -> str:
     return hashlib.blake2b(b"".join(pieces), digest_size=8).hexdigest()
 
 
-@functools.lru_cache(maxsize=4096)
-def _written(part: Context | DayInterval | None) -> str:
-    """The text of what many events share: it is dear to write."""
-    return str(part)
+#: :func:`_piece` of what comes again and again: kinds, concepts, ids of one note and patient, places in a text.
+_common = functools.lru_cache(maxsize=16384)(_piece)
+
+
+@functools.lru_cache(maxsize=16384)
+def _number(number: int) -> bytes:
+    return _piece(str(number))
+
+
+def _of_attributes(attributes: Mapping[str, Value]) -> bytes:
+    return _piece(str(sorted(attributes.items()))) if attributes else _NO_ATTRIBUTES
+
+
+_NO_ATTRIBUTES: Final = _piece("[]")
+_OF_MENTION: Final = _piece("mention")
+_OF_EVENT: Final = _piece("event")
+
+
+@functools.lru_cache(maxsize=16384)
+def _written(part: Context | DayInterval | None) -> bytes:
+    """The piece of what many events share: it is dear to write."""
+    return _piece(str(part))
 
 
 class Polarity(enum.StrEnum):
@@ -134,10 +158,20 @@ class Context:
     temporality: Temporality = Temporality.CURRENT
     experiencer: Experiencer = Experiencer.PATIENT
     reason: str = "none"
+    #: Whether it is the patient's own present fact, current or historical: what a query admits by default. Kept, since
+    #: it is asked for many times of each fact.
+    really_happened: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.reason not in REASONS:
             raise ValueError(f"reason is {self.reason!r}; it is one of {', '.join(REASONS)}")
+        object.__setattr__(
+            self,
+            "really_happened",
+            self.experiencer is Experiencer.PATIENT
+            and self.polarity is Polarity.PRESENT
+            and self.temporality in (Temporality.CURRENT, Temporality.HISTORICAL),
+        )
 
     @property
     def assertion(self) -> str:
@@ -147,15 +181,6 @@ class Context:
         if self.polarity is not Polarity.PRESENT:
             return str(self.polarity)
         return "historical" if self.temporality is Temporality.HISTORICAL else "present"
-
-    @property
-    def really_happened(self) -> bool:
-        """True for the patient's own present facts, current or historical: what a query admits by default."""
-        return (
-            self.experiencer is Experiencer.PATIENT
-            and self.polarity is Polarity.PRESENT
-            and self.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
-        )
 
 
 class World(enum.IntEnum):
@@ -258,8 +283,16 @@ class Mention:
     @functools.cached_property
     def mention_id(self) -> str:
         """Content id: note, span, kind, concept and attributes."""
-        return content_id(
-            "mention", self.note_id, self.start, self.end, self.kind, self.concept, sorted(self.attributes.items())
+        return _digest(
+            (
+                _OF_MENTION,
+                _common(self.note_id),
+                _number(self.start),
+                _number(self.end),
+                _common(self.kind),
+                _common(self.concept),
+                _of_attributes(self.attributes),
+            )
         )
 
     @property
@@ -320,18 +353,20 @@ class Event:
     @functools.cached_property
     def event_id(self) -> str:
         """Content id over everything that a query can see and the evidence."""
-        return content_id(
-            "event",
-            self.patient_id,
-            self.kind,
-            self.concept,
-            _written(self.day),
-            _written(self.end),
-            sorted(self.attributes.items()),
-            _written(self.context),
-            int(self.world),
-            self.tumor,
-            self.evidence,
+        return _digest(
+            (
+                _OF_EVENT,
+                _common(self.patient_id),
+                _common(self.kind),
+                _common(self.concept),
+                _written(self.day),
+                _written(self.end),
+                _of_attributes(self.attributes),
+                _written(self.context),
+                _number(int(self.world)),
+                _common(self.tumor),
+                _piece(str(self.evidence)),
+            )
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import json.encoder
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,6 +31,7 @@ from .model import (
     World,
 )
 
+_quoted: Final = json.encoder.encode_basestring
 CURRENT: Final = "current"
 SUPERSEDED: Final = "superseded"
 
@@ -273,7 +276,8 @@ def note_row(patient: str, ordinal: int, note: Note, status: str, superseded_by:
 
 
 def _context_cells(context: Context) -> tuple[str, str, str, str]:
-    return context.polarity.value, context.temporality.value, context.experiencer.value, context.reason
+    # The members themselves are texts; the property ``value`` is dear to ask.
+    return context.polarity, context.temporality, context.experiencer, context.reason
 
 
 def _value_cells(value: Value) -> tuple[str | None, float | None, str]:
@@ -294,7 +298,7 @@ def _mention_row(patient: str, ordinal: int, mention: Mention) -> tuple[Any, ...
         mention.kind,
         mention.label,
         mention.concept,
-        json.dumps(dict(mention.attributes), ensure_ascii=False),
+        _json_of(mention.attributes),
         *_context_cells(mention.context),
         mention.day.low,
         mention.day.high,
@@ -304,6 +308,21 @@ def _mention_row(patient: str, ordinal: int, mention: Mention) -> tuple[Any, ...
         [{"span_start": cue.start, "span_end": cue.end, "rule": cue.rule} for cue in mention.cues],
         mention.confidence,
     )
+
+
+def _json_of(attributes: Mapping[str, Value]) -> str:
+    """As ``json.dumps`` writes it, which makes an encoder anew for each object."""
+    if not attributes:
+        return "{}"
+    cells = []
+    for name, value in attributes.items():
+        if type(value) is str:
+            cells.append(f"{_quoted(name)}: {_quoted(value)}")
+        elif (type(value) is float and math.isfinite(value)) or type(value) is int:
+            cells.append(f"{_quoted(name)}: {value!r}")
+        else:
+            return json.dumps(dict(attributes), ensure_ascii=False)
+    return "{" + ", ".join(cells) + "}"
 
 
 def _event_row(patient: str, ordinal: int, event: Event) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ from .bench import Workbench, is_dated, is_own
 from .births import join_births
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
-from .courses import tell_courses
+from .courses import TIMED, tell_courses
 from .facts import SEQUENCES, Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
@@ -187,6 +187,8 @@ def _returned_at_home(fact: Fact, organs: set[str], concepts: ConceptTable) -> b
 
 def doubt_shared(bench: Workbench) -> None:
     """What only minutes of several patients tell may be another's: it is uncertain unless another note says it."""
+    if all(read.document_class != SHARED for read in bench.notes):
+        return
     own = {
         (fact.kind, concept)
         for fact in bench.facts
@@ -307,7 +309,8 @@ def fold_by(bench: Workbench, key: Callable[[Fact], object]) -> None:
     for facts in groups.values():
         event = _event(bench.patient_id, facts)
         bench.events.append(event)
-        bench.event_of.update((id(fact), event) for fact in facts)
+        for fact in facts:
+            bench.event_of[id(fact)] = event
 
 
 def _fold_key(fact: Fact) -> tuple[object, ...]:
@@ -317,7 +320,7 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
         if context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL)
         else Temporality.CURRENT
     )
-    telling = tuple((name, fact.attributes.get(name)) for name in _TELLING.get(fact.kind, ()))
+    telling = tuple(map(fact.attributes.get, _TELLING.get(fact.kind, ())))
     day: object = (fact.day.low, fact.day.high) if fact.kind in SEQUENCES else None
     return (
         fact.kind,
@@ -335,6 +338,8 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
 
 def _event(patient_id: str, facts: list[Fact]) -> Event:
     first = facts[0]
+    if len(facts) == 1:
+        return _only_event(patient_id, first)
     # What one note leaves open another may settle.
     world = max(world_of(fact.context) if fact.world is None else fact.world for fact in facts)
     attributes: dict[str, Value] = {}
@@ -351,7 +356,7 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
     end = max(ends, key=lambda day: (day.high, day.low)) if ends else None
     if end is not None and end.high < day.low:
         end = None
-    if end is None and first.kind in ("medication", "regimen", "radiation"):
+    if end is None and first.kind in TIMED:
         last = max(fact.day.high for fact in facts)
         end = DayInterval(last, last) if last > day.high else None
     historical = all(fact.context.temporality is Temporality.HISTORICAL for fact in facts)
@@ -371,8 +376,42 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         min(fact.tumor_rule for fact in facts),
         evidence,
         max(1, len({fact.note for fact in facts if not fact.copied})),
-        tuple(dict.fromkeys(cue.rule for fact in facts for cue in fact.mention.cues if cue.rule.startswith("date:"))),
+        _anchors(facts),
         max(fact.mention.confidence for fact in facts),
+    )
+
+
+def _only_event(patient_id: str, fact: Fact) -> Event:
+    """The event of one fact alone, as most are: what :func:`_event` gives for it."""
+    day = fact.day if fact.day.low > EARLIEST_DAY else DayInterval(EARLIEST_DAY, fact.day.high)
+    end = fact.end
+    if end is not None and end.high < day.low:
+        end = None
+    if end is None and fact.kind in TIMED and fact.day.high > day.high:
+        end = DayInterval(fact.day.high, fact.day.high)
+    mention = fact.mention
+    return Event(
+        patient_id,
+        fact.kind,
+        fact.concept,
+        day,
+        end,
+        dict(fact.attributes),
+        fact.context,
+        world_of(fact.context) if fact.world is None else fact.world,
+        fact.tumor,
+        fact.tumor_rule,
+        tuple(dict.fromkeys(fact.mentions)),
+        1,
+        _anchors((fact,)),
+        mention.confidence,
+    )
+
+
+def _anchors(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The readings that gave the dates, each once."""
+    return tuple(
+        dict.fromkeys([cue.rule for fact in facts for cue in fact.mention.cues if cue.rule.startswith("date:")])
     )
 
 

@@ -122,9 +122,12 @@ def supersede(bench: Workbench) -> None:
     for fact in bench.facts:
         if fact.kind == "biomarker" and not fact.rejected:
             results[fact.concept, sign_of(bench.concepts, fact)].append(fact)
+    is_corrected: dict[tuple[str, tuple[int, int]], bool] = {}
     for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
-        start, end = result.mention.sentence
-        if not corrected.search(texts[result.mention.note_id], start, end):
+        place = (result.mention.note_id, result.mention.sentence)
+        if place not in is_corrected:
+            is_corrected[place] = bool(corrected.search(texts[place[0]], *place[1]))
+        if not is_corrected[place]:
             continue
         sign = sign_of(bench.concepts, result)
         rejected = [
@@ -156,10 +159,15 @@ def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
     preliminary = statement("preliminary")
     first: list[Fact] = []
     final: list[Fact] = []
+    is_first: dict[tuple[str, tuple[int, int]], bool] = {}
     for fact in bench.facts:
         if fact.kind in ("biomarker", "variant") and fact.context.really_happened and not fact.rejected:
-            is_first = preliminary.search(texts[fact.mention.note_id], *fact.mention.sentence)
-            (first if is_first else final).append(fact)
+            place = (fact.mention.note_id, fact.mention.sentence)
+            if place not in is_first:
+                is_first[place] = bool(preliminary.search(texts[place[0]], *place[1]))
+            (first if is_first[place] else final).append(fact)
+    if not first:
+        return
     # Of each marker or gene the earliest final result of each sign: the others say no more.
     settled: dict[tuple[str, int], Fact] = {}
     said: dict[tuple[object, ...], list[Fact]] = defaultdict(list)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,7 +30,21 @@ Statement = tuple[object, ...]
 
 def words_of(text: str, start: int, end: int) -> tuple[str, ...]:
     """The words of a part of a text, in small letters."""
-    return tuple(word.lower() for word in _WORD.findall(text, start, end))
+    said = text[start:end]
+    if said.isascii():
+        return tuple(_WORD.findall(said.lower()))
+    # Elsewhere small letters may be of another length, and no letters at all.
+    return tuple([word.lower() for word in _WORD.findall(said)])
+
+
+def long_sentences(text: str, spans: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, ...]]:
+    """Those of the sentences that are long enough for a copy, with their words."""
+    found = {}
+    for span in spans:
+        words = words_of(text, *span)
+        if sum(map(len, words)) + len(words) > _COPIED_LENGTH:
+            found[span] = words
+    return found
 
 
 @dataclass(slots=True)
@@ -39,11 +53,6 @@ class Sentence:
 
     words: tuple[str, ...]
     statements: set[Statement] = field(default_factory=set)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is long enough for a copy."""
-        return sum(map(len, self.words)) + len(self.words) > _COPIED_LENGTH
 
 
 class Copies:
@@ -61,12 +70,19 @@ class Copies:
 
         ``statements``: of each sentence of the note that makes any, by its span in ``text``.
         """
+        return self.copied_of(long_sentences(text, statements), statements)
+
+    def copied_of(
+        self,
+        sentences: Mapping[tuple[int, int], tuple[str, ...]],
+        statements: Mapping[tuple[int, int], Sequence[Statement]],
+    ) -> set[tuple[int, int, Statement]]:
+        """As :meth:`copied`, of the long ``sentences`` of a note, with their words."""
         copied: set[tuple[int, int, Statement]] = set()
         long_ones = []
-        for (start, end), said in statements.items():
-            sentence = Sentence(words_of(text, start, end), set(said))
-            if not sentence.is_long:
-                continue
+        for (start, end), words in sentences.items():
+            said = statements[start, end]
+            sentence = Sentence(words, set(said))
             long_ones.append(sentence)
             if sentence.words in self._verbatim:
                 copied.update((start, end, one) for one in said)
@@ -78,12 +94,13 @@ class Copies:
 
     def _earlier(self, sentence: Sentence) -> Sentence | None:
         """The earlier sentence that this one is an edited copy of: of those alike, the one that shares most runs."""
-        shared: Counter[int] = Counter()
-        found: dict[int, Sentence] = {}
-        for run in dict.fromkeys(_runs(sentence.words)):
-            for earlier in self._by_run.get(run, ()):
-                shared[id(earlier)] += 1
-                found[id(earlier)] = earlier
+        known = self._by_run
+        runs = [run for run in dict.fromkeys(_runs(sentence.words)) if run in known]
+        met = [earlier for run in runs for earlier in known[run]]
+        if not met:
+            return None
+        shared = Counter(map(id, met))
+        found = {id(earlier): earlier for earlier in met}
         # Equal counts keep the order in which they were met: that of the text and of the notes.
         return next(
             (found[one] for one, _ in shared.most_common(_KEPT) if _alike(found[one].words, sentence.words)), None
@@ -100,7 +117,7 @@ class Copies:
 
 
 def _runs(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    return (words[at : at + _RUN] for at in range(len(words) - _RUN + 1))
+    return zip(*(words[at:] for at in range(_RUN)), strict=False)
 
 
 def _alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ from ...kb.model import Context, DayInterval, Mention, Value, World
 from ..document import ReadNote
 from ..statements import statement
 from ..variants import complete
-from .copies import Copies, Statement
+from .copies import Copies, Statement, long_sentences
 
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
@@ -61,22 +61,31 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
     copies = Copies()
     facts: list[Fact] = []
     for position, note in enumerate(notes):
-        statements = [statement_of(mention) for mention in note.mentions]
-        said: dict[tuple[int, int], list[Statement]] = defaultdict(list)
-        for mention, stated in zip(note.mentions, statements, strict=True):
+        said: dict[tuple[int, int], list[Mention]] = defaultdict(list)
+        for mention in note.mentions:
             if not mention.unlinked:
-                said[mention.sentence].append(stated)
-        of_earlier = copies.copied(note.note.text, said)
-        for mention, stated in zip(note.mentions, statements, strict=True):
+                said[mention.sentence].append(mention)
+        # What only short sentences state is no copy: nobody asks for it.
+        long_ones = long_sentences(note.note.text, said)
+        stated = {id(mention): statement_of(mention) for span in long_ones for mention in said[span]}
+        of_earlier = copies.copied_of(
+            long_ones, {span: [stated[id(mention)] for mention in said[span]] for span in long_ones}
+        )
+        for mention in note.mentions:
             if mention.kind == "birth":
                 continue  # It belongs to no tumor and has no course: see births.py.
             if mention.unlinked:
                 continue  # What it is nobody knows: it states no fact.
-            copied = (*mention.sentence, stated) in of_earlier
+            copied = (
+                bool(of_earlier)
+                and mention.sentence in long_ones
+                and (*mention.sentence, stated[id(mention)]) in of_earlier
+            )
             for concept, attributes in _readings(mention, concepts):
-                if note.document_class == "abstraction" or mention.kind == "trial":
+                told_of_event = note.document_class == "abstraction" or mention.kind == "trial"
+                if told_of_event and "status" in mention.attributes:
                     # What a note's wording says of one mention, an abstraction says of the event.
-                    attributes |= {name: mention.attributes[name] for name in ("status",) if name in mention.attributes}
+                    attributes["status"] = mention.attributes["status"]
                 of_genetics = mention.kind == "variant" and note.document_class == "genetics"
                 if of_genetics and _is_inherited(attributes) and not _of_tumor_sample(note.note.text, mention.start):
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
@@ -114,7 +123,7 @@ def statement_of(mention: Mention) -> Statement:
 
 def has_date(mention: Mention) -> bool:
     """Whether a date stands beside it."""
-    return any(cue.rule.startswith("date:") for cue in mention.cues)
+    return bool(mention.cues) and any(cue.rule.startswith("date:") for cue in mention.cues)
 
 
 def _is_inherited(attributes: Mapping[str, Value]) -> bool:

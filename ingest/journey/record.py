@@ -71,10 +71,15 @@ class Record:
         self.bench = bench
         self.concepts = bench.concepts
         self.words = _words(bench.concepts)
+        self._standing: list[Fact] = []
+        self._decided = -1
 
     def standing(self, *kinds: str) -> list[Fact]:
         """The patient's own facts of these kinds that happened and that nothing has gone against yet."""
-        return [fact for fact in standing(self.bench) if fact.kind in kinds]
+        if len(self.bench.decisions) != self._decided:
+            # A decision takes facts away, and nothing else does.
+            self._standing, self._decided = list(standing(self.bench)), len(self.bench.decisions)
+        return [fact for fact in self._standing if fact.kind in kinds]
 
     @cached_property
     def of_note(self) -> dict[int, list[Fact]]:

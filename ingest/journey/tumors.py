@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -163,33 +163,37 @@ class TumorMap:
         self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None = None, around: str = ""
     ) -> None:
         """Hang a finding of a note on a tumor by the first rule that applies (see ``docs/reading.md``)."""
-        is_report = fact.document_class in ("pathology", "molecular")
-        self.hang(
-            fact,
-            (
-                (1, lambda: self._by_sentence(fact, sentence_tumors)),
-                (1, lambda: self.by_side(str(fact.attributes.get("laterality", "")))),
-                # A report is about its specimen, whatever other tumors its history tells of; other notes name theirs.
-                (2, lambda: self._by_specimen(fact.topic, document) if is_report else ""),
-                (2, lambda: document.at(fact.mention.start) if document else ""),
-                (2, lambda: self.by_organ(fact.topic, "")),
-                (3, self.only),
-                (4, lambda: self.by_specificity(fact)),
-                (2, lambda: around),
-            ),
-        )
+        self._hang(fact, self._candidates(fact, sentence_tumors, document, around))
 
-    @staticmethod
-    def hang(fact: Fact, candidates: Iterable[tuple[int, Callable[[], str]]]) -> None:
+    def _candidates(
+        self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None, around: str
+    ) -> Iterator[tuple[int, str]]:
+        yield 1, self._by_sentence(fact, sentence_tumors)
+        yield 1, self.by_side(str(fact.attributes.get("laterality", "")))
+        # A report is about its specimen, whatever other tumors its history tells of; other notes name theirs.
+        if fact.document_class in ("pathology", "molecular"):
+            yield 2, self._by_specimen(fact.topic, document)
+        if document:
+            yield 2, document.at(fact.mention.start)
+        yield 2, self.by_organ(fact.topic, "")
+        yield 3, self.only()
+        yield 4, self.by_specificity(fact)
+        yield 2, around
+
+    @classmethod
+    def hang(cls, fact: Fact, candidates: Iterable[tuple[int, Callable[[], str]]]) -> None:
         """Hang a finding on the first tumor that one of the candidates names, with the number of its rule.
 
         What is of the patient as a whole, and a germline finding, is of all tumors; what no rule places, of none.
         """
+        cls._hang(fact, ((rule, candidate()) for rule, candidate in candidates))
+
+    @staticmethod
+    def _hang(fact: Fact, candidates: Iterable[tuple[int, str]]) -> None:
         if fact.kind in _OF_PATIENT or fact.attributes.get("origin") == "germline":
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
             return
-        for rule, candidate in candidates:
-            found = candidate()
+        for rule, found in candidates:
             if found:
                 fact.tumor, fact.tumor_rule = found, rule
                 return
