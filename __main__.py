@@ -20,6 +20,7 @@ from .eval.commands import COMMANDS as EVAL_COMMANDS
 from .eval.training.command import COMMANDS as TRAIN_COMMANDS
 from .eval.verify.command import COMMANDS as PROOF_COMMANDS
 from .ingest.commands import COMMANDS as INGEST_COMMANDS
+from .kb.check.command import COMMANDS as CARE_COMMANDS
 from .kb.errors import CohortiumError
 from .kb.exchange.commands import COMMANDS as EXCHANGE_COMMANDS
 from .kb.ontology_commands import COMMANDS as ONTOLOGY_COMMANDS
@@ -29,7 +30,6 @@ INTERRUPTED = 130
 
 #: Commands that are planned, with the part of the project that brings each.
 LATER = {
-    "check": "the care of knowledge bases",
     "diff": "the comparison of two knowledge bases",
 }
 
@@ -103,7 +103,7 @@ def _add_later(group: typer.Typer, name: str, part: str) -> None:
     )(later)
 
 
-for _name, _command in (*INGEST_COMMANDS, *ENGINE_COMMANDS, *PROOF_COMMANDS, *EXCHANGE_COMMANDS):
+for _name, _command in (*INGEST_COMMANDS, *ENGINE_COMMANDS, *PROOF_COMMANDS, *EXCHANGE_COMMANDS, *CARE_COMMANDS):
     app.command(_name)(_command)
 
 _eval = typer.Typer(help="Score answers against labels.", no_args_is_help=True)

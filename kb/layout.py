@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from .errors import DamagedIndex, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
+from .model import content_id
 
 #: Raised whenever ``schema.sql`` or the meaning of a column changes.
 SCHEMA_VERSION: Final = 2
@@ -28,6 +29,8 @@ _LOCK: Final = "writer.lock"
 _MANIFEST: Final = "manifest.json"
 #: The entry of ``manifest.json`` (not of the table ``manifest``) that tells the sizes of a generation's files.
 _FILES: Final = "files"
+#: What a manifest may tell that is not part of what it holds.
+_ASIDE: Final = frozenset({_FILES, "index"})
 #: A reader looks so often for the current generation: two writes must end during each look to make it look again.
 _LOOKS: Final = 50
 
@@ -77,6 +80,7 @@ class Layout:
         DamagedKb or DamagedIndex."""
         current = self._some_current()
         self.check_schema(current)
+        self.check_files(current)
         return current
 
     def _some_current(self) -> str:
@@ -90,16 +94,19 @@ class Layout:
             )
         return current
 
-    def follow(self, open_generation: Callable[[str], Opened]) -> Opened:
+    def follow(self, open_generation: Callable[[str], Opened], *, whole: bool = True) -> Opened:
         """What ``open_generation`` makes of the current generation, whatever a writer does meanwhile.
 
         Between reading the pointer and opening what it names, two writes may end and the generation be gone: then the
-        pointer names another, which is tried. Errors as :meth:`require_current`, for what stays so.
+        pointer names another, which is tried. Errors as :meth:`require_current`, for what stays so; unless ``whole`` is
+        asked for, files are not looked at.
         """
         for _ in range(_LOOKS):
             current = self._some_current()
             try:
                 self.check_schema(current)
+                if whole:
+                    self.check_files(current)
                 return open_generation(current)
             except (FileNotFoundError, DamagedKb) as error:
                 if self.current() != current:
@@ -125,19 +132,16 @@ class Layout:
         return told
 
     def check_schema(self, generation: str) -> None:
-        """SchemaVersionError unless the generation was written under this schema version, DamagedKb or DamagedIndex if
-        one of its files is missing or cut short."""
-        told = self.manifest_file(generation)
-        found = told.get("schema_version", "unknown")
+        """SchemaVersionError unless the generation was written under this schema version."""
+        found = self.manifest_file(generation).get("schema_version", "unknown")
         if found != SCHEMA_VERSION:
             raise self.wrong_schema(found)
-        self.check_files(generation, told)
 
-    def check_files(self, generation: str, told: Mapping[str, Any]) -> None:
+    def check_files(self, generation: str) -> None:
         """FileNotFoundError without a database, DamagedKb with one cut short, DamagedIndex when a file of the index is
-        missing or of another size than ``told`` (what ``manifest.json`` tells)."""
+        missing or of another size than ``manifest.json`` tells."""
         folder = self.generation(generation)
-        sizes: dict[str, int] = told.get(_FILES, {})
+        sizes: dict[str, int] = self.manifest_file(generation).get(_FILES, {})
         if (folder / DATABASE).stat().st_size < sizes.get(DATABASE, 0):
             raise self.damaged(f"{DATABASE} is cut short")
         for name, size in sizes.items():
@@ -292,6 +296,7 @@ class Layout:
     def _is_whole(self, generation: str) -> bool:
         try:
             self.check_schema(generation)
+            self.check_files(generation)
         except (OSError, DamagedKb, SchemaVersionError):
             return False
         return True
@@ -303,6 +308,11 @@ class Layout:
         _sync(temporary)
         temporary.replace(self.path / name)
         _sync(self.path)
+
+
+def generation_id(manifest: Mapping[str, Any]) -> str:
+    """The id of a generation, which derives from what it holds: not from how large or how fast its files were made."""
+    return content_id("generation", canonical_json({name: manifest[name] for name in manifest if name not in _ASIDE}))
 
 
 def canonical_json(value: object) -> str:

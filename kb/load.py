@@ -22,8 +22,8 @@ import pyarrow as pa
 from .concepts import ConceptTable
 from .errors import NotWritable, UnknownPatient
 from .index.build import build_index
-from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json
-from .model import Journey, content_id
+from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
+from .model import Journey
 from .ontology_tables import ontology_tables
 from .postings import closed_postings, exact_postings, posting_table
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
@@ -211,7 +211,7 @@ class GenerationWriter:
             build_index(database, folder, self._concepts)
         # Not left to DETACH: not every version of the database tells when this fails.
         database.execute("CHECKPOINT built")
-        generation = content_id("generation", canonical_json(manifest))
+        generation = generation_id(manifest)
         with self._timed("publish"):
             database.execute("DETACH built")
             self._layout.publish(generation, manifest)

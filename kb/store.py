@@ -107,6 +107,7 @@ class KnowledgeBase:
         generation = named_generation(layout, wanted)
         try:
             layout.check_schema(generation)
+            layout.check_files(generation)
             return cls._opened(layout, generation)
         except FileNotFoundError as error:
             raise layout.damaged(f"generation {generation} is gone") from error
