@@ -1,4 +1,4 @@
--- What the event index is made of, in the order of event numbers. Tables whose names begin with index_ are temporary.
+-- What the event index is made of. Tables whose names begin with index_ are temporary.
 
 -- name: concepts_of_kinds
 SELECT kind, concept, count(*) AS events, count(end_low) AS ends FROM built.event GROUP BY ALL;
@@ -25,7 +25,8 @@ SELECT patient, tumor, world, row_number() OVER (PARTITION BY patient ORDER BY t
 FROM (
     SELECT patient, tumor, max(world) AS world FROM built.event
     WHERE tumor NOT IN ('', '*') AND world > 0 GROUP BY patient, tumor
-);
+)
+ORDER BY patient, ordinal;
 
 -- name: tumor_bounds
 SELECT count(*), coalesce(max(ordinal), 0) FROM index_tumor;
@@ -33,6 +34,7 @@ SELECT count(*), coalesce(max(ordinal), 0) FROM index_tumor;
 -- name: tumors
 SELECT patient, world FROM index_tumor ORDER BY patient, ordinal;
 
+-- Of some patients, whose numbers and whose events' numbers lie between these: rows are stored in this order.
 -- name: events
 SELECT e.event AS event, e.patient AS patient, s.slice AS slice, e.low AS low, e.high - e.low AS span,
     e.world AS world, c.context AS context,
@@ -42,7 +44,9 @@ FROM built.event AS e
 JOIN index_slice AS s ON s.kind = e.kind AND s.concept = e.concept
 JOIN index_context AS c ON c.polarity = e.polarity AND c.temporality = e.temporality
     AND c.experiencer = e.experiencer AND c.reason = e.reason
-LEFT JOIN index_tumor AS t ON t.patient = e.patient AND t.tumor = e.tumor;
+LEFT JOIN index_tumor AS t ON t.patient = e.patient AND t.tumor = e.tumor AND t.patient BETWEEN $1 AND $2
+WHERE e.event BETWEEN $3 AND $4
+ORDER BY e.event;
 
 -- name: make_values
 CREATE OR REPLACE TEMP TABLE index_value AS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -29,8 +29,8 @@ def build_index(database: duckdb.DuckDBPyConnection, folder: Path, concepts: Con
     """Write the index into the empty ``folder`` and tell its bytes, rows and seconds.
 
     ``database`` reads the finished tables under the schema name ``built``; its temporary tables that begin with
-    ``index_`` are replaced. The database sorts nothing: events come in the order of their numbers, and each goes to
-    the next free row of its kind and concept.
+    ``index_`` are replaced. Events come in the order of their numbers, and each goes to the next free row of its kind
+    and concept: the database sorts no more than the events of some patients at a time.
     """
     started = time.perf_counter()
     writer = ArrayWriter(folder, EVENTS)
@@ -154,7 +154,7 @@ class _Building:
     def _place(self, columns: dict[str, Array], row_of_event: Array, spans: Array, ending: dict[str, Array]) -> None:
         rows_of, ends_of = _Places(self._slice_starts[:-1]), _Places(np.cumsum(self._slice_ends) - self._slice_ends)
         seen = 0
-        for batch in self._batches("events"):
+        for batch in self._events_of_patients():
             event, patient, slice_, low, span, world, context, tumor, end_low, end_high = batch
             if not np.array_equal(event, np.arange(seen, seen + len(event))):
                 raise ValueError("the events of a generation must be numbered from 0 and come in that order")
@@ -183,15 +183,25 @@ class _Building:
         if seen != self._events:
             raise ValueError(f"{self._events} events were counted and {seen} came")
 
+    def _events_of_patients(self) -> Iterator[list[Array]]:
+        """The events in the order of their numbers, those of some patients at a time: only these are sorted."""
+        patient = 0
+        while patient < self._patients:
+            first = int(self._first_event[patient])
+            until = int(np.searchsorted(self._first_event, first + _BATCH, side="right")) - 1
+            until = min(max(until, patient + 1), self._patients)
+            yield from self._batches("events", [patient, until - 1, first, int(self._first_event[until]) - 1])
+            patient = until
+
     # --- the database -----------------------------------------------------------------------------------------------
 
     def _all(self, name: str) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._database.execute(self._statements[name]).fetchall()
         return found
 
-    def _batches(self, name: str) -> Iterable[list[Array]]:
+    def _batches(self, name: str, parameters: Sequence[int] = ()) -> Iterator[list[Array]]:
         """The columns of a statement, a batch at a time; one with nulls is a masked array."""
-        for batch in self._database.sql(self._statements[name]).to_arrow_reader(_BATCH):
+        for batch in self._database.sql(self._statements[name], params=list(parameters)).to_arrow_reader(_BATCH):
             yield [_numbers(column) for column in batch.columns]
 
     def _register(self, name: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]], numbered: str) -> None:

@@ -13,7 +13,7 @@ from pyroaring import BitMap
 
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import DamagedIndex
-from cohortium.kb.index import columns
+from cohortium.kb.index import build, columns
 from cohortium.kb.index.arrays import ArrayFile
 from cohortium.kb.index.build import build_index
 from cohortium.kb.index.concept_order import preorder, ranks
@@ -136,18 +136,12 @@ def test_what_lies_below_a_concept_stands_together(concepts: ConceptTable) -> No
 
 def test_the_index_is_the_same_when_it_is_built_again(kb: KnowledgeBase, tmp_path: Path) -> None:
     """From the stored tables alone, byte for byte; nothing else is left in its folder."""
-    folder = tmp_path / "again"
-    folder.mkdir()
-    database = duckdb.connect()
-    database.execute(f"ATTACH '{kb.database}' AS built (READ_ONLY)")
-    told = build_index(database, folder, kb.concepts)
-    database.close()
+    folder = rebuilt(kb, tmp_path)
     stored = kb.database.parent / "index"
     assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in stored.iterdir())
     for path in folder.iterdir():
         assert path.read_bytes() == (stored / path.name).read_bytes()
         assert (stored / path.name).stat().st_mode & 0o777 == 0o600
-    assert sum(told["bytes"].values()) == sum(path.stat().st_size for path in folder.iterdir())
 
 
 @pytest.mark.parametrize("damage", ["gone", "short", "version", "no array", "outside"])
@@ -169,3 +163,23 @@ def test_a_damaged_index_is_an_error(kb: KnowledgeBase, damage: str) -> None:
         (folder / "events.json").write_text(json.dumps(directory))
     with pytest.raises(DamagedIndex, match=r"index.*Hint"):
         ArrayFile(folder, "events").array("patient")
+
+
+def test_a_build_in_small_batches_gives_the_same(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many events are handed over at a time, also fewer than a patient has."""
+    monkeypatch.setattr(build, "_BATCH", 3)
+    again = rebuilt(kb, tmp_path)
+    assert (again / "events.bin").read_bytes() == (kb.database.parent / "index" / "events.bin").read_bytes()
+
+
+def rebuilt(kb: KnowledgeBase, tmp_path: Path) -> Path:
+    """The folder of an index that is made anew from the tables."""
+    folder = tmp_path / "again"
+    folder.mkdir()
+    with duckdb.connect() as database:
+        database.execute(f"ATTACH '{kb.database}' AS built (READ_ONLY)")
+        told = build_index(database, folder, kb.concepts)
+    assert sum(told["bytes"].values()) == sum(path.stat().st_size for path in folder.iterdir())
+    return folder
