@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from . import __version__
 from .engine.commands import COMMANDS as ENGINE_COMMANDS
+from .engine.difference.command import COMMANDS as DIFFERENCE_COMMANDS
 from .eval.benchmark.command import COMMANDS as BENCH_COMMANDS
 from .eval.commands import COMMANDS as EVAL_COMMANDS
 from .eval.training.command import COMMANDS as TRAIN_COMMANDS
@@ -29,9 +30,7 @@ from .kb.terminal import NotYet, accept_any_letter, print_error
 INTERRUPTED = 130
 
 #: Commands that are planned, with the part of the project that brings each.
-LATER = {
-    "diff": "the comparison of two knowledge bases",
-}
+LATER: dict[str, str] = {}
 
 
 BENCH_LATER = {
@@ -103,7 +102,14 @@ def _add_later(group: typer.Typer, name: str, part: str) -> None:
     )(later)
 
 
-for _name, _command in (*INGEST_COMMANDS, *ENGINE_COMMANDS, *PROOF_COMMANDS, *EXCHANGE_COMMANDS, *CARE_COMMANDS):
+for _name, _command in (
+    *INGEST_COMMANDS,
+    *ENGINE_COMMANDS,
+    *DIFFERENCE_COMMANDS,
+    *PROOF_COMMANDS,
+    *EXCHANGE_COMMANDS,
+    *CARE_COMMANDS,
+):
     app.command(_name)(_command)
 
 _eval = typer.Typer(help="Score answers against labels.", no_args_is_help=True)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ..kb.concepts import ConceptTable
+from ..kb.model import World
 from ..kb.scales import Scales
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
+from ..query_lang.errors import QueryError
 from ..query_lang.keywords import KEYWORDS
 from ..query_lang.library import read_definitions
 from ..query_lang.parameters import Parameters
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from .asking import Answer
+    from .difference.changes import Difference
 
 
 def open(path: str | os.PathLike[str]) -> OpenKb:
@@ -117,6 +120,30 @@ class OpenKb:
         or resolved.
         """
         return self.find(query, parameters, definitions, cohorts).findings()
+
+    def diff(
+        self,
+        old: OpenKb,
+        query: str | nodes.Query,
+        parameters: Parameters | None = None,
+        definitions: Iterable[str | os.PathLike[str]] = (),
+        *,
+        world: World = World.BELIEVED,
+    ) -> Difference:
+        """Who joins and who leaves the answer to a query between ``old`` and this knowledge base, and why.
+
+        The query is read under the ontology of each. ``world``: of which answer joiners and leavers are listed. Both
+        must stay open while the difference is looked at. QueryError if the query cannot be read, in either.
+        """
+        from .difference.changes import Difference
+
+        definitions = tuple(definitions)
+        new = self.find(query, parameters, definitions)
+        try:
+            before = old.find(query, parameters, definitions)
+        except QueryError as error:
+            raise QueryError(f"as {old.path} (generation {old.generation}) knows it: {error}") from error
+        return Difference(before, new, world)
 
     def find_circe(self, source: str | os.PathLike[str] | Mapping[str, Any], *, lossy: bool = False) -> Cohort:
         """The cohort of an OHDSI cohort definition (Circe JSON: a path, its text or what it holds).

@@ -68,6 +68,11 @@ class Cohort:
     def __repr__(self) -> str:
         return f"<Cohort of {len(self)} patients ({self.world.name.lower()}): {_shortened(self.resolved)}>"
 
+    @property
+    def kb(self) -> KnowledgeBase:
+        """The open generation that the patients are of."""
+        return self._kb
+
     # --- the set ----------------------------------------------------------------------------------------------------
 
     @cached_property

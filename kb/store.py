@@ -365,14 +365,28 @@ class KnowledgeBase:
             return query, parameters
         return f"{query} AND patient = $2", [*parameters, self.number(patient_id)]
 
-    def note_table(self) -> pa.Table:
-        """All versions of all notes: patient_id, doc_id, note_id, sha256, status, superseded_by. No text."""
+    def note_table(self, patient_ids: Sequence[str] | None = None) -> pa.Table:
+        """All versions of all notes: patient_id, doc_id, note_id, sha256, status, superseded_by. No text.
+
+        Of these patients alone if any are named; those that are not there are left out.
+        """
+        named = patient_ids is not None
         return self._selected(
             "SELECT patient_id, doc_id, note_id, sha256, status, superseded_by FROM note JOIN patient USING (patient)",
-            [],
+            ["patient_id IN (SELECT patient_id FROM wanted_patients)"] if named else [],
             "patient, status, ordinal, note_id",
-            {},
+            {"wanted_patients": pa.table({"patient_id": pa.array(patient_ids, pa.string())})} if named else {},
         )
+
+    def digests(self, patient_ids: Sequence[str]) -> dict[str, str]:
+        """For each of these patients who is there, a digest of all their rows: equal digests, equal rows."""
+        table = self._selected(
+            "SELECT patient_id, digest FROM patient",
+            ["patient_id IN (SELECT patient_id FROM wanted_patients)"],
+            "patient",
+            {"wanted_patients": pa.table({"patient_id": pa.array(patient_ids, pa.string())})},
+        )
+        return dict(zip(table["patient_id"].to_pylist(), table["digest"].to_pylist(), strict=True))
 
     def quarantine(self) -> pa.Table:
         """Records that could not be read: source, place, patient_id, doc_id, reason, raw."""
