@@ -14,11 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import NotWritable, UsageError
-from ..layout import DATABASE, Layout, canonical_json
+from ..index.build import build_index
+from ..layout import DATABASE, INDEX, Layout, canonical_json
 from ..load import DISK_ERRORS, content_digest
 from ..model import content_id
+from ..ontology_tables import concepts_from
 from ..progress import Bar, bar
 from ..statements import script
+from ..writer_memory import writer_memory
 from .card import Card, TableFile, damaged, file_name, read_card
 
 _BATCH_ROWS: Final = 50_000
@@ -51,11 +54,16 @@ def restore_tables(
         try:
             with duckdb.connect(str(layout.building / "restoring.duckdb")) as database:
                 database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
+                database.execute("SET memory_limit = $1", [f"{writer_memory()}B"])
                 database.execute("ATTACH $1 AS built", [str(layout.building / DATABASE)])
                 database.execute("USE built")
                 database.execute(script("schema"))
                 _fill(database, place, card, shown)
                 manifest = _manifest(database, place, card)
+                shown.step("building the index")
+                index = layout.building / INDEX
+                index.mkdir(mode=0o700)
+                build_index(database, index, concepts_from(lambda query: database.execute(query).fetchall()))
                 database.execute("CHECKPOINT built")
                 database.execute("USE restoring")
                 database.execute("DETACH built")

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyroaring import BitMap
 
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import CohortiumError, DamagedExport, LockedError, NotWritable, SchemaVersionError, UsageError
@@ -20,7 +21,7 @@ from cohortium.kb.exchange.export import export_tables
 from cohortium.kb.exchange.restore import restore_tables
 from cohortium.kb.layout import Layout
 from cohortium.kb.load import GenerationWriter
-from cohortium.kb.model import Journey
+from cohortium.kb.model import Journey, World
 from cohortium.kb.rows import QuarantinedRecord
 from cohortium.kb.scales import Scales
 from cohortium.kb.store import KnowledgeBase
@@ -63,6 +64,10 @@ def test_a_restored_export_is_the_very_same_generation(kb: Path, exported: Path,
         assert card.generation == first.generation == second.generation
         assert list(first.journeys()) == list(second.journeys())
         assert first.info() == second.info()
+        assert first.event_table() == second.event_table()
+        assert (
+            first.posting_any("diagnosis", World.CERTAIN) == second.posting_any("diagnosis", World.CERTAIN) != BitMap()
+        )
         export_tables(second, again, progress=False)
     assert rows(kb) == rows(restored)
     assert all(rows(kb).values())
