@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from .card import TEXT_COLUMNS, Card, TableFile, file_name, write_card
 #: A row group of a Parquet file has so many rows; of tables with long texts, fewer.
 _GROUP_ROWS: Final = 100_000
 _GROUP_ROWS_OF_TEXT: Final = 5_000
-_BATCH_ROWS: Final = 5_000
+_MEMORY: Final = "1GB"
 _TABLES: Final = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
 
 
@@ -44,42 +44,37 @@ def export_tables(
 
 def _opened(kb: KnowledgeBase) -> duckdb.DuckDBPyConnection:
     try:
-        return duckdb.connect(str(kb.database), read_only=True)
+        database = duckdb.connect(str(kb.database), read_only=True)
     except duckdb.IOException as error:
         raise MissingKb(
             f"The generation {kb.generation} of {kb.path} is gone: it was replaced twice since it was opened. "
             "Hint: export again"
         ) from error
+    database.execute("SET memory_limit = $1", [_MEMORY])
+    return database
 
 
 def _write(database: duckdb.DuckDBPyConnection, name: str, path: Path, without_text: bool, shown: Bar) -> TableFile:
-    table = database.table(name)
     left_out = TEXT_COLUMNS.get(name, ()) if without_text else ()
+    table = database.table(name)
     columns = [column for column in table.columns if column not in left_out]
-    shown.step(f"writing {name}", int(database.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]))
-    rows = 0
-    reader = table.select(*columns).to_arrow_reader(_BATCH_ROWS)
-    with pq.ParquetWriter(path, reader.schema, compression="zstd") as writer:
-        for group in _groups(reader, _GROUP_ROWS_OF_TEXT if name in TEXT_COLUMNS else _GROUP_ROWS):
+    total = int(database.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0])
+    shown.step(f"writing {name}", total)
+    groups = _groups(table, columns, total, _GROUP_ROWS_OF_TEXT if name in TEXT_COLUMNS else _GROUP_ROWS)
+    with pq.ParquetWriter(path, table.select(*columns).limit(0).to_arrow_table().schema, compression="zstd") as writer:
+        for group in groups:
             writer.write_table(group, row_group_size=group.num_rows)
-            rows += group.num_rows
             shown.advance(group.num_rows)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return TableFile(rows, path.stat().st_size, digest)
+    return TableFile(total, path.stat().st_size, digest)
 
 
-def _groups(reader: pa.RecordBatchReader, size: int) -> Iterator[pa.Table]:
-    """The rows in tables of just so many, the last one with fewer."""
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in reader:
-        while rows + batch.num_rows >= size:
-            taken = size - rows
-            yield pa.Table.from_batches([*waiting, batch.slice(0, taken)])
-            waiting, rows, batch = [], 0, batch.slice(taken)
-        if batch.num_rows:
-            waiting.append(batch)
-            rows += batch.num_rows
-    if waiting:
-        yield pa.Table.from_batches(waiting)
+def _groups(table: duckdb.DuckDBPyRelation, columns: Sequence[str], total: int, size: int) -> Iterator[pa.Table]:
+    """The rows in their stored order, so many at a time: a large scan in one piece would come in no order."""
+    wanted = table.select(*(duckdb.ColumnExpression(column) for column in columns), duckdb.ColumnExpression("rowid"))
+    for first in range(0, total, size):
+        rows = wanted.filter(f"rowid BETWEEN {first} AND {first + size - 1}").order("rowid").to_arrow_table()
+        if rows.num_rows != min(size, total - first):
+            raise ValueError(f"rows of {table.alias} are not numbered one after another")
+        yield rows.drop(["rowid"])

@@ -97,7 +97,6 @@ def test_row_groups_leave_no_trace(kb: Path, exported: Path, tmp_path: Path, mon
     """Whether a table is written at once or in pieces of three rows, nothing is lost and the order stays."""
     for name in ("_GROUP_ROWS", "_GROUP_ROWS_OF_TEXT"):
         monkeypatch.setattr(export_module, name, 3)
-    monkeypatch.setattr(export_module, "_BATCH_ROWS", 2)
     with KnowledgeBase.open(kb) as opened:
         export_tables(opened, tmp_path / "pieces", progress=False)
     assert pq.read_metadata(tmp_path / "pieces" / "mention.parquet").num_row_groups > 1
