@@ -15,62 +15,72 @@ from .calendar_days import month_span, one_day, year_span
 from .cue_files import any_of, cue_file
 from .date_patterns import MONTHS
 from .frame import Frame
+from .gates import Gated
 
 #: Nobody is older, in years.
 OLDEST: Final = 115
 #: So far before and behind an age lie the words that tell whose it is, in characters.
 _NEAR: Final = 48
-_TRIGGER: Final = re.compile(r"\d\s?-?\s?[Yy]|[Aa][Gg][Ee]|[Bb]irth|BIRTH|[Bb]orn|[Dd]\.?[Oo]\.?[Bb]")
+#: Ages, labelled ages and dates of birth, each with the look of the word that it begins at.
+_AGES: Final = Gated(
+    re.compile(
+        r"(?<![\w./-])(?P<years>\d{1,3})(?:\s?-?\s?(?:years?|yrs?)\s?-?\s?(?:old|of age)"
+        r"|\s?-?\s?y(?:r|ear)?s?[./ ]?\s?o(?:ld|\.)?)(?![^\W_])",
+        re.IGNORECASE,
+    ),
+    r"(?i:\A\d{1,3}(?:\Z|y))",
+)
+_LABELLED: Final = Gated(
+    re.compile(r"(?<![^\W_])(?:[Aa]ge|AGE)(?:/[Ss]ex|/SEX)?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"), r"\A(?:[Aa]ge|AGE)"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    age: re.Pattern[str]
-    labelled: re.Pattern[str]
-    person: re.Pattern[str]
-    subject: re.Pattern[str]
-    other: re.Pattern[str]
-    birth: re.Pattern[str]
-
-
-@lru_cache(maxsize=1)
-def _patterns() -> _Patterns:
-    table = cue_file("births")
-    words = {name: any_of(entry["words"]) for name, entry in table.items()}
+def _dates_of_birth() -> Gated:
+    words = cue_file("births")["birth"]["words"]
     date = (
         r"(?:(?P<year>(?:19|20)\d\d)-(?P<month>\d\d?)-(?P<day>\d\d?)"
         r"|(?P<first>\d\d?)[/.](?P<second>\d\d?)[/.](?P<last>(?:19|20)\d\d)"
         r"|(?:(?P<before>\d\d?)\s)?(?P<name>[A-Z][a-z]{2,8})\.?\s(?:(?P<behind>\d\d?)(?:st|nd|rd|th)?,?\s)?"
         r"(?P<named>(?:19|20)\d\d)|(?P<only>(?:19|20)\d\d)(?![/\-\d]))"
     )
+    first = any_of({_FIRST_WORD.split(word)[0] for word in words})
+    told = rf"(?<![^\W_]){any_of(words)}[\s:]{{0,3}}{date}(?!\d)"
+    return Gated(re.compile(told, re.IGNORECASE), rf"(?i:\A{first})")
+
+
+_FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")
+_DATES_OF_BIRTH: Final = _dates_of_birth()
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    person: re.Pattern[str]
+    subject: re.Pattern[str]
+    other: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> _Patterns:
+    table = cue_file("births")
+    words = {name: any_of(entry["words"]) for name, entry in table.items()}
     return _Patterns(
-        re.compile(
-            r"(?<![\w./-])(?P<years>\d{1,3})(?:\s?-?\s?(?:years?|yrs?)\s?-?\s?(?:old|of age)"
-            r"|\s?-?\s?y(?:r|ear)?s?[./ ]?\s?o(?:ld|\.)?)(?![^\W_])",
-            re.IGNORECASE,
-        ),
-        re.compile(r"(?<![^\W_])(?:[Aa]ge|AGE)(?:/[Ss]ex|/SEX)?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"),
         re.compile(
             rf"[\s,()\[\]/-]{{0,3}}(?:[\w/-]{{1,16}}[\s,]{{1,2}}){{0,3}}{words['person']}(?![^\W_])", re.IGNORECASE
         ),
         re.compile(rf"(?<![^\W_]){words['subject']}[\s:]{{0,3}}$", re.IGNORECASE),
         re.compile(rf"(?<![^\W_]){words['other']}(?![^\W_])", re.IGNORECASE),
-        re.compile(rf"(?<![^\W_]){words['birth']}[\s:]{{0,3}}{date}(?!\d)", re.IGNORECASE),
     )
 
 
 def births(frame: Frame) -> Iterator[Mention]:
     """The mentions of kind ``birth`` in a note: their ``day`` is the interval in which the patient was born."""
-    if not _TRIGGER.search(frame.text):
-        return
-    words = _patterns()
-    date = frame.note.date
-    for pattern in (words.age, words.labelled) if date is not None else ():
-        for match in pattern.finditer(frame.text):
+    date, text, places = frame.note.date, frame.text, frame.places
+    for gated in (_AGES, _LABELLED) if date is not None else ():
+        for match in gated.find(places, text):
             years = int(match["years"])
-            if date is not None and years <= OLDEST and _is_patients(frame, match, labelled=pattern is words.labelled):
+            if date is not None and years <= OLDEST and _is_patients(frame, match, labelled=gated is _LABELLED):
                 yield _mention(frame, match, born_of(years, date), "pattern:age")
-    for match in words.birth.finditer(frame.text):
+    for match in _DATES_OF_BIRTH.find(places, text):
         interval = _date_of(match)
         if interval is not None and (date is None or interval.low <= date.toordinal()) and not _of_other(frame, match):
             yield _mention(frame, match, interval, "pattern:date-of-birth")

@@ -11,8 +11,9 @@ from typing import Protocol, TypeVar
 
 from ..kb.model import Note, Value
 from .dates import DateMention, DateReader
+from .gates import Places, places_of
 from .shape import Section, Sentence, Shape, sections_of
-from .tokens import Token, tokenize
+from .tokens import Remembered, Token, Words, tokens_of, words_of
 
 
 class _HasPlace(Protocol):
@@ -52,8 +53,10 @@ class Span:
 
 
 @lru_cache(maxsize=64)
-def _any_of(triggers: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, sorted(triggers))))
+def _holders(triggers: frozenset[str]) -> Remembered[bool]:
+    """Of each folded word, whether it is a trigger or has one written into it."""
+    any_of = re.compile("|".join(map(re.escape, sorted(triggers))))
+    return Remembered(lambda word: any_of.search(word) is not None)
 
 
 class Frame:
@@ -68,7 +71,7 @@ class Frame:
         """``sections``: what divides the text into sections; ``text``: the note's as readers are to see it, as long."""
         self.note = note
         self.text = note.text if text is None else text
-        self.tokens: list[Token] = tokenize(self.text)
+        self.words: Words = words_of(self.text)
         self._sections = sections
 
     @property
@@ -77,9 +80,19 @@ class Frame:
         return self.note.note_id
 
     @cached_property
+    def tokens(self) -> list[Token]:
+        """The words one by one."""
+        return tokens_of(self.words)
+
+    @cached_property
     def vocabulary(self) -> frozenset[str]:
         """The folded words."""
-        return frozenset(token.norm for token in self.tokens)
+        return frozenset(self.words.norms)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where words open the gates of patterns."""
+        return places_of(self.words)
 
     @cached_property
     def shape(self) -> Shape:
@@ -92,22 +105,14 @@ class Frame:
         return sorted(DateReader(self.text, self.note.date), key=lambda date: (date.start, date.end))
 
     @cached_property
-    def _words(self) -> str:
-        return " ".join(self.vocabulary)
-
-    @cached_property
     def _date_starts(self) -> list[int]:
         return [date.start for date in self.dates]
-
-    @cached_property
-    def _token_starts(self) -> list[int]:
-        return [token.start for token in self.tokens]
 
     def holds(self, triggers: frozenset[str]) -> bool:
         """Whether a word of the note is a trigger or has one written into it (``Grade3``); True without triggers."""
         if not triggers or not triggers.isdisjoint(self.vocabulary):
             return True
-        return _any_of(triggers).search(self._words) is not None
+        return any(map(_holders(triggers).__getitem__, self.vocabulary))
 
     def by_sentence(self, spans: Sequence[Placed]) -> Iterator[tuple[Sentence, list[Placed]]]:
         """Each sentence with those of ``spans`` (ordered by start) that begin in it."""
@@ -126,8 +131,9 @@ class Frame:
 
     def token_range(self, start: int, end: int) -> tuple[int, int]:
         """First token that begins at or after ``start`` and the first that begins at or after ``end``."""
-        first = bisect.bisect_left(self._token_starts, start)
-        return first, bisect.bisect_left(self._token_starts, end, lo=first)
+        starts = self.words.starts
+        first = bisect.bisect_left(starts, start)
+        return first, bisect.bisect_left(starts, end, lo=first)
 
     def dates_in(self, start: int, end: int) -> list[DateMention]:
         """The dates that begin between ``start`` and ``end``."""

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from ..kb.words import american, without_plural
 
-#: A word with its possessive ending: "Hodgkin's" is the word Hodgkin.
-_WORD = re.compile(r"[^\W_]+(?:['’]s(?![^\W_]))?")
+#: A word with its possessive ending: "Hodgkin's" is the word Hodgkin. The group makes a split keep the words.
+_WORD = re.compile(r"([^\W_]+(?:['’]s(?![^\W_]))?)")
 _POSSESSIVE = re.compile(r"['’]s$")
+#: So many different words are remembered with what is known of them; then all are forgotten, and learnt again.
+MOST_REMEMBERED: Final = 100_000
+#: Nothing longer is a word of the language, and it comes again too seldom to be worth the memory (characters).
+_LONGEST_REMEMBERED: Final = 64
+
+Known = TypeVar("Known")
 
 
 class Token(NamedTuple):
@@ -21,18 +29,71 @@ class Token(NamedTuple):
     norm: str
 
 
-@lru_cache(maxsize=200_000)
+class Remembered(dict[str, Known], Generic[Known]):
+    """What a function says of a word, asked for once; bounded. A dictionary, since no call is as quick as its look-up.
+
+    >>> lengths = Remembered(len)
+    >>> lengths["tumor"], list(lengths)
+    (5, ['tumor'])
+    """
+
+    def __init__(self, tell: Callable[[str], Known], most: int = MOST_REMEMBERED) -> None:
+        super().__init__()
+        self._tell = tell
+        self._most = most
+
+    def __missing__(self, word: str) -> Known:
+        known = self._tell(word)
+        if len(word) <= _LONGEST_REMEMBERED:
+            if len(self) >= self._most:
+                self.clear()
+            self[word] = known
+        return known
+
+
+def _folded(word: str) -> str:
+    return without_plural(american(_POSSESSIVE.sub("", word.lower())))
+
+
+_FOLDED: Final = Remembered(_folded)
+
+
 def fold(word: str) -> str:
     """The key under which a single word is compared; not itself a word.
 
     >>> fold("Tumours") == fold("tumor"), fold("metastases") == fold("metastasis"), fold("Ewing's") == fold("Ewing")
     (True, True, True)
     """
-    return without_plural(american(_POSSESSIVE.sub("", word.lower())))
+    return _FOLDED[word]
+
+
+class Words(NamedTuple):
+    """The words of a text in order, as columns: as written, where each begins and ends, and folded."""
+
+    written: list[str]
+    starts: list[int]
+    ends: list[int]
+    norms: list[str]
+
+
+def words_of(text: str) -> Words:
+    """All words of ``text`` in order; punctuation and underscores separate words and are none."""
+    # This runs over every word of every note: each step is one call for all of them.
+    parts = _WORD.split(text)
+    written = parts[1::2]
+    bounds = list(itertools.accumulate(map(len, parts)))
+    return Words(written, bounds[:-1:2], bounds[1::2], list(map(_FOLDED.__getitem__, written)))
+
+
+# The bare constructor: it checks nothing that could be wrong.
+_token: Final[Callable[[tuple[int, int, str]], Token]] = functools.partial(tuple.__new__, Token)
+
+
+def tokens_of(words: Words) -> list[Token]:
+    """The words one by one."""
+    return list(map(_token, zip(words.starts, words.ends, words.norms, strict=True)))
 
 
 def tokenize(text: str) -> list[Token]:
-    """All words of ``text`` in order; punctuation and underscores separate words and are not tokens."""
-    # The bare constructor: this runs for every word of every note, and checks nothing that could be wrong.
-    make = tuple.__new__
-    return [make(Token, (match.start(), match.end(), fold(match.group()))) for match in _WORD.finditer(text)]
+    """All words of ``text`` in order, as tokens."""
+    return tokens_of(words_of(text))

@@ -13,6 +13,7 @@ from functools import lru_cache
 from ...kb.model import Value
 from ...kb.words import ONTOLOGY_FOLDER
 from ..frame import Frame, Span
+from ..gates import Gated
 from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
 from ..phrases import PhraseTrie
@@ -58,6 +59,9 @@ _CATEGORY = re.compile(r"[TNM][0-4][A-D]")
 _PERCENT = re.compile(
     r"(?=[<>≥≤~\s\d])(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
 )
+_PERCENT_SIGN = re.compile(r"%|percent\b")
+#: All but blanks and figures that can stand before it.
+_BEFORE_PERCENT = ".<>≥≤~=-–to"
 #: So far before a percentage may the name of what is measured begin (characters).
 _REACH_OF_MEASURE = 40
 _ALLRED = re.compile(
@@ -81,6 +85,15 @@ _NUMBER = re.compile(
     r"(?P<unit>/[Mm][Bb]\b|mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]"
     r"|IU/[lL]|U/L)?"
 )
+
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+_PROTEINS = Gated(_PROTEIN, rf"\A(?:{_ANY}\d|ins[A-Z])", before=4, lead="p([")
+_CDNAS = Gated(_CDNA, r"\A(?:[cgn]\Z|\d{2,5}(?:del|ins))|(?<![A-Za-z])IVS\d")
+_EXONS = Gated(_EXON, r"\A(?:[Ee]xon|EXON|[Ee]x|E\d|del|ins|19|20)|(?<![A-Za-z])METex14|ex14")
+_CODONS = Gated(_CODON, r"(?i:(?<![a-z])codon)")
+_BARE_CODONS = Gated(_BARE_CODON, r"\A[A-Z]\d\d")
+_ALLREDS = Gated(_ALLRED, r"\A8(?!\d)|Allred|[Qq]uick", before=4)
+_PLUSES = Gated(_PLUS, r"\A(?:[0-3]\Z|IHC|[Ss]core|intensity)")
 
 
 def one_letter(change: str) -> str:
@@ -128,6 +141,18 @@ def speaking_of_changes() -> frozenset[str]:
     return frozenset(map(fold, words()["support"]["words"]))
 
 
+def _percentages(text: str) -> Iterator[re.Match[str]]:
+    """The percentages of a text: each ends in a sign or word that is rare, and is sought from where it can begin."""
+    end = 0
+    for sign in _PERCENT_SIGN.finditer(text):
+        low = sign.start()
+        while low > end and ((before := text[low - 1]) in _BEFORE_PERCENT or before.isspace() or before.isdecimal()):
+            low -= 1
+        if match := _PERCENT.search(text, low, sign.end() + 1):
+            yield match
+            end = match.end()
+
+
 def _is_measured(text: str, percentage: re.Match[str]) -> bool:
     """``O2 96%``: a share of oxygen, of blood, of what the heart drives out."""
     before = max(0, percentage.start() - _REACH_OF_MEASURE)
@@ -161,8 +186,8 @@ class MolecularRecognizer:
                 yield Span(match.start, match.end, "molecular", "", "words:alteration", attributes, priority=0)
 
     def _patterns(self, frame: Frame) -> Iterator[Span]:
-        text = frame.text
-        for match in _PROTEIN.finditer(text):
+        text, places = frame.text, frame.places
+        for match in _PROTEINS.find(places, text):
             change = one_letter(match["change"])
             attributes: dict[str, Value] = {"protein": change}
             position = re.search(r"\d+", change)
@@ -178,7 +203,7 @@ class MolecularRecognizer:
             if not match["p"] and _CATEGORY.fullmatch(change):
                 continue
             yield Span(match.start(), match.end(), "molecular", "", "pattern:protein", attributes, priority=4)
-        for match in _CDNA.finditer(text):
+        for match in _CDNAS.find(places, text):
             change = (match["change"] or match["legacy"] or match["ivs"]).replace(" ", "")
             attributes = {"cdna": change}
             if re.search(r"\d[+-][12](?!\d)", change):
@@ -188,23 +213,23 @@ class MolecularRecognizer:
             yield Span(match.start(), match.end(), "molecular", "", "pattern:cdna", attributes, priority=4)
         if not speaking_of_changes().isdisjoint(frame.vocabulary):
             yield from self._other_notations(text)
-        yield from self._exons(text)
+        yield from self._exons(frame)
         # A bare V600 may also be the name of a stain (S100): the lexicon's reading goes first.
-        for pattern, priority in ((_CODON, 3), (_BARE_CODON, 0)):
-            for match in pattern.finditer(text):
+        for gated, priority in ((_CODONS, 3), (_BARE_CODONS, 0)):
+            for match in gated.find(places, text):
                 codon: dict[str, Value] = {"codon": float(match["codon"])}
                 yield Span(match.start(), match.end(), "molecular", "", "pattern:codon", codon, priority=priority)
-        for match in _PERCENT.finditer(text):
+        for match in _percentages(text):
             low = float(match["low"])
             if low <= 100 and not _is_measured(text, match):
                 value = 0.0 if match["sign"] == "<" and low <= 1 else low
                 yield Span(
                     match.start(), match.end(), "molecular", "", "pattern:percent", {"percent": value}, priority=2
                 )
-        for match in _ALLRED.finditer(text):
+        for match in _ALLREDS.find(places, text):
             score = float(match["score"] or match["allred"] or match["quick"])
             yield Span(match.start(), match.end(), "molecular", "", "pattern:allred", {"score": score}, priority=3)
-        for match in _PLUS.finditer(text):
+        for match in _PLUSES.find(places, text):
             yield Span(
                 match.start(),
                 match.end(),
@@ -227,14 +252,14 @@ class MolecularRecognizer:
             yield Span(one.start, one.end, "molecular", "", f"pattern:{one.form}", attributes, priority=3)
 
     @staticmethod
-    def _exons(text: str) -> Iterator[Span]:
+    def _exons(frame: Frame) -> Iterator[Span]:
         kinds = {
             "del": "inframe_deletion",
             "ins": "inframe_insertion",
             "ski": "exon_skipping",
             "dup": "inframe_insertion",
         }
-        for match in _EXON.finditer(text):
+        for match in _EXONS.find(frame.places, frame.text):
             number = match["exon"] or match["reverse_exon"] or match["joined"] or "14"
             attributes: dict[str, Value] = {"exon": float(number)}
             if match["more"]:

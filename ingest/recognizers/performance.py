@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..frame import Frame, Span
+from ..gates import Gated
 from ..tokens import fold
 
 _STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[ ]{1,3}STATUS)(?![^\W_]))"
@@ -40,6 +41,10 @@ _KPS = re.compile(
         {_FILLER}(?P<value>100|[1-9]0)(?!\d|\.\d)(?:\s?%?\s?(?:-|–|\bto\b|\bor\b)\s?(?P<upper>100|[1-9]0)(?!\d))?""",
     re.VERBOSE,
 )
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+_FORMS = Gated(_BOXES, r"\A(?:ECOG|Zubrod|PS|P\Z|[Pp]erf|PERFORMANCE)")
+_SCORES = Gated(_ECOG, r"\A(?:ECOG|E\Z|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD|WHO|PS|P\Z|[Pp]erf|PERFORMANCE)")
+_KARNOFSKY = Gated(_KPS, r"\A(?:KPS|kps|[Kk]arnofsk|KARNOFSK)")
 _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 #: "WHO 4" of a brain tumor is a grade.
 _GRADED_TUMOR = re.compile(r"(?:oma|omas|tumou?r|IDH\S{0,12})[\s,(\-]{1,3}(?:CNS\s)?$", re.IGNORECASE)
@@ -69,13 +74,13 @@ class PerformanceRecognizer:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``performance``; concept ``ecog`` or ``kps``, attribute value (number)."""
-        text = frame.text
-        for match in _BOXES.finditer(text):
+        text, places = frame.text, frame.places
+        for match in _FORMS.find(places, text):
             boxes = match["boxes"]
             ticked = (_TICKED_BEFORE if boxes.strip(" ,;\t\n")[0] in "[(☐☑☒" else _TICKED_BEHIND).findall(boxes)
             if len(ticked) == 1:
                 yield self._span(match, "ecog", float(ticked[0]), "pattern:ecog-boxes")
-        for match in _ECOG.finditer(text):
+        for match in _SCORES.find(places, text):
             if match["scale"] == "WHO" and _GRADED_TUMOR.search(text, max(0, match.start() - 30), match.start()):
                 continue
             raw = match["value"]
@@ -84,7 +89,7 @@ class PerformanceRecognizer:
             if match["upper"] and not (match["upper"] in "45" and "/" in match.group()[-3:]):
                 value = max(value, float(match["upper"]))
             yield self._span(match, "ecog", value, "pattern:ecog")
-        for match in _KPS.finditer(text):
+        for match in _KARNOFSKY.find(places, text):
             value = float(match["value"])
             if match["upper"]:
                 value = min(value, float(match["upper"]))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ...kb.model import Value
 from ..dates import is_scored
 from ..frame import Frame, Span
+from ..gates import Gated
 from ..tokens import fold
 
 _SITE_OF_MET = (
@@ -43,6 +44,17 @@ _RETURNS = frozenset(
 )
 #: A single "met" is a metastasis only behind a site or a word of number; elsewhere it is a verb, or a gene.
 _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")
+
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+_SPREADS = Gated(
+    _METASTASIS,
+    r"(?i:(?<![a-z])(?:micro|macro|oligo|poly|metasta|mets|distant|systemic|visceral|widespread|disseminated"
+    r"|carcinomatosis|secondar|tumou?r\Z|malignant))",
+)
+_CAME_BACK = Gated(_RETURN, r"(?i:(?<![a-z])(?:stage\Z|IV[A-C]?\Z|recur|relaps|spread|progress|PD\Z))")
+_LAID_DOWN = Gated(_DEPOSITS, r"(?i:\A(?:deposit|implants))")
+#: No word for a site is longer.
+_SINGLES = Gated(_SINGLE, r"\Amet(?![A-Za-z])", before=16)
 
 # --- node counts ------------------------------------------------------------------------------------------------------
 
@@ -104,6 +116,15 @@ _POSITIVE_FIELD = re.compile(
 #: Without one of these words a pattern cannot match, and is not tried.
 _FIELD_WORDS = frozenset(fold(word) for word in "involved positive with macrometastasis macrometastases nodes".split())
 _NEGATIVE_WORDS = frozenset(fold(word) for word in "negative benign clear uninvolved free without".split())
+_COUNTS = Gated(_COUNT, r"(?<!\d)\d{1,2}(?!\d)")
+_NUMBER_OPENS = rf"(?i:\A(?:{_NUMBER}|none|no|all)\Z)"
+_WORD_COUNTS = Gated(_WORD_COUNT, _NUMBER_OPENS)
+_NEGATIVES = Gated(_ALL_NEGATIVE, _NUMBER_OPENS)
+_POSITIVES = Gated(
+    _POSITIVE_FIELD,
+    r"(?i:(?<![a-z])(?:macromet|(?:total|number|of|positive|regional|sentinel|axillary|pelvic|lymph|nodes?|LNs?|SLNs?"
+    r"|involved|with)(?![a-z])))",
+)
 _DEPOSIT_WORDS = frozenset(fold(word) for word in ("deposit", "implants"))
 #: The source of a span that tells of disease that came back in a place.
 RETURN = "pattern:return"
@@ -124,16 +145,17 @@ class MetastasisRecognizer:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``metastasis`` without a concept yet."""
-        for match in _METASTASIS.finditer(frame.text):
+        text, places = frame.text, frame.places
+        for match in _SPREADS.find(places, text):
             yield Span(match.start(), match.end(), "metastasis", "", "pattern:metastasis", priority=-1)
         if "met" in frame.vocabulary:
-            for match in _SINGLE.finditer(frame.text):
+            for match in _SINGLES.find(places, text):
                 yield Span(match.start("met"), match.end("met"), "metastasis", "", "pattern:metastasis", priority=-1)
         if not _RETURNS.isdisjoint(frame.vocabulary):
-            for match in _RETURN.finditer(frame.text):
+            for match in _CAME_BACK.find(places, text):
                 yield Span(match.start(), match.end(), "metastasis", "", RETURN, priority=-1)
         if not _DEPOSIT_WORDS.isdisjoint(frame.vocabulary):
-            for match in _DEPOSITS.finditer(frame.text):
+            for match in _LAID_DOWN.find(places, text):
                 yield Span(match.start(), match.end(), "metastasis", "", DEPOSIT, priority=-1)
 
 
@@ -153,10 +175,10 @@ class NodeRecognizer:
         """Spans of kind ``node``."""
         words = frame.vocabulary
         if not words.isdisjoint(_FIELD_WORDS):
-            yield from self._fields(frame.text)
+            yield from self._fields(frame)
         dated = frozenset(date.start for date in frame.dates)
-        for pattern in (_COUNT, _WORD_COUNT):
-            for match in pattern.finditer(frame.text):
+        for gated in (_COUNTS, _WORD_COUNTS):
+            for match in gated.find(frame.places, frame.text):
                 # Dates are read first and leave counts alone: what they took is a day.
                 if match.start() in dated or is_scored(frame.text, match.start()):
                     continue
@@ -169,12 +191,13 @@ class NodeRecognizer:
                 ):
                     continue
                 yield self._span(match.start(), match.end(), "node-count", positive, examined)
-        for match in () if words.isdisjoint(_NEGATIVE_WORDS) else _ALL_NEGATIVE.finditer(frame.text):
+        for match in () if words.isdisjoint(_NEGATIVE_WORDS) else _NEGATIVES.find(frame.places, frame.text):
             yield self._span(match.start(), match.end(), "node-count", 0, self._number(match["examined"]))
 
-    def _fields(self, text: str) -> Iterator[Span]:
+    def _fields(self, frame: Frame) -> Iterator[Span]:
         """Fields of forms: a count of involved nodes, with the count of examined ones when it stands beside."""
-        found = list(_POSITIVE_FIELD.finditer(text))
+        text = frame.text
+        found = _POSITIVES.find(frame.places, text)
         examined = list(_EXAMINED_FIELD.finditer(text)) if found else []
         at = 0
         for match in found:

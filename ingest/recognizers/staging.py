@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...kb.model import Value
 from ..frame import Frame, Span
+from ..gates import Gated
 from ..statements import statement
 from ..tokens import fold
 
@@ -65,6 +66,11 @@ _LABELLED = re.compile(
     r"|[Cc]lassification|STAGE|CATEGORY)|(?<=[pc][TNM])(?=\s?[:=]))"
     r"\s?(?:is|was|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
 )
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+_TNMS = Gated(_TNM, rf"\A{_PREFIX}?[TNM](?:\Z|[0-4OXxiIa])")
+_SMALL_TNMS = Gated(_SMALL_TNM, r"\A(?:yp|yc|rp|p|c|y|r)?t(?:\Z|[ix0-4])")
+_FORM_TNMS = Gated(_FORM_TNM, r"\A(?:yp|yc|p|c)?T\Z")
+_LABELS = Gated(_LABELLED, r"\A(?:yp|yc|p|c)?[TNM](?:\Z|[SsCc])")
 _CATEGORY_WORDS = re.compile(
     r"(?:T|N|M|tumou?r|nodal|node)?\s?[-–]?\s?(?:stage|category|classification|status|TNM|AJCC|UICC)\b[^.\n]{0,24}$"
     r"|TNM\W{0,3}$|stag(?:e|ing|ed)\W{1,4}(?:as\W{1,2})?$",
@@ -119,6 +125,12 @@ _STAGE = re.compile(
         (?:\s?(?:[/–-]|\bor\b|\bto\b|\bvs\b\.?)\s?(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
     re.VERBOSE,
 )
+#: A stage without a word for it or for its system is none, and is not looked for.
+_STAGES = Gated(
+    _STAGE,
+    r"\A(?:AJCC|UICC|FIGO|(?i:anatomic|prognostic|patholog|path|clinical|overall|tnm)|Ann|Lugano|Rai|R\Z|RISS|ISS|Durie"
+    r"|Masaoka|COG|INSS|INRG|(?:yp|yc|p|c)?(?:[Ss]tage|STAGE|[Ss]tg|STG))",
+)
 _SYSTEM_BEHIND = re.compile(
     rf"\s?[(,]?\s?(?:by|per|via|according\sto)?\s?(?:(?:19"
     rf"|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![^\W_])(?!{_GAP}(?:[Ss]tage|{_ROMAN}(?![^\W_])))"
@@ -127,6 +139,7 @@ _LETTER_STAGE = re.compile(
     r"(?=[BD])(?<![^\W_])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass"
     r"|[Gg]roup)[\s:]{1,3})?(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
 )
+_LETTER_STAGES = Gated(_LETTER_STAGE, r"\A(?:Binet|BCLC|Dukes)")
 _OTHER_STAGE = re.compile(
     r"(?:CKD|kidney|renal|ulcers?|injury|pressure|GOLD|COPD|fibrosis|failure|CHF|decubitus|Tanner|sleep"
     r"|sarcoid(?:osis)?|endometriosis|cirrhosis|steatosis"
@@ -189,6 +202,12 @@ _GRADE = re.compile(
     )""",
     re.VERBOSE,
 )
+_GRADES = Gated(
+    _GRADE,
+    r"\A(?:Nottingham|SBR|[Ss]carff|Bloom|Elston|FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog|[Tt]umou?r"
+    r"|[Cc]ombined|[Oo]verall|[Ss]core|[Mm]od|[Gg]r|GR|[Gg]d|G[1-4]|[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE"
+    r"|[Ww]ell|[Pp]oorly|WELL|MODERATELY|POORLY|[Gg]leason|GLEASON|GS|Gl|[3-5]\Z|GG)|G[1-4]\Z",
+)
 _NAMED_SCALES = ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear")
 _ROMAN_VALUE = {"I": "1", "II": "2", "III": "3", "IV": "4", "one": "1", "two": "2", "three": "3"}
 _DIFFERENTIATION = {"well": "1", "mod": "2", "moderately": "2", "poorly": "3"}
@@ -250,8 +269,8 @@ class TnmRecognizer:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``tnm``, and of kind ``stage`` for a group written against a TNM."""
-        text = frame.text
-        for match in _TNM.finditer(text):
+        text, places = frame.text, frame.places
+        for match in _TNMS.find(places, text):
             got = {key: value for key, value in match.groupdict().items() if value}
             attributes: dict[str, Value] = {}
             if "t" in got:
@@ -281,12 +300,12 @@ class TnmRecognizer:
                 continue
             yield self._span(match, attributes, prefix)
             yield from self._group_beside(text, match)
-        for pattern in (_SMALL_TNM, _FORM_TNM):
-            for match in pattern.finditer(text):
+        for gated in (_SMALL_TNMS, _FORM_TNMS):
+            for match in gated.find(places, text):
                 values = {name: _category(name.upper(), match[name], "") for name in "tnm" if match[name]}
                 yield self._span(match, dict(values), match["t_prefix"] or match["n_prefix"] or "")
                 yield from self._group_beside(text, match)
-        for match in _LABELLED.finditer(text):
+        for match in _LABELS.find(places, text):
             letter, value = match["letter"], match["value"]
             if not (letter == "N" and value[0] == "4" or letter == "M" and value[0] in "234"):
                 yield self._span(match, {letter.lower(): _category(letter, value, "")}, match["prefix"] or "")
@@ -347,8 +366,8 @@ class StageRecognizer:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``stage``."""
-        text = frame.text
-        for match in _STAGE.finditer(text):
+        text, places = frame.text, frame.places
+        for match in _STAGES.find(places, text):
             systems = match["systems"].lower()
             system = self._system(systems)
             if not match["word"] and (system not in _BARE or system == "figo" and re.search(r"grade", systems)):
@@ -374,7 +393,7 @@ class StageRecognizer:
             yield Span(
                 match.start(), match.end(), "stage", "", "pattern:stage", attributes, priority=3, decided=decided
             )
-        for match in _LETTER_STAGE.finditer(text):
+        for match in _LETTER_STAGES.find(places, text):
             letter: dict[str, Value] = {"stage": match["stage"], "system": match["system"].lower()}
             yield Span(match.start(), match.end(), "stage", "", "pattern:stage", letter, priority=3)
 
@@ -406,7 +425,7 @@ class GradeRecognizer:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``grade``; attributes grade, scale, value."""
-        for match in _GRADE.finditer(frame.text):
+        for match in _GRADES.find(frame.places, frame.text):
             attributes = self._attributes(match)
             if attributes:
                 yield Span(match.start(), match.end(), "grade", "", "pattern:grade", attributes, priority=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,6 +13,7 @@ from typing import Final
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
 from ..cue_files import any_of, cue_file
 from ..frame import Frame, Span
+from ..gates import Gate, Gated
 from ..phrases import PhraseTrie
 from ..tokens import fold, tokenize
 
@@ -30,6 +32,18 @@ _ON = re.compile(
     re.IGNORECASE,
 )
 _BARE = re.compile(rf"(?<![\w\-]){_STUDY}(?![\w\-])", re.IGNORECASE)
+_STUDY_OPENS: Final = r"(?i:\A(?:trial|stud(?:y|ies)|protocol))"
+# Each pattern with the look of the word that it begins at, or that stands in it (see :mod:`~cohortium.ingest.gates`).
+_NUMBERS: Final = Gated(_NUMBER, r"\ANCT")
+_PHASES: Final = Gated(_PHASED, r"(?i:\Aph)")
+#: No name of a trial is longer than so, with the blank behind it.
+_NAMES: Final = Gated(_NAMED, _STUDY_OPENS, before=26, lead=string.ascii_uppercase)
+_CLINICALS: Final = Gated(_CLINICAL, r"(?i:\A(?:clinical|basket|umbrella|investigational|research|therapeutic)\Z)")
+_ONS: Final = Gated(_ON, r"(?i:\Aon\Z)")
+_STUDIES: Final = Gated(_BARE, _STUDY_OPENS)
+#: A word of its own, and a part of the name of one group.
+_ACRIN: Final = re.compile("ECOG-ACRIN", re.IGNORECASE)
+_MAY_HOLD: Final = Gate(r"(?i:trial|stud(?:y|ies)|protocol|NCT|phase|\Aph\Z|SWOG|NRG|NSABP|RTOG|EORTC|CALGB)")
 _ROMAN: Final = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 #: So far (characters) the words of a patient's part stand from the trial.
 _REACH: Final = 70
@@ -51,7 +65,6 @@ class TrialWords:
 
     status: PhraseTrie[str]
     order: tuple[str, ...]
-    protocols: re.Pattern[str]
     no_name: frozenset[str]
 
 
@@ -59,13 +72,25 @@ class TrialWords:
 def trial_words() -> TrialWords:
     """The shipped words, read once a process."""
     table = cue_file("trials")
-    groups = any_of(table["groups"]["words"])
     return TrialWords(
         PhraseTrie((phrase, status) for status, phrases in table["status"].items() for phrase in phrases),
         tuple(table["status"]),
-        re.compile(rf"(?<![\w\-])(?P<name>{groups}[\s\-]?(?:[A-Z]{{1,3}}[\s\-]?)?\d{{3,5}}[A-Z]?)(?![\w\-/])"),
         frozenset(table["no_name"]["words"]),
     )
+
+
+def _protocols() -> Gated:
+    """Protocols by the names of groups."""
+    words = cue_file("trials")["groups"]["words"]
+    first = any_of({_FIRST_WORD.split(word)[0] for word in words})
+    numbered = rf"(?<![\w\-])(?P<name>{any_of(words)}[\s\-]?(?:[A-Z]{{1,3}}[\s\-]?)?\d{{3,5}}[A-Z]?)(?![\w\-/])"
+    return Gated(re.compile(numbered), rf"\A{first}")
+
+
+_FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")
+_PROTOCOLS: Final = _protocols()
+#: The more particular first.
+_PATTERNS: Final = (_NUMBERS, _PROTOCOLS, _PHASES, _NAMES, _CLINICALS, _ONS, _STUDIES)
 
 
 class TrialRecognizer:
@@ -76,21 +101,26 @@ class TrialRecognizer:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``trial``, those that overlap told once, the more particular first."""
-        text = frame.text
-        # The words of a note are fewer than its characters: they are looked at first.
-        if not ("ph" in frame.vocabulary or frame.holds(_WORDS)) or not _MAY_HOLD.search(text):
+        text, places = frame.text, frame.places
+        if not ("ph" in frame.vocabulary or frame.holds(_WORDS)) or not self._may_hold(frame):
             return
         taken: list[tuple[int, int]] = []  # in text order, none over another
-        for pattern in (_NUMBER, trial_words().protocols, _PHASED, _NAMED, _CLINICAL, _ON, _BARE):
-            for match in pattern.finditer(text):
+        for gated in _PATTERNS:
+            for match in gated.find(places, text):
                 at = bisect.bisect_left(taken, (match.end(), 0))
                 if at and taken[at - 1][1] > match.start():
                     continue
                 attributes = self._attributes(match)
-                if attributes is None or pattern is _BARE and not _has_part(frame, match.start(), match.end()):
+                if attributes is None or gated is _STUDIES and not _has_part(frame, match.start(), match.end()):
                     continue
                 taken.insert(at, match.span())
                 yield Span(match.start(), match.end(), "trial", "", "pattern:trial", attributes)
+
+    @staticmethod
+    def _may_hold(frame: Frame) -> bool:
+        if frame.places[_MAY_HOLD.number]:
+            return True
+        return "acrin" in frame.vocabulary and _ACRIN.search(frame.text) is not None
 
     @staticmethod
     def _attributes(match: re.Match[str]) -> dict[str, Value] | None:
@@ -105,11 +135,6 @@ class TrialRecognizer:
         if found.get("phase"):
             attributes["phase"] = _phase(found["phase"])
         return attributes
-
-
-_MAY_HOLD = re.compile(
-    r"trial|stud(?:y|ies)|protocol|NCT|phase|\bph\b|SWOG|NRG|NSABP|RTOG|EORTC|CALGB|ECOG-ACRIN", re.IGNORECASE
-)
 
 
 def _phase(written: str) -> str:

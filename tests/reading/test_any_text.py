@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -11,7 +14,9 @@ from hypothesis import strategies as st
 from cohortium.ingest.dates import DateReader
 from cohortium.ingest.document import NoteReader, shared_reader
 from cohortium.ingest.frame import Frame
+from cohortium.ingest.gates import gated_patterns
 from cohortium.ingest.journey.build import build_journey
+from cohortium.ingest.recognizers import molecular
 from cohortium.ingest.recognizers.molecular import MolecularRecognizer
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
@@ -137,3 +142,36 @@ def test_recognisers_find_the_same_behind_their_triggers(text: str, date: dateti
     ):
         if not frame.holds(recognizer.triggers):
             assert not list(recognizer.find(frame))
+
+
+@SOME
+@example(text="éV600E m²T2N0 3mets ٣/٤ ALNs xIVS4+1G>A")
+@example(text="p.(V600E) p. V600E 1234% >= 5 to 10 percent 7 / 8 on the study NRG-GY018 trial drop-met")
+@given(text=TEXTS)
+def test_gated_patterns_find_what_they_would_find_anywhere(text: str) -> None:
+    """A pattern behind its gate finds what it finds in the whole text, and in the same places."""
+    places = Frame(Note("P1", "N1", text)).places
+    for gated in gated_patterns():
+        everywhere = [match for match in gated.pattern.finditer(text) if _counts(match)]
+        assert [match.span() for match in gated.find(places, text) if _counts(match)] == [
+            match.span() for match in everywhere
+        ]
+    percentages = [match.span() for match in molecular._PERCENT.finditer(text)]
+    assert [match.span() for match in molecular._percentages(text)] == percentages
+
+
+def _counts(match: re.Match[str]) -> bool:
+    """A stage that neither a word nor a system announces is left out behind each of its gates."""
+    return "systems" not in match.re.groupindex or bool(match["systems"] or match["word"])
+
+
+#: Patterns that are sought in a whole text all the same: a sign that is rare, and what is sought behind another only.
+_UNGATED = {"_PERCENT_SIGN", "_EXAMINED_FIELD"}
+
+
+def test_recognisers_have_no_pattern_without_a_gate() -> None:
+    """No recogniser seeks a pattern in a whole text: each stands behind a gate."""
+    for path in sorted(Path(molecular.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "finditer":
+                assert len(node.args) > 1 or ast.unparse(node.func.value) in _UNGATED, f"{path.name}:{node.lineno}"
