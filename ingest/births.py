@@ -45,7 +45,7 @@ def _dates_of_birth() -> Gated:
     )
     first = any_of({_FIRST_WORD.split(word)[0] for word in words})
     told = rf"(?<![^\W_]){any_of(words)}[\s:]{{0,3}}{date}(?!\d)"
-    return Gated(re.compile(told, re.IGNORECASE), rf"(?i:\A{first})")
+    return Gated(re.compile(told, re.IGNORECASE), rf"(?i:{first})")
 
 
 _FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")

@@ -8,29 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from .tokens import Remembered, Words
 
-#: All gates, in the order of their numbers.
-_GATES: Final[list[Gate]] = []
+#: How words open each gate (see :class:`Gate`), with the number of the gate.
+_NUMBERS: Final[dict[tuple[str, str], int]] = {}
+_PATTERNS: Final[list[Gated]] = []
 
 
 class Gate:
-    """Words that look a certain way: a pattern over one word, and where in the word it holds."""
+    """Words that look a certain way, and where in the word they do."""
 
-    __slots__ = ("number", "opening")
+    __slots__ = ("number",)
 
-    def __init__(self, opening: str) -> None:
-        r"""``opening``: a pattern that is sought in each word as it is written; most begin with ``\A``."""
-        self.opening = re.compile(opening)
-        self.number = len(_GATES)
-        _GATES.append(self)
+    def __init__(self, begins: str = "", within: str = "") -> None:
+        """``begins``: a pattern of how such a word, as it is written, begins; ``within``: one of what stands anywhere
+        in it. Empty: no word does."""
+        # Gates that open alike are one.
+        self.number = _NUMBERS.setdefault((begins, within), len(_NUMBERS))
         _forget()
 
 
 class Gated(Gate):
-    """A pattern that can begin only where its opening holds in a word, or shortly before.
+    """A pattern that can begin only where a word opens its gate, or shortly before.
 
     ``before``: at most so many characters before that place may a match begin, with one of the characters of ``lead``
     (empty: any).
@@ -38,11 +41,14 @@ class Gated(Gate):
 
     __slots__ = ("before", "lead", "pattern")
 
-    def __init__(self, pattern: re.Pattern[str], opening: str, before: int = 0, lead: str = "") -> None:
-        super().__init__(opening)
+    def __init__(
+        self, pattern: re.Pattern[str], begins: str = "", within: str = "", before: int = 0, lead: str = ""
+    ) -> None:
+        super().__init__(begins, within)
         self.pattern = pattern
         self.before = before
         self.lead = lead
+        _PATTERNS.append(self)
 
     def find(self, places: Places, text: str) -> Sequence[re.Match[str]]:
         """The matches of the pattern in ``text``, in order and without overlap. ``places``: of the words of it."""
@@ -72,7 +78,7 @@ class Gated(Gate):
 
 def gated_patterns() -> tuple[Gated, ...]:
     """All patterns that stand behind a gate."""
-    return tuple(gate for gate in _GATES if isinstance(gate, Gated))
+    return tuple(_PATTERNS)
 
 
 #: By the number of each gate, where in a text words open it, in order.
@@ -87,7 +93,7 @@ _ALL: Final = -1
 
 def places_of(words: Words) -> Places:
     """Where the words of a text open each gate."""
-    places: list[list[int]] = [[] for _ in _GATES]
+    places: list[list[int]] = [[] for _ in _NUMBERS]
     for start, marks in zip(words.starts, map(_MARKS.__getitem__, words.written), strict=True):
         if marks:
             for number, offset in marks:
@@ -103,22 +109,41 @@ def _marks(word: str) -> _Marks:
     if not word.isascii():
         # Patterns tell letters from signs in ways of their own there: all are tried at every place of such a word.
         return tuple((_ALL, offset) for offset in range(len(word)))
-    if not _any_opening().search(word):
-        return ()
-    return tuple((gate.number, match.start()) for gate in _GATES for match in gate.opening.finditer(word))
+    openings = _openings()
+    # All that a word may begin with is tried in one call.
+    told = openings.begins.match(word)
+    begun = told.groups() if told else ()
+    marks = [(number, 0) for number, text in zip(openings.numbers, begun, strict=True) if text is not None]
+    if openings.anywhere.search(word):
+        marks += [(number, one.start()) for number, within in openings.within for one in within.finditer(word)]
+    return tuple(sorted(set(marks)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Openings:
+    """The openings of all gates: how words begin, with a group and a number for each; what stands anywhere in them."""
+
+    begins: re.Pattern[str]
+    numbers: tuple[int, ...]
+    anywhere: re.Pattern[str]
+    within: tuple[tuple[int, re.Pattern[str]], ...]
+
+
+@lru_cache(maxsize=1)
+def _openings() -> _Openings:
+    beginnings = [(number, begins) for (begins, _), number in _NUMBERS.items() if begins]
+    within = [(number, within) for (_, within), number in _NUMBERS.items() if within]
+    return _Openings(
+        re.compile("".join(f"(?=({begins})|)" for _, begins in beginnings)),
+        tuple(number for number, _ in beginnings),
+        re.compile("|".join(f"(?:{pattern})" for _, pattern in within)),
+        tuple((number, re.compile(pattern)) for number, pattern in within),
+    )
 
 
 _MARKS: Final = Remembered(_marks)
-_any: list[re.Pattern[str]] = []
-
-
-def _any_opening() -> re.Pattern[str]:
-    """The openings of all gates as one pattern: most new words have none of them."""
-    if not _any:
-        _any.append(re.compile("|".join(f"(?:{gate.opening.pattern})" for gate in _GATES)))
-    return _any[0]
 
 
 def _forget() -> None:
-    _any.clear()
+    _openings.cache_clear()
     _MARKS.clear()

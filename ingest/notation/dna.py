@@ -6,9 +6,10 @@ import re
 from typing import Final
 
 from ...kb.model import Value
+from ..gates import Gate, Gated
 from .expression import Expression, Form, end_closed
 from .protein import attributes_of as protein_of
-from .residues import ARROW, NUCLEOTIDE, SEQUENCE, any_of, base, words
+from .residues import ARROW, NUCLEOTIDE, NUCLEOTIDE_NAMES, SEQUENCE, any_of, base, words
 
 _FIGURE: Final = r"\d{1,9}"
 #: An offset into an intron: +1, -2, + 10kb, +?
@@ -301,20 +302,46 @@ def _alleles(match: re.Match[str]) -> Expression | None:
     return Expression(match.start(), match.end(), "dna", {"alleles": f"{old}>{new}"}, certain=arrow)
 
 
+_SIGNED: Final = "*+-"
+_CHANGED: Final = (">", "&", "/")
+_BASES_OPEN: Final = rf"(?:[ACGTU]{{1,60}}|[acgtu]{{1,60}}|{any_of(NUCLEOTIDE_NAMES)})\Z"
+#: Words in which a loss or gain is written, of whatever.
+_OF_REWRITE: Final = Gate(within=r"(?:\A|\d|kb)(?:del|Del|DEL|dup|Dup|DUP|ins|Ins|INS|inv)")
+
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
 FORMS: Final = (
-    Form(_HGVS, _hgvs, re.compile(r"[cgmnrC](?:[ ]?\.[ ]?[(\[]{0,2}[ ]?[*+\-\d]|\d\d)")),
-    Form(_PLACE_FIRST, _place_first, _BASES_BEHIND_PLACE),
-    Form(_BASE_ALONE, _base_alone, re.compile(r"\d[ ]?[+\-][ ]?\d{1,4}[ACGT]")),
-    Form(_REPEAT, _sized, re.compile(r"\([ACGT]")),
-    Form(_REWRITTEN, _rewritten, re.compile(r"(?:[\d?)]|kb)[ ]?(?:[dD][eEuU][lLpP]|[iI][nN][sSvV])")),
-    Form(_INDEL_POLYMORPHISM, _sized, re.compile(r"\dN ")),
-    Form(_LETTERS, _letters),
-    Form(_PROSE, _prose),
-    Form(_TRIPLET, _triplet, re.compile(r"[ACGTU]{3}(?:[ ]?[\-=]{0,3}[>&]|/)")),
-    Form(_CODONS, _codons, re.compile("CD|odon")),
-    Form(_INTRON, _intron, re.compile("IVS")),
-    Form(_SIZED, _sized, re.compile("del|dup|ins")),
-    Form(_UNKNOWN_ENDS, _unknown_ends, re.compile(r"\.\(")),
-    Form(_FRONTED, _sized, re.compile("[Dd]el|ins|Δ")),
-    Form(_ALLELES, _alleles, re.compile(r"[ACGT](?:[ ]?[\-=]{0,3}[>&]|/[ACGT\-])")),
+    Form(Gated(_HGVS, r"(?:[cgmnrC]\Z|[cgm]\d\d)"), _hgvs),
+    Form(
+        Gated(_PLACE_FIRST, r"\d", r"(?:(?<=nt)|(?<=mt)|(?<=np)|(?<=at))\d", before=2, lead=_SIGNED),
+        _place_first,
+        trigger=_BASES_BEHIND_PLACE,
+    ),
+    Form(Gated(_BASE_ALONE, r"\d\d"), _base_alone, ("+", "-"), Gate(r"\d{1,4}[ACGT]\Z")),
+    Form(Gated(_REPEAT, r"\d{2,6}\Z"), _sized, trigger=re.compile(r"\d\([ACGT]")),
+    Form(
+        Gated(_REWRITTEN, r"\d", before=2, lead=_SIGNED),
+        _rewritten,
+        (),
+        _OF_REWRITE,
+        re.compile(r"(?:[\d?)]|kb)[ ]?(?:[dD][eEuU][lLpP]|[iI][nN][sSvV])"),
+    ),
+    Form(Gated(_INDEL_POLYMORPHISM, r"\d", before=1, lead="+-"), _sized, (), Gate(r"\d{1,4}N\Z")),
+    Form(Gated(_LETTERS, r"(?:[cgmnr]\Z|[ACGT](?:\Z|\d))"), _letters),
+    Form(Gated(_PROSE, _BASES_OPEN, before=1, lead="("), _prose),
+    Form(Gated(_TRIPLET, r"(?:codon|[ACGTU]{3})\Z", before=1, lead="("), _triplet, _CHANGED),
+    Form(Gated(_CODONS, r"(?:CD|[Cc]odon)"), _codons),
+    Form(Gated(_INTRON, r"IVS", before=3, lead="cg"), _intron),
+    Form(Gated(_SIZED, r"(?:del|dup|ins)"), _sized),
+    Form(Gated(_UNKNOWN_ENDS, r"[cgmn]\Z"), _unknown_ends, (".(",)),
+    Form(
+        Gated(
+            _FRONTED,
+            r"[cgACGT]\d\d|32",
+            r"(?<![A-Za-z])(?:[ACGT](?:del|ins)\d|(?:del|ins|dup)[ACGT]|[Dd]elta)",
+            before=2,
+            lead="Δ",
+        ),
+        _sized,
+    ),
+    Form(Gated(_ALLELES, r"(?:[ACGT]|[ACGT]{4,40})\Z"), _alleles, _CHANGED),
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ...kb.model import Value
+from ..gates import Gate, Gated, Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,27 @@ Build = Callable[[re.Match[str]], Expression | None]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way of writing a change: a pattern, its builder, and a literal without which the pattern is not tried.
+    """One way of writing a change: a pattern behind its gate, and its builder.
 
-    Patterns begin with a look-ahead for their first character: it spares the engine most places of a text.
+    ``signs``: one of these must stand in the text, or the pattern is not tried. ``word``: so must a word that opens it.
+    ``trigger``: what must be found besides, where both would still let most texts pass.
     """
 
-    pattern: re.Pattern[str]
+    gated: Gated
     build: Build
+    signs: tuple[str, ...] = ()
+    word: Gate | None = None
     trigger: re.Pattern[str] | None = None
 
-    def find(self, text: str) -> Iterator[Expression]:
-        """The expressions of this form in ``text``, which is plain (``residues.plain``)."""
+    def find(self, places: Places, text: str) -> Iterator[Expression]:
+        """The expressions of this form in ``text``, which is plain (``residues.plain``). ``places``: of its words."""
+        if not places[self.gated.number] or self.signs and not any(sign in text for sign in self.signs):
+            return
+        if self.word is not None and not places[self.word.number]:
+            return
         if self.trigger is not None and not self.trigger.search(text):
             return
-        for match in self.pattern.finditer(text):
+        for match in self.gated.find(places, text):
             found = self.build(match)
             if found is not None:
                 yield found

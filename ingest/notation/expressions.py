@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from ..frame import first_come
+from ..gates import Places, places_of
+from ..tokens import words_of
 from ..variants import gene_of, gene_symbols, has_known_changes, is_known
 from . import dna, protein, structural
 from .expression import Expression
@@ -53,10 +55,14 @@ def _no_changes() -> frozenset[str]:
     return frozenset(words()["none"]["tokens"])
 
 
-def expressions_of(text: str) -> tuple[Expression, ...]:
-    """The expressions of change in ``text``, in its order, without overlap; each span is of the whole expression."""
+def expressions_of(text: str, places: Places | None = None) -> tuple[Expression, ...]:
+    """The expressions of change in ``text``, in its order, without overlap; each span is of the whole expression.
+
+    ``places``: of the words of the text (:mod:`~cohortium.ingest.gates`), if they are known.
+    """
     flat = plain(text)
-    found = [one for form in FORMS for one in form.find(flat)]
+    places = places_of(words_of(text)) if places is None else places
+    found = [one for form in FORMS for one in form.find(places, flat)]
     # A text that speaks of changes for sure lends weight to what may be one.
     among_others = any(_speaks_for_itself(flat, one) for one in found)
     settled = _settled(filter(None, (_judged(flat, one, among_others) for one in found)))

@@ -35,7 +35,7 @@ def with_notations(frame: Frame, bound: Sequence[Span], mentions: Sequence[Menti
     gene's concept, context and day. ``write`` gives the others a context of their own. Where a variant has just this
     span already, it takes on what the notation tells.
     """
-    expressions = expressions_of(frame.text)
+    expressions = expressions_of(frame.text, frame.places)
     if not expressions:
         return list(mentions)
     owners = _Owners(bound, mentions)

@@ -6,9 +6,23 @@ import re
 from typing import Final
 
 from ...kb.model import Value
+from ..gates import Gated
 from ..variants import gene_symbols, is_known
 from .expression import Expression, Form, end_closed
-from .residues import ARROW, LETTER, NAMED, RESIDUE, SHORT, SHORT_ANY_CASE, STOP, STOP_WORD, any_of, letter, words
+from .residues import (
+    ARROW,
+    LETTER,
+    NAMED,
+    NAMED_OPENS,
+    RESIDUE,
+    SHORT,
+    SHORT_ANY_CASE,
+    STOP,
+    STOP_WORD,
+    any_of,
+    letter,
+    words,
+)
 
 _EITHER: Final = f"(?:{SHORT_ANY_CASE}|{LETTER})"
 #: fs, fs*12, fsX28, fsTer5, fs114X
@@ -251,20 +265,33 @@ def _deletion(match: re.Match[str]) -> Expression | None:
     return Expression(match.start(), match.end(), "protein", attributes_of(change))
 
 
-#: The end of an arrow, with a residue or a stop behind it.
-_ARROW_TO: Final = re.compile(r"[>&](?:(?:gt|#62|#x3e|rarr|#8594);)?[ ]?[A-Za-z*]")
+_CHANGED: Final = r"[A-Z][A-Za-z]{0,2}\d|(?:del|ins|dup)(?:\Z|[A-Z])"
+#: Where an arrow ends, in whatever spelling.
+_ARROWS: Final = (">", "&")
 
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
 FORMS: Final = (
-    Form(_HGVS, _hgvs, re.compile(r"[pP][ ]?\.|p[A-Z]")),
-    Form(_BARE, _bare),
-    Form(_ATTACHED, _attached, re.compile(r"[A-Z0-9][A-Z]\d{2,4}[A-Z*f]")),
-    Form(_SIGNAL, _signal, re.compile(r"[A-Z]-\d{1,2}[A-Z]|X\d{2,4}[A-Z]")),
-    Form(_SPACED, _substitution),
-    Form(_PROSE, _substitution, re.compile("codon|residue|position|amino|aa")),
-    Form(_PROSE_BEHIND, _substitution, re.compile("codon|residue|position")),
-    Form(_PLACE_LAST, _substitution, _ARROW_TO),
-    Form(_ARROWED, _arrowed, _ARROW_TO),
-    Form(_ALLELES, _alleles, _ARROW_TO),
-    Form(_DELTA, _deletion, re.compile("[Dd]elta|Δ")),
-    Form(_APART, _deletion, re.compile(" (?:del|dup|fs)")),
+    Form(Gated(_HGVS, r"(?:[pP]\Z|p[A-Z][a-z]{2}\d)"), _hgvs),
+    Form(
+        Gated(
+            _BARE,
+            _CHANGED,
+            rf"(?:(?<=H3)|(?<=alpha)|(?<=beta)|(?<=gamma))(?:{_CHANGED})",
+        ),
+        _bare,
+    ),
+    Form(Gated(_ATTACHED, r"[A-Z][A-Z0-9]{1,6}?[A-Z]\d{2,4}(?:\Z|[A-Zf])"), _attached),
+    Form(Gated(_SIGNAL, r"(?:[A-Z]\Z|X\d{2,4}[A-Z])"), _signal),
+    Form(Gated(_SPACED, NAMED_OPENS), _substitution),
+    Form(Gated(_PROSE, NAMED_OPENS), _substitution, ("codon", "residue", "position", "amino", "aa")),
+    Form(Gated(_PROSE_BEHIND, r"(?:codon|residue|position)\Z"), _substitution),
+    Form(Gated(_PLACE_LAST, NAMED_OPENS), _substitution, _ARROWS),
+    Form(Gated(_ARROWED, r"[A-Z]\d{2,4}\Z"), _arrowed, _ARROWS),
+    Form(Gated(_ALLELES, NAMED_OPENS), _alleles, _ARROWS),
+    Form(
+        Gated(_DELTA, r"[A-Z][A-Za-z]{0,2}\d{2}", r"(?<![A-Za-z])[Dd]elta", before=2, lead="Δ"),
+        _deletion,
+        ("elta", "Δ"),
+    ),
+    Form(Gated(_APART, r"[A-Z][A-Za-z]{0,2}\d{2,4}\Z"), _deletion, (" del", " dup", " fs")),
 )

@@ -44,10 +44,18 @@ NAME: Final = any_of(
     + [name.capitalize() for names in _RESIDUES.values() for name in names[1:]]
 )
 NAMED: Final = f"(?:{NAME}|{SHORT})"
+#: How a word looks at which a residue in prose may begin; what follows within the word can only be figures.
+NAMED_OPENS: Final = r"(?:{}|{})(?:\Z|\d)".format(
+    any_of(
+        {re.split("[ -]", name)[0] for names in _RESIDUES.values() for one in names[1:] for name in (one, one.title())}
+    ),
+    SHORT,
+)
 STOP: Final = r"(?:\*|X|" + any_of(["Ter", "TER", "ter", "Stop", "STOP", "stop"]) + ")"
 STOP_WORD: Final = "(?:an?[ ](?:premature[ ])?)?" + any_of(_STOPS)
 #: Four spellings of an arrow, entities of web pages included; bare dashes are none.
 ARROW: Final = r"(?:[ ]?(?:(?:-{0,3}|={1,2})(?:>|&gt;|&[#]62;|&[#]x3e;)|&rarr;|&[#]8594;)[ ]?)"
+NUCLEOTIDE_NAMES: Final = tuple(_NUCLEOTIDES)
 NUCLEOTIDE: Final = f"(?:[ACGTU]|{any_of(_NUCLEOTIDES)})"
 SEQUENCE: Final = r"(?:[ACGTU]{1,60}|[acgtu]{1,60})"
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from ...kb.model import Value
+from ..gates import Gated
 from ..variants import gene_symbols
 from .expression import Expression, Form
 from .residues import words
@@ -22,9 +23,6 @@ _EXON: Final = re.compile(
       | (?P<three>19|20)(?P<joined>del|ins)
     )(?![A-Za-z0-9])""",
     re.VERBOSE,
-)
-_EXON_TRIGGER: Final = re.compile(
-    r"(?:[eE][xX]\w*|E)[ .-]{0,2}\d|(?:del|ins|dup|Del|Ins|Dup|kipping)\w* (?:of |in )?(?:the )?ex|(?:19|20)(?:del|ins)"
 )
 #: t(9;22)(q34;q11), del(17p), inv(16)(p13q22), i(12p), der(1)
 _KARYOTYPE: Final = re.compile(
@@ -78,9 +76,16 @@ def _dbsnp(match: re.Match[str]) -> Expression:
     return Expression(start, match.end(), "dbsnp", {"dbsnp": f"rs{number}"})
 
 
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
 FORMS: Final = (
-    Form(_EXON, _exon, _EXON_TRIGGER),
-    Form(_KARYOTYPE, _karyotype, re.compile(r"\(")),
-    Form(_FUSION, _fusion, re.compile(r"[A-Z0-9](?:::|-|/)[A-Z]")),
-    Form(_DBSNP, _dbsnp, re.compile(r"rs[ #]?\d|reference SNP")),
+    Form(
+        Gated(
+            _EXON,
+            r"(?:[Ee]xon|EXON|[Ee]x|E\d\d(?:del|ins)|[Dd]el|[Ii]ns|[Dd]upl|[Ss]kipping|(?:19|20)(?:del|ins))",
+        ),
+        _exon,
+    ),
+    Form(Gated(_KARYOTYPE, r"(?:t|del|inv|dup|ins|i|der|add)\Z"), _karyotype, ("(",)),
+    Form(Gated(_FUSION, r"[A-Z][A-Z0-9]{1,8}\Z"), _fusion, ("-", "/", "::")),
+    Form(Gated(_DBSNP, r"dbSNP|rs(?:\Z|\d)", r"(?<![A-Za-z])reference"), _dbsnp),
 )

@@ -13,7 +13,7 @@ from functools import lru_cache
 from ...kb.model import Value
 from ...kb.words import ONTOLOGY_FOLDER
 from ..frame import Frame, Span
-from ..gates import Gated
+from ..gates import Gated, Places
 from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
 from ..phrases import PhraseTrie
@@ -87,13 +87,13 @@ _NUMBER = re.compile(
 )
 
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
-_PROTEINS = Gated(_PROTEIN, rf"\A(?:{_ANY}\d|ins[A-Z])", before=4, lead="p([")
-_CDNAS = Gated(_CDNA, r"\A(?:[cgn]\Z|\d{2,5}(?:del|ins))|(?<![A-Za-z])IVS\d")
-_EXONS = Gated(_EXON, r"\A(?:[Ee]xon|EXON|[Ee]x|E\d|del|ins|19|20)|(?<![A-Za-z])METex14|ex14")
-_CODONS = Gated(_CODON, r"(?i:(?<![a-z])codon)")
-_BARE_CODONS = Gated(_BARE_CODON, r"\A[A-Z]\d\d")
-_ALLREDS = Gated(_ALLRED, r"\A8(?!\d)|Allred|[Qq]uick", before=4)
-_PLUSES = Gated(_PLUS, r"\A(?:[0-3]\Z|IHC|[Ss]core|intensity)")
+_PROTEINS = Gated(_PROTEIN, rf"(?:{_ANY}\d|ins[A-Z])", before=4, lead="p([")
+_CDNAS = Gated(_CDNA, r"[cgn]\Z|\d{2,5}(?:del|ins)", r"(?<![A-Za-z])IVS\d")
+_EXONS = Gated(_EXON, r"[Ee]xon|EXON|[Ee]x|E\d|del|ins|19|20", r"(?<![A-Za-z])METex14|ex14")
+_CODONS = Gated(_CODON, within=r"(?i:(?<![a-z])codon)")
+_BARE_CODONS = Gated(_BARE_CODON, r"[A-Z]\d\d")
+_ALLREDS = Gated(_ALLRED, r"8(?!\d)", r"Allred|[Qq]uick", before=4)
+_PLUSES = Gated(_PLUS, r"(?:[0-3]\Z|IHC|[Ss]core|intensity)")
 
 
 def one_letter(change: str) -> str:
@@ -212,7 +212,7 @@ class MolecularRecognizer:
                 attributes["effect"] = "frameshift"
             yield Span(match.start(), match.end(), "molecular", "", "pattern:cdna", attributes, priority=4)
         if not speaking_of_changes().isdisjoint(frame.vocabulary):
-            yield from self._other_notations(text)
+            yield from self._other_notations(text, places)
         yield from self._exons(frame)
         # A bare V600 may also be the name of a stain (S100): the lexicon's reading goes first.
         for gated, priority in ((_CODONS, 3), (_BARE_CODONS, 0)):
@@ -241,9 +241,9 @@ class MolecularRecognizer:
             )
 
     @staticmethod
-    def _other_notations(text: str) -> Iterator[Span]:
+    def _other_notations(text: str, places: Places) -> Iterator[Span]:
         """Changes in notations that only the whole grammar knows; what the patterns above read the same way stands."""
-        for one in expressions_of(text):
+        for one in expressions_of(text, places):
             if one.form not in ("protein", "dna") or not {"protein", "cdna"} & one.attributes.keys():
                 continue
             attributes = dict(one.attributes)

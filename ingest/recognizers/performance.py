@@ -42,9 +42,9 @@ _KPS = re.compile(
     re.VERBOSE,
 )
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
-_FORMS = Gated(_BOXES, r"\A(?:ECOG|Zubrod|PS|P\Z|[Pp]erf|PERFORMANCE)")
-_SCORES = Gated(_ECOG, r"\A(?:ECOG|E\Z|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD|WHO|PS|P\Z|[Pp]erf|PERFORMANCE)")
-_KARNOFSKY = Gated(_KPS, r"\A(?:KPS|kps|[Kk]arnofsk|KARNOFSK)")
+_FORMS = Gated(_BOXES, r"(?:ECOG|Zubrod|PS|P\Z|[Pp]erf|PERFORMANCE)")
+_SCORES = Gated(_ECOG, r"(?:ECOG|E\Z|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD|WHO|PS|P\Z|[Pp]erf|PERFORMANCE)")
+_KARNOFSKY = Gated(_KPS, r"(?:KPS|kps|[Kk]arnofsk|KARNOFSK)")
 _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 #: "WHO 4" of a brain tumor is a grade.
 _GRADED_TUMOR = re.compile(r"(?:oma|omas|tumou?r|IDH\S{0,12})[\s,(\-]{1,3}(?:CNS\s)?$", re.IGNORECASE)

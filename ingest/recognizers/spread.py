@@ -48,13 +48,13 @@ _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Z
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
 _SPREADS = Gated(
     _METASTASIS,
-    r"(?i:(?<![a-z])(?:micro|macro|oligo|poly|metasta|mets|distant|systemic|visceral|widespread|disseminated"
+    within=r"(?i:(?<![a-z])(?:micro|macro|oligo|poly|metasta|mets|distant|systemic|visceral|widespread|disseminated"
     r"|carcinomatosis|secondar|tumou?r\Z|malignant))",
 )
-_CAME_BACK = Gated(_RETURN, r"(?i:(?<![a-z])(?:stage\Z|IV[A-C]?\Z|recur|relaps|spread|progress|PD\Z))")
-_LAID_DOWN = Gated(_DEPOSITS, r"(?i:\A(?:deposit|implants))")
+_CAME_BACK = Gated(_RETURN, within=r"(?i:(?<![a-z])(?:stage\Z|IV[A-C]?\Z|recur|relaps|spread|progress|PD\Z))")
+_LAID_DOWN = Gated(_DEPOSITS, r"(?i:(?:deposit|implants))")
 #: No word for a site is longer.
-_SINGLES = Gated(_SINGLE, r"\Amet(?![A-Za-z])", before=16)
+_SINGLES = Gated(_SINGLE, r"met(?![A-Za-z])", before=16)
 
 # --- node counts ------------------------------------------------------------------------------------------------------
 
@@ -116,13 +116,13 @@ _POSITIVE_FIELD = re.compile(
 #: Without one of these words a pattern cannot match, and is not tried.
 _FIELD_WORDS = frozenset(fold(word) for word in "involved positive with macrometastasis macrometastases nodes".split())
 _NEGATIVE_WORDS = frozenset(fold(word) for word in "negative benign clear uninvolved free without".split())
-_COUNTS = Gated(_COUNT, r"(?<!\d)\d{1,2}(?!\d)")
-_NUMBER_OPENS = rf"(?i:\A(?:{_NUMBER}|none|no|all)\Z)"
+_COUNTS = Gated(_COUNT, within=r"(?<!\d)\d{1,2}(?!\d)")
+_NUMBER_OPENS = rf"(?i:(?:{_NUMBER}|none|no|all)\Z)"
 _WORD_COUNTS = Gated(_WORD_COUNT, _NUMBER_OPENS)
 _NEGATIVES = Gated(_ALL_NEGATIVE, _NUMBER_OPENS)
 _POSITIVES = Gated(
     _POSITIVE_FIELD,
-    r"(?i:(?<![a-z])(?:macromet|(?:total|number|of|positive|regional|sentinel|axillary|pelvic|lymph|nodes?|LNs?|SLNs?"
+    within=r"(?i:(?<![a-z])(?:macromet|(?:total|number|of|positive|regional|sentinel|axillary|pelvic|lymph|nodes?|LNs?|SLNs?"
     r"|involved|with)(?![a-z])))",
 )
 _DEPOSIT_WORDS = frozenset(fold(word) for word in ("deposit", "implants"))

@@ -67,10 +67,10 @@ _LABELLED = re.compile(
     r"\s?(?:is|was|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
 )
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
-_TNMS = Gated(_TNM, rf"\A{_PREFIX}?[TNM](?:\Z|[0-4OXxiIa])")
-_SMALL_TNMS = Gated(_SMALL_TNM, r"\A(?:yp|yc|rp|p|c|y|r)?t(?:\Z|[ix0-4])")
-_FORM_TNMS = Gated(_FORM_TNM, r"\A(?:yp|yc|p|c)?T\Z")
-_LABELS = Gated(_LABELLED, r"\A(?:yp|yc|p|c)?[TNM](?:\Z|[SsCc])")
+_TNMS = Gated(_TNM, rf"{_PREFIX}?[TNM](?:\Z|[0-4OXxiIa])")
+_SMALL_TNMS = Gated(_SMALL_TNM, r"(?:yp|yc|rp|p|c|y|r)?t(?:\Z|[ix0-4])")
+_FORM_TNMS = Gated(_FORM_TNM, r"(?:yp|yc|p|c)?T\Z")
+_LABELS = Gated(_LABELLED, r"(?:yp|yc|p|c)?[TNM](?:\Z|[SsCc])")
 _CATEGORY_WORDS = re.compile(
     r"(?:T|N|M|tumou?r|nodal|node)?\s?[-–]?\s?(?:stage|category|classification|status|TNM|AJCC|UICC)\b[^.\n]{0,24}$"
     r"|TNM\W{0,3}$|stag(?:e|ing|ed)\W{1,4}(?:as\W{1,2})?$",
@@ -128,7 +128,7 @@ _STAGE = re.compile(
 #: A stage without a word for it or for its system is none, and is not looked for.
 _STAGES = Gated(
     _STAGE,
-    r"\A(?:AJCC|UICC|FIGO|(?i:anatomic|prognostic|patholog|path|clinical|overall|tnm)|Ann|Lugano|Rai|R\Z|RISS|ISS|Durie"
+    r"(?:AJCC|UICC|FIGO|(?i:anatomic|prognostic|patholog|path|clinical|overall|tnm)|Ann|Lugano|Rai|R\Z|RISS|ISS|Durie"
     r"|Masaoka|COG|INSS|INRG|(?:yp|yc|p|c)?(?:[Ss]tage|STAGE|[Ss]tg|STG))",
 )
 _SYSTEM_BEHIND = re.compile(
@@ -139,7 +139,7 @@ _LETTER_STAGE = re.compile(
     r"(?=[BD])(?<![^\W_])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass"
     r"|[Gg]roup)[\s:]{1,3})?(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
 )
-_LETTER_STAGES = Gated(_LETTER_STAGE, r"\A(?:Binet|BCLC|Dukes)")
+_LETTER_STAGES = Gated(_LETTER_STAGE, r"(?:Binet|BCLC|Dukes)")
 _OTHER_STAGE = re.compile(
     r"(?:CKD|kidney|renal|ulcers?|injury|pressure|GOLD|COPD|fibrosis|failure|CHF|decubitus|Tanner|sleep"
     r"|sarcoid(?:osis)?|endometriosis|cirrhosis|steatosis"
@@ -204,9 +204,10 @@ _GRADE = re.compile(
 )
 _GRADES = Gated(
     _GRADE,
-    r"\A(?:Nottingham|SBR|[Ss]carff|Bloom|Elston|FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog|[Tt]umou?r"
+    r"Nottingham|SBR|[Ss]carff|Bloom|Elston|FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog|[Tt]umou?r"
     r"|[Cc]ombined|[Oo]verall|[Ss]core|[Mm]od|[Gg]r|GR|[Gg]d|G[1-4]|[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE"
-    r"|[Ww]ell|[Pp]oorly|WELL|MODERATELY|POORLY|[Gg]leason|GLEASON|GS|Gl|[3-5]\Z|GG)|G[1-4]\Z",
+    r"|[Ww]ell|[Pp]oorly|WELL|MODERATELY|POORLY|[Gg]leason|GLEASON|GS|Gl|[3-5]\Z|GG",
+    r"(?<=.)G[1-4]\Z",
 )
 _NAMED_SCALES = ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear")
 _ROMAN_VALUE = {"I": "1", "II": "2", "III": "3", "IV": "4", "one": "1", "two": "2", "three": "3"}

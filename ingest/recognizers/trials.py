@@ -32,18 +32,18 @@ _ON = re.compile(
     re.IGNORECASE,
 )
 _BARE = re.compile(rf"(?<![\w\-]){_STUDY}(?![\w\-])", re.IGNORECASE)
-_STUDY_OPENS: Final = r"(?i:\A(?:trial|stud(?:y|ies)|protocol))"
+_STUDY_OPENS: Final = r"(?i:(?:trial|stud(?:y|ies)|protocol))"
 # Each pattern with the look of the word that it begins at, or that stands in it (see :mod:`~cohortium.ingest.gates`).
-_NUMBERS: Final = Gated(_NUMBER, r"\ANCT")
-_PHASES: Final = Gated(_PHASED, r"(?i:\Aph)")
+_NUMBERS: Final = Gated(_NUMBER, r"NCT")
+_PHASES: Final = Gated(_PHASED, r"(?i:ph)")
 #: No name of a trial is longer than so, with the blank behind it.
 _NAMES: Final = Gated(_NAMED, _STUDY_OPENS, before=26, lead=string.ascii_uppercase)
-_CLINICALS: Final = Gated(_CLINICAL, r"(?i:\A(?:clinical|basket|umbrella|investigational|research|therapeutic)\Z)")
-_ONS: Final = Gated(_ON, r"(?i:\Aon\Z)")
+_CLINICALS: Final = Gated(_CLINICAL, r"(?i:(?:clinical|basket|umbrella|investigational|research|therapeutic)\Z)")
+_ONS: Final = Gated(_ON, r"(?i:on\Z)")
 _STUDIES: Final = Gated(_BARE, _STUDY_OPENS)
 #: A word of its own, and a part of the name of one group.
 _ACRIN: Final = re.compile("ECOG-ACRIN", re.IGNORECASE)
-_MAY_HOLD: Final = Gate(r"(?i:trial|stud(?:y|ies)|protocol|NCT|phase|\Aph\Z|SWOG|NRG|NSABP|RTOG|EORTC|CALGB)")
+_MAY_HOLD: Final = Gate(within=r"(?i:trial|stud(?:y|ies)|protocol|NCT|phase|\Aph\Z|SWOG|NRG|NSABP|RTOG|EORTC|CALGB)")
 _ROMAN: Final = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 #: So far (characters) the words of a patient's part stand from the trial.
 _REACH: Final = 70
@@ -84,7 +84,7 @@ def _protocols() -> Gated:
     words = cue_file("trials")["groups"]["words"]
     first = any_of({_FIRST_WORD.split(word)[0] for word in words})
     numbered = rf"(?<![\w\-])(?P<name>{any_of(words)}[\s\-]?(?:[A-Z]{{1,3}}[\s\-]?)?\d{{3,5}}[A-Z]?)(?![\w\-/])"
-    return Gated(re.compile(numbered), rf"\A{first}")
+    return Gated(re.compile(numbered), rf"{first}")
 
 
 _FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")
