@@ -1,0 +1,366 @@
+"""Runs that are killed with SIGKILL, resumed, and held against runs that were not: nothing lost, nothing twice.
+
+    python benchmarks/killed_runs.py [--kills 200] [--seed 1] [--copies 2] [--only NAME ...] [--json OUT]
+
+The sample notes, copied over several patients, are read into a knowledge base with one worker and with two, for the first
+time and over one that is there; generations are written directly, and indexes made again. Each run has a process group of its own,
+which is killed as a whole, or its first process alone, or a worker alone: after a time that is drawn, at a stage that is
+awaited by what is on disk, or before the n-th change of a file. After each kill the knowledge base must open with the
+answers of the generation that it then has; in the end it must equal that of an undisturbed run, table by table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import functools
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kb_states import STAGES, lost_and_doubled, pointers_of, stage_of, state_of
+from process_groups import Group, in_child
+from signature import command_line, markdown, signature
+
+import cohortium
+from cohortium.ingest.pipeline import run_ingest
+from cohortium.ingest.reading import Reading, ShippedReader, shipped_reading
+from cohortium.kb.check.repair import repair_index
+from cohortium.kb.check.run import check_kb
+from cohortium.kb.errors import MissingKb
+from cohortium.kb.layout import INDEX, Layout
+from cohortium.kb.load import build_generation
+from cohortium.kb.store import KnowledgeBase
+
+SAMPLES = Path(__file__).resolve().parents[1] / "ingest" / "samples" / "notes.jsonl"
+#: What an open knowledge base is asked: lists, event rows, time and values.
+QUERIES = (
+    "lung cancer",
+    "any medication",
+    "breast cancer and not metastasis to brain",
+    "latest ECOG <= 1",
+    "medication after surgery",
+    "HER2 = negative",
+)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A run that is to be killed: what it begins with (None: nothing), how it is started, and in whose hands it is."""
+
+    name: str
+    begin: Path | None
+    start: Callable[[Path, int], Group]
+    whom: Sequence[str] = ("group",)
+    #: Whether it can be killed before the n-th change of a file: then every n is tried, one after the other.
+    steps: bool = False
+    #: How many of the kills are its own, against the others.
+    weight: int = 1
+
+
+@dataclass
+class Tally:
+    """What happened."""
+
+    kills: int = 0
+    whom: collections.Counter[str] = field(default_factory=collections.Counter)
+    stages: collections.Counter[str] = field(default_factory=collections.Counter)
+    ends: int = 0
+    lost: int = 0
+    doubled: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def answers_of(kb: Path) -> tuple[str, Any]:
+    """The generation that is current, and what it answers."""
+    with cohortium.open(kb) as opened:
+        found = [(len(cohort), len(cohort.certain), len(cohort.possible)) for cohort in map(opened.find, QUERIES)]
+        return opened.generation, (found, opened.info()["events"])
+
+
+class Trial:
+    """One scenario with its undisturbed end, and the lives of knowledge bases that are killed in it."""
+
+    def __init__(self, scenario: Scenario, folder: Path, chance: random.Random) -> None:
+        self.scenario, self.folder, self.chance = scenario, folder, chance
+        self.tally = Tally()
+        self.kb = folder / "killed.kb"
+        self.answers: dict[str, Any] = {}
+        if scenario.begin is not None:
+            generation, answers = in_child(functools.partial(answers_of, scenario.begin))
+            self.answers[generation] = answers
+        self._begin()
+        begun = time.monotonic()
+        whole = scenario.start(self.kb, 0).start()
+        if code := whole.wait():
+            raise RuntimeError(f"{scenario.name}: the undisturbed run ended with {code}: {whole.said()}")
+        self.seconds = time.monotonic() - begun
+        self.wanted = in_child(functools.partial(state_of, self.kb))
+        generation, answers = in_child(functools.partial(answers_of, self.kb))
+        self.answers[generation] = answers
+        whole.forget()
+
+    def _begin(self) -> None:
+        shutil.rmtree(self.kb, ignore_errors=True)
+        if self.scenario.begin is not None:
+            shutil.copytree(self.scenario.begin, self.kb)
+
+    def lives(self, kills: int) -> Iterator[None]:
+        """Kill until so many were killed; each life of a knowledge base ends with an undisturbed run."""
+        step = 1
+        while self.tally.kills < kills:
+            self._begin()
+            if self.scenario.steps:
+                step = self._killed_at(step) + 1
+            else:
+                for _ in range(self.chance.randint(1, 5)):
+                    if self.tally.kills >= kills or not self._killed():
+                        break
+            self._end()
+            yield
+
+    def _killed_at(self, step: int) -> int:
+        """One kill before the n-th change; begins anew when there are no more changes."""
+        before = pointers_of(self.kb)
+        run = self.scenario.start(self.kb, step).start()
+        if run.wait() == -9:
+            self._count(run, "itself", before)
+            return step
+        run.forget()
+        return 0
+
+    def _killed(self) -> bool:
+        """One kill, at a drawn time or stage; False when the run had ended before."""
+        before = pointers_of(self.kb)
+        whom = self.chance.choice(self.scenario.whom)
+        run = self.scenario.start(self.kb, 0).start()
+        if self.chance.random() < 0.5:
+            self._sleep(run, self.chance.uniform(0.0, self.seconds))
+        else:
+            stage = self.chance.choice([name for name, _ in STAGES])
+            while run.poll() is None and stage_of(self.kb, before) != stage:
+                time.sleep(0.0005)
+            self._sleep(run, self.chance.expovariate(1 / 0.03))
+        if whom == "worker":
+            while run.poll() is None and not run.workers():
+                time.sleep(0.005)
+        if not run.kill(whom, self.chance):
+            self._expect(run.wait(), (0,), run, "it was not killed")
+            run.forget()
+            return False
+        # Of a worker's death the first process tells; all others end without a word.
+        code = run.wait()
+        if whom == "worker":
+            self._expect(code, (0, 1), run, "a worker was killed")
+            if code == 1 and "goes on where it was" not in run.said():
+                self.tally.faults.append(f"{self.scenario.name}: a lost worker is told so: {run.said()[-300:]}")
+        self._count(run, whom, before)
+        return True
+
+    @staticmethod
+    def _sleep(run: Group, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and run.poll() is None:
+            time.sleep(min(0.005, max(0.0, until - time.monotonic())))
+
+    def _count(self, run: Group, whom: str, before: tuple[str, ...]) -> None:
+        self.tally.kills += 1
+        self.tally.whom[whom] += 1
+        stage = stage_of(self.kb, before)
+        self.tally.stages[stage] += 1
+        self._opens(f"killed ({whom}) while {stage}")
+        # Sometimes the next run begins while workers of the last one have not noticed yet.
+        if self.chance.random() < 0.5 and not run.gone():
+            self.tally.faults.append(f"{self.scenario.name}: processes outlived the run ({whom})")
+        run.forget()
+
+    def _opens(self, when: str) -> None:
+        try:
+            generation, answers = in_child(functools.partial(_opened, self.kb))
+            if generation and self.answers.get(generation) != answers:
+                self.tally.faults.append(f"{self.scenario.name}, {when}: other answers of generation {generation}")
+            if not generation and self.scenario.begin is not None:
+                self.tally.faults.append(f"{self.scenario.name}, {when}: the knowledge base is gone")
+        except RuntimeError as error:
+            self.tally.faults.append(f"{self.scenario.name}, {when}: {str(error)[:400]}")
+
+    def _end(self) -> None:
+        run = self.scenario.start(self.kb, 0).start()
+        self._expect(run.wait(), (0,), run, "the last run")
+        run.forget()
+        self.tally.ends += 1
+        try:
+            found = in_child(functools.partial(state_of, self.kb))
+            findings = in_child(lambda: check_kb(self.kb, quick=True, progress=False).findings)
+        except RuntimeError as error:
+            self.tally.faults.append(f"{self.scenario.name}, in the end: {str(error)[:400]}")
+            return
+        lost, doubled = lost_and_doubled(self.wanted, found)
+        self.tally.lost += lost
+        self.tally.doubled += doubled
+        differing = [name for name in ("generation", "tables", "index") if found[name] != self.wanted[name]]
+        left = [name for name in ("building", "unfinished") if (self.kb / name).exists()]
+        for what, names in (("differs", differing), ("is left", left), ("is found", findings)):
+            if names:
+                self.tally.faults.append(f"{self.scenario.name}, in the end: {names} {what}")
+
+    def _expect(self, code: int, wanted: Sequence[int], run: Group, when: str) -> None:
+        if code not in wanted:
+            self.tally.faults.append(f"{self.scenario.name}: exit code {code} when {when}: {run.said()[-300:]}")
+
+
+def _opened(kb: Path) -> tuple[str, Any]:
+    try:
+        return answers_of(kb)
+    except MissingKb:
+        return "", None
+
+
+# --- the scenarios ----------------------------------------------------------------------------------------------------
+
+
+def write_notes(path: Path, copies: int, share: float = 1.0) -> Path:
+    """The sample notes so many times over, each time for other patients; of the last copy a share alone, and one of its
+    notes with other words."""
+    rows = [json.loads(line) for line in SAMPLES.read_text(encoding="utf-8").splitlines()]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(copies):
+            kept = rows if number < copies - 1 else rows[: int(len(rows) * share)]
+            for at, row in enumerate(kept):
+                text = row["text"] + (" Addendum." if share < 1 and number == copies - 1 and at == 3 else "")
+                file.write(json.dumps({**row, "text": text, "patient_id": f"{row['patient_id']}-{number}"}) + "\n")
+    return path
+
+
+def scenarios(folder: Path, copies: int) -> Iterator[Scenario]:
+    """All of them, with what they begin with made below ``folder``."""
+    notes = write_notes(folder / "notes.jsonl", copies)
+    fewer = write_notes(folder / "fewer.jsonl", copies, share=0.5)
+    # Read once in this process: its children have the ontology, and begin at once.
+    reader = ShippedReader()
+    versions = shipped_reading().versions
+    reading = Reading(lambda: reader, versions)
+    concepts = reader._notes.concepts
+
+    def ingest(source: Path, kb: Path, step: int) -> Group:
+        run = functools.partial(run_ingest, [source], kb, reading=reading, progress=False)
+        return Group(run=run, step=step, below=str(kb))
+
+    def command(source: Path, kb: Path, _: int) -> Group:
+        words = ["ingest", str(source), "--kb", str(kb), "--workers", "2"]
+        return Group(command=[sys.executable, "-m", "cohortium", *words])
+
+    def write(parts: int, kb: Path, step: int) -> Group:
+        def run() -> None:
+            with KnowledgeBase.open(updated) as source:
+                journeys = list(source.journeys())[:parts]
+            build_generation(kb, journeys, concepts=concepts)
+
+        return Group(run=run, step=step, below=str(kb))
+
+    def repair(kb: Path, step: int) -> Group:
+        return Group(run=functools.partial(repair_index, kb), step=step, below=str(kb))
+
+    def made(group: Group) -> None:
+        if code := group.start().wait():
+            raise RuntimeError(f"what a scenario begins with ended with {code}: {group.said()}")
+        group.forget()
+
+    begun, updated, twice, broken = (folder / f"{name}.kb" for name in ("begun", "updated", "twice", "broken"))
+    made(ingest(fewer, begun, 0))
+    shutil.copytree(begun, updated)
+    made(ingest(notes, updated, 0))
+    for parts in (3, 5, 7):
+        made(write(parts, twice, 0))
+    shutil.copytree(updated, broken)
+    for file in (Layout(broken).generation(str(Layout(broken).current())) / INDEX).glob("*.bin"):
+        file.write_bytes(file.read_bytes()[:-1])
+
+    both = ("group", "main", "worker")
+    yield Scenario("ingest, 1 worker", None, functools.partial(ingest, notes), weight=5)
+    yield Scenario("ingest, 2 workers", None, functools.partial(command, notes), both, weight=4)
+    yield Scenario("update, 1 worker", begun, functools.partial(ingest, notes), weight=4)
+    yield Scenario("update, 2 workers", begun, functools.partial(command, notes), both, weight=3)
+    yield Scenario("update, each step", begun, functools.partial(ingest, notes), steps=True, weight=4)
+    yield Scenario("direct writer", twice, functools.partial(write, 9), weight=2)
+    yield Scenario("direct writer, each step", twice, functools.partial(write, 9), steps=True, weight=4)
+    yield Scenario("index made again, each step", broken, repair, steps=True, weight=2)
+
+
+def report(tallies: dict[str, Tally]) -> dict[str, Any]:
+    """The figures, by scenario."""
+    return {
+        "kills": sum(tally.kills for tally in tallies.values()),
+        "ends": sum(tally.ends for tally in tallies.values()),
+        "lost": sum(tally.lost for tally in tallies.values()),
+        "doubled": sum(tally.doubled for tally in tallies.values()),
+        "faults": [fault for tally in tallies.values() for fault in tally.faults],
+        "scenarios": {
+            name: {
+                "kills": tally.kills,
+                "ends": tally.ends,
+                "whom": dict(tally.whom),
+                "stages": dict(tally.stages),
+                "lost": tally.lost,
+                "doubled": tally.doubled,
+                "faults": len(tally.faults),
+            }
+            for name, tally in tallies.items()
+        },
+    }
+
+
+def main() -> int:
+    """0 when nothing was lost, nothing doubled, every knowledge base opened and every end was the same."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--copies", type=int, default=2, help="so many times the 104 sample notes")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only scenarios whose names begin so")
+    parser.add_argument("--json", type=Path, metavar="OUT")
+    asked = parser.parse_args()
+    begun = time.monotonic()
+    tallies: dict[str, Tally] = {}
+    with tempfile.TemporaryDirectory(prefix="cohortium-killed-") as name:
+        folder = Path(name)
+        chosen = [
+            one for one in scenarios(folder, asked.copies) if not asked.only or one.name.startswith(tuple(asked.only))
+        ]
+        weights = sum(one.weight for one in chosen)
+        for at, scenario in enumerate(chosen):
+            trial = Trial(scenario, folder, random.Random(f"{asked.seed} {scenario.name}"))
+            tallies[scenario.name] = trial.tally
+            left = asked.kills - sum(tally.kills for tally in tallies.values())
+            share = left if at == len(chosen) - 1 else min(left, -(-asked.kills * scenario.weight // weights))
+            for _ in trial.lives(share):
+                print(f"\r{scenario.name}: {trial.tally.kills} of {share}", end="", file=sys.stderr, flush=True)
+            print(file=sys.stderr)
+    found = report(tallies)
+    signed = {**signature(command_line(), asked.seed), "seconds": round(time.monotonic() - begun, 1)}
+    if asked.json:
+        asked.json.write_text(json.dumps({"signature": signed, **found}, indent=1) + "\n", encoding="utf-8")
+    stages = sorted({stage for tally in tallies.values() for stage in tally.stages})
+    print(
+        markdown(
+            ("scenario", "kills", "undisturbed ends", *stages),
+            [
+                (name, tally.kills, tally.ends, *(tally.stages.get(stage, 0) for stage in stages))
+                for name, tally in tallies.items()
+            ],
+        )
+    )
+    print(f"\n{found['kills']} kills: {found['lost']} lost, {found['doubled']} doubled, {len(found['faults'])} faults")
+    print("\n".join(found["faults"]))
+    print(", ".join(f"{name} {value}" for name, value in signed.items()))
+    return 1 if found["faults"] or found["lost"] or found["doubled"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

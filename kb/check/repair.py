@@ -1,0 +1,38 @@
+"""Making the index of a generation again from its tables, in the place of one that is missing or damaged."""
+
+from __future__ import annotations
+
+import os
+
+import duckdb
+
+from ..index.build import build_index
+from ..layout import DATABASE, INDEX, Layout
+from ..ontology_tables import concepts_from
+
+
+def repair_index(path: str | os.PathLike[str]) -> str:
+    """Build the index of the current generation again; its id, which stays the same. Readers are not affected: what
+    they have opened stays open.
+
+    MissingKb, SchemaVersionError, LockedError, NotWritable; DamagedKb where the tables cannot be read.
+    """
+    layout = Layout(path)
+    # Before the lock, which would make a folder where there is none.
+    layout.follow(lambda generation: generation, whole=False)
+    with layout.writing():
+        generation = layout.follow(lambda generation: generation, whole=False)
+        folder = layout.building / INDEX
+        folder.mkdir(mode=0o700)
+        try:
+            with duckdb.connect(str(layout.building / "repair.duckdb")) as database:
+                database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
+                database.execute("ATTACH $1 AS built (READ_ONLY)", [str(layout.generation(generation) / DATABASE)])
+                database.execute("USE built")
+                concepts = concepts_from(lambda statement: database.execute(statement).fetchall())
+                database.execute("USE repair")
+                build_index(database, folder, concepts)
+        except (duckdb.Error, ValueError) as error:
+            raise layout.damaged(f"its index cannot be made of its tables ({type(error).__name__})") from error
+        layout.publish_index(generation)
+    return generation
