@@ -2,11 +2,12 @@
 
     python benchmarks/killed_runs.py [--kills 200] [--seed 1] [--copies 2] [--only NAME ...] [--json OUT]
 
-The sample notes, copied over several patients, are read into a knowledge base with one worker and with two, for the first
-time and over one that is there; generations are written directly, and indexes made again. Each run has a process group of its own,
-which is killed as a whole, or its first process alone, or a worker alone: after a time that is drawn, at a stage that is
-awaited by what is on disk, or before the n-th change of a file. After each kill the knowledge base must open with the
-answers of the generation that it then has; in the end it must equal that of an undisturbed run, table by table.
+The sample notes, copied over several patients, are read into a knowledge base with one worker and with two, for the
+first time and over one that is there; generations are written directly, indexes made again, old versions migrated. Each
+run has a process group of its own, which is killed as a whole, or its first process alone, or a worker alone: after a
+time that is drawn, at a stage that is awaited by what is on disk, or before the n-th change of a file. After each kill
+the knowledge base must open with the answers of the generation that it then has; in the end it must equal that of an
+undisturbed run, table by table and byte by byte of the index.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from kb_states import STAGES, lost_and_doubled, pointers_of, stage_of, state_of
-from process_groups import Group, in_child
+from old_versions import make_version_1
+from process_groups import COUNTED, Group, in_child
 from signature import command_line, markdown, signature
 
 import cohortium
@@ -34,9 +36,10 @@ from cohortium.ingest.pipeline import run_ingest
 from cohortium.ingest.reading import Reading, ShippedReader, shipped_reading
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.run import check_kb
-from cohortium.kb.errors import MissingKb
+from cohortium.kb.errors import DamagedIndex, MissingKb, SchemaVersionError
 from cohortium.kb.layout import INDEX, Layout
 from cohortium.kb.load import build_generation
+from cohortium.kb.migrations import migrate
 from cohortium.kb.store import KnowledgeBase
 
 SAMPLES = Path(__file__).resolve().parents[1] / "ingest" / "samples" / "notes.jsonl"
@@ -59,8 +62,10 @@ class Scenario:
     begin: Path | None
     start: Callable[[Path, int], Group]
     whom: Sequence[str] = ("group",)
-    #: Whether it can be killed before the n-th change of a file: then every n is tried, one after the other.
+    #: Whether it is killed before the n-th change of a file: then every n is tried, in an order that is drawn.
     steps: bool = False
+    #: It begins with a knowledge base that does not open: for want of its index, or of an older version.
+    closed: bool = False
     #: How many of the kills are its own, against the others.
     weight: int = 1
 
@@ -93,18 +98,20 @@ class Trial:
         self.tally = Tally()
         self.kb = folder / "killed.kb"
         self.answers: dict[str, Any] = {}
-        if scenario.begin is not None:
+        if scenario.begin is not None and not scenario.closed:
             generation, answers = in_child(functools.partial(answers_of, scenario.begin))
             self.answers[generation] = answers
         self._begin()
         begun = time.monotonic()
-        whole = scenario.start(self.kb, 0).start()
+        whole = scenario.start(self.kb, COUNTED if scenario.steps else 0).start()
         if code := whole.wait():
             raise RuntimeError(f"{scenario.name}: the undisturbed run ended with {code}: {whole.said()}")
         self.seconds = time.monotonic() - begun
         self.wanted = in_child(functools.partial(state_of, self.kb))
         generation, answers = in_child(functools.partial(answers_of, self.kb))
         self.answers[generation] = answers
+        self.steps = list(range(1, int(whole.said().split()[-1]) + 1)) if scenario.steps else []
+        chance.shuffle(self.steps)
         whole.forget()
 
     def _begin(self) -> None:
@@ -114,11 +121,10 @@ class Trial:
 
     def lives(self, kills: int) -> Iterator[None]:
         """Kill until so many were killed; each life of a knowledge base ends with an undisturbed run."""
-        step = 1
         while self.tally.kills < kills:
             self._begin()
             if self.scenario.steps:
-                step = self._killed_at(step) + 1
+                self._killed_at(self.steps[self.tally.ends % len(self.steps)])
             else:
                 for _ in range(self.chance.randint(1, 5)):
                     if self.tally.kills >= kills or not self._killed():
@@ -126,15 +132,13 @@ class Trial:
             self._end()
             yield
 
-    def _killed_at(self, step: int) -> int:
-        """One kill before the n-th change; begins anew when there are no more changes."""
+    def _killed_at(self, step: int) -> None:
+        """One kill before the n-th change."""
         before = pointers_of(self.kb)
         run = self.scenario.start(self.kb, step).start()
         if run.wait() == -9:
             self._count(run, "itself", before)
-            return step
         run.forget()
-        return 0
 
     def _killed(self) -> bool:
         """One kill, at a drawn time or stage; False when the run had ended before."""
@@ -186,7 +190,7 @@ class Trial:
             generation, answers = in_child(functools.partial(_opened, self.kb))
             if generation and self.answers.get(generation) != answers:
                 self.tally.faults.append(f"{self.scenario.name}, {when}: other answers of generation {generation}")
-            if not generation and self.scenario.begin is not None:
+            if not generation and self.scenario.begin is not None and not self.scenario.closed:
                 self.tally.faults.append(f"{self.scenario.name}, {when}: the knowledge base is gone")
         except RuntimeError as error:
             self.tally.faults.append(f"{self.scenario.name}, {when}: {str(error)[:400]}")
@@ -219,7 +223,7 @@ class Trial:
 def _opened(kb: Path) -> tuple[str, Any]:
     try:
         return answers_of(kb)
-    except MissingKb:
+    except (MissingKb, DamagedIndex, SchemaVersionError):
         return "", None
 
 
@@ -273,7 +277,11 @@ def scenarios(folder: Path, copies: int) -> Iterator[Scenario]:
             raise RuntimeError(f"what a scenario begins with ended with {code}: {group.said()}")
         group.forget()
 
-    begun, updated, twice, broken = (folder / f"{name}.kb" for name in ("begun", "updated", "twice", "broken"))
+    def migrated(kb: Path, step: int) -> Group:
+        return Group(run=functools.partial(migrate, kb), step=step, below=str(kb))
+
+    names = ("begun", "updated", "twice", "broken", "old")
+    begun, updated, twice, broken, old = (folder / f"{name}.kb" for name in names)
     made(ingest(fewer, begun, 0))
     shutil.copytree(begun, updated)
     made(ingest(notes, updated, 0))
@@ -282,6 +290,8 @@ def scenarios(folder: Path, copies: int) -> Iterator[Scenario]:
     shutil.copytree(updated, broken)
     for file in (Layout(broken).generation(str(Layout(broken).current())) / INDEX).glob("*.bin"):
         file.write_bytes(file.read_bytes()[:-1])
+    shutil.copytree(updated, old)
+    in_child(functools.partial(make_version_1, old))
 
     both = ("group", "main", "worker")
     yield Scenario("ingest, 1 worker", None, functools.partial(ingest, notes), weight=5)
@@ -291,7 +301,8 @@ def scenarios(folder: Path, copies: int) -> Iterator[Scenario]:
     yield Scenario("update, each step", begun, functools.partial(ingest, notes), steps=True, weight=4)
     yield Scenario("direct writer", twice, functools.partial(write, 9), weight=2)
     yield Scenario("direct writer, each step", twice, functools.partial(write, 9), steps=True, weight=4)
-    yield Scenario("index made again, each step", broken, repair, steps=True, weight=2)
+    yield Scenario("index made again, each step", broken, repair, steps=True, closed=True, weight=2)
+    yield Scenario("migration, each step", old, migrated, steps=True, closed=True, weight=2)
 
 
 def report(tallies: dict[str, Tally]) -> dict[str, Any]:

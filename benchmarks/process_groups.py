@@ -21,13 +21,17 @@ from cohortium.kb.errors import CohortiumError
 _CHANGES = frozenset({"open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "fcntl.flock"})
 
 
+#: As a step: further than any run goes.
+COUNTED = 1_000_000
+
+
 @dataclass
 class Group:
     """A run in a group of its own: a function in a child of this process, or a command."""
 
     run: Callable[[], Any] | None = None
     command: Sequence[str] = ()
-    #: Kill itself before this many events of the interpreter that concern ``below`` (0: never).
+    #: Kill itself before this many events of the interpreter that concern ``below`` (0: never; COUNTED: say how many).
     step: int = 0
     below: str = ""
     pid: int = 0
@@ -50,9 +54,10 @@ class Group:
             if self.command:
                 os.execv(self.command[0], list(self.command))
             assert self.run is not None
-            if self.step:
-                _kill_at(self.step, self.below)
+            left = _kill_at(self.step, self.below) if self.step else [0]
             self.run()
+            if self.step == COUNTED:
+                print(COUNTED - left[0], flush=True)
         except CohortiumError as error:
             print(error, file=sys.stderr, flush=True)
             return error.exit_code
@@ -131,18 +136,18 @@ class Group:
         self.told.unlink(missing_ok=True)
 
 
-def _kill_at(step: int, below: str) -> None:
-    """Let this process kill itself before so many changes of files below a folder."""
-    left = step
+def _kill_at(step: int, below: str) -> list[int]:
+    """Let this process kill itself before so many changes of files below a folder; how many are left until then."""
+    left = [step]
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        nonlocal left
         if event in _CHANGES and _concerns(arguments, below):
-            left -= 1
-            if left == 0:
+            left[0] -= 1
+            if left[0] == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
+    return left
 
 
 def _concerns(arguments: tuple[Any, ...], below: str) -> bool:

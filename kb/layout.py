@@ -78,12 +78,13 @@ class Layout:
     def require_current(self) -> str:
         """The current generation, of this schema version and with all its files; MissingKb, SchemaVersionError,
         DamagedKb or DamagedIndex."""
-        current = self._some_current()
+        current = self.some_current()
         self.check_schema(current)
         self.check_files(current)
         return current
 
-    def _some_current(self) -> str:
+    def some_current(self) -> str:
+        """The current generation, of whatever version; MissingKb."""
         current = self.current()
         if current is None:
             what = "the path does not exist"
@@ -102,7 +103,7 @@ class Layout:
         asked for, files are not looked at.
         """
         for _ in range(_LOOKS):
-            current = self._some_current()
+            current = self.some_current()
             try:
                 self.check_schema(current)
                 if whole:
@@ -130,6 +131,16 @@ class Layout:
         if not isinstance(told, dict):
             raise self.damaged(f"{_MANIFEST} is no object of JSON")
         return told
+
+    def version_of(self, generation: str) -> int:
+        """The schema version under which a generation was written; SchemaVersionError, DamagedKb."""
+        try:
+            found = self.manifest_file(generation).get("schema_version", "unknown")
+        except FileNotFoundError as error:
+            raise self.damaged(f"{_MANIFEST} is missing") from error
+        if not isinstance(found, int):
+            raise self.wrong_schema(found)
+        return found
 
     def check_schema(self, generation: str) -> None:
         """SchemaVersionError unless the generation was written under this schema version."""
@@ -167,10 +178,12 @@ class Layout:
 
     def wrong_schema(self, found: object) -> SchemaVersionError:
         """The error for a knowledge base of the schema version ``found``."""
+        hint = f"'cohortium migrate {self.path}' brings it to that version, and can be taken back"
+        if not isinstance(found, int) or found > SCHEMA_VERSION:
+            hint = "use the program version that wrote this one, or ingest the notes again into a new knowledge base"
         return SchemaVersionError(
             f"The knowledge base at {self.path} has schema version {found}; "
-            f"this program reads version {SCHEMA_VERSION}. "
-            "Hint: ingest the notes again into a new knowledge base, or use the program version that wrote this one."
+            f"this program reads version {SCHEMA_VERSION}. Hint: {hint}."
         )
 
     # --- writing ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ before is kept, and :func:`migrate_back` makes it current again.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -129,7 +130,10 @@ def _migrated(layout: Layout, before: str, steps: tuple[Migration, ...]) -> str:
             database.execute(
                 "UPDATE manifest SET value = $1 WHERE name = 'schema_version'", [canonical_json(SCHEMA_VERSION)]
             )
-            manifest = layout.entries(database.execute("SELECT name, value FROM manifest").fetchall())
+            manifest = {
+                name: json.loads(value)
+                for name, value in database.execute("SELECT name, value FROM manifest").fetchall()
+            }
             concepts = concepts_from(lambda statement: database.execute(statement).fetchall())
             database.execute("USE migrating")
             build_index(database, folder, concepts)

@@ -1,4 +1,4 @@
-"""The command ``check``: is a knowledge base sound, and what is to be done when it is not."""
+"""The commands of care: ``check`` (is it sound, and what is to be done when it is not) and ``migrate``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from ..errors import DamagedKb
 from ..terminal import Format, answer, check_output, counted, print_table
 
 if TYPE_CHECKING:
+    from ..migrations import Migrated
     from .run import CheckReport
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
+OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")]
 
 
 def check(
@@ -20,16 +24,21 @@ def check(
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out what reads every text and makes every id and index row again.")
     ] = False,
-    output: Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")] = Format.TABLE,
-    out: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")
-    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="First make the index again from the tables; nothing else can be repaired.")
+    ] = False,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Check a knowledge base: keys, spans, ids, dates, worlds, order and index. Leaves with 5 when it is not sound."""
+    from .repair import repair_index
     from .run import check_kb
 
     check_output(output, out, rows=False)
+    if repair:
+        repair_index(kb)
     report = check_kb(kb, quick=quick)
+    report.repaired = repair
     answer(report.as_dict(), output=output, out=out, as_table=lambda: print_report(report))
     if not report.sound:
         raise DamagedKb(f"the knowledge base at {report.path} is not sound: {counted(len(report.findings), 'finding')}")
@@ -42,6 +51,8 @@ def print_report(report: CheckReport) -> None:
     print(f"generation {report.generation}: {looked_at}; {rules}")
     for rule, number in report.unchecked.items():
         print(f"{rule}: {number} were not derived from content, and tell nothing")
+    if report.repaired:
+        print("the index was made again from the tables")
     if report.sound:
         print("sound")
         return
@@ -53,4 +64,32 @@ def print_report(report: CheckReport) -> None:
         print(f"Hint: {advice}")
 
 
-COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("check", check),)
+def migrate(
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base: its folder.")],
+    back: Annotated[
+        bool, typer.Option("--back", help="Make the generation before the migration current again, for its program.")
+    ] = False,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Bring a knowledge base of an older version to this program's, as a new generation. No note is read again."""
+    from ..migrations import migrate as migrated
+    from ..migrations import migrate_back
+
+    check_output(output, out, rows=False)
+    done = migrate_back(kb) if back else migrated(kb)
+    answer(done.as_dict(), output=output, out=out, as_table=lambda: print_migrated(done))
+
+
+def print_migrated(done: Migrated) -> None:
+    """What became of the knowledge base."""
+    if not done.steps:
+        print(f"generation {done.generation} has schema version {done.after} already")
+        return
+    print(f"schema version {done.before} (generation {done.generation_before})")
+    for step in done.steps:
+        print(f"  {step}")
+    print(f"schema version {done.after} (generation {done.generation})")
+
+
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("check", check), ("migrate", migrate))

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ..model import EARLIEST_DAY, KINDS, LATEST_DAY, REASONS, Experiencer, Polarity, Temporality, World
 from .looked_at import LookedAt
@@ -78,9 +78,3 @@ def _faulty_rows(statement: str, whole: bool, looked_at: LookedAt) -> Iterator[F
         number, example = looked_at.rows(counted, parameters)[0]
         if number:
             yield Faults(number, example)
-
-
-def batches_of(looked_at: LookedAt, statement: str) -> Iterator[dict[str, Any]]:
-    """The columns of a statement as numpy arrays, batch by batch, in the order in which the rows are stored."""
-    for batch in looked_at.batches(statement):
-        yield {name: batch.column(at).to_numpy(zero_copy_only=False) for at, name in enumerate(batch.schema.names)}

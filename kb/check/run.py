@@ -16,6 +16,7 @@ from ..layout import Layout
 from ..progress import Bar, bar
 from .content import content_rules
 from .files import file_rules
+from .index_files import index_rules
 from .looked_at import LookedAt
 from .posting_rows import posting_rules
 from .rules import RESTORE, Faults, Rule, statement_rules
@@ -28,6 +29,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *statement_rules(),
     *content_rules(),
     *posting_rules(),
+    *index_rules(),
 )
 
 

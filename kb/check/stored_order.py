@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .looked_at import LookedAt
-from .rules import Faults, Rule, batches_of
+from .rules import Faults, Rule
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Columns = Mapping[str, Array]
@@ -136,8 +136,12 @@ def _looking(order: Order) -> Callable[[LookedAt], Iterator[Faults]]:
         last: dict[str, Any] = dict(order.first)
         looked_at.bar.step(looked_at.doing, looked_at.number(order.table))
         # In the order in which they are stored: no sorting, and a column at a time.
-        for columns in batches_of(looked_at, f"SELECT {order.columns} FROM built.{order.table}"):
-            rows = len(columns[order.example])
+        for batch in looked_at.stored(order.table, order.columns):
+            if not batch.num_rows:
+                continue
+            columns = dict(
+                zip(batch.schema.names, (column.to_numpy(zero_copy_only=False) for column in batch), strict=True)
+            )
             before = {
                 name: np.concatenate((np.asarray([last[name]], dtype=values.dtype), values[:-1]))
                 for name, values in columns.items()
@@ -148,6 +152,6 @@ def _looking(order: Order) -> Callable[[LookedAt], Iterator[Faults]]:
                 example = columns[order.example][int(np.argmax(misplaced))]
                 yield Faults(int(misplaced.sum()), f"{order.example} {example}")
             last = {name: values[-1] for name, values in columns.items()}
-            looked_at.bar.advance(rows)
+            looked_at.bar.advance(batch.num_rows)
 
     return look

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,9 @@ from cohortium.kb.model import (
     World,
 )
 from cohortium.kb.scales import Scales
+
+# What tells the state of a knowledge base on disk is shared with the benchmarks.
+sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]
 
 ONTOLOGY = """\
 # a small ontology
