@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .concept_rows import COLUMNS, Abbreviation, ConceptRow, ValueSet, extended, read_folder
@@ -28,7 +28,8 @@ class ConceptTable:
     ) -> None:
         """``problems`` are what reading the files found; rows that repeat an id are added to them and left out."""
         self._problems = list(problems)
-        self._rows: list[ConceptRow] = []
+        held: list[ConceptRow] = []
+        self._rows: Sequence[ConceptRow] = held
         self._position: dict[str, int] = {}
         for row in rows:
             if row.id in self._position:
@@ -38,8 +39,8 @@ class ConceptTable:
                     f"and as {row.kind} {row.name!r}"
                 )
                 continue
-            self._position[row.id] = len(self._rows)
-            self._rows.append(row)
+            self._position[row.id] = len(held)
+            held.append(row)
         self._parents: list[list[int]] = [[] for _ in self._rows]
         self._children: list[list[int]] = [[] for _ in self._rows]
         for position, row in enumerate(self._rows):
@@ -53,7 +54,7 @@ class ConceptTable:
         self._value_sets = {value_set.name: value_set for value_set in value_sets}
         self._below: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
-        self._names: _NameIndex | None = None
+        self._names: NameIndex | None = None
         self._by_kinds: dict[frozenset[str] | None, dict[str, str]] = {}
 
     @classmethod
@@ -79,7 +80,7 @@ class ConceptTable:
     # --- concepts ---------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._position)
 
     def __contains__(self, concept: object) -> bool:
         return concept in self._position
@@ -103,8 +104,7 @@ class ConceptTable:
 
     def name(self, concept: str) -> str:
         """The preferred name; the id itself if it is unknown (for display)."""
-        position = self._position.get(concept)
-        return concept if position is None else self._rows[position].name
+        return self.get(concept).name if concept in self._position else concept
 
     def names(self, concept: str) -> tuple[str, ...]:
         """Preferred name, synonyms, abbreviations, without repeats; KeyError if the id is unknown."""
@@ -115,11 +115,11 @@ class ConceptTable:
 
     def parents(self, concept: str) -> tuple[str, ...]:
         """The defined parents; KeyError if the id is unknown."""
-        return tuple(self._rows[at].id for at in self._parents[self._position[concept]])
+        return tuple(self._id(at) for at in self._parents[self._position[concept]])
 
     def children(self, concept: str) -> tuple[str, ...]:
         """The direct children; KeyError if the id is unknown."""
-        return tuple(self._rows[at].id for at in self._children[self._position[concept]])
+        return tuple(self._id(at) for at in self._children[self._position[concept]])
 
     def below(self, concept: str) -> frozenset[str]:
         """The concept itself and all its descendants; KeyError if the id is unknown."""
@@ -152,7 +152,10 @@ class ConceptTable:
                 if at not in seen:
                     seen.add(at)
                     waiting.append(at)
-        return frozenset(self._rows[at].id for at in seen)
+        return frozenset(self._id(at) for at in seen)
+
+    def _id(self, position: int) -> str:
+        return self._rows[position].id
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -163,11 +166,11 @@ class ConceptTable:
         four characters that has another reading (cues, or another concept of that name) needs its exact case. The salt
         of a drug and the four letters of a biological product (``trastuzumab-dkst``) name the drug.
         """
-        found = self._index().find(text)
+        found = tuple(self._id(at) for at in self.name_index().find(text))
         if kinds is not None:
             wanted = frozenset(kinds)
-            found = [at for at in found if self._rows[at].kind in wanted]
-        return tuple(self._rows[at].id for at in found)
+            found = tuple(one for one in found if self.kind(one) in wanted)
+        return found
 
     def nearest(self, text: str, kinds: Iterable[str] | None = None, n: int = 3) -> list[str]:
         """Up to ``n`` known names that resemble ``text``, the most similar first: for "did you mean"."""
@@ -186,10 +189,11 @@ class ConceptTable:
             self._by_kinds[kinds] = choices
         return choices
 
-    def _index(self) -> _NameIndex:
+    def name_index(self) -> NameIndex:
+        """The index of names, built when first asked for."""
         # Two threads may build it at once; both build the same, and one assignment wins.
         if self._names is None:
-            self._names = _NameIndex(self._rows)
+            self._names = NameIndex.of(self._rows)
         return self._names
 
     # --- value sets -------------------------------------------------------------------------------------------------
@@ -241,14 +245,26 @@ def shipped_concepts(extra: Path | None = None) -> ConceptTable:
     return concepts
 
 
-class _NameIndex:
+class NameIndex:
     """Names to concept positions: first by normal form, then with plurals folded, then with spaces dropped."""
 
-    def __init__(self, rows: Sequence[ConceptRow]) -> None:
-        self._ids: dict[str, int] = {}
-        self._exact_short: dict[str, list[int]] = {}
-        self._normal: dict[str, list[int]] = {}
+    def __init__(
+        self,
+        rows: Sequence[ConceptRow],
+        ids: Mapping[str, int],
+        exact_short: dict[str, list[int]],
+        normal: dict[str, list[int]],
+    ) -> None:
+        """``exact_short`` has the abbreviations as written, ``normal`` the normal forms that stand for a concept."""
         self._rows = rows
+        self._ids = ids
+        self.exact_short = exact_short
+        self.normal = normal
+
+    @classmethod
+    def of(cls, rows: Sequence[ConceptRow]) -> NameIndex:
+        """The index of these concepts."""
+        index = cls(rows, {row.id: position for position, row in enumerate(rows)}, {}, {})
         shorts: dict[str, list[tuple[int, Abbreviation]]] = {}
         synonyms: list[tuple[str, int]] = []
         normals = iter(
@@ -261,22 +277,22 @@ class _NameIndex:
             )
         )
         for position, row in enumerate(rows):
-            self._ids[row.id] = position
             name = next(normals)
             if row.name:
-                _append(self._normal, name, position)
+                _append(index.normal, name, position)
             synonyms.extend((next(normals), position) for _ in row.synonyms)
             for short in row.abbreviations:
-                _append(self._exact_short, short.text, position)
+                _append(index.exact_short, short.text, position)
                 shorts.setdefault(next(normals), []).append((position, short))
         for normal, position in synonyms:
-            _append(self._normal, normal, position)
+            _append(index.normal, normal, position)
         for normal, readings in shorts.items():
-            positions = {position for position, _ in readings} | set(self._normal.get(normal, ()))
+            positions = {position for position, _ in readings} | set(index.normal.get(normal, ()))
             ambiguous = len(positions) > 1 or any(short.cues for _, short in readings)
             for position, short in readings:
                 if len(short.text) > 4 or not ambiguous:
-                    _append(self._normal, normal, position)
+                    _append(index.normal, normal, position)
+        return index
 
     @functools.cached_property
     def _codes(self) -> tuple[dict[str, str], dict[str, list[int]]]:
@@ -300,7 +316,7 @@ class _NameIndex:
 
     def _rekeyed(self, key: Callable[[str], str]) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
-        for normal, found in self._normal.items():
+        for normal, found in self.normal.items():
             for position in found:
                 _append(index, key(normal), position)
         return index
@@ -312,12 +328,12 @@ class _NameIndex:
         normal = normal_form(text)
         if normal:
             found += (
-                self._normal.get(normal)
+                self.normal.get(normal)
                 or self._without_plural.get(without_plural(normal))
                 or self._squashed.get(squashed(normal))
                 or ()
             )
-        found += self._exact_short.get(text, [])
+        found += self.exact_short.get(text, [])
         if not found:
             found = self._find_code(text) or self._find_drug(text)
         return list(dict.fromkeys(found))
