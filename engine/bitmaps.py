@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import numpy as np
 from pyroaring import BitMap
 
-from ..kb.concepts import ConceptTable
 from ..kb.model import KINDS, World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
-from ..query_lang.nodes import QueryTreeError
+from .concept_sets import is_closed, named_ids
 from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, is_plain
+from .value_lists import Split, ValueLists, listed_world
 
 #: The world that bounds a negation.
 OPPOSITE = {World.CERTAIN: World.POSSIBLE, World.BELIEVED: World.BELIEVED, World.POSSIBLE: World.CERTAIN}
@@ -40,6 +40,8 @@ class BitmapEvaluator:
         self._plan = plan
         self._by_events = by_events
         self._known: dict[tuple[int, World], _Known] = {}
+        self._lists = ValueLists(kb)
+        self._splits: dict[tuple[nodes.Events, World], Split] = {}
 
     def members(self, number: int, world: World, candidates: BitMap) -> BitMap:
         """Those of ``candidates`` of whom the step holds in ``world``."""
@@ -57,11 +59,7 @@ class BitmapEvaluator:
     def _decide(self, number: int, world: World, candidates: BitMap) -> BitMap:
         match self._plan.steps[number]:
             case Every(parts):
-                for part in parts:
-                    if not candidates:
-                        break
-                    candidates = self.members(part, world, candidates)
-                return candidates
+                return self._every(parts, world, candidates)
             case Either(parts):
                 return self._either(parts, world, candidates)
             case Complement(part):
@@ -73,10 +71,34 @@ class BitmapEvaluator:
                 return self._count(n, parts, world, candidates)
             case Listed(patients):
                 return patient_numbers(self._kb, patients) & candidates
+            case Atom(events):
+                split = self._split(events, world)
+                found, rest = split.sure & candidates, split.maybe & candidates
+                return found | self._by_events(number, world, rest) if rest else found
         bound = self.bound(number, world)
         if bound is not None:
             candidates = candidates & bound
         return self._by_events(number, world, candidates) if candidates else BitMap()
+
+    def _every(self, parts: Iterable[int], world: World, candidates: BitMap) -> BitMap:
+        """Smallest lists first; then all bounds, before the first event is looked at."""
+        costs = self._plan.costs
+        by_lists = sorted((part for part in parts if not costs[part]), key=lambda part: self._estimate(part, world))
+        for part in by_lists:
+            if not candidates:
+                return candidates
+            candidates = self.members(part, world, candidates)
+        dear = []
+        for part in parts:
+            if costs[part] and candidates:
+                bound = self.bound(part, world)
+                candidates = candidates if bound is None else candidates & bound
+                dear.append((costs[part], math.inf if bound is None else len(bound), part))
+        for _, _, part in sorted(dear):
+            if not candidates:
+                break
+            candidates = self.members(part, world, candidates)
+        return candidates
 
     def _either(self, parts: Iterable[int], world: World, candidates: BitMap) -> BitMap:
         found = BitMap()
@@ -103,23 +125,49 @@ class BitmapEvaluator:
 
     def _plain(self, events: nodes.Events, world: World, candidates: BitMap) -> BitMap:
         """Exactly the patients with such an event, where nothing but kind, concept and world is asked."""
-        if events.concept is None:
-            return self._postings(events.kind, ("",), world) & candidates
-        if _is_closed(events.concept):
-            return self._postings(events.kind, named_ids(events.concept), world) & candidates
-        ids = concept_ids(events.concept, self._kb.concepts)
-        closed, alone = covering(ids, self._kb.concepts)
-        found = self._postings(events.kind, closed, world) & candidates
-        # Posting lists hold descendants too; who has only an excluded one is told by the events themselves.
-        rest = (self._postings(events.kind, alone, world) & candidates) - found
-        if rest:
-            rows = self._kb.event_index.rows([(events.kind, frozenset(alone))], rest)
-            found |= BitMap(rows.patient[rows.world >= np.int8(world)])
+        if events.concept is None or is_closed(events.concept):
+            found = self._postings(events, world)
+            found &= candidates
+            return found
+        found = self._lists.split(events, world).sure
+        found &= candidates
         return found
 
-    def _postings(self, kind: str | None, concepts: Iterable[str], world: World) -> BitMap:
-        kinds = KINDS if kind is None else (kind,)
-        return _united(self._kb.posting(one, concept, world) for concept in concepts for one in kinds)
+    def _postings(self, events: nodes.Events, world: World) -> BitMap:
+        """The patients with an event at or below one of the concepts that are named."""
+        kinds = KINDS if events.kind is None else (events.kind,)
+        names = ("",) if events.concept is None else dict.fromkeys(named_ids(events.concept))
+        lists = [self._kb.posting(kind, name, listed_world(events, world)) for name in names for kind in kinds]
+        return lists[0] if len(lists) == 1 else BitMap.union(*lists)
+
+    def _split(self, events: nodes.Events, world: World) -> Split:
+        found = self._splits.get((events, world))
+        if found is None:
+            found = self._splits[events, world] = self._lists.split(events, world)
+        return found
+
+    def _estimate(self, number: int, world: World) -> int:
+        """About how many patients a step has that lists decide; no list is read for that."""
+        everybody = len(self._kb.patients)
+        match self._plan.steps[number]:
+            case Atom(events):
+                kinds = KINDS if events.kind is None else (events.kind,)
+                names = [""] if events.concept is None else list(named_ids(events.concept))
+                sizes = [
+                    self._kb.lists.size(kind, name, listed_world(events, world)) for name in names for kind in kinds
+                ]
+                return min(everybody, sum(sizes))
+            case Listed(patients):
+                return len(patients)
+            case Every(parts):
+                return min((self._estimate(part, world) for part in parts), default=everybody)
+            case Either(parts) | Count(_, parts):
+                return min(everybody, sum(self._estimate(part, world) for part in parts))
+            case Complement(part):
+                return everybody - self._estimate(part, OPPOSITE[world])
+            case Minus(left, _):
+                return self._estimate(left, world)
+        return everybody
 
     # --- who can be in a step at all --------------------------------------------------------------------------------
 
@@ -143,7 +191,7 @@ class BitmapEvaluator:
                 bounds = [self.bound(part, world) for part in parts]
                 if any(found is None for found in bounds):
                     return None
-                return _united(found for found in bounds if found is not None)
+                return BitMap.union(*[found for found in bounds if found is not None])
         return None
 
     def _criterion_bound(self, node: nodes.EventCriterion, world: World) -> BitMap | None:
@@ -162,9 +210,9 @@ class BitmapEvaluator:
         return BitMap.intersection(*[self._atom_bound(events, world) for events in needed])
 
     def _atom_bound(self, events: nodes.Events, world: World) -> BitMap:
-        by_world = events.context in ("present", "current", "historical")
-        concepts: Iterable[str] = ("",) if events.concept is None else named_ids(events.concept)
-        return self._postings(events.kind, concepts, world if by_world else World.NONE)
+        if events.condition is None:
+            return self._postings(events, world)
+        return self._split(events, world).bound()
 
 
 def patient_numbers(kb: KnowledgeBase, patients: Iterable[str]) -> BitMap:
@@ -172,55 +220,3 @@ def patient_numbers(kb: KnowledgeBase, patients: Iterable[str]) -> BitMap:
     known = kb.patients
     places = ((patient, bisect.bisect_left(known, patient)) for patient in patients)
     return BitMap(place for patient, place in places if place < len(known) and known[place] == patient)
-
-
-def _united(bitmaps: Iterable[BitMap]) -> BitMap:
-    found = list(bitmaps)
-    return BitMap.union(*found) if found else BitMap()
-
-
-def _is_closed(expression: nodes.ConceptExpression) -> bool:
-    """Whether the closed posting lists of the concepts that it names say exactly what it selects."""
-    match expression:
-        case nodes.Under(_, exact):
-            return not exact
-        case nodes.Union(parts):
-            return all(_is_closed(part) for part in parts)
-    return False
-
-
-def named_ids(expression: nodes.ConceptExpression) -> Iterator[str]:
-    """The concepts that an expression names and does not exclude; what it selects lies at or below them."""
-    match expression:
-        case nodes.Under(nodes.Concept(id)):
-            yield id
-        case nodes.Under(nodes.Name(text)):
-            raise QueryTreeError(f"the name {text!r} is not resolved. Hint: resolve the query first")
-        case nodes.Union(parts):
-            for part in parts:
-                yield from named_ids(part)
-        case nodes.OtherThan(base, _):
-            yield from named_ids(base)
-
-
-def concept_ids(expression: nodes.ConceptExpression, concepts: ConceptTable) -> frozenset[str]:
-    """The ids that an expression selects."""
-    match expression:
-        case nodes.Union(parts):
-            found: set[str] = set()
-            for part in parts:
-                found |= concept_ids(part, concepts)
-            return frozenset(found)
-        case nodes.OtherThan(base, excluded):
-            return concept_ids(base, concepts) - concept_ids(excluded, concepts)
-        case nodes.Under(_, True):
-            return frozenset(named_ids(expression))
-    (concept,) = named_ids(expression)
-    return concepts.below(concept) if concept in concepts else frozenset((concept,))
-
-
-def covering(ids: frozenset[str], concepts: ConceptTable) -> tuple[list[str], list[str]]:
-    """The ids, as concepts that stand for all that lies below them (the uppermost alone) and concepts that do not."""
-    closed = {one for one in ids if one not in concepts or concepts.below(one) <= ids}
-    uppermost = [one for one in closed if one not in concepts or not closed.intersection(concepts.parents(one))]
-    return sorted(uppermost), sorted(ids - closed)

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import numpy as np
 
 from ..kb.concepts import ConceptTable
-from ..kb.model import Value
-from ..kb.scales import Scales, as_number
+from ..kb.scales import Scales
 from ..query_lang import nodes
-from ..query_lang.nodes import QueryTreeError
-from .bitmaps import concept_ids
 from .frames import Array, Rows
-
-
-def attributes_of(condition: nodes.Condition | None) -> Iterator[str]:
-    """The names of the attributes that a condition looks at."""
-    match condition:
-        case nodes.AllOf(parts) | nodes.AnyOf(parts):
-            for part in parts:
-                yield from attributes_of(part)
-        case nodes.NotThat(part):
-            yield from attributes_of(part)
-        case nodes.Is() | nodes.Compare() | nodes.Between() | nodes.Documented():
-            yield condition.attribute
+from .verdicts import verdicts
 
 
 def satisfied(condition: nodes.Condition | None, rows: Rows, concepts: ConceptTable, scales: Scales) -> Array:
@@ -41,58 +25,4 @@ def satisfied(condition: nodes.Condition | None, rows: Rows, concepts: ConceptTa
         case nodes.Documented(attribute):
             return rows.attribute(attribute).codes >= 0
     column = rows.attribute(condition.attribute)
-    return column.where(_verdicts(condition, column.distinct, concepts, scales))
-
-
-def _verdicts(
-    condition: nodes.Is | nodes.Compare | nodes.Between,
-    values: Iterable[Value],
-    concepts: ConceptTable,
-    scales: Scales,
-) -> list[bool]:
-    match condition:
-        case nodes.Compare(attribute, operator, bound):
-            return [scales.compare(attribute, value, operator, bound) for value in values]
-        case nodes.Between(attribute, low, high):
-            return [scales.between(attribute, value, low, high) for value in values]
-        case nodes.Is(attribute, terms, exact):
-            wanted = _Wanted(attribute, terms, exact, concepts, scales)
-            return [wanted.admits(value) for value in values]
-    raise QueryTreeError(f"{type(condition).__name__} is no condition")
-
-
-class _Wanted:
-    """The values that an ``Is`` admits, gathered so that thousands of terms cost one look-up."""
-
-    def __init__(
-        self, attribute: str, terms: Iterable[nodes.Term], exact: bool, concepts: ConceptTable, scales: Scales
-    ) -> None:
-        self._attribute = attribute
-        self._exact = exact
-        self._scales = scales
-        self._ids: set[str] = set()
-        self._words: dict[str, str] = {}
-        self._numbers: set[float] = set()
-        for term in terms:
-            if isinstance(term, nodes.Concept):
-                self._ids |= concept_ids(nodes.Under(term, exact), concepts)
-            else:
-                self._words[term.text.casefold()] = term.text
-                number = as_number(term.text)
-                if number is not None:
-                    self._numbers.add(number)
-        scale = scales.scale(attribute)
-        self._ranked = [] if scale is None else [text for text in self._words.values() if scale.key(text) is not None]
-        self._canonical = {scales.canonical(attribute, text) for text in self._ranked}
-
-    def admits(self, value: Value) -> bool:
-        if isinstance(value, str) and (value in self._ids or value.casefold() in self._words):
-            return True
-        if as_number(value) in self._numbers:
-            return True
-        if not self._ranked:
-            return False
-        if self._exact:
-            text = value if isinstance(value, str) else f"{value:g}"
-            return self._scales.canonical(self._attribute, text) in self._canonical
-        return any(self._scales.compare(self._attribute, value, "=", text) for text in self._ranked)
+    return column.where(verdicts(condition, column.distinct, concepts, scales))

@@ -196,8 +196,10 @@ def _looked_at(node: nodes.EventCriterion) -> Iterator[nodes.Events]:
 
 
 def is_plain(events: nodes.Events) -> bool:
-    """Whether kind, concept and the default context say all, so that posting lists answer."""
-    return events == nodes.Events(events.kind, events.concept)
+    """Whether kind, concept and a context that lists know say all, so that posting lists answer."""
+    return events.context in ("present", "any") and events == nodes.Events(
+        events.kind, events.concept, context=events.context
+    )
 
 
 def _own_cost(step: Step) -> int:

@@ -13,10 +13,11 @@ from ..kb.model import LATEST_DAY, World
 from ..kb.note_classes import TELLS
 from ..kb.scales import as_number
 from ..query_lang import nodes
-from .bitmaps import OPPOSITE, concept_ids
+from .bitmaps import OPPOSITE
 from .choices import day_of_most, grouped, nth_of_fewest
-from .conditions import attributes_of
+from .concept_sets import concept_ids
 from .frames import Array, Frame
+from .verdicts import attributes_of
 from .witnesses import EventSets, Witnesses, groups_of, lies_in
 
 #: For entries of two sets, pair by pair: whether the one stands in the relation to the other.

@@ -10,10 +10,12 @@ from pyroaring import BitMap
 from ..kb.model import World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
-from .bitmaps import OPPOSITE, concept_ids, patient_numbers
+from .bitmaps import OPPOSITE, patient_numbers
+from .concept_sets import concept_ids
 from .frames import Array, Frame, Rows
 from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, atoms_below, steps_below
 from .related import RelatedEvents
+from .verdicts import attributes_of
 from .witnesses import EventSets, groups_of
 
 #: Patients whose events are held in memory at a time.

@@ -10,8 +10,8 @@ from ..kb.model import World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
-from .bitmaps import concept_ids
 from .choices import chosen, days_in_window, may_be_chosen
+from .concept_sets import concept_ids
 from .conditions import satisfied
 from .frames import Array, Frame, Rows
 

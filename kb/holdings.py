@@ -1,69 +1,89 @@
-"""What a knowledge base holds at all, in a few counts: kinds, dates, attributes. Each is asked once and kept."""
+"""What a knowledge base holds at all, in a few counts that were taken when it was written: kinds, dates, attributes."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from .model import EARLIEST_DAY, LATEST_DAY, World
+from .statements import statements
 
-Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
+if TYPE_CHECKING:
+    import duckdb
 
-_TOLD: Final = "SELECT kind, concept FROM posting WHERE world = $1"
-_KINDS: Final = "SELECT DISTINCT kind FROM event ORDER BY kind"
-_EVENT: Final = "SELECT 1 FROM event WHERE kind = $1 AND concept = $2 LIMIT 1"
-_ATTRIBUTE: Final = """
-    SELECT 1 FROM event_attribute JOIN event USING (event) WHERE event_attribute.name = $1 AND event.kind = $2 LIMIT 1
-"""
-_FIRST: Final = "SELECT min(low) FROM event WHERE low > $1"
-_NEWEST: Final = "SELECT max(date) FROM note"
-_EXACT: Final = """
-    SELECT count(*) FILTER (WHERE low = high), count(*) FROM event WHERE kind = $1 AND (low > $2 OR high < $3)
-"""
+    from .lists.listed import Listed
+
+#: The file of the counts, in the folder of the index.
+HOLDINGS: Final = "holdings.json"
+
+
+def write_holdings(database: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Take the counts of the finished tables, which are readable under the schema name ``built``."""
+    counting = statements("holdings")
+    kinds = database.execute(counting["kinds"], [EARLIEST_DAY, LATEST_DAY]).fetchall()
+    ((first_day,),) = database.execute(counting["first_day"], [EARLIEST_DAY]).fetchall()
+    ((newest,),) = database.execute(counting["newest_note"]).fetchall()
+    data = {
+        "kinds": {kind: [events, exact, dated] for kind, events, exact, dated in kinds},
+        "first_day": first_day,
+        "newest_note": None if newest is None else newest.toordinal(),
+    }
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        json.dump(data, file, sort_keys=True, separators=(",", ":"))
 
 
 class Holdings:
-    """Asks one open generation; safe across threads as far as ``rows`` is."""
+    """The counts of one generation. Safe across threads."""
 
-    def __init__(self, rows: Rows) -> None:
-        """``rows`` runs a statement of ours with its parameters."""
-        self._rows = rows
-        self.has_event: Callable[[str, str], bool] = functools.cache(self._has_event)
-        self.has_attribute: Callable[[str, str], bool] = functools.cache(self._has_attribute)
-        self.exact_days: Callable[[str], float | None] = functools.cache(self._exact_days)
+    def __init__(self, path: Path, lists: Listed) -> None:
+        """``path`` is the file of the counts, read when it is first needed."""
+        self._path = path
+        self._lists = lists
 
     @functools.cached_property
+    def _data(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads(self._path.read_text(encoding="ascii"))
+        return found
+
+    @functools.cached_property
+    def events(self) -> Mapping[str, int]:
+        """How many events there are of each kind of which there are any, by the names of the kinds."""
+        return {kind: counts[0] for kind, counts in sorted(self._data["kinds"].items())}
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of which there is an event, sorted."""
-        return tuple(kind for (kind,) in self._rows(_KINDS, ()))
+        return tuple(self.events)
 
-    @functools.cached_property
-    def told(self) -> frozenset[tuple[str, str]]:
-        """Each kind with each concept at or below which there is an event of that kind, whatever its context."""
-        return frozenset(self._rows(_TOLD, (World.NONE.value,)))
-
-    @functools.cached_property
+    @property
     def first_day(self) -> int | None:
         """The earliest day on which an event is known to lie, or to begin at the earliest; None if none is known."""
-        day: int | None = self._rows(_FIRST, (EARLIEST_DAY,))[0][0]
+        day: int | None = self._data["first_day"]
         return day
 
-    @functools.cached_property
+    @property
     def newest_note(self) -> int | None:
         """The day of the newest note; None if no note has a date."""
-        date = self._rows(_NEWEST, ())[0][0]
-        return None if date is None else int(date.toordinal())
+        day: int | None = self._data["newest_note"]
+        return day
 
-    def _has_event(self, kind: str, concept: str) -> bool:
+    def told(self, kind: str, concept: str) -> bool:
+        """Whether there is an event of the kind at or below the concept, whatever its context."""
+        return self._lists.size(kind, concept, World.NONE) > 0
+
+    def has_event(self, kind: str, concept: str) -> bool:
         """Whether there is an event of the kind and of this very concept, whatever its context."""
-        return bool(self._rows(_EVENT, (kind, concept)))
+        return self._lists.has_exact(kind, concept)
 
-    def _has_attribute(self, kind: str, name: str) -> bool:
+    def has_attribute(self, kind: str, name: str) -> bool:
         """Whether an event of the kind has an attribute of this name."""
-        return bool(self._rows(_ATTRIBUTE, (name, kind)))
+        return self._lists.has_attribute(kind, name)
 
-    def _exact_days(self, kind: str) -> float | None:
+    def exact_days(self, kind: str) -> float | None:
         """The share, of the events of a kind with any date, of those whose day is known; None if none has a date."""
-        exact, dated = self._rows(_EXACT, (kind, EARLIEST_DAY, LATEST_DAY))[0]
+        _, exact, dated = self._data["kinds"].get(kind, (0, 0, 0))
         return exact / dated if dated else None

@@ -64,7 +64,9 @@ class KeptConcepts(ConceptTable):
                 raise ValueError("cut off")
             sets = json.loads(self._lines[_SETS])
         except (ValueError, KeyError, TypeError) as error:
-            raise DamagedIndex(f"{path.name} in the index is not whole. Hint: 'cohortium check KB' tells more") from error
+            raise DamagedIndex(
+                f"{path.name} in the index is not whole. Hint: 'cohortium check KB' tells more"
+            ) from error
         super().__init__((), (ValueSet(name, tuple(members), tuple(aliases)) for name, members, aliases in sets))
         self._rows = _Rows(self)
         self._position = {concept: position for position, concept in enumerate(self._ids)}
@@ -157,7 +159,11 @@ class _Rows(Sequence[ConceptRow]):
 def _rules_of_names() -> str:
     """A digest of what names are folded by: a file that was written under other rules has other normal forms."""
     digest = hashlib.blake2b(digest_size=8)
-    files: Iterable[str | None] = (words.__file__, concepts_module.__file__, str(words.ONTOLOGY_FOLDER / "spelling.tsv"))
+    files: Iterable[str | None] = (
+        words.__file__,
+        concepts_module.__file__,
+        str(words.ONTOLOGY_FOLDER / "spelling.tsv"),
+    )
     for path in files:
         digest.update(Path(path or "").read_bytes())
     return digest.hexdigest()

@@ -28,9 +28,9 @@ _REMOVED: Final = "removed"
 _LOCK: Final = "writer.lock"
 _MANIFEST: Final = "manifest.json"
 #: The entry of ``manifest.json`` (not of the table ``manifest``) that tells the sizes of a generation's files.
-_FILES: Final = "files"
+FILES: Final = "files"
 #: What a manifest may tell that is not part of what it holds.
-_ASIDE: Final = frozenset({_FILES, "index"})
+ASIDE: Final = frozenset({FILES, "index"})
 #: A reader looks so often for the current generation: two writes must end during each look to make it look again.
 _LOOKS: Final = 50
 
@@ -148,11 +148,16 @@ class Layout:
         if found != SCHEMA_VERSION:
             raise self.wrong_schema(found)
 
+    def check_own_version(self, told: str | None) -> None:
+        """SchemaVersionError unless the database itself tells (in JSON) that it is of this schema version."""
+        if told != str(SCHEMA_VERSION):
+            raise self.wrong_schema("unknown" if told is None else told)
+
     def check_files(self, generation: str) -> None:
         """FileNotFoundError without a database, DamagedKb with one cut short, DamagedIndex when a file of the index is
         missing or of another size than ``manifest.json`` tells."""
         folder = self.generation(generation)
-        sizes: dict[str, int] = self.manifest_file(generation).get(_FILES, {})
+        sizes: dict[str, int] = self.manifest_file(generation).get(FILES, {})
         if (folder / DATABASE).stat().st_size < sizes.get(DATABASE, 0):
             raise self.damaged(f"{DATABASE} is cut short")
         for name, size in sizes.items():
@@ -302,7 +307,7 @@ class Layout:
             for path in sorted(folder.rglob("*"))
             if path.is_file() and path.name != _MANIFEST
         }
-        text = canonical_json({**manifest, _FILES: sizes}) + "\n"
+        text = canonical_json({**manifest, FILES: sizes}) + "\n"
         (place / _MANIFEST).write_text(text, encoding="utf-8")
         (place / _MANIFEST).chmod(0o600)
 
@@ -325,7 +330,7 @@ class Layout:
 
 def generation_id(manifest: Mapping[str, Any]) -> str:
     """The id of a generation, which derives from what it holds: not from how large or how fast its files were made."""
-    return content_id("generation", canonical_json({name: manifest[name] for name in manifest if name not in _ASIDE}))
+    return content_id("generation", canonical_json({name: manifest[name] for name in manifest if name not in ASIDE}))
 
 
 def canonical_json(value: object) -> str:

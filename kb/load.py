@@ -25,7 +25,6 @@ from .index.build import build_index
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
 from .model import Journey
 from .ontology_tables import ontology_tables
-from .postings import closed_postings, exact_postings, posting_table
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
 from .scales import Scales
 from .sorted_rows import SortedRows
@@ -35,7 +34,6 @@ from .writer_memory import writer_memory
 
 #: Rows are handed to the database when their notes and facts weigh about this much (characters).
 _BATCH_WEIGHT: Final = 16_000_000
-_ARROW_BATCH: Final = 50_000
 #: What a full disk (or memory, where there is none to spill to) makes of a statement; the last is what it makes
 #: of one after another has failed.
 DISK_ERRORS: Final = (
@@ -46,11 +44,6 @@ DISK_ERRORS: Final = (
 )
 _DISK_NUMBERS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _COUNTED: Final = ("patient", "note", "mention", "relation", "event", "event_attribute", "evidence", "decision")
-_PATIENTS_BY_KEY: Final = """
-    SELECT kind, concept, world, list(patient ORDER BY patient) AS patients
-    FROM (SELECT DISTINCT kind, concept, world, patient FROM built.event)
-    GROUP BY ALL ORDER BY kind, concept, world
-"""
 
 
 class GenerationWriter:
@@ -197,9 +190,6 @@ class GenerationWriter:
         database = self._database
         for name, table in ontology_tables(self._concepts).items():
             self._insert(f"built.{name}", table)
-        with self._timed("postings"):
-            exact = exact_postings(database.sql(_PATIENTS_BY_KEY).to_arrow_reader(_ARROW_BATCH))
-            self._insert("built.posting", posting_table(closed_postings(exact, self._concepts)))
         with self._timed("manifest"):
             manifest = self._manifest(counts)
         cells = [(name, canonical_json(value)) for name, value in sorted(manifest.items())]

@@ -142,11 +142,11 @@ CREATE TABLE concept_name (
 
 CREATE TABLE value_set (position INTEGER NOT NULL, name VARCHAR NOT NULL, members VARCHAR[] NOT NULL, aliases VARCHAR[] NOT NULL);
 
--- Patients with an event of this kind, at or below this concept ('' for any concept), in this world or a higher one.
+-- Patients with an event of this kind, at or below this concept ('' for any concept), in this world or a higher one: how many
+-- they are. Who they are is told by the file 'lists' of the index.
 CREATE TABLE posting (
     kind VARCHAR NOT NULL,
     concept VARCHAR NOT NULL,
     world TINYINT NOT NULL,
-    size INTEGER NOT NULL,
-    patients BLOB NOT NULL
+    size INTEGER NOT NULL
 );

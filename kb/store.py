@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
-import json
 import os
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
@@ -19,14 +15,17 @@ from pyroaring import BitMap
 from .concepts import ConceptTable
 from .errors import UnknownNote, UnknownPatient
 from .generation_names import named_generation, split_name
-from .holdings import Holdings
+from .holdings import HOLDINGS, Holdings
 from .index.arrays import ArrayFile
 from .index.columns import EVENTS, EventIndex
-from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout
+from .kept_concepts import CONCEPTS, KeptConcepts
+from .layout import DATABASE, FILES, INDEX, Layout
+from .lazy_database import LazyDatabase
+from .lists.list_file import ANY_CONCEPT
+from .lists.listed import Listed
+from .lists.patient_ids import PATIENTS, PatientIds
 from .model import Journey, Mention, Note, Value, World
 from .note_classes import evidence_classes, note_class
-from .ontology_tables import concepts_from
-from .postings import ANY_CONCEPT
 from .rows import (
     CURRENT,
     decision_from,
@@ -81,17 +80,23 @@ _COPY_ROWS: Final = 50_000
 class KnowledgeBase:
     """One open generation. Answers stay those of that generation, whatever a writer does meanwhile."""
 
-    def __init__(self, layout: Layout, generation: str, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, layout: Layout, generation: str) -> None:
         """Use :meth:`open`."""
         self._layout = layout
         self.generation = generation
-        self._connection = connection
-        self._connecting = threading.Lock()
-        self._local = threading.local()
-        self._postings: dict[tuple[str, str], dict[World, BitMap]] = {}
-        self.manifest: dict[str, Any] = {
-            name: json.loads(value) for name, value in self._rows("SELECT name, value FROM manifest ORDER BY name")
-        }
+        folder = layout.generation(generation)
+        manifest = layout.manifest_file(generation)
+        #: Patients by kind, concept and attribute value.
+        self.lists = Listed(folder / INDEX)
+        #: All patient ids, sorted; the position is the dense patient number.
+        self.patients = PatientIds(folder / INDEX / PATIENTS)
+        self._database = LazyDatabase(folder / DATABASE, layout.damaged, layout.check_own_version)
+        self._rows, self._dicts = self._database.rows, self._database.dicts
+        self._selected, self._count = self._database.selected, self._database.count
+        #: Which kinds, attributes and dates there are at all.
+        self.holdings = Holdings(folder / INDEX / HOLDINGS, self.lists)
+        #: What the writer told of the generation.
+        self.manifest: dict[str, Any] = {name: value for name, value in manifest.items() if name != FILES}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -103,35 +108,15 @@ class KnowledgeBase:
         place, wanted = split_name(path)
         layout = Layout(place)
         if not wanted:
-            return layout.follow(lambda generation: cls._opened(layout, generation))
+            return layout.follow(lambda generation: cls(layout, generation))
         generation = named_generation(layout, wanted)
         try:
             layout.check_schema(generation)
             layout.check_files(generation)
-            return cls._opened(layout, generation)
+            return cls(layout, generation)
         except FileNotFoundError as error:
             raise layout.damaged(f"generation {generation} is gone") from error
 
-    @classmethod
-    def _opened(cls, layout: Layout, generation: str) -> Self:
-        database = layout.generation(generation) / DATABASE
-        try:
-            connection = duckdb.connect(str(database), read_only=True)
-        except duckdb.Error as error:
-            database.stat()  # FileNotFoundError: it is gone, not damaged
-            raise layout.damaged(f"{DATABASE} cannot be read") from error
-        try:
-            opened = cls(layout, generation, connection)
-        except duckdb.CatalogException as error:
-            connection.close()
-            raise layout.wrong_schema("unknown") from error
-        except duckdb.Error as error:
-            connection.close()
-            raise layout.damaged(f"{DATABASE} cannot be read") from error
-        if opened.manifest.get("schema_version") != SCHEMA_VERSION:
-            opened.close()
-            raise layout.wrong_schema(opened.manifest.get("schema_version", "unknown"))
-        return opened
 
     @property
     def database(self) -> Path:
@@ -145,7 +130,7 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the connection; every later call fails."""
-        self._connection.close()
+        self._database.close()
 
     def __enter__(self) -> Self:
         return self
@@ -158,53 +143,43 @@ class KnowledgeBase:
     @functools.cached_property
     def concepts(self) -> ConceptTable:
         """The ontology under which the notes were read."""
-        return concepts_from(self._rows)
+        return KeptConcepts(self._layout.generation(self.generation) / INDEX / CONCEPTS)
 
     @functools.cached_property
     def scales(self) -> Scales:
         """The ordered scales under which the notes were read."""
         return Scales(self.manifest["scales"])
 
-    @functools.cached_property
-    def patients(self) -> tuple[str, ...]:
-        """All patient ids, sorted; the position is the dense patient number."""
-        return tuple(row[0] for row in self._rows("SELECT patient_id FROM patient ORDER BY patient"))
-
     def number(self, patient_id: str) -> int:
         """The dense number of a patient; UnknownPatient if there is none of this id."""
-        at = bisect.bisect_left(self.patients, patient_id)
-        if at == len(self.patients) or self.patients[at] != patient_id:
+        found = self.patients.number(patient_id)
+        if found is None:
             import difflib
 
             near = difflib.get_close_matches(patient_id, self.patients[:10_000], n=1)
             hint = f" Hint: did you mean {near[0]!r}?" if near else ""
             raise UnknownPatient(f"The knowledge base holds no patient {patient_id!r}.{hint}")
-        return at
+        return found
 
-    @functools.cached_property
+    @property
     def _patient_count(self) -> int:
-        return self._count("patient")
+        return len(self.patients)
 
     @property
     def all_patients(self) -> BitMap:
         """Every dense patient number. The bitmap is the caller's own."""
-        return BitMap(range(self._patient_count))
+        return BitMap(range(len(self.patients)))
 
     def posting(self, kind: str, concept: str, world: World) -> BitMap:
         """Patients with an event of this kind, at or below this concept, that exists in this world.
 
         World.NONE lists every such event, whatever its context. The bitmap is the caller's own.
         """
-        found = self._postings.get((kind, concept))
-        if found is None:
-            rows = self._rows("SELECT world, patients FROM posting WHERE kind = $1 AND concept = $2", [kind, concept])
-            # All worlds at once: who asks for one of them mostly asks for its bounds too.
-            found = self._postings[kind, concept] = {World(at): BitMap.deserialize(cell) for at, cell in rows}
-        return found[world].copy() if world in found else BitMap()
+        return self.lists.patients(kind, concept, world)
 
     def posting_any(self, kind: str, world: World) -> BitMap:
         """Patients with an event of this kind that exists in this world."""
-        return self.posting(kind, ANY_CONCEPT, world)
+        return self.lists.patients(kind, ANY_CONCEPT, world)
 
     @functools.cached_property
     def event_index(self) -> EventIndex:
@@ -394,15 +369,10 @@ class KnowledgeBase:
 
     def copies(self, name: str, patient_ids: Sequence[str]) -> Iterator[pa.Table]:
         """Rows for the staging table ``name`` of a writer (see ``copy.sql``), for these patients, in batches."""
-        cursor = self._connection.cursor()
+        cursor = self._database.cursor()
         cursor.register("wanted", pa.table({"patient_id": pa.array(patient_ids, pa.string())}))
         for batch in cursor.sql(statements("copy")[name]).to_arrow_reader(_COPY_ROWS):
             yield pa.Table.from_batches([batch])
-
-    @functools.cached_property
-    def holdings(self) -> Holdings:
-        """Which kinds, attributes and dates there are at all."""
-        return Holdings(self._rows)
 
     # --- the whole --------------------------------------------------------------------------------------------------
 
@@ -420,7 +390,6 @@ class KnowledgeBase:
         }
         total = sum(counts[name] for name in ("stored", "unchanged", "superseding", "quarantined"))
         notes_in = counts.pop("notes_in", total)
-        kinds = self._rows("SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind")
         reasons = self._rows("SELECT reason, count(*) FROM quarantine GROUP BY reason ORDER BY reason")
         return {
             "notes_in": notes_in,
@@ -432,7 +401,7 @@ class KnowledgeBase:
             "mentions": self._count("mention"),
             "relations": self._count("relation"),
             "decisions": self._count("decision"),
-            "events": dict(kinds),
+            "events": dict(self.holdings.events),
             "quarantine": dict(reasons),
             "concepts": self._count("concept"),
             "generation": self.generation,
@@ -440,41 +409,6 @@ class KnowledgeBase:
             "schema_version": self.manifest["schema_version"],
             "versions": self.manifest["versions"],
         }
-
-    # --- the database -----------------------------------------------------------------------------------------------
-
-    def _cursor(self) -> duckdb.DuckDBPyConnection:
-        """This thread's own cursor: a connection must not be shared between threads."""
-        cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
-        if cursor is None:
-            with self._connecting:
-                cursor = self._local.cursor = self._connection.cursor()
-        return cursor
-
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._cursor().execute(query, list(parameters)).fetchall()
-        return found
-
-    def _dicts(self, query: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
-        cursor = self._cursor().execute(query, list(parameters))
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def _selected(self, select: str, clauses: Sequence[str], order: str, wanted: Mapping[str, pa.Table]) -> pa.Table:
-        """Run a select of ours with clauses of ours; ``wanted`` are registered tables that the clauses name."""
-        cursor = self._cursor()
-        where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
-        for name, table in wanted.items():
-            cursor.register(name, table)
-        try:
-            return cursor.sql(f"{select}{where} ORDER BY {order}").to_arrow_table()
-        finally:
-            for name in wanted:
-                cursor.unregister(name)
-
-    def _count(self, table: str) -> int:
-        number: int = self._rows(f"SELECT count(*) FROM {table}")[0][0]
-        return number
 
 
 def _integers(numbers: BitMap | Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]:

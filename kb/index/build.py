@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..concepts import ConceptTable
+from ..lists.writing import write_lists
 from ..model import KINDS
 from ..statements import statements
-from .arrays import Array, ArrayWriter, narrowest
+from .arrays import Array, ArrayFile, ArrayWriter, narrowest
 from .attributes import AttributeColumns
-from .columns import EVENTS
+from .columns import EVENTS, EventIndex
 from .concept_order import ranks
 from .words import packed
 
@@ -40,7 +41,9 @@ def build_index(database: duckdb.DuckDBPyConnection, folder: Path, concepts: Con
     finally:
         writer.close()
         building.clean()
-    return {**told, "seconds": round(time.perf_counter() - started, 3)}
+    lists = write_lists(database, folder, concepts, EventIndex(ArrayFile(folder, EVENTS)))
+    told["bytes"] |= lists["bytes"]
+    return {**told, "seconds": round(time.perf_counter() - started, 3), "seconds_of_lists": lists["seconds"]}
 
 
 class _Building:

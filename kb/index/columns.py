@@ -8,7 +8,7 @@ when it is asked for, at the rows that are wanted.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -168,6 +168,20 @@ class EventIndex:
             own = codes[rows - start].astype(np.int64)
             own[own == len(distinct)] = -1
         return Values(own, distinct)
+
+    def attribute_columns(self, kind: str) -> Iterator[tuple[str, tuple[str | float, ...], Array, Array]]:
+        """Each attribute of a kind: its name, its values, the rows that have one, ascending, and the code of each."""
+        start = int(self.kind_starts[self.kinds.index(kind)])
+        for (of_kind, name), number in self._attributes.items():
+            if of_kind != kind:
+                continue
+            distinct, codes = self._distinct(number), self.array(f"attribute_{number}_codes")
+            if (number, "rows") in self._sparse:
+                rows = self.array(f"attribute_{number}_rows").astype(np.int64)
+            else:
+                rows = np.flatnonzero(codes != len(distinct))
+                codes = codes[rows]
+            yield name, distinct, rows + start, codes
 
     @functools.cached_property
     def _sparse(self) -> frozenset[tuple[int, str]]:

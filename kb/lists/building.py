@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
 from ..concepts import ConceptTable
 from ..model import Value
 from .closing import MOST_PARTS, Array, Exact, highest_worlds, levels_of, members_below, write_closed
-from .list_file import LEVELS, ListWriter, key_of
-from .values import REST, VALUES, ListedValues, chosen, write_values
+from .list_file import LEVELS, LISTS, ListWriter, key_of, key_of_exact
+from .values import REST, VALUES, ListedValues, limits, write_values
 
-#: The file of the lists, in the folder of the index.
-LISTS: Final = "lists"
 #: Rows that are sorted at a time.
 _BLOCK: Final = 4_000_000
 #: Bits of a world, and of a patient and a world, in one number.
@@ -51,7 +49,7 @@ class EventRows(Protocol):
 def build_lists(rows: EventRows, folder: Path, concepts: ConceptTable, most_parts: int = MOST_PARTS) -> list[Size]:
     """Write the files of the lists into ``folder``; returns the sizes of the lists by kind and concept, sorted."""
     sizes: list[Size] = []
-    listed: dict[str, dict[str, ListedValues]] = {}
+    listed: dict[str, dict[str, ListedValues | None]] = {}
     with ListWriter(folder / LISTS) as file:
         writer = _Writer(rows, file, concepts, most_parts)
         for kind in rows.kinds:
@@ -76,15 +74,18 @@ class _Writer:
             name: self._exact(_packed(self._rows, low, high))
             for name, low, high in zip(names, bounds, bounds[1:], strict=False)
         }
+        for name, one in exact.items():
+            self._file.entry(key_of_exact(kind, name), one.parts, one.sizes)
         for concept, sizes in self._closed(exact, kind):
             yield from ((kind, concept, int(world), size) for world, size in zip(LEVELS, sizes, strict=True) if size)
 
-    def by_value(self, kind: str) -> Iterator[tuple[str, ListedValues]]:
+    def by_value(self, kind: str) -> Iterator[tuple[str, ListedValues | None]]:
         """The lists of the common values of each attribute, and one of the others; yields what is listed."""
         names, starts = self._rows.slices(kind)
         for name, values, rows, codes in self._rows.attributes(kind):
-            found = chosen(values, np.bincount(codes, minlength=len(values)))
+            found = _chosen(values, np.bincount(codes, minlength=len(values)))
             if found is None:
+                yield name, None
                 continue
             listed, numbers = found
             exact: dict[int, dict[str, Exact]] = {}
@@ -149,3 +150,20 @@ def _blocks(bounds: Array) -> Iterator[tuple[int, int]]:
             if end > start:
                 yield start, end
             start = end
+
+
+def _chosen(values: Sequence[Value], counts: Array) -> tuple[ListedValues, Array] | None:
+    """What is listed of values that so many events have each, and for each value its number or REST; None when too few
+    events have a common one."""
+    most, total = limits()["most_values"], int(counts.sum())
+    # Texts before numbers, so that the order is one of values and not of how they came.
+    order = sorted(
+        np.flatnonzero(counts).tolist(), key=lambda at: (-counts[at], isinstance(values[at], float), values[at])
+    )
+    common, others = order[:most], order[most:]
+    if not total or counts[common].sum() < limits()["least_share"] * total:
+        return None
+    numbers = np.full(len(values), REST, dtype=np.int64)
+    numbers[common] = np.arange(len(common))
+    told = tuple(values[at] for at in others) if len(others) <= limits()["most_told"] else None
+    return ListedValues(tuple(values[at] for at in common), told), numbers

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 from pyroaring import BitMap
 
-from ..model import World
 from .list_file import LEVELS, ListWriter, Parts
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -27,10 +26,12 @@ Levels = Sequence[BitMap]
 class Exact:
     """A list that is not closed: its bitmaps, and where they were written."""
 
-    __slots__ = ("levels", "parts")
+    __slots__ = ("levels", "parts", "sizes")
 
     def __init__(self, levels: Levels, file: ListWriter) -> None:
         self.levels = levels
+        #: How many patients each world of LEVELS has.
+        self.sizes: list[int] = np.cumsum([len(level) for level in levels]).tolist()
         self.parts: Parts = [[file.bitmap(level)] if level else [] for level in levels]
 
 
@@ -63,11 +64,12 @@ def write_closed(
     for concept, members in below.items():
         lists = [exact[member] for member in members]
         if len(lists) == 1:
-            parts, levels = lists[0].parts, lists[0].levels
-            sizes = np.cumsum([len(level) for level in levels]).tolist()
+            parts, sizes = lists[0].parts, lists[0].sizes
         else:
             levels, sizes = _united(lists)
-            several = [list(dict.fromkeys(number for one in lists for number in one.parts[at])) for at in range(len(LEVELS))]
+            several = [
+                list(dict.fromkeys(number for one in lists for number in one.parts[at])) for at in range(len(LEVELS))
+            ]
             few = sum(map(len, several)) <= most_parts
             parts = several if few else Exact(levels, file).parts
         file.entry(key(concept), parts, sizes)

@@ -27,6 +27,11 @@ from pyroaring import BitMap
 from ..errors import DamagedIndex
 from ..model import World
 
+#: The file of the lists, in the folder of the index.
+LISTS: Final = "lists"
+#: The concept under which the patients with any event of a kind are listed.
+ANY_CONCEPT: Final = ""
+
 _MAGIC: Final = b"COHLIST1"
 _HEADER: Final = struct.Struct("<8s6Q")
 #: From the highest down: a lower world has all that a higher one has.
@@ -40,6 +45,11 @@ Parts = Sequence[Sequence[int]]
 def key_of(*words: str) -> int:
     """The 64 bits under which a list is found."""
     return int.from_bytes(hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest(), "little")
+
+
+def key_of_exact(kind: str, concept: str) -> int:
+    """The key of the list of a kind and of this very concept, without what lies below it."""
+    return key_of(kind, concept, "exact")
 
 
 class ListWriter:

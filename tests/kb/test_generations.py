@@ -164,12 +164,12 @@ def test_a_kb_of_another_schema_version(write: Write, path: Path, journeys: list
 def test_the_database_itself_tells_its_version(
     write: Write, path: Path, journeys: list[Journey], tampering: str
 ) -> None:
-    """A database whose own manifest disagrees, or is not there, is not opened either."""
+    """A database whose own manifest disagrees, or is not there, answers nothing."""
     database = path / "generations" / write(journeys) / "kb.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute(tampering)
-    with pytest.raises(SchemaVersionError):
-        KnowledgeBase.open(path)
+    with KnowledgeBase.open(path) as kb, pytest.raises(SchemaVersionError):
+        kb.journey("P1")
 
 
 def test_a_path_that_cannot_be_written(tmp_path: Path, concepts: ConceptTable, scales: Scales) -> None:

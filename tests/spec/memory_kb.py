@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from memory_lists import MemoryLists
 from pyroaring import BitMap
 
 from cohortium.kb.concepts import ConceptTable
@@ -30,6 +31,7 @@ class MemoryKb:
         self.concepts, self.scales = concepts, scales
         self.journeys = sorted(journeys, key=lambda journey: journey.patient_id)
         self.patients = tuple(journey.patient_id for journey in self.journeys)
+        self.lists = MemoryLists(self.journeys, concepts)
         self.asked: list[list[int]] = []
         self._numbered = numbered = [
             (patient, event) for patient, journey in enumerate(self.journeys) for event in journey.events
