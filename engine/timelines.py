@@ -15,7 +15,6 @@ from .concept_sets import concept_ids
 from .frames import Array, Frame, Rows
 from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, atoms_below, steps_below
 from .related import RelatedEvents
-from .verdicts import attributes_of
 from .witnesses import EventSets, groups_of
 
 #: Patients whose events are held in memory at a time.

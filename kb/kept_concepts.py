@@ -27,6 +27,13 @@ _HEADER, _HIERARCHY, _SETS, _NAMES, _DETAILS = range(5)
 
 def write_concepts(path: Path, concepts: ConceptTable) -> None:
     """Write all of an ontology."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(_written(concepts))
+
+
+@functools.lru_cache(maxsize=2)
+def _written(concepts: ConceptTable) -> bytes:
+    """The bytes of the file; they are kept, for who writes many knowledge bases writes one ontology again and again."""
     rows = list(concepts.rows())
     index = concepts.name_index()
     parts = (
@@ -47,8 +54,7 @@ def write_concepts(path: Path, concepts: ConceptTable) -> None:
             [row.source for row in rows],
         ],
     )
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(part, ensure_ascii=False, separators=(",", ":")) + "\n" for part in parts)
+    return "".join(json.dumps(part, ensure_ascii=False, separators=(",", ":")) + "\n" for part in parts).encode()
 
 
 class KeptConcepts(ConceptTable):

@@ -121,6 +121,21 @@ class Layout:
             f"The knowledge base at {self.path} is written faster than it can be opened. Hint: wait for the writer."
         )
 
+    def hold(self, generation: str) -> int:
+        """A file descriptor: as long as it is open, no writer removes the generation. FileNotFoundError if it is gone.
+
+        A reader need not open its files at once then.
+        """
+        held = os.open(self.generation(generation), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(held)
+            raise FileNotFoundError(f"generation {generation} is being removed") from error
+        except OSError:
+            pass  # a file system without locks: who reads there opens again
+        return held
+
     def manifest_file(self, generation: str) -> dict[str, Any]:
         """What ``manifest.json`` of a generation tells; FileNotFoundError, DamagedKb."""
         path = self.generation(generation) / _MANIFEST
@@ -247,8 +262,18 @@ class Layout:
         keep = {self._pointer(_CURRENT), self._pointer(_PREVIOUS)}
         for generation in self.generations():
             if generation not in keep:
-                self._take_away(self.generation(generation))
+                self._remove_unless_held(self.generation(generation))
         shutil.rmtree(self.building / _REMOVED, ignore_errors=True)
+
+    def _remove_unless_held(self, folder: Path) -> None:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take_away(folder)
+        except BlockingIOError:
+            pass  # a reader has it open: a later writer removes it
+        finally:
+            os.close(handle)
 
     def _take_away(self, folder: Path) -> None:
         # In one step, so that a folder of generations is whole or not there, even if the removal is killed.

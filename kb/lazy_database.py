@@ -1,11 +1,10 @@
-"""The DuckDB file of one generation, opened for reading when it is first asked, and held from the start.
+"""The DuckDB file of one generation, opened for reading when it is first asked.
 
 What posting lists answer never asks it, and to load its library alone takes longer than such an answer.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,16 +19,12 @@ if TYPE_CHECKING:
 #: What stands at the 8th byte of every DuckDB file.
 _MAGIC: Final = b"DUCK"
 _MAGIC_AT: Final = 8
-#: Where Linux keeps a file that is held open, whatever has become of its name.
-_HELD_FILES: Final = Path("/proc/self/fd")
 
 
 class LazyDatabase:
-    """Reads the file as it was when this was made. Safe across threads: each has its own cursor."""
+    """Reads the file, which stays where it is. Safe across threads: each has its own cursor."""
 
-    def __init__(
-        self, path: Path, damaged: Callable[[str], DamagedKb], check: Callable[[str | None], None]
-    ) -> None:
+    def __init__(self, path: Path, damaged: Callable[[str], DamagedKb], check: Callable[[str | None], None]) -> None:
         """FileNotFoundError if there is none, what ``damaged`` makes of a reason if it is none of DuckDB's.
 
         ``check`` is given the version of its schema that the database itself tells (as JSON, None if it tells none)
@@ -42,13 +37,9 @@ class LazyDatabase:
         self._local = threading.local()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._closed = False
-        # A writer may remove the generation while it is read: the file then stays as long as it is held.
-        self._held = os.open(path, os.O_RDONLY)
-        if os.pread(self._held, len(_MAGIC), _MAGIC_AT) != _MAGIC:
-            self.close()
-            raise damaged(f"{path.name} cannot be read")
-        if not _HELD_FILES.is_dir():
-            self._connected()
+        with path.open("rb") as file:
+            if file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] != _MAGIC:
+                raise damaged(f"{path.name} cannot be read")
 
     def close(self) -> None:
         """Close the file; every later call fails."""
@@ -56,9 +47,6 @@ class LazyDatabase:
             self._closed = True
             if self._connection is not None:
                 self._connection.close()
-            if self._held >= 0:
-                os.close(self._held)
-                self._held = -1
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """This thread's own cursor: a connection must not be shared between threads."""
@@ -109,20 +97,12 @@ class LazyDatabase:
                 if self._closed:
                     raise duckdb.ConnectionException("the knowledge base is closed")
                 try:
-                    connection = duckdb.connect(str(self._place()), read_only=True)
+                    connection = duckdb.connect(str(self._path), read_only=True)
                     self._check(_version(connection))
                 except duckdb.Error as error:
                     raise self._damaged(f"{self._path.name} cannot be read") from error
                 self._connection = connection
             return self._connection
-
-    def _place(self) -> Path:
-        try:
-            if os.path.samestat(self._path.stat(), os.fstat(self._held)):
-                return self._path
-        except OSError:
-            pass
-        return _HELD_FILES / str(self._held)
 
 
 def _version(connection: duckdb.DuckDBPyConnection) -> str | None:

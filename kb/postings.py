@@ -7,9 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-SCHEMA: Final = pa.schema(
-    [("kind", pa.string()), ("concept", pa.string()), ("world", pa.int8()), ("size", pa.int32())]
-)
+SCHEMA: Final = pa.schema([("kind", pa.string()), ("concept", pa.string()), ("world", pa.int8()), ("size", pa.int32())])
 
 
 def posting_table(sizes: Iterable[tuple[str, str, int, int]]) -> pa.Table:

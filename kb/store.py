@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -84,6 +85,8 @@ class KnowledgeBase:
         """Use :meth:`open`."""
         self._layout = layout
         self.generation = generation
+        # Until this is closed the files stay, so that most of them can be opened when they are needed.
+        self._release = weakref.finalize(self, os.close, layout.hold(generation))
         folder = layout.generation(generation)
         manifest = layout.manifest_file(generation)
         #: Patients by kind, concept and attribute value.
@@ -117,7 +120,6 @@ class KnowledgeBase:
         except FileNotFoundError as error:
             raise layout.damaged(f"generation {generation} is gone") from error
 
-
     @property
     def database(self) -> Path:
         """The DuckDB file of this generation."""
@@ -131,6 +133,7 @@ class KnowledgeBase:
     def close(self) -> None:
         """Close the connection; every later call fails."""
         self._database.close()
+        self._release()
 
     def __enter__(self) -> Self:
         return self

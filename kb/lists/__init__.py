@@ -1,1 +1,1 @@
-"""What answers without event rows: posting lists, lists by attribute value, and the ids of patients, in mapped files."""
+"""What answers without event rows, in mapped files: posting lists, lists by attribute value, the ids of patients."""

@@ -20,7 +20,7 @@ from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from pyroaring import BitMap
 
@@ -128,7 +128,7 @@ class ListFile:
         whole = memoryview(self._map)
         place = directory
 
-        def column(code: str, count: int) -> memoryview:
+        def column(code: Literal["I", "Q"], count: int) -> memoryview:
             nonlocal place
             width = struct.calcsize(code)
             found = whole[place : place + width * count].cast(code)

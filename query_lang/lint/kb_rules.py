@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pyroaring import BitMap
 
-from ...kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, World
 from ...kb.lists.list_file import ANY_CONCEPT
+from ...kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, World
 from ...kb.store import KnowledgeBase
 from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union, event_sets
 from ..render import name_text, render_events
