@@ -20,7 +20,7 @@ from .holdings import HOLDINGS, Holdings
 from .index.arrays import ArrayFile
 from .index.columns import EVENTS, EventIndex
 from .kept_concepts import CONCEPTS, KeptConcepts
-from .layout import DATABASE, FILES, INDEX, Layout
+from .layout import ASIDE, DATABASE, INDEX, Layout
 from .lazy_database import LazyDatabase
 from .lists.list_file import ANY_CONCEPT
 from .lists.listed import Listed
@@ -99,7 +99,7 @@ class KnowledgeBase:
         #: Which kinds, attributes and dates there are at all.
         self.holdings = Holdings(folder / INDEX / HOLDINGS, self.lists)
         #: What the writer told of the generation.
-        self.manifest: dict[str, Any] = {name: value for name, value in manifest.items() if name != FILES}
+        self.manifest: dict[str, Any] = {name: value for name, value in manifest.items() if name not in ASIDE}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:

@@ -7,9 +7,12 @@ from typing import Any, Final
 
 from pyroaring import BitMap
 
+from ..errors import DamagedIndex
+from ..layout import INDEX
+from ..lists.listed import Listed
 from ..model import World
 from ..ontology_tables import concepts_from
-from ..postings import closed_postings, exact_postings
+from .listed_again import closed_postings, exact_postings
 from .looked_at import LookedAt
 from .rules import REPAIR, Faults, Rule
 
@@ -17,7 +20,7 @@ _PATIENTS: Final = """
     SELECT kind, concept, world, list(patient ORDER BY patient) AS patients
     FROM (SELECT DISTINCT kind, concept, world, patient FROM events) GROUP BY ALL
 """
-_STORED: Final = "SELECT kind, concept, world, size, patients FROM built.posting"
+_STORED: Final = "SELECT kind, concept, world, size FROM built.posting"
 
 
 def posting_rules() -> tuple[Rule, ...]:
@@ -39,20 +42,30 @@ def _postings(looked_at: LookedAt) -> Iterator[Faults]:
         for world in World
         if bitmaps[world]
     }
+    lists = _lists(looked_at)
     differing = []
     for batch in looked_at.batches(_STORED):
         for row in batch.to_pylist():
             listed = (row["kind"], row["concept"], row["world"])
             bitmap = wanted.pop(listed, None)
-            if bitmap is None or row["size"] != len(bitmap) or _read(row["patients"]) != bitmap:
+            if bitmap is None or row["size"] != len(bitmap) or not _lists_so(lists, listed, bitmap):
                 differing.append(listed)
     differing.extend(wanted)
     if differing:
         yield Faults(len(differing), " ".join(map(str, min(differing))))
 
 
-def _read(cell: bytes) -> BitMap | None:
+def _lists(looked_at: LookedAt) -> Listed | None:
     try:
-        return BitMap.deserialize(cell)
-    except ValueError:
+        return Listed(looked_at.folder / INDEX)
+    except (OSError, DamagedIndex):
         return None
+
+
+def _lists_so(lists: Listed | None, key: tuple[str, str, int], wanted: BitMap) -> bool:
+    """Whether the file of the lists has these patients under a kind, concept and world."""
+    kind, concept, world = key
+    try:
+        return lists is not None and lists.patients(kind, concept, World(world)) == wanted
+    except ValueError:
+        return False

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from pyroaring import BitMap
 from typer.testing import CliRunner, Result
 
 from cohortium.__main__ import app
@@ -79,7 +80,6 @@ DAMAGE = {
     "DELETE FROM posting WHERE kind = 'stage'": "posting lists",
     "UPDATE event SET world = 2 WHERE event = 0": "posting lists",
     "UPDATE posting SET size = size + 1": "posting lists",
-    "UPDATE posting SET patients = patients[1:3]": "posting lists",
 }
 
 
@@ -152,6 +152,19 @@ def test_damaged_files_are_findings(kb: Path) -> None:
     (kb / "CURRENT").chmod(0o644)
     (finding,) = check_kb(kb, quick=True).findings
     assert (finding.name, finding.example) == ("private files", "CURRENT")
+
+
+def test_lists_of_other_patients_are_found(kb: Path) -> None:
+    """A list in the index that names another patient than the events do is a finding."""
+    lists = database(kb).parent / "index" / "lists"
+    whole = lists.read_bytes()
+    right, wrong = BitMap(range(1, 5)), BitMap(range(2, 6))
+    for bitmap in (right, wrong):
+        bitmap.run_optimize()
+    assert right.serialize() in whole
+    lists.write_bytes(whole.replace(right.serialize(), wrong.serialize()))
+    (finding,) = check_kb(kb, rules=[rule for rule in RULES if rule.name == "posting lists"]).findings
+    assert finding.number >= 1
 
 
 def test_a_table_that_is_gone(kb: Path) -> None:

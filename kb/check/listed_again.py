@@ -1,0 +1,44 @@
+"""Posting lists made again from the events, a patient list at a time: slow, and nothing that the writer uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+from pyroaring import BitMap
+
+from ..concepts import ConceptTable
+from ..lists.list_file import ANY_CONCEPT
+from ..model import World
+
+Bitmaps = dict[tuple[str, str], list[BitMap]]
+
+
+def exact_postings(batches: Iterable[pa.RecordBatch]) -> Bitmaps:
+    """Bitmaps of each (kind, concept), not closed over descendants, by highest world of the patient's events.
+
+    ``batches`` have the columns kind, concept, world, patients (a list of dense numbers), each row another key.
+    """
+    found: Bitmaps = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            bitmaps = found.setdefault((row["kind"], row["concept"]), [BitMap() for _ in World])
+            bitmaps[row["world"]].update(row["patients"])
+    return found
+
+
+def closed_postings(exact: Bitmaps, concepts: ConceptTable) -> Bitmaps:
+    """The same, closed: a patient listed for a world is listed for the lower ones, for every ancestor and for any."""
+    closed: Bitmaps = {}
+    for (kind, concept), bitmaps in exact.items():
+        downward: list[BitMap] = [BitMap() for _ in World]
+        reached = BitMap()
+        for world in sorted(World, reverse=True):
+            reached |= bitmaps[world]
+            downward[world] = reached.copy()
+        ancestors = concepts.above(concept) if concept in concepts else frozenset((concept,))
+        for ancestor in ancestors | {ANY_CONCEPT}:
+            union = closed.setdefault((kind, ancestor), [BitMap() for _ in World])
+            for world in World:
+                union[world] |= downward[world]
+    return closed
