@@ -18,6 +18,7 @@ from .engine.commands import COMMANDS as ENGINE_COMMANDS
 from .engine.difference.command import COMMANDS as DIFFERENCE_COMMANDS
 from .eval.benchmark.command import COMMANDS as BENCH_COMMANDS
 from .eval.commands import COMMANDS as EVAL_COMMANDS
+from .eval.scale.command import COMMANDS as SCALE_COMMANDS
 from .eval.training.command import COMMANDS as TRAIN_COMMANDS
 from .eval.verify.command import COMMANDS as PROOF_COMMANDS
 from .ingest.commands import COMMANDS as INGEST_COMMANDS
@@ -33,9 +34,7 @@ INTERRUPTED = 130
 LATER: dict[str, str] = {}
 
 
-BENCH_LATER = {
-    "make-kb": "the scale of a million patients",
-}
+BENCH_LATER: dict[str, str] = {}
 
 
 EVAL_LATER: dict[str, str] = {}
@@ -118,7 +117,7 @@ for _name, _command in EVAL_COMMANDS:
 app.add_typer(_eval, name="eval")
 
 _bench = typer.Typer(help="Set systems side by side; make corpora to do so.", no_args_is_help=True)
-for _name, _command in BENCH_COMMANDS:
+for _name, _command in (*BENCH_COMMANDS, *SCALE_COMMANDS):
     _bench.command(_name)(_command)
 for _name, _part in BENCH_LATER.items():
     _add_later(_bench, _name, _part)

@@ -13,6 +13,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -96,6 +97,11 @@ class GenerationWriter:
                 f"Writing the knowledge base at {self._layout.path} failed; it is as it was before. "
                 "Hint: is there space left on the disk?"
             ) from error
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for whatever is on its way into the knowledge base; it is gone with the writer."""
+        return self._layout.building / "scratch"
 
     # --- what goes in -----------------------------------------------------------------------------------------------
 
