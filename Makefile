@@ -1,10 +1,10 @@
-# One command a job: make demo | test | lint | types | bench | bank | guide | clean.  Everything happens in .venv and build/.
+# One command a job: make demo | test | lint | types | bench | bench-scale | bank | guide | clean.  Everything happens in .venv and build/.
 PYTHON ?= python3
 BIN := .venv/bin
 KB := build/demo.kb
 RUN := $(BIN)/cohortium
 
-.PHONY: demo test lint types bench bank guide clean
+.PHONY: demo test lint types bench bench-scale bank guide clean
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -49,6 +49,11 @@ types: .venv/dev
 
 bench: .venv/dev  ## the measurements of docs/measurements.md
 	$(BIN)/python -m pytest -q benchmarks --benchmark-only
+
+# What a million patients take is told in docs/scale_benchmarks.md; RIVALS names an interpreter with openmed and medspaCy.
+bench-scale: .venv/dev  ## query shapes beside SQL, at two small sizes; build/scale/scale.html
+	$(BIN)/python benchmarks/scale_benchmark.py --out build/scale $(if $(RIVALS),--rivals $(RIVALS)) \
+	  --seconds 1 $(addprefix --patients ,$(or $(PATIENTS),1000 5000))
 
 bank: .venv/core  ## the read-backs of eval/acr/bank.toml, after a query was changed
 	$(BIN)/python -m cohortium.eval.acr.read_backs

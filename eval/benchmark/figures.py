@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from ...kb.errors import UsageError
 from ..classes import COMPLEXITIES
+from ..drawing import COLOURS, HATCHES, MARKS, STROKES, Drawing, Figure, drawn, plain_numbers
 from .paper import Paper, load_paper
 from .report_form import BenchmarkReport, Part, Scores, SystemReport
 
@@ -19,84 +17,29 @@ if TYPE_CHECKING:
 
 __all__ = ["Figure", "answered_zeros", "called", "count_ticks", "figures"]
 
-# Told apart also by those who do not see all colours (M. Okabe and K. Ito, Color Universal Design, 2008).
-_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b")
-#: What tells the systems apart that have a colour again.
-_HATCHES: Final = ("", "////", "....", "xxxx")
-_STROKES: Final[Sequence[Literal["solid", "dashed", "dashdot", "dotted"]]] = ("solid", "dashed", "dashdot", "dotted")
-_MARKS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
-_SETTINGS: Final[dict[Any, Any]] = {
-    "svg.hashsalt": "cohortium",
-    # Letters as shapes: they look the same everywhere, and no font is asked for.
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
-    # A dollar in a name is a dollar.
-    "text.parse_math": False,
-    "font.size": 8.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "figure.constrained_layout.use": True,
-}
 #: Hallucination ratios under this are drawn on the line below it: a logarithm has no place for 0.
 _LEAST_RATIO: Final = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A drawing as an ``svg`` element, its title, and in words what it shows; ``id`` is what a link to it names."""
-
-    id: str
-    title: str
-    says: str
-    svg: str
-
-
 def figures(report: BenchmarkReport) -> tuple[Figure, ...]:
     """The figures that the report has points for. UsageError when Matplotlib is not installed."""
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure as Canvas
-    except ImportError as error:
-        raise UsageError(
-            "the figures are drawn with Matplotlib, which is not installed. Hint: pip install 'cohortium[bench]'"
-        ) from error
-    made = []
-    with matplotlib.rc_context():
-        # Not what this user has set for drawings of their own.
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
-        for drawing in _DRAWINGS:
-            canvas = Canvas(figsize=drawing.inches)
-            FigureCanvasSVG(canvas)
-            if drawing.draw(canvas, report, load_paper()):
-                made.append(Figure(drawing.id, drawing.title, drawing.says, _svg(canvas, drawing)))
-    return tuple(made)
+    paper = load_paper()
+
+    def drawing(one: _Drawing) -> Drawing:
+        return Drawing(one.id, one.title, one.says, one.inches, lambda canvas: one.draw(canvas, report, paper))
+
+    return drawn(map(drawing, _DRAWINGS))
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """How a figure is drawn: ``draw`` says whether there was anything to draw."""
+    """A drawing of a report: ``draw`` says whether there was anything to draw."""
 
     id: str
     title: str
     says: str
     inches: tuple[float, float]
     draw: Callable[[Canvas, BenchmarkReport, Paper], bool]
-
-
-def _svg(canvas: Canvas, drawing: _Drawing) -> str:
-    out = io.StringIO()
-    canvas.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = out.getvalue()
-    # What stands before the element belongs to a file of its own, and the namespaces name addresses, which an element
-    # in an HTML page does not need; ids are made its own, since several figures stand in one page.
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
-    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
-    text = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{drawing.id}-", text)
-    return text.replace("<svg ", f'<svg role="img" aria-labelledby="{drawing.id}-says" ', 1)
 
 
 # --- Figure 3: F1 by class ------------------------------------------------------------------------------------------
@@ -173,8 +116,8 @@ def _bars(
             high,
             width * 0.9,
             yerr=[below, above],
-            color=_COLOURS[place % len(_COLOURS)],
-            hatch=_HATCHES[place // len(_COLOURS) % len(_HATCHES)],
+            color=COLOURS[place % len(COLOURS)],
+            hatch=HATCHES[place // len(COLOURS) % len(HATCHES)],
             edgecolor="white",
             linewidth=0,
             label=system.name,
@@ -236,15 +179,15 @@ def _ratios(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool:
             [max(ratio, _LEAST_RATIO) for _, ratio in found],
             s=14,
             alpha=0.6,
-            color=_COLOURS[place % len(_COLOURS)],
-            marker=_MARKS[place % len(_MARKS)],
+            color=COLOURS[place % len(COLOURS)],
+            marker=MARKS[place % len(MARKS)],
             linewidths=0,
         )
         one.set_xscale("log")
         one.set_yscale("log")
         one.set_ylim(_LEAST_RATIO * 0.7, max(1.0, top) * 1.5)
         one.axhline(1, color="#888888", linewidth=0.6)
-        _plain_numbers(one, "xy")
+        plain_numbers(one, "xy")
         one.tick_params(labelbottom=place + columns >= len(points))
         one.set_title(name, loc="left", fontweight="bold")
         one.grid(alpha=0.3, linewidth=0.5)
@@ -270,11 +213,11 @@ def _zero_results(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool
         axes.plot(
             range(len(ids)),
             [found.get(one, float("nan")) for one in ids],
-            marker=_MARKS[place % len(_MARKS)],
+            marker=MARKS[place % len(MARKS)],
             markersize=3.5,
             linewidth=0.8,
-            linestyle=_STROKES[place // len(_COLOURS) % len(_STROKES)],
-            color=_COLOURS[place % len(_COLOURS)],
+            linestyle=STROKES[place // len(COLOURS) % len(STROKES)],
+            color=COLOURS[place % len(COLOURS)],
             label=name,
         )
     # Straight near 0, so that none and one are told apart, and logarithmic above.
@@ -282,7 +225,7 @@ def _zero_results(canvas: Canvas, report: BenchmarkReport, paper: Paper) -> bool
     ticks = count_ticks(max(named for _, found in of_system for named in found.values()))
     axes.set_yticks(ticks)
     axes.set_ylim(-0.2, ticks[-1] * 1.1)
-    _plain_numbers(axes, "y")
+    plain_numbers(axes, "y")
     axes.set_xticks(range(len(ids)), ids, rotation=90, fontsize=6)
     axes.set_xlabel("question (id)")
     axes.set_ylabel("false positives")
@@ -306,13 +249,6 @@ def count_ticks(most: int) -> list[int]:
         # From 2 to 5 it is two and a half times as many, else twice.
         ticks.append(ticks[-1] * 5 // 2 if str(ticks[-1])[0] == "2" else ticks[-1] * 2)
     return ticks
-
-
-def _plain_numbers(axes: Axes, which: str) -> None:
-    """``10`` in place of a power of ten, on the axes named."""
-    for axis in (axes.xaxis if one == "x" else axes.yaxis for one in which):
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
-        axis.set_minor_formatter(lambda value, _: "")
 
 
 _DRAWINGS: Final = (

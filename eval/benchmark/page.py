@@ -8,12 +8,14 @@ from html import escape
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from .. import drawing
+from ..drawing import Figure
 from ..html import document
 from ..metrics import MEASURES
 from . import layout
 from .consistency_tables import KINDS, violations
 from .errors_part import LISTED, anchors, errors_part
-from .figures import Figure, figures
+from .figures import figures
 from .layout import Column, Row, Table, as_html
 from .paper import load_paper
 from .report_form import BenchmarkReport, read_report
@@ -27,11 +29,10 @@ _TITLE: Final = "Automatic cohort retrieval: the systems side by side"
 _PAIRS: Final = 20
 _STYLE: Final = (
     layout.STYLE
+    + drawing.STYLE
     + """
-nav ul { columns: 2; padding-left: 1.2rem; } figure { margin: 1rem 0; }
-/* Drawings are made for light paper; on a dark screen they keep it. */
-figure svg { width: 100%; height: auto; background: #ffffff; border-radius: 4px; }
-code { overflow-wrap: anywhere; } figcaption { color: var(--quiet); } mark { background: var(--mark); color: inherit; }
+nav ul { columns: 2; padding-left: 1.2rem; }
+code { overflow-wrap: anywhere; } mark { background: var(--mark); color: inherit; }
 details.question { border-bottom: 1px solid var(--line); padding: .4rem 0; }
 details.question > table { width: auto; margin: .5rem 0; }
 .evidence { margin: .6rem 0 .6rem 1rem; padding-left: .8rem; border-left: 2px solid var(--line); }
@@ -109,15 +110,10 @@ def _of_tables(shown: tuple[Table, ...], drawn: Mapping[str, Figure], missing: s
         yield f"{table.id}-section", table.title, as_html(table)
         for id_ in _FIGURES_BEHIND.get(table.id, ()):
             if id_ in drawn:
-                yield f"{id_}-section", drawn[id_].title, _figure(drawn[id_])
+                yield f"{id_}-section", drawn[id_].title, drawing.as_html(drawn[id_])
             elif missing and not said:
                 said = True
                 yield "figures-missing", "Figures", f"<p>{escape(missing)}</p>"
-
-
-def _figure(one: Figure) -> str:
-    says = f'<figcaption id="{one.id}-says">{escape(one.says)}</figcaption>'
-    return f'<figure id="{one.id}">{one.svg}{says}</figure>'
 
 
 def _of_violations(report: BenchmarkReport) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,51 @@
+"""A process that opens a knowledge base and answers queries for the first time; its times and memory as JSON.
+
+    echo '["medication cisplatin"]' | python benchmarks/scale_cold.py KB
+
+Cold is the process, not the disk: what the operating system holds of the files, it holds.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+
+
+def main() -> None:
+    """Import, open, then each query of the list on standard input twice."""
+    texts = json.load(sys.stdin)
+    begun = time.perf_counter()
+    import cohortium
+
+    imported = time.perf_counter()
+    kb = cohortium.open(sys.argv[1])
+    opened = time.perf_counter()
+    rows = []
+    for text in texts:
+        before = time.perf_counter()
+        count = len(kb.find(text))
+        between = time.perf_counter()
+        len(kb.find(text))
+        rows.append(
+            {
+                "text": text,
+                "count": count,
+                "first_ms": round((between - before) * 1000, 3),
+                "again_ms": round((time.perf_counter() - between) * 1000, 3),
+            }
+        )
+    kb.close()
+    told = {
+        "import_ms": round((imported - begun) * 1000, 3),
+        "open_ms": round((opened - imported) * 1000, 3),
+        "queries": rows,
+        # Kilobytes on Linux.
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
