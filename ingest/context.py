@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from .cue_files import cue_file
 from .forms import answer
 from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject, people_at_large
-from .phrases import PhraseMatch, PhraseTrie
+from .phrases import Payload, PhraseMatch, PhraseTrie
 from .shape import Section, bracket_end
 from .statements import statement
 from .tokens import Token
@@ -32,6 +32,8 @@ _SAME_CLAUSE = re.compile(r"(?:(?!\b(?:and|then)\b)[^,;:.])*", re.IGNORECASE)
 #: "steatosis, necrosis, or liver fibrosis were not seen": what is not so of the last is not so of all.
 _LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
 _EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
+#: With what an empty box ends, or one with a minus.
+_BOX_ENDS: Final = frozenset("])\u2610")
 _LEADING_BOX = re.compile(r"[ \t\-*]{0,8}(?:\[[ xX]?\]|\([ xX]\)|[\u2610-\u2612])")
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
 _QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
@@ -113,6 +115,12 @@ class CueTable:
     hard: PhraseTrie[str]
     negation: PhraseTrie[str]
     general: PhraseTrie[str]
+    #: Whether a phrase of any of them begins with a word: asked of every word of a sentence, for all four at once.
+    begins: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        tries = (self.cues, self.hard, self.negation, self.general)
+        object.__setattr__(self, "begins", frozenset(word for trie in tries for word in trie.first_words()))
 
 
 @lru_cache(maxsize=1)
@@ -157,6 +165,25 @@ def _is_spelled(text: str, match: PhraseMatch[CueKind | None], spelled: frozense
     return written in spelled or text[max(0, match.start - 1) : match.start] + written in spelled
 
 
+def _longest(
+    trie: PhraseTrie[Payload], text: str, tokens: Sequence[Token], at: Sequence[int]
+) -> list[PhraseMatch[Payload]]:
+    """As :meth:`PhraseTrie.find`, of tokens none of which but those ``at`` begins a phrase."""
+    found: list[PhraseMatch[Payload]] = []
+    first_words, behind = trie.first_words(), 0
+    for index in at:
+        if index >= behind and tokens[index].norm in first_words:
+            matches = trie.matches_at(text, tokens, index)
+            if matches:
+                found.append(matches[-1])
+                behind = matches[-1].last
+    return found
+
+
+#: Contexts are few, and many mentions share each.
+_context: Final = lru_cache(maxsize=1024)(Context)
+
+
 class SentenceContext:
     """The cues of one sentence, found once, and what they say of each target in it."""
 
@@ -176,8 +203,10 @@ class SentenceContext:
         self._text = text
         self._span = span
         self._targets = targets
+        begins = table.begins
+        at = [index for index, (_, _, word) in enumerate(tokens) if word in begins]
         self.found: list[Found] = []
-        for match in table.cues.find(text, tokens):
+        for match in _longest(table.cues, text, tokens, at):
             self.found += [
                 Found(kind, match)
                 for kind in match.payloads
@@ -192,16 +221,17 @@ class SentenceContext:
         for found in self.found:
             for part in found.kind.sets:
                 self._setting.setdefault(part, []).append(found)
-        self.hard = [(match.first, match.last) for match in table.hard.find(text, tokens)]
+        self.hard = [(match.first, match.last) for match in _longest(table.hard, text, tokens, at)]
         #: "general", "trial" or "handed" where the sentence speaks of medicine at large rather than of the patient.
-        self.speaks_of = {payload for match in table.general.find(text, tokens) for payload in match.payloads}
+        self.speaks_of = {payload for match in _longest(table.general, text, tokens, at) for payload in match.payloads}
         self.speaks_of.discard("")
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
         #: Where the sentence tells of people at large ("women who carry ..."): of none of them is it the patient.
         self._people = people_at_large(text, tokens, span)
+        self._is_asking = "?" in text[span[0] : span[1]]
         self._results = [result for target in targets for result in target.results]
-        ends = list(table.negation.find(text, tokens))
+        ends = _longest(table.negation, text, tokens, at)
         self.negation_ends = [(match.first, match.last) for match in ends]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
         self._links = {(match.first, match.last) for match in ends if match.payloads[0] in ("with", "on", "given")}
@@ -304,8 +334,11 @@ class SentenceContext:
 
     def _nearest(self, target: Target, part: str) -> list[tuple[int, Found]]:
         """The cues that set ``part`` for the target, nearest first; a cue behind wins a tie."""
+        setting = self._setting.get(part)
+        if setting is None:
+            return []
         governing = []
-        for found in self._setting.get(part, ()):
+        for found in setting:
             distance = self._governs(found, target)
             if distance is not None:
                 governing.append((2 * distance + (found.match.last <= target.first), found))
@@ -336,7 +369,7 @@ class SentenceContext:
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
         if self.tells_of_people(target.start):
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if target.kind in TREATMENT_KINDS else ""
-        return Reading(Context(polarity, temporality, experiencer, reason), status, tuple(cues))
+        return Reading(_context(polarity, temporality, experiencer, reason), status, tuple(cues))
 
     def tells_of_people(self, position: int) -> bool:
         """Whether the words there are about people at large, and not about the patient."""
@@ -364,14 +397,17 @@ class SentenceContext:
 
     def _polarity(self, target: Target, answered: str, cues: list[Cue]) -> tuple[Polarity, str]:
         text, (start, end) = self._text, self._span
-        minus = statement("minus_before").search(text, max(0, target.start - 40), target.start)
-        empty = minus or _EMPTY_BOX.search(text, max(start, target.start - 40), target.start)
-        if empty and not self._mention_between(target):
-            return Polarity.ABSENT, "none"
+        if self._box_before(target):
+            minus = statement("minus_before").search(text, max(0, target.start - 40), target.start)
+            empty = minus or _EMPTY_BOX.search(text, max(start, target.start - 40), target.start)
+            if empty and not self._mention_between(target):
+                return Polarity.ABSENT, "none"
         if answered == "no":
             return Polarity.ABSENT, "none"
-        if not answered and (
-            _QUESTION_BEFORE.search(text, start, target.start) or _QUESTION_BEHIND.match(text, target.end, end)
+        if (
+            self._is_asking
+            and not answered
+            and (_QUESTION_BEFORE.search(text, start, target.start) or _QUESTION_BEHIND.match(text, target.end, end))
         ):
             cues.append(Cue(max(start, target.start - 2), target.end, "question_mark"))
             return Polarity.UNCERTAIN, "none"
@@ -400,6 +436,10 @@ class SentenceContext:
                 break
         cues.append(self._cue(found))
         return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
+
+    def _box_before(self, target: Target) -> bool:
+        """Whether what ends a box stands before the target: few targets have any, and the patterns are dear."""
+        return self._text[max(0, target.start - 40) : target.start].rstrip()[-1:] in _BOX_ENDS
 
     def _mention_between(self, target: Target) -> bool:
         # Where boxes lead the line each is that of the name behind it.
@@ -463,7 +503,9 @@ class SentenceContext:
 
     def _status(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> tuple[str, str]:
         candidates = self._nearest(target, "status")
-        if _EMPTY_BOX.search(self._text, max(self._span[0], target.start - 40), target.start):
+        if self._box_before(target) and _EMPTY_BOX.search(
+            self._text, max(self._span[0], target.start - 40), target.start
+        ):
             return "never_started", "never_started"
         if answered:
             return _STATUS_BY_ANSWER[answered]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .tokens import Token, tokenize
@@ -56,7 +56,7 @@ class PhraseTrie(Generic[Payload]):
             node = behind
         node.setdefault(_END, []).append(payload)
 
-    def first_words(self) -> Container[str]:
+    def first_words(self) -> Set[str]:
         """The folded words with which phrases begin."""
         return self._root.keys()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 import tomllib
 from collections.abc import Sequence
@@ -107,6 +108,19 @@ def _denying(frame: Frame, heading: Sequence[Span], concepts: ConceptTable, sent
     return negative if lines and (all(bullets) or plain and not any(bullets)) else []
 
 
+class _PhrasePlaces:
+    """Where in a note a phrase that is marker and result at once may begin: in few sentences of it."""
+
+    def __init__(self, frame: Frame) -> None:
+        words = composite_results().first_words()
+        self._starts = [start for start, _, word in frame.tokens if word in words]
+
+    def may_begin(self, start: int, end: int) -> bool:
+        """Whether one may in this stretch."""
+        at = bisect.bisect_left(self._starts, start)
+        return at < len(self._starts) and self._starts[at] < end
+
+
 class ResultBinder:
     """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
 
@@ -123,9 +137,16 @@ class ResultBinder:
         heading_listed = False
         head: list[Span] = []
         head_ends = 0
+        phrases = _PhrasePlaces(frame)
         for sentence, here in frame.by_sentence(spans):
             if heading and (sentence.start - heading_end > 600 or "\n\n" in frame.text[heading_end : sentence.start]):
                 heading = []
+            if not here:
+                if heading and frame.ends_in_colon(sentence):
+                    heading = []
+                if phrases.may_begin(sentence.start, sentence.end):
+                    bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
+                continue
             here = [
                 span
                 for span in here
@@ -143,7 +164,8 @@ class ResultBinder:
                     if heading and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
                         heading.append(Span(sentence.start, sentence.start, "value", "not_detected", _AS_A_WHOLE))
                     heading_end = sentence.end
-                bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
+                if phrases.may_begin(sentence.start, sentence.end):
+                    bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
                 continue
             for span in markers:
                 extend_over_partner(frame.text, span, here)
@@ -165,7 +187,8 @@ class ResultBinder:
                 group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start
                 group.ends = following.begins() if following else sentence.end
                 bound.extend(self._bind_group(frame, group, heading, here, sentence.end))
-            bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
+            if phrases.may_begin(sentence.start, sentence.end):
+                bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
             # "VUS: A; B; C": the class goes on behind each semicolon, and ends with the sentence.
             classes = [
                 span

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -20,6 +21,9 @@ from .spool import Spool
 
 #: Batches that wait for each worker: enough that none idles, few enough that their notes fit in memory.
 _AHEAD: Final = 2
+
+#: So many new objects before garbage in circles is looked for, and so many times each older generation is left out.
+_COLLECTIONS: Final = (100_000, 20, 50)
 
 Batch = Sequence[PatientNotes]
 
@@ -40,15 +44,27 @@ def read_all(
 
 def _read_here(reading: Reading, batches: Iterable[Batch], spool: Spool) -> Iterator[tuple[Batch, BatchResult, bool]]:
     reader: Reader | None = None
-    for batch in batches:
-        key = batch_key(reading, batch)
-        result = spool.get(key)
-        resumed = result is not None
-        if result is None:
-            reader = reader or reading.make()
-            result = read_batch(reader, batch)
-            spool.put(key, result)
-        yield batch, result, resumed
+    with rare_collections():
+        for batch in batches:
+            key = batch_key(reading, batch)
+            result = spool.get(key)
+            resumed = result is not None
+            if result is None:
+                reader = reader or reading.make()
+                result = read_batch(reader, batch)
+                spool.put(key, result)
+            yield batch, result, resumed
+
+
+@contextlib.contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for garbage in circles rarely: reading makes many small things, and next to none in circles."""
+    before = gc.get_threshold()
+    gc.set_threshold(*_COLLECTIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _read_elsewhere(
@@ -129,4 +145,5 @@ def _work(key: str, batch: Batch) -> None:
     if _reader is None:
         # Once a process, and here: an error of the initializer would only be told as a broken pool.
         _reader = _reading.make()
+        gc.set_threshold(*_COLLECTIONS)
     _spool.put(key, read_batch(_reader, batch))

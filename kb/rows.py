@@ -196,9 +196,10 @@ def arrow_table(name: str, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
 
 
 def joined_tables(parts: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
-    """The staging tables of several batches, one behind the other."""
+    """The staging tables of several batches, one behind the other, each in one piece: the database reads it quicker."""
     names = dict.fromkeys(name for tables in parts for name in tables)
-    return {name: pa.concat_tables([tables[name] for tables in parts if name in tables]) for name in names}
+    joined = {name: pa.concat_tables([tables[name] for tables in parts if name in tables]) for name in names}
+    return {name: table.combine_chunks() for name, table in joined.items()}
 
 
 def rows_digest(tables: Mapping[str, Sequence[tuple[Any, ...]]], patient_id: str) -> str:
