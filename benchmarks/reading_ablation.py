@@ -27,7 +27,7 @@ from cohortium.eval.acr.run import run_acr
 from cohortium.eval.bootstrap import paired_interval
 from cohortium.eval.metrics import F1, PRECISION, RECALL
 from cohortium.eval.scoring import micro
-from cohortium.ingest.context import CueTable, cue_table_of, shipped_cues
+from cohortium.ingest.cue_table import CueTable, cue_table_of, shipped_cues
 from cohortium.ingest.document import NoteReader, Parts
 from cohortium.ingest.frame import Frame, Span
 from cohortium.ingest.journey.bench import Workbench, is_own

@@ -8,16 +8,16 @@ and a cue behind a list governs the whole list only when its members are plainly
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
-from .cue_files import cue_file
+from .cue_table import CueKind, CueTable, cue_table, is_spelled, longest
 from .forms import answer
 from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject, people_at_large
-from .phrases import Payload, PhraseMatch, PhraseTrie
+from .phrases import PhraseMatch
 from .shape import Section, bracket_end
 from .statements import statement
 from .tokens import Token
@@ -43,8 +43,6 @@ _PRESUPPOSED = re.compile(
     r"(?:[\w\-]+\s+){0,2}$",
     re.IGNORECASE | re.DOTALL,
 )
-#: The lists of ``[general]``, and what a sentence with one of their phrases speaks of; "": a look-alike, of nothing.
-_AT_LARGE = {"phrases": "general", "trial": "trial", "handed": "handed", "pseudo": ""}
 #: What the answer on a form says of a treatment: status and reason.
 _STATUS_BY_ANSWER = {
     "no": ("never_started", "never_started"),
@@ -64,19 +62,6 @@ _VERDICT = re.compile(
 _TO_AMOUNT = 4
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 _OF_ONE = re.compile(r"\b(?:patient|pt|she|he|her|his)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class CueKind:
-    """One ``[[cue]]`` table: what it sets, on which side it stands, how far it reaches."""
-
-    name: str
-    sets: dict[str, str]
-    direction: str
-    reach: int
-    kinds: frozenset[str]
-    #: The only spellings that count, where words that read alike mean different things; empty: any.
-    spelled: frozenset[str] = frozenset()
 
 
 class Found(NamedTuple):
@@ -107,79 +92,6 @@ class Reading:
     cues: tuple[Cue, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CueTable:
-    """The shipped cues as tries: cues with pseudo-cues, and terminators."""
-
-    cues: PhraseTrie[CueKind | None]
-    hard: PhraseTrie[str]
-    negation: PhraseTrie[str]
-    general: PhraseTrie[str]
-    #: Whether a phrase of any of them begins with a word: asked of every word of a sentence, for all four at once.
-    begins: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        tries = (self.cues, self.hard, self.negation, self.general)
-        object.__setattr__(self, "begins", frozenset(word for trie in tries for word in trie.first_words()))
-
-
-@lru_cache(maxsize=1)
-def cue_table() -> CueTable:
-    """The shipped cues as tries, built once a process."""
-    return cue_table_of(shipped_cues())
-
-
-def shipped_cues() -> dict[str, Any]:
-    """``cues/context.toml`` as it is written."""
-    return cue_file("context")
-
-
-def cue_table_of(table: Mapping[str, Any]) -> CueTable:
-    """Cues in the form of :func:`shipped_cues` as tries."""
-    cues: PhraseTrie[CueKind | None] = PhraseTrie()
-    for entry in table["cue"]:
-        kind = CueKind(
-            entry["name"],
-            entry["sets"],
-            entry["direction"],
-            entry["reach"],
-            frozenset(entry.get("kinds", ())),
-            frozenset(entry.get("spelled", ())),
-        )
-        for phrase in entry["phrases"]:
-            cues.add(phrase, kind)
-    for phrase in table["pseudo"]["phrases"]:
-        cues.add(phrase, None)
-    terminators = table["terminators"]
-    return CueTable(
-        cues,
-        PhraseTrie((phrase, phrase) for phrase in terminators["hard"]),
-        PhraseTrie((phrase, phrase) for phrase in terminators["negation"]),
-        PhraseTrie((phrase, of) for name, of in _AT_LARGE.items() for phrase in table["general"].get(name, ())),
-    )
-
-
-def _is_spelled(text: str, match: PhraseMatch[CueKind | None], spelled: frozenset[str]) -> bool:
-    """Whether a cue is written in one of its spellings; a sign before the first word (``-ve``) may be part of it."""
-    written = text[match.start : match.end].lower()
-    return written in spelled or text[max(0, match.start - 1) : match.start] + written in spelled
-
-
-def _longest(
-    trie: PhraseTrie[Payload], text: str, tokens: Sequence[Token], at: Sequence[int]
-) -> list[PhraseMatch[Payload]]:
-    """As :meth:`PhraseTrie.find`, of tokens none of which but those ``at`` begins a phrase."""
-    found: list[PhraseMatch[Payload]] = []
-    first_words, behind = trie.first_words(), 0
-    for index in at:
-        if index >= behind and tokens[index].norm in first_words:
-            matches = trie.matches_at(text, tokens, index)
-            if matches:
-                found.append(matches[-1])
-                behind = matches[-1].last
-    return found
-
-
 #: Contexts are few, and many mentions share each.
 _context: Final = lru_cache(maxsize=1024)(Context)
 
@@ -206,13 +118,13 @@ class SentenceContext:
         begins = table.begins
         at = [index for index, (_, _, word) in enumerate(tokens) if word in begins]
         self.found: list[Found] = []
-        for match in _longest(table.cues, text, tokens, at):
+        for match in longest(table.cues, text, tokens, at):
             self.found += [
                 Found(kind, match)
                 for kind in match.payloads
                 if kind is not None
                 and None not in match.payloads
-                and (not kind.spelled or _is_spelled(text, match, kind.spelled))
+                and (not kind.spelled or is_spelled(text, match, kind.spelled))
                 # Vital signs: what joins two things opens no sentence.
                 and text[span[0] : match.end].strip() != "VS"
             ]
@@ -221,9 +133,9 @@ class SentenceContext:
         for found in self.found:
             for part in found.kind.sets:
                 self._setting.setdefault(part, []).append(found)
-        self.hard = [(match.first, match.last) for match in _longest(table.hard, text, tokens, at)]
+        self.hard = [(match.first, match.last) for match in longest(table.hard, text, tokens, at)]
         #: "general", "trial" or "handed" where the sentence speaks of medicine at large rather than of the patient.
-        self.speaks_of = {payload for match in _longest(table.general, text, tokens, at) for payload in match.payloads}
+        self.speaks_of = {payload for match in longest(table.general, text, tokens, at) for payload in match.payloads}
         self.speaks_of.discard("")
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
@@ -231,7 +143,7 @@ class SentenceContext:
         self._people = people_at_large(text, tokens, span)
         self._is_asking = "?" in text[span[0] : span[1]]
         self._results = [result for target in targets for result in target.results]
-        ends = _longest(table.negation, text, tokens, at)
+        ends = longest(table.negation, text, tokens, at)
         self.negation_ends = [(match.first, match.last) for match in ends]
         #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
         self._links = {(match.first, match.last) for match in ends if match.payloads[0] in ("with", "on", "given")}

@@ -19,9 +19,9 @@ from ..kb.model import (
 from ..kb.note_classes import note_class
 from .abbreviations import Abbreviations, share_places
 from .births import births
-from .context import CueTable, cue_table
 from .courses import with_courses
 from .cue_files import cue_file
+from .cue_table import CueTable, cue_table
 from .frame import Frame, Span, resolve_overlaps
 from .harms import with_harms
 from .inverted import turn_round

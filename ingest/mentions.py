@@ -9,7 +9,8 @@ from typing import Final
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
-from .context import TREATMENT_KINDS, CueKind, CueTable, Reading, SentenceContext, Target, cue_table
+from .context import TREATMENT_KINDS, Reading, SentenceContext, Target
+from .cue_table import CueKind, CueTable, cue_table
 from .date_parts import hides_a_date
 from .frame import Frame, Span
 from .shape import Section
