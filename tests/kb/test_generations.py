@@ -152,7 +152,7 @@ def test_a_kb_of_another_schema_version(write: Write, path: Path, journeys: list
     manifest = path / "generations" / write(journeys) / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "schema_version": 99}))
     with pytest.raises(
-        SchemaVersionError, match=f"version 99;.*reads version {SCHEMA_VERSION}.*Hint: ingest"
+        SchemaVersionError, match=f"version 99;.*reads version {SCHEMA_VERSION}.*Hint: use the program"
     ) as caught:
         KnowledgeBase.open(path)
     assert caught.value.exit_code == 6
