@@ -3,7 +3,7 @@
     python benchmarks/scale_benchmark.py --out DIR [--kb KB ...] [--patients N ...] [--rivals PYTHON]
         [--notes NOTES.jsonl] [--no-reading] [--ingest-rate RATE.json ...] [--join REPORT.json ...]
 
-Measures the knowledge bases that are named, and made-up ones of so many patients.
+Measures the knowledge bases that are named, and those that ``cohortium bench make-kb`` makes of so many patients.
 ``--rivals`` is an interpreter in which openmed and medspaCy are installed (docs/scale_benchmarks.md); without it they
 are left out. ``DIR/scale.json`` has everything, ``DIR/scale.html`` shows it; ``--join`` takes in the former of other
 runs.
@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -22,7 +23,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-import generated_kb
 import scale_queries
 import scale_reading
 from ingest_rate import SAMPLES
@@ -71,9 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--kb", type=Path, action="append", default=[], help="a knowledge base that there is")
     parser.add_argument("--patients", type=int, action="append", default=[], help="make one of so many patients")
-    parser.add_argument(
-        "--made", type=Path, action="append", default=[], help="what the making of a --kb told, as JSON"
-    )
+    parser.add_argument("--made", type=Path, action="append", default=[], help="JSON of bench make-kb, of a --kb")
     parser.add_argument("--rivals", metavar="PYTHON", help="an interpreter that has openmed and medspaCy")
     parser.add_argument("--openmed-most", type=int, default=OPENMED_MOST, help="patients up to which it is asked")
     parser.add_argument("--no-tuned", action="store_true", help="leave out the second variant of SQL")
@@ -102,6 +100,8 @@ def run(asked: argparse.Namespace, tell: scale_queries.Tell) -> dict[str, Any]:
     }
     patience = Patience(seconds=asked.seconds)
     slow = Patience(least=3, most=7, seconds=2 * asked.seconds, warm_up=1)
+    # What is compared first has warmed it.
+    rival = Patience(least=2, most=7, seconds=3 * asked.seconds, warm_up=0)
     earlier = [json.loads(path.read_text(encoding="utf-8")) for path in asked.join]
     facts = next((kb["facts"] for one in earlier for kb in one["knowledge_bases"]), {})
     with ExitStack() as stack:
@@ -109,7 +109,7 @@ def run(asked: argparse.Namespace, tell: scale_queries.Tell) -> dict[str, Any]:
             rivals = None
             if asked.rivals and _patients(path) <= asked.openmed_most:
                 rivals = stack.enter_context(RivalProcess(asked.rivals))
-            plan = Plan(patience, not asked.no_tuned, rivals, slow, asked.scratch, facts)
+            plan = Plan(patience, not asked.no_tuned, rivals, rival, asked.scratch, facts)
             report["knowledge_bases"].append(found := scale_queries.measure(path, plan, tell))
             facts = facts or found["facts"]
             found["storage"] |= _built(found, asked.made)
@@ -127,7 +127,9 @@ def _made(patients: int, asked: argparse.Namespace, tell: scale_queries.Tell) ->
     if not path.exists():
         tell(f"making {patients:,} patients")
         asked.out.mkdir(parents=True, exist_ok=True)
-        generated_kb.make_kb(path, patients)
+        options = ["--patients", str(patients), "--json", str(told), "--no-progress"]
+        command = [sys.executable, "-m", "cohortium", "bench", "make-kb", str(path), *options]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     asked.made.append(told)
     return path
 
