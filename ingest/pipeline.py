@@ -105,7 +105,7 @@ def tell_versions_apart(run: Run, arrivals: Iterable[Incoming]) -> Iterator[Pati
     """Notes to patients with all versions of their notes, those only of whom something is new."""
     run.versions.add(arrivals)
     run.affected = run.versions.affected(everyone=run.read_otherwise)
-    run.report.add(unchanged=run.versions.unchanged(run.affected))
+    run.report.add(unchanged=run.versions.unchanged(run.affected), patients_read=len(run.affected))
     run.bar.step("reading notes", run.versions.volume(run.affected))
     yield from run.versions.histories(run.affected)
 
@@ -151,7 +151,7 @@ def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
     counts = run.report.counts()
     if run.previous is not None:
         copied = set(run.previous.patients).difference(run.affected) | kept.intersection(run.previous.patients)
-        run.writer.copy_unchanged(run.previous, sorted(copied))
+        run.report.add(patients_copied=run.writer.copy_unchanged(run.previous, sorted(copied)))
         run.writer.copy_quarantine(run.previous)
         told = run.previous.info()
         counts = {name: number + int(told.get(name, 0)) for name, number in counts.items()}

@@ -125,11 +125,14 @@ def _digest(files: Iterable[Path]) -> str:
 @dataclass(frozen=True, slots=True)
 class Version:
     """One version of a note. ``row`` is the source and place of the record that brought it in this run, None when the
-    knowledge base held it before; there it may already have been ``superseded_by`` another version (a note id)."""
+    knowledge base held it before; there it may already have been ``superseded_by`` another version (a note id), or
+    ``retracted``. A ``retraction`` is a record that voids the note: of its own note only the key means something."""
 
     note: Note
     row: tuple[str, str] | None = None
     superseded_by: str = ""
+    retraction: bool = False
+    retracted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +155,28 @@ class BatchResult:
 
 @dataclass(slots=True)
 class _Chain:
-    """The versions of one note, the current one last."""
+    """The versions of one note, the current one last; none is current where a retraction is last. ``before`` are those
+    that were superseded or retracted before this run."""
 
     versions: list[Version] = field(default_factory=list)
-    superseded_before: list[Version] = field(default_factory=list)
+    before: list[Version] = field(default_factory=list)
+
+    @property
+    def current(self) -> Version | None:
+        """The last word, unless it voids the note."""
+        return self.versions[-1] if self.versions and not self.versions[-1].retraction else None
+
+    @property
+    def taken_back(self) -> bool:
+        """Whether there was a note, and it is void."""
+        known = self.before or any(not version.retraction for version in self.versions)
+        return bool(known and self.versions and self.versions[-1].retraction)
 
 
 def read_batch(reader: Reader, patients: Sequence[PatientNotes]) -> BatchResult:
     """Read the current version of every note and build every patient's journey."""
     rows = StagingRows()
-    counts = dict.fromkeys(("stored", "unchanged", "superseding", "quarantined"), 0)
+    counts = dict.fromkeys(("stored", "unchanged", "superseding", "quarantined", "retracted"), 0)
     kept: list[str] = []
     quarantined: list[tuple[str, str, str]] = []
     _prepare(reader, patients)
@@ -169,20 +184,24 @@ def read_batch(reader: Reader, patients: Sequence[PatientNotes]) -> BatchResult:
         faults: list[QuarantinedRecord] = []
         chains = _chains(patient)
         found = dict(_read_current(reader, chains, faults))
+        journey, failed = None, False
         try:
-            journey = reader.build(patient.patient_id, _in_time(found)) if found else None
+            if found:
+                journey = reader.build(patient.patient_id, _in_time(found))
+            elif any(chain.taken_back for chain in chains.values()):
+                journey = Journey(patient.patient_id)
             if journey is not None:
-                rows.add_journey(journey, _superseded(chains))
+                rows.add_journey(journey, _not_current(chains))
         except Exception as error:
             # A defect must cost one patient, not the run; what is known of the patient from before stays.
             faults = [_fault(version, "journey_error", error) for version in patient.versions if version.row]
-            journey = None
+            journey, failed = None, True
         if journey is None:
             kept.append(patient.patient_id)
         rows.add_quarantine(faults)
         quarantined += [(fault.source, fault.place, fault.reason) for fault in faults]
         counts["quarantined"] += sum(fault.source != _HELD_BEFORE for fault in faults)
-        if journey is not None:
+        if not failed:
             _count(chains, counts)
     return BatchResult(rows.take(), counts, kept, quarantined)
 
@@ -192,14 +211,19 @@ def _prepare(reader: Reader, patients: Sequence[PatientNotes]) -> None:
         chains = (chain for patient in patients for chain in _chains(patient).values())
         # A note on which it fails is found when it is read by itself, and costs no other.
         with contextlib.suppress(Exception):
-            reader.prepare([chain.versions[-1].note for chain in chains if chain.versions])
+            reader.prepare([chain.current.note for chain in chains if chain.current])
 
 
 def _chains(patient: PatientNotes) -> dict[str, _Chain]:
     chains: dict[str, _Chain] = {}
     for version in patient.versions:
         chain = chains.setdefault(version.note.doc_id, _Chain())
-        (chain.superseded_before if version.superseded_by else chain.versions).append(version)
+        (chain.before if version.superseded_by or version.retracted else chain.versions).append(version)
+    for chain in chains.values():
+        held = bool(chain.versions) and chain.versions[0].row is None
+        if not held and any(version.retracted for version in chain.before):
+            # The note was void when this run began.
+            chain.versions.insert(0, Version(chain.before[0].note, retraction=True))
     return chains
 
 
@@ -208,15 +232,15 @@ def _read_current(
 ) -> Iterator[tuple[Note, Any]]:
     """Each note's latest version that can be read; versions on which the reader fails leave the chain."""
     for chain in chains.values():
-        while chain.versions:
-            note = chain.versions[-1].note
+        while chain.current is not None:
+            note = chain.current.note
             try:
                 yield note, reader.read(note)
                 break
             except Exception as error:
-                failed = [version for version in chain.versions if version.note.note_id == note.note_id]
+                failed = [one for one in chain.versions if not one.retraction and one.note.note_id == note.note_id]
                 faults += [_fault(version, "reader_error", error) for version in failed]
-                chain.versions = [version for version in chain.versions if version.note.note_id != note.note_id]
+                chain.versions = [version for version in chain.versions if version not in failed]
 
 
 def _fault(version: Version, code: str, error: Exception) -> QuarantinedRecord:
@@ -232,27 +256,36 @@ def _in_time(found: dict[Note, Any]) -> list[Any]:
     return [found[note] for note in sorted(found, key=lambda note: (note.date or undated, note.doc_id, note.note_id))]
 
 
-def _superseded(chains: dict[str, _Chain]) -> list[SupersededNote]:
-    """Each older version once, with the last one that replaced it; a version that is current again is none."""
+def _not_current(chains: dict[str, _Chain]) -> list[SupersededNote]:
+    """Each older version once, with the last one that replaced it; a version that is current again is none. What was
+    taken back was replaced by nothing."""
     older: dict[tuple[str, str], SupersededNote] = {}
     for doc_id, chain in chains.items():
-        for version in chain.superseded_before:
+        for version in chain.before:
             older[doc_id, version.note.note_id] = SupersededNote(version.note, version.superseded_by)
         for version, newer in itertools.pairwise(chain.versions):
-            older[doc_id, version.note.note_id] = SupersededNote(version.note, newer.note.note_id)
-        if chain.versions:
-            older.pop((doc_id, chain.versions[-1].note.note_id), None)
+            if not version.retraction:
+                by = "" if newer.retraction else newer.note.note_id
+                older[doc_id, version.note.note_id] = SupersededNote(version.note, by)
+        if chain.current is not None:
+            older.pop((doc_id, chain.current.note.note_id), None)
     return [older[key] for key in sorted(older)]
 
 
 def _count(chains: dict[str, _Chain], counts: dict[str, int]) -> None:
     for chain in chains.values():
-        before: str | None = None
+        #: The note id that stands; None before anything is known of the note, empty when it is void.
+        stands: str | None = None
         for version in chain.versions:
-            note_id = version.note.note_id
-            outcome = "stored" if before is None else "unchanged" if note_id == before else "superseding"
+            if version.retraction:
+                outcome = "superseding" if stands else "unchanged"
+                counts["retracted"] += bool(stands)
+                stands = "" if stands or version.row is None else stands
+            else:
+                note_id = version.note.note_id
+                outcome = "stored" if stands is None else "unchanged" if note_id == stands else "superseding"
+                stands = note_id
             counts[outcome] += version.row is not None
-            before = note_id
 
 
 def batch_key(reading: Reading, patients: Sequence[PatientNotes]) -> str:
@@ -260,7 +293,7 @@ def batch_key(reading: Reading, patients: Sequence[PatientNotes]) -> str:
     return content_id(
         reading.versions,
         [
-            (version.note.note_id, version.row, version.superseded_by)
+            (version.note.note_id, version.row, version.superseded_by, version.retraction, version.retracted)
             for patient in patients
             for version in patient.versions
         ],

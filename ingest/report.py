@@ -17,6 +17,8 @@ LISTED: Final = 50
 class IngestReport:
     """The sums of a run. ``patients`` and ``events`` are those of the knowledge base afterwards.
 
+    ``retracted`` counts the superseding records that void a note and put nothing in its place; ``patients_read`` the
+    patients who were read, new or again, and ``patients_copied`` those whose rows were copied as they were.
     ``resumed`` counts the batches that a killed run had finished; ``reasons`` the quarantined records by reason;
     ``quarantine`` lists the first of them as ``{"where", "reason"}``; ``asked`` what a chat model was asked, and what
     of it failed: empty, and not told, where none was.
@@ -27,7 +29,10 @@ class IngestReport:
     unchanged: int = 0
     superseding: int = 0
     quarantined: int = 0
+    retracted: int = 0
     patients: int = 0
+    patients_read: int = 0
+    patients_copied: int = 0
     events: int = 0
     seconds: float = 0.0
     batches: int = 0

@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from ..kb.model import Note
+from ..kb.rows import RETRACTED
 from ..kb.store import KnowledgeBase
 from .readers.records import Incoming
 from .reading import PatientNotes, Version
@@ -22,6 +23,8 @@ _BATCH_ROWS: Final = 2_000
 _BATCH_WEIGHT: Final = 8_000_000
 _FETCHED_ROWS: Final = 200
 _MEMORY: Final = "1GB"
+#: The status of a record that voids its note.
+_RETRACTION: Final = "retraction"
 _TEXT: Final = pa.string()
 _SCHEMA: Final = pa.schema(
     [
@@ -35,6 +38,7 @@ _SCHEMA: Final = pa.schema(
         ("text", _TEXT),
         ("source", _TEXT),
         ("place", _TEXT),
+        ("status", _TEXT),
     ]
 )
 
@@ -88,8 +92,9 @@ class VersionStore:
                 note = incoming.note
                 self._position += 1
                 rows.append(
-                    (note.patient_id, self._position, note.note_id, note.doc_id, note.date, note.type, note.title,
-                     note.text, incoming.source, incoming.place)
+                    (note.patient_id, self._position, "" if incoming.retraction else note.note_id, note.doc_id,
+                     note.date, note.type, note.title, note.text, incoming.source, incoming.place,
+                     _RETRACTION if incoming.retraction else None)
                 )  # fmt: skip
             columns = zip(*rows, strict=True)
             arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
@@ -148,4 +153,10 @@ def _patients(patient_ids: Sequence[str]) -> pa.Table:
 
 def _version(row: Mapping[str, Any]) -> Version:
     note = Note(row["patient_id"], row["doc_id"], row["text"], row["date"], row["type"], row["title"])
-    return Version(note, row["source"] and (row["source"], row["place"]), row["superseded_by"] or "")
+    return Version(
+        note,
+        row["source"] and (row["source"], row["place"]),
+        row["superseded_by"] or "",
+        retraction=row["status"] == _RETRACTION,
+        retracted=row["status"] == RETRACTED,
+    )

@@ -15,7 +15,7 @@ ORDER BY patient_id;
 INSERT INTO built.note
 SELECT p.patient, s.* EXCLUDE (patient_id)
 FROM staging.note AS s JOIN built.patient AS p USING (patient_id)
-ORDER BY p.patient, s.status, s.ordinal, s.note_id;
+ORDER BY p.patient, s.status <> 'current', s.ordinal, s.note_id;
 
 -- name: mention
 INSERT INTO built.mention

@@ -36,7 +36,7 @@ FROM decision AS t JOIN patient AS p USING (patient) WHERE p.patient_id IN (SELE
 -- name: superseded_before
 SELECT p.patient_id, t.* EXCLUDE (patient)
 FROM note AS t JOIN patient AS p USING (patient)
-WHERE t.status = 'superseded' AND p.patient_id IN (SELECT patient_id FROM wanted);
+WHERE t.status <> 'current' AND p.patient_id IN (SELECT patient_id FROM wanted);
 
 -- name: current_before
 SELECT p.patient_id, t.* EXCLUDE (patient)

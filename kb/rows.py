@@ -34,6 +34,8 @@ from .model import (
 _quoted: Final = json.encoder.encode_basestring
 CURRENT: Final = "current"
 SUPERSEDED: Final = "superseded"
+#: Of a version that was taken back: nothing stands in its place.
+RETRACTED: Final = "retracted"
 
 _TEXT: Final = pa.string()
 _NUMBER: Final = pa.int32()
@@ -132,7 +134,7 @@ STAGING: Final[Mapping[str, pa.Schema]] = {
 
 @dataclass(frozen=True, slots=True)
 class SupersededNote:
-    """An older version of a note, and the id of the version that replaced it."""
+    """An older version of a note, and the id of the version that replaced it; empty if it was taken back."""
 
     note: Note
     superseded_by: str
@@ -160,10 +162,7 @@ class StagingRows:
     def add_journey(self, journey: Journey, superseded: Sequence[SupersededNote] = ()) -> None:
         """All rows of one patient. UsageError if a text of it is not valid Unicode (a lone surrogate)."""
         own = journey_rows(journey)
-        own["note"].extend(
-            note_row(journey.patient_id, ordinal, old.note, SUPERSEDED, old.superseded_by)
-            for ordinal, old in enumerate(superseded)
-        )
+        own["note"].extend(older_row(ordinal, old) for ordinal, old in enumerate(superseded))
         digest = rows_digest(own, journey.patient_id)
         own["patient"] = [(journey.patient_id, len(journey.events), digest)]
         for name, rows in own.items():
@@ -274,6 +273,12 @@ def note_row(patient: str, ordinal: int, note: Note, status: str, superseded_by:
         status,
         superseded_by,
     )
+
+
+def older_row(ordinal: int, old: SupersededNote) -> tuple[Any, ...]:
+    """The staging row of a version that is not current."""
+    status = SUPERSEDED if old.superseded_by else RETRACTED
+    return note_row(old.note.patient_id, ordinal, old.note, status, old.superseded_by or None)
 
 
 def _context_cells(context: Context) -> tuple[str, str, str, str]:

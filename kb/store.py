@@ -29,6 +29,7 @@ from .model import Journey, Mention, Note, Value, World
 from .note_classes import evidence_classes, note_class
 from .rows import (
     CURRENT,
+    RETRACTED,
     decision_from,
     event_from,
     mention_from,
@@ -401,6 +402,7 @@ class KnowledgeBase:
             "patients": self._count("patient"),
             "notes": statuses.get(CURRENT, 0),
             "notes_superseded": superseded,
+            "notes_retracted": statuses.get(RETRACTED, 0),
             "mentions": self._count("mention"),
             "relations": self._count("relation"),
             "decisions": self._count("decision"),

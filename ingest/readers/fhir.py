@@ -21,7 +21,7 @@ from .fhir_scope import Resource, Scope, first_word, values_at, word
 from .files import SourceFile, open_bytes
 from .mapping import ColumnMap
 from .markup import lines_of_markup
-from .records import RawRecord
+from .records import RETRACTED, RawRecord, is_retraction
 
 #: A Bundle is read whole; a bigger file (bytes, unpacked) goes to quarantine.
 LONGEST_FILE: Final = 256 * 1024 * 1024
@@ -135,16 +135,17 @@ def _records(label: str, found: _Found, default_doc_id: str) -> Iterator[RawReco
             fault = "unknown_resource" if kind else "no_resource"
             yield RawRecord(label, place, number, fault=fault, raw=_raw(value))
         return
+    named = first_word(value, *plan["doc_id"])
+    if any(is_retraction(word(value.get(name))) for name in ("status", "docStatus")):
+        yield from _retractions(label, found, plan, named)
+        return
     fields = {
         "patient_id": found.scope.patient_id(value),
-        "doc_id": first_word(value, *plan["doc_id"]) or default_doc_id,
+        "doc_id": named or default_doc_id,
         "date": _date(value, plan["date"]),
         "type": next((words for path in plan["type"] for one in values_at(value, path) if (words := _kind(one))), ""),
         "title": first_word(value, *plan["title"]),
     }
-    if {word(value.get("status")), word(value.get("docStatus"))} & set(formats()["status"]["never_read"]):
-        yield RawRecord(label, place, number, fields, fault="entered_in_error", raw=_raw(value))
-        return
     notes, faults = texts_of(_texts(value, plan, found.scope))
     if not notes and kind == "DiagnosticReport" and not any(values_at(value, plan["attachments"])):
         return  # Results without a text: numbers, of which other resources tell.
@@ -153,6 +154,17 @@ def _records(label: str, found: _Found, default_doc_id: str) -> Iterator[RawReco
         yield RawRecord(label, place, number, {**fields, "doc_id": own, "text": note.text})
     for one in faults:
         yield RawRecord(label, place, number, fields, fault=one.fault, raw=_raw(value))
+
+
+def _retractions(label: str, found: _Found, plan: Mapping[str, Any], doc_id: str) -> Iterator[RawRecord]:
+    """Of a resource that is void: a record for its note, and one for each further note that its attachments may be."""
+    resource: Any = found.value
+    patient_id = found.scope.patient_id(resource)
+    attachments = len(list(values_at(resource, plan["attachments"]))) if "attachments" in plan else 0
+    for position in range(1, max(attachments, 1) + 1):
+        own = f"{doc_id}#{position}" if doc_id and position > 1 else doc_id
+        fields = {"patient_id": patient_id, "doc_id": own, "status": RETRACTED}
+        yield RawRecord(label, found.place, found.number, fields, raw=_raw(resource))
 
 
 def _texts(resource: Resource, plan: Mapping[str, Any], scope: Scope) -> list[Attached]:

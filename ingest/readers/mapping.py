@@ -10,7 +10,7 @@ from typing import Final
 from ...kb.errors import UsageError
 
 #: The fields of a note, in the order of its JSON form.
-FIELDS: Final = ("patient_id", "doc_id", "date", "type", "title", "text")
+FIELDS: Final = ("patient_id", "doc_id", "date", "type", "title", "text", "status")
 #: Without these no record of a table can become a note.
 REQUIRED: Final = ("patient_id", "text")
 _SHOWN: Final = 20

@@ -23,6 +23,9 @@ LONGEST_DOC_ID: Final = 1_000
 #: Of a quarantined record, so much is kept (characters); source and place lead to the rest.
 KEPT_OF_RAW: Final = 1_000_000
 
+#: The status of a record that voids its note, where a reader of ours says so.
+RETRACTED: Final = "retracted"
+_LONGEST_STATUS: Final = 100
 _ABSENT: Final = object()
 
 
@@ -44,11 +47,13 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A note that came in, and where it stood."""
+    """A note that came in, and where it stood; or a ``retraction``: its note has the key of the one that is void, and
+    nothing else."""
 
     note: Note
     source: str
     place: str
+    retraction: bool = False
 
 
 class _Fault(Exception):
@@ -73,12 +78,26 @@ def read_records(records: Iterable[RawRecord], columns: ColumnMap) -> Iterator[I
         if record.fault:
             yield quarantined(record, record.fault, _told(take("patient_id")), _told(take("doc_id")))
             continue
+        retraction = is_retraction(take("status"))
         try:
-            note = _note(take, f"{record.source}:{record.number}")
+            note = _key_alone(take) if retraction else _note(take, f"{record.source}:{record.number}")
         except _Fault as fault:
             yield quarantined(record, str(fault), _told(take("patient_id")), _told(take("doc_id")))
         else:
-            yield Incoming(note, record.source, record.place)
+            yield Incoming(note, record.source, record.place, retraction)
+
+
+@functools.cache
+def _retracted() -> frozenset[str]:
+    text = (Path(__file__).parent / "status.toml").read_text(encoding="utf-8")
+    return frozenset(tomllib.loads(text)["retracted"])
+
+
+def is_retraction(status: object) -> bool:
+    """Whether a record of this status voids its note, by the words of ``status.toml``."""
+    if not isinstance(status, str) or len(status) > _LONGEST_STATUS:
+        return False
+    return " ".join(status.replace("_", " ").replace("-", " ").casefold().split()) in _retracted()
 
 
 def quarantined(record: RawRecord, code: str, patient_id: str = "", doc_id: str = "") -> QuarantinedRecord:
@@ -95,13 +114,33 @@ def _told(value: object) -> str:
     return "" if value is _ABSENT or value is None else str(value)[:LONGEST_PATIENT_ID]
 
 
-def _note(take: Callable[[str], object], default_doc_id: str) -> Note:
+def _key_alone(take: Callable[[str], object]) -> Note:
+    """Of a retraction: which note is void. Nothing else of the record is looked at."""
+    patient_id, doc_id = _key(take)
+    if not doc_id:
+        raise _Fault("retraction_without_document")
+    note = Note(patient_id, doc_id, "")
+    _check_letters(note)
+    return note
+
+
+def _key(take: Callable[[str], object]) -> tuple[str, str]:
     patient_id = _identifier(take("patient_id"), "bad_patient_id", LONGEST_PATIENT_ID)
     if not patient_id:
         raise _Fault("missing_patient_id")
-    doc_id = _identifier(take("doc_id"), "bad_doc_id", LONGEST_DOC_ID) or default_doc_id
+    return patient_id, _identifier(take("doc_id"), "bad_doc_id", LONGEST_DOC_ID)
+
+
+def _note(take: Callable[[str], object], default_doc_id: str) -> Note:
+    patient_id, doc_id = _key(take)
+    doc_id = doc_id or default_doc_id
     text = _text(take("text"))
     note = Note(patient_id, doc_id, text, _date(take("date")), _remark(take("type")), _remark(take("title")))
+    _check_letters(note)
+    return note
+
+
+def _check_letters(note: Note) -> None:
     for part in (note.text, note.patient_id, note.doc_id, note.type, note.title):
         if "\0" in part:
             raise _Fault("nul_bytes")
@@ -111,7 +150,6 @@ def _note(take: Callable[[str], object], default_doc_id: str) -> Note:
             # Bytes that are no UTF-8 arrive as U+DC80 to U+DCFF (surrogateescape); JSON can write other halves too.
             escaped = all(0xDC80 <= ord(letter) <= 0xDCFF for letter in part[error.start : error.end])
             raise _Fault("invalid_utf8" if escaped else "invalid_unicode") from error
-    return note
 
 
 def _identifier(value: object, fault: str, longest: int) -> str:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from ..model import Journey, Value
 from ..rows import (
     CURRENT,
-    SUPERSEDED,
     decision_from,
     event_from,
     journey_rows,
@@ -94,7 +93,8 @@ def _decisions(looked_at: LookedAt) -> Iterator[Faults]:
 def _digests(looked_at: LookedAt) -> Iterator[Faults]:
     for _ in looked_at.parts(_PART):
         attributes, evidence = _of_events(looked_at)
-        notes = _grouped(looked_at.dicts("SELECT * FROM notes ORDER BY patient, status, ordinal, note_id"), "patient")
+        ordered = "SELECT * FROM notes ORDER BY patient, status <> 'current', ordinal, note_id"
+        notes = _grouped(looked_at.dicts(ordered), "patient")
         tables = {
             name: _grouped(looked_at.dicts(f"SELECT * FROM {name} ORDER BY patient, {order}"), "patient")
             for name, order in (
@@ -143,10 +143,10 @@ def _derived(
         return
     rows = journey_rows(journey)
     yield rows_digest(rows, name)
-    old = [row for row in versions if row["status"] == SUPERSEDED]
+    old = [row for row in versions if row["status"] != CURRENT]
     if old:
         rows["note"].extend(
-            note_row(name, row["ordinal"], note_from(name, row), SUPERSEDED, row["superseded_by"]) for row in old
+            note_row(name, row["ordinal"], note_from(name, row), row["status"], row["superseded_by"]) for row in old
         )
         yield rows_digest(rows, name)
 
