@@ -158,6 +158,8 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     print(
         f"{counted(sums['notes_in'], 'note')} in = " + " + ".join(f"{sums[outcome]} {outcome}" for outcome in OUTCOMES)
     )
+    if sums["retracted"]:
+        print(f"{sums['retracted']} of {sums['superseding']} superseding took a note back")
     if sums["quarantine"]:
         print_table(("where", "reason"), [(row["where"], row["reason"]) for row in sums["quarantine"]])
     if sums["quarantined"] > len(sums["quarantine"]):
@@ -167,7 +169,8 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
 
         print(sentence_of(sums["asked"]))
     held = f"{counted(sums['patients'], 'patient')}, {counted(sums['events'], 'event')}"
-    print(f"{kb}: {held}, {sums['seconds']:.1f} s")
+    copied = f" ({sums['patients_read']} read, {sums['patients_copied']} as before)" if sums["patients_copied"] else ""
+    print(f"{kb}: {held}{copied}, {sums['seconds']:.1f} s")
 
 
 def read(

@@ -220,9 +220,8 @@ def _chains(patient: PatientNotes) -> dict[str, _Chain]:
         chain = chains.setdefault(version.note.doc_id, _Chain())
         (chain.before if version.superseded_by or version.retracted else chain.versions).append(version)
     for chain in chains.values():
-        held = bool(chain.versions) and chain.versions[0].row is None
-        if not held and any(version.retracted for version in chain.before):
-            # The note was void when this run began.
+        if any(version.retracted for version in chain.before):
+            # The note was void once, and is so still unless a version that was held or that comes stands behind.
             chain.versions.insert(0, Version(chain.before[0].note, retraction=True))
     return chains
 

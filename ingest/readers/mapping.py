@@ -36,7 +36,12 @@ class ColumnMap:
         return self.named.get(name, name)
 
     def check(self, present: Collection[str], where: str, required: Collection[str] = REQUIRED) -> None:
-        """UsageError, with the nearest columns there are, when a mapped or a required column is missing."""
+        """UsageError, with the nearest columns there are, when a mapped or a required column is missing.
+
+        A table that tells the status of its notes may be one of retractions, which have no text.
+        """
+        if self.column("status") in present:
+            required = [name for name in required if name != "text"]
         for name in FIELDS:
             column = self.column(name)
             if column in present or (name not in self.named and name not in required):

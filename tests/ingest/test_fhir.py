@@ -260,10 +260,23 @@ def test_a_url_leads_to_a_binary_of_the_bundle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"status": "entered-in-error"}, {"docStatus": "entered-in-error"}])
-def test_what_was_entered_in_error_is_not_read(tmp_path: Path, changes: Any) -> None:
-    """It is counted, with its reason."""
-    notes, bad = read(tmp_path, document(**changes))
-    assert (notes, codes(bad)) == ([], ["entered_in_error"])
+def test_what_was_entered_in_error_takes_its_note_back(tmp_path: Path, changes: Any) -> None:
+    """It is a retraction of the document, with or without its text, and of each further note of its attachments."""
+    (one,), bad = read(tmp_path, document(**changes))
+    assert (one.note.patient_id, one.note.doc_id, one.note.text, one.retraction) == ("P1", "doc-1", "", True)
+    content = [attachment("ECOG 1."), attachment("%PDF-1.7", "application/pdf"), attachment("ECOG 2.")]
+    before, _ = read(tmp_path, document(content=content))
+    after, more = read(tmp_path, document(content=content, **changes))
+    assert {one.note.doc_id for one in before} == {"doc-1", "doc-1#3"} < {one.note.doc_id for one in after}
+    assert bad == more == []
+
+
+def test_a_retraction_names_its_note(tmp_path: Path) -> None:
+    """Without a document's id or a patient it is in quarantine."""
+    void = {"status": "entered-in-error"}
+    nameless = {name: value for name, value in document(**void).items() if name not in ("id", "masterIdentifier")}
+    assert codes(read(tmp_path, nameless)[1]) == ["retraction_without_document"]
+    assert codes(read(tmp_path, document(subject=None, **void))[1]) == ["missing_patient_id"]
 
 
 REPORT: dict[str, Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import json
 from pathlib import Path
 
 import duckdb
@@ -50,6 +51,56 @@ BAD_LINES = {
     "unparsable_date": b'{"patient_id": "P2", "text": "x", "date": "the third of Maj"}',
     "date_out_of_range": b'{"patient_id": "P2", "text": "x", "date": "1742-01-01"}',
 }
+
+
+STATUSES = {
+    "retracted": True,
+    "entered-in-error": True,
+    "Entered in error": True,
+    "ENTERED_IN_ERROR": True,
+    " cancelled ": True,
+    "deleted": True,
+    "final": False,
+    "amended": False,
+    "superseded": False,
+    "not deleted": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize(("status", "expected"), STATUSES.items(), ids=STATUSES.keys())
+def test_a_status_may_take_a_note_back(tmp_path: Path, status: str, expected: bool) -> None:
+    """Then its key is all that is looked at: no text is needed, and no date is read. Any other status is a note's."""
+    path = tmp_path / "notes.jsonl"
+    record = (
+        {"patient_id": "P1", "doc_id": "a", "status": status, "date": "1742", "text": None}
+        if expected
+        else {**json.loads(GOOD), "status": status}
+    )
+    path.write_text(json.dumps(record))
+    ((one,), bad) = read(path)
+    assert (one.retraction, one.note.patient_id, one.note.doc_id, bad) == (expected, "P1", "a", [])
+    assert one.note.text == ("" if expected else "ECOG 1.")
+
+
+def test_a_status_is_mapped_like_any_field(tmp_path: Path) -> None:
+    """A table of retractions alone has no text; one without any status needs it. Which note is void must be told."""
+    table = tmp_path / "void.csv"
+    table.write_text("subject,document,state\n7,11,deleted\n7,,deleted\n")
+    ((one,), (bad,)) = read(table, patient_id="subject", doc_id="document", status="state")
+    assert (one.retraction, one.note.patient_id, one.note.doc_id) == (True, "7", "11")
+    assert (code(bad), bad.patient_id) == ("retraction_without_document", "7")
+    with pytest.raises(UsageError, match="no column 'text'"):
+        Sources([table], {"patient_id": "subject", "doc_id": "document"})
+
+
+@pytest.mark.parametrize("status", [7, True, None, ["retracted"], {"code": "retracted"}, "retracted " * 100])
+def test_what_is_no_word_is_no_status(tmp_path: Path, status: object) -> None:
+    """The note stands."""
+    path = tmp_path / "notes.jsonl"
+    path.write_text(json.dumps({**json.loads(GOOD), "status": status}))
+    ((one,), _) = read(path)
+    assert not one.retraction
 
 
 @pytest.mark.parametrize(("expected", "line"), BAD_LINES.items(), ids=BAD_LINES.keys())

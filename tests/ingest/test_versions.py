@@ -101,6 +101,55 @@ def test_another_version_of_the_reading_reads_every_patient_again(ingest: Ingest
     assert (report.unchanged, report.batches, report.patients) == (1, 1, 2)
 
 
+# --- notes that are taken back ---------------------------------------------------------------------------------------
+
+VOID = {"patient_id": "P1", "doc_id": "a", "status": "retracted"}
+
+
+def test_a_retraction_takes_the_note_back(ingest: Ingest, jsonl: Write, tmp_path: Path) -> None:
+    """It supersedes what stands, which is kept; the patient stays, without its events; a second one changes nothing."""
+    ingest(jsonl([note(), note("P2")]))
+    report = ingest(jsonl([VOID]))
+    assert ends(report) == (0, 0, 1, 0)
+    assert (report.retracted, report.patients_read, report.patients_copied, report.patients, report.events) == (
+        1, 1, 1, 2, 1,
+    )  # fmt: skip
+    assert statuses(tmp_path / "x.kb") == {"retracted": ["ECOG 1."], "current": ["ECOG 1."]}
+    again = ingest(jsonl([VOID, VOID]))
+    assert (ends(again), again.retracted, again.patients_read) == ((0, 2, 0, 0), 0, 0)
+    with KnowledgeBase.open(tmp_path / "x.kb") as base:
+        assert base.journey("P1").events == base.journey("P1").notes == ()
+        assert (base.info()["notes"], base.info()["notes_retracted"], base.info()["balanced"]) == (1, 1, True)
+
+
+def test_what_was_taken_back_can_come_again(ingest: Ingest, jsonl: Write, tmp_path: Path) -> None:
+    """The last word in the order of arrival counts, in one run as in several."""
+    rows = [VOID, note(), VOID, note(text="ECOG new"), VOID, note()]
+    assert ends(ingest(jsonl(rows), kb="one.kb")) == (1, 1, 4, 0)
+    for number, row in enumerate(rows):
+        ingest(jsonl([row, note("P2")], f"{number}.jsonl"))
+    assert statuses(tmp_path / "one.kb") == {"current": ["ECOG 1."], "retracted": ["ECOG new"]}
+    assert statuses(tmp_path / "x.kb") == {"current": ["ECOG 1.", "ECOG 1."], "retracted": ["ECOG new"]}
+
+
+def test_a_retraction_of_what_is_not_known_changes_nothing(ingest: Ingest, jsonl: Write, tmp_path: Path) -> None:
+    """It is counted as unchanged, brings no patient, and does not bar the note if that comes later."""
+    assert ends(ingest(jsonl([VOID]))) == (0, 1, 0, 0)
+    with KnowledgeBase.open(tmp_path / "x.kb") as base:
+        assert base.patients == ()
+    assert ends(ingest(jsonl([note()]))) == (1, 0, 0, 0)
+    unread = ingest(jsonl([{**VOID, "doc_id": "b"}]))
+    assert (ends(unread), unread.patients_read) == ((0, 1, 0, 0), 0)
+
+
+def test_a_retraction_beside_a_note_on_which_the_reader_fails(ingest: Ingest, jsonl: Write, tmp_path: Path) -> None:
+    """What cannot be read does not bring back what was taken back, and each record has its one end."""
+    ingest(jsonl([note(), note(doc_id="b")]))
+    assert ends(ingest(jsonl([VOID, note(text="EXPLODE"), {**VOID, "doc_id": "c"}]))) == (0, 1, 1, 1)
+    assert statuses(tmp_path / "x.kb") == {"retracted": ["ECOG 1."], "current": ["ECOG 1."]}
+    assert ends(ingest(jsonl([{**VOID, "patient_id": "broken"}, note("broken")]))) == (0, 0, 0, 2)
+
+
 # --- notes on which the reader fails ---------------------------------------------------------------------------------
 
 
