@@ -16,7 +16,6 @@ from .frames import Array, Frame
 
 #: More than the days of any interval: a group and a day make one key.
 _DAYS: Final = 1 << 21
-_FAR: Final = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +34,13 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
     if node.pick.how in ("worst", "best"):
         return _Values.of(node, frame, scales).unexceeded(members, members)
     backwards, n = node.pick.how == "latest", max(1, node.pick.n)
-    days = frame.rows.middle[frame.index] - EARLIEST_DAY
-    keys = frame.group * _DAYS + (_DAYS - 1 - days if backwards else days)
+    days = frame.of(frame.rows.middle)
     if n == 1:
         # By far the most frequent: no need to sort.
-        earliest = np.full(frame.groups, _FAR)
-        np.minimum.at(earliest, frame.group[members], keys[members])
-        return members & (keys == earliest[frame.group])
+        best = frame.extreme(np.maximum if backwards else np.minimum, members, days)
+        return members & (days == best[frame.group])
+    days = days - EARLIEST_DAY
+    keys = frame.group * _DAYS + (_DAYS - 1 - days if backwards else days)
     distinct = np.unique(keys[members])
     groups = distinct // _DAYS
     nth = np.searchsorted(groups, np.arange(frame.groups), side="left") + n - 1
@@ -53,7 +52,7 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
 
 def days_in_window(window: nodes.Window | None, frame: Frame) -> tuple[Array, Array]:
     """For each entry the first and the last of its days, of those in the window where it has any there."""
-    low, high = frame.rows.low[frame.index], frame.rows.high[frame.index]
+    low, high = frame.of(frame.rows.low), frame.of(frame.rows.high)
     if window is None:
         return low, high
     return np.maximum(low, window.low), np.minimum(high, window.high)
@@ -74,7 +73,7 @@ def may_be_chosen(
             candidates = values.unspoilt(candidates, maybe, spoilers)
         return Chosen(candidates, low, high, _any_of(frame, sure & values.ranked))
     if spoilers is None:
-        spoilers = np.zeros(len(frame.index), dtype=bool)
+        spoilers = np.zeros(frame.entries, dtype=bool)
     if node.pick.how == "latest":
         mirrored = _first(frame, -high, -low, sure, maybe, spoilers)
         return replace(mirrored, low=-mirrored.high, high=-mirrored.low)
@@ -84,17 +83,16 @@ def may_be_chosen(
 
 
 def _first(frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spoilers: Array) -> Chosen:
-    last = np.full(frame.groups, _FAR)
-    np.minimum.at(last, frame.group[sure], high[sure])
+    last = frame.extreme(np.minimum, sure, high)
     # A spoiler must come later.
-    np.minimum.at(last, frame.group[spoilers], high[spoilers] - 1)
+    last = np.minimum(last, frame.extreme(np.minimum, spoilers, high - 1))
     high = np.minimum(high, last[frame.group])
     return Chosen(maybe & (low <= high), low, high, _any_of(frame, sure))
 
 
 def _nth(n: int, frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spoilers: Array) -> Chosen:
     # Group by group: days are shared out among events by greedy walks that do not turn into columns.
-    found = Chosen(np.zeros(len(frame.index), dtype=bool), low.copy(), high.copy(), np.zeros(frame.groups, dtype=bool))
+    found = Chosen(np.zeros(frame.entries, dtype=bool), low.copy(), high.copy(), np.zeros(frame.groups, dtype=bool))
     for group, entries in grouped(frame, maybe):
         if len(entries) < n:
             continue
@@ -191,12 +189,15 @@ class _Values:
     def of(cls, node: nodes.Events, frame: Frame, scales: Scales) -> _Values:
         attribute = MAIN_ATTRIBUTE[node.kind or ""]
         column = frame.rows.attribute(attribute)
-        known = column.where([scales.compare(attribute, value, "=", value) for value in column.distinct])
+        # The last entry is the one that -1 finds.
+        verdicts = [*(scales.compare(attribute, value, "=", value) for value in column.distinct), False]
+        known = np.array(verdicts, dtype=bool)[column.codes]
         exceeds = ">" if node.pick.how == "worst" else "<"
         turned = frame.rows.among(None, BETTER_WHEN_HIGHER) & (column.codes >= 0)
-        codes = np.where(turned, column.codes + len(column.distinct), column.codes)[frame.index]
+        codes = np.where(turned, column.codes + len(column.distinct), column.codes)
+        ranked = frame.of(known)
         return cls(
-            frame, scales, attribute, exceeds, codes, column.distinct * 2, known[frame.index], len(column.distinct)
+            frame, scales, attribute, exceeds, frame.of(codes), column.distinct * 2, ranked, len(column.distinct)
         )
 
     def unexceeded(self, entries: Array, others: Array) -> Array:

@@ -23,6 +23,5 @@ def satisfied(condition: nodes.Condition | None, rows: Rows, concepts: ConceptTa
         case nodes.NotThat(part):
             return ~satisfied(part, rows, concepts, scales)
         case nodes.Documented(attribute):
-            return rows.attribute(attribute).codes >= 0
-    column = rows.attribute(condition.attribute)
-    return column.where(verdicts(condition, column.distinct, concepts, scales))
+            return rows.where(attribute, lambda values: [True] * len(values))
+    return rows.where(condition.attribute, lambda values: verdicts(condition, values, concepts, scales))

@@ -5,21 +5,23 @@ A frame is the fast engine's view (see :mod:`.reference`): a criterion is asked 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import BitMap
 
-from ..kb.index.columns import EventRows, Wanted
+from ..kb.index.event_rows import Coded, EventRows
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Value, World
 from ..kb.store import KnowledgeBase
 
 Array = np.ndarray[Any, np.dtype[Any]]
+#: Beyond every day and every difference of days, with room to add them up in 32 bits.
+FAR: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +44,18 @@ class Words:
         return np.array([word in words for word in self.distinct], dtype=bool)[self.codes]
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """One attribute of all rows: the position of the row's value among ``distinct``, -1 where it has none."""
-
-    codes: Array
-    distinct: tuple[Value, ...]
-
-    def where(self, verdicts: Sequence[bool]) -> Array:
-        """For each row, the verdict on its value; False where it has none."""
-        # The last entry is the one that -1 finds.
-        return np.array([*verdicts, False], dtype=bool)[self.codes]
-
-
 class Rows:
     """The events of some kinds and concepts of some patients, in the order of the index. ``patients``: sorted dense
-    numbers. Each column is read when it is first looked at."""
+    numbers. Each column is read when it is first looked at; days are of 32 bits, so that days and their differences
+    fit, and numbers of patients or groups of 64."""
 
-    def __init__(self, kb: KnowledgeBase, patients: BitMap, wanted: Iterable[Wanted]) -> None:
-        """``wanted``: kinds and concepts, as :meth:`.columns.EventIndex.rows` takes them."""
+    def __init__(self, kb: KnowledgeBase, patients: Array, events: EventRows) -> None:
+        """``events`` are rows of these patients."""
         self._kb = kb
         self._index = kb.event_index
-        self.patients = np.asarray(patients.to_array(), dtype=np.int64)
-        self._events: EventRows = self._index.rows(wanted, patients)
-        self._attributes: dict[str, Attribute] = {}
+        self.patients = patients
+        self._events = events
+        self._attributes: dict[str, Coded] = {}
 
     def __len__(self) -> int:
         return len(self._events)
@@ -73,12 +63,16 @@ class Rows:
     @cached_property
     def owner(self) -> Array:
         """The position of each row's patient among ``patients``."""
-        if len(self.patients) == self._index.patients:
-            return self._events.patient.astype(np.int64)
-        # Read only where it is written.
-        position = np.empty(self._index.patients, dtype=np.int64)
-        position[self.patients] = np.arange(len(self.patients))
-        return position[self._events.patient]
+        owner, patients = self._events.patient, self.patients
+        if not len(patients):
+            return np.zeros(0, dtype=np.int64)
+        first, last = int(patients[0]), int(patients[-1])
+        if last - first + 1 == len(patients):
+            return np.subtract(owner, first, dtype=np.int64)
+        # Written where it is read, and nowhere else.
+        position = np.empty(last - first + 1, dtype=np.int64)
+        position[patients - first] = np.arange(len(patients))
+        return position[owner - first if first else owner]
 
     @property
     def low(self) -> Array:
@@ -92,8 +86,8 @@ class Rows:
 
     @cached_property
     def middle(self) -> Array:
-        """The day that is believed."""
-        return (self.low + self.high) // 2
+        """The day that is believed: half-way, rounded down."""
+        return self.low + (self._events.span >> 1)
 
     @property
     def world(self) -> Array:
@@ -135,13 +129,16 @@ class Rows:
 
     # --- attributes -------------------------------------------------------------------------------------------------
 
-    def attribute(self, name: str) -> Attribute:
-        """An attribute of the rows."""
+    def attribute(self, name: str) -> Coded:
+        """An attribute of the rows: the position of each one's value among the distinct ones, -1 where it has none."""
         found = self._attributes.get(name)
         if found is None:
-            values = self._events.values(name)
-            found = self._attributes[name] = Attribute(values.codes, values.distinct)
+            found = self._attributes[name] = self._events.values(name)
         return found
+
+    def where(self, name: str, judge: Callable[[Sequence[Value]], Sequence[bool]]) -> Array:
+        """Which rows have a value of the attribute that ``judge`` admits, which sees each distinct value once."""
+        return self._events.where(name, judge)
 
     # --- how events are known ---------------------------------------------------------------------------------------
 
@@ -193,60 +190,102 @@ class Tumors:
 
 @dataclass(frozen=True)
 class Frame:
-    """Rows in groups. ``index``, ``group``, ``shown`` have an entry for each shown row: which row, in which group, and
-    the highest world in which the group shows it. ``patient`` has one for each group: the position of its patient."""
+    """Rows in groups, an entry for each shown row. ``index``: which row it is (None: every row is an entry, in order);
+    ``group``: in which group; ``shown``: the highest world in which the group shows it (None: in all). ``patient`` has
+    one for each group: the position of its patient."""
 
     rows: Rows
-    index: Array
+    index: Array | None
     group: Array
-    shown: Array
+    shown: Array | None
     patient: Array
 
     @classmethod
     def of_patients(cls, rows: Rows) -> Frame:
         """A group for each patient, who is shown all rows of theirs."""
-        everything = np.full(len(rows), World.CERTAIN, dtype=np.int8)
-        return cls(rows, np.arange(len(rows)), rows.owner, everything, np.arange(len(rows.patients)))
+        return cls(rows, None, rows.owner, None, np.arange(len(rows.patients)))
 
     @property
     def groups(self) -> int:
         """The number of groups."""
         return len(self.patient)
 
-    def by_tumor(self) -> tuple[Frame, Array, Array]:
+    @property
+    def entries(self) -> int:
+        """The number of entries."""
+        return len(self.group)
+
+    def of(self, column: Array) -> Array:
+        """A column of the rows, for the entries."""
+        return column if self.index is None else column[self.index]
+
+    def row(self, entries: Array) -> Array:
+        """The rows of these entries."""
+        return entries if self.index is None else self.index[entries]
+
+    def visible(self, mask: Array, world: World) -> Array:
+        """Those entries of a mask over the rows that are shown in ``world``."""
+        return self.of(mask) if self.shown is None else self.of(mask) & (self.shown >= world)
+
+    def extreme(self, which: np.ufunc, mask: Array, values: Array) -> Array:
+        """For each group the least (``numpy.minimum``) or the greatest (``numpy.maximum``) value of its entries in the
+        mask; of a group without any, one beyond all values."""
+        beyond = FAR if which is np.minimum else -FAR
+        found = np.full(self.groups, beyond, dtype=values.dtype)
+        entries = np.flatnonzero(mask)
+        if not len(entries):
+            return found
+        groups, own = self.group[entries], values[entries]
+        if ascending(groups):
+            starts = np.concatenate([[0], np.flatnonzero(groups[1:] != groups[:-1]) + 1])
+            found[groups[starts]] = which.reduceat(own, starts)
+        else:
+            which.at(found, groups, own)
+        return found
+
+    def by_tumor(self, least: World) -> tuple[Frame, Array, Array]:
         """A group for each tumor of each group's patient; with them the group and the tumor that each comes from.
 
-        Rows of no known tumor are shown in the possible world.
+        Rows of no known tumor are shown in the possible world; entries that are not shown in the world ``least`` or a
+        higher one are left out.
         """
         tumors = self.rows.tumors
         counts = tumors.counts[self.patient]
         parent = np.repeat(np.arange(self.groups), counts)
         first = np.cumsum(counts) - counts
         number = tumors.starts[self.patient][parent] + np.arange(len(parent)) - first[parent]
-        own = self.rows.tumor[self.index]
+        own = self.of(self.rows.tumor)
         # A row of one tumor goes to one group, one of none or all to as many as there are tumors.
         one = np.flatnonzero(own >= 0)
-        many = np.flatnonzero((own == -1) | (own == -2))
+        many = np.flatnonzero((own == -1) | (own == -2) if least <= World.POSSIBLE else own == -2)
         parent_of_one = self.group[one]
         group_of_one = first[parent_of_one] + own[one]
         copies = counts[self.group[many]]
         source = np.repeat(many, copies)
         step = np.arange(len(source)) - np.repeat(np.cumsum(copies) - copies, copies)
         group_of_many = first[self.group[source]] + step
-        shown = self.shown[source]
-        shown = np.where(own[source] == -1, np.minimum(shown, np.int8(World.POSSIBLE)), shown)
+        everything = np.int8(World.CERTAIN)
+        shown_one, shown_many = (
+            np.full(len(of), everything) if self.shown is None else self.shown[of] for of in (one, source)
+        )
+        shown_many = np.where(own[source] == -1, np.minimum(shown_many, np.int8(World.POSSIBLE)), shown_many)
         frame = Frame(
             self.rows,
-            np.concatenate([self.index[one], self.index[source]]),
+            np.concatenate([self.row(one), self.row(source)]),
             np.concatenate([group_of_one, group_of_many]),
-            np.concatenate([self.shown[one], shown]),
+            np.concatenate([shown_one, shown_many]),
             self.patient[parent],
         )
         return frame, parent, number
 
     def by_event(self, world: World) -> tuple[Frame, Array]:
         """A group for each row that is shown in ``world``; with them the group that each comes from."""
-        kept = np.flatnonzero(self.shown >= world)
+        kept = np.arange(self.entries) if self.shown is None else np.flatnonzero(self.shown >= world)
         parent = self.group[kept]
-        frame = Frame(self.rows, self.index[kept], np.arange(len(kept)), self.shown[kept], self.patient[parent])
-        return frame, parent
+        shown = None if self.shown is None else self.shown[kept]
+        return Frame(self.rows, self.row(kept), np.arange(len(kept)), shown, self.patient[parent]), parent
+
+
+def ascending(numbers: Array) -> bool:
+    """Whether no number is less than the one before it: rows of one concept are ordered by patient."""
+    return bool((numbers[1:] >= numbers[:-1]).all())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -16,13 +17,15 @@ from ..query_lang import nodes
 from .bitmaps import OPPOSITE
 from .choices import day_of_most, grouped, nth_of_fewest
 from .concept_sets import concept_ids
-from .frames import Array, Frame
+from .frames import Array, Frame, ascending
 from .verdicts import attributes_of
 from .witnesses import EventSets, Witnesses, groups_of, lies_in
 
 #: For entries of two sets, pair by pair: whether the one stands in the relation to the other.
 Linked = Callable[[Array, Array], Array]
 _FAR: Final = np.iinfo(np.int64).max
+#: More pairs of events than that are not looked at in one step: a column of them is held several times.
+_PAIRS_AT_A_TIME: Final = 1 << 21
 #: The ordinal of 1 January 1970.
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
 
@@ -41,8 +44,7 @@ class RelatedEvents:
         match node:
             case nodes.Ordered(left, _, right):
                 lefts, rights = (self._sets.witnesses(events, frame, world) for events in (left, right))
-                linked = self._linked(node, frame, lefts, rights, world)
-                return groups_of(frame, _reached(frame, lefts, rights, linked))
+                return groups_of(frame, self._reached(node, frame, lefts, rights, world))
             case nodes.Sequence():
                 return self._sequence(node, frame, world)
             case nodes.Clear():
@@ -56,13 +58,19 @@ class RelatedEvents:
 
     # --- events in relation -----------------------------------------------------------------------------------------
 
+    def _reached(self, node: nodes.Ordered, frame: Frame, lefts: Witnesses, rights: Witnesses, world: World) -> Array:
+        """The entries of ``rights`` to which one of ``lefts`` is in the relation."""
+        if _extremes_tell(node, lefts, rights):
+            return _reached_by_extremes(node, frame, lefts, rights, world)
+        return _reached(frame, lefts, rights, self._linked(node, frame, lefts, rights, world))
+
     def _linked(self, node: nodes.Ordered, frame: Frame, lefts: Witnesses, rights: Witnesses, world: World) -> Linked:
         between = None if node.without is None else self._sets.witnesses(node.without, frame, OPPOSITE[world])
 
         def linked(first: Array, second: Array) -> Array:
-            good = frame.index[first] != frame.index[second]
+            good = frame.row(first) != frame.row(second)
             if node.different:
-                good &= self._unrelated(frame.index[first], frame.index[second])
+                good &= self._unrelated(frame.row(first), frame.row(second))
             if node.relation in ("during", "overlapping"):
                 return good & self._last_together(node.relation, frame, lefts, rights, first, second, world)
             if node.relation in nodes.GAP_RELATIONS:
@@ -114,7 +122,7 @@ class RelatedEvents:
 
     def _until(self, frame: Frame, side: Witnesses, world: World) -> Array:
         """The day until which each entry lasts: at least (certain), as believed, at most (possible)."""
-        ends, low, high = (of[frame.index] for of in self._rows.ends)
+        ends, low, high = (frame.of(column) for column in self._rows.ends)
         match world:
             case World.CERTAIN:
                 return np.where(ends, low, side.low)
@@ -127,8 +135,7 @@ class RelatedEvents:
         for events, gap in zip(node.steps[1:], node.gaps, strict=True):
             later = self._sets.witnesses(events, frame, world)
             step = nodes.Ordered(events, "before", events, gap.minimum, gap.maximum, without=gap.without)
-            linked = self._linked(step, frame, reached, later, world)
-            reached = replace(later, mask=_reached(frame, reached, later, linked))
+            reached = replace(later, mask=self._reached(step, frame, reached, later, world))
         return groups_of(frame, reached.mask)
 
     def _clear(self, node: nodes.Clear, frame: Frame, world: World) -> Array:
@@ -136,10 +143,11 @@ class RelatedEvents:
         absent = self._sets.witnesses(node.absent, frame, OPPOSITE[world])
         # "With no B after it": it is B that would come after.
         relation = nodes.Ordered(node.absent, node.relation, node.events, node.minimum, node.maximum)
-        first, second = _pairs(frame, found.mask, absent.mask)
-        low, high = found.low[first] - absent.high[second], found.high[first] - absent.low[second]
-        good = _related(relation, low, high, OPPOSITE[world]) & (frame.index[first] != frame.index[second])
-        blocking = np.bincount(first[good], minlength=len(frame.index))
+        blocking = np.zeros(frame.entries, dtype=np.int64)
+        for first, second in _pairs(frame, found.mask, absent.mask):
+            low, high = found.low[first] - absent.high[second], found.high[first] - absent.low[second]
+            good = _related(relation, low, high, OPPOSITE[world]) & (frame.row(first) != frame.row(second))
+            blocking += np.bincount(first[good], minlength=frame.entries)
         blocked = blocking == _sizes(frame, absent.mask)[frame.group] if absent.as_one else blocking > 0
         blocked &= blocking > 0
         free = found.mask & ~blocked
@@ -156,8 +164,8 @@ class RelatedEvents:
             numbers = [as_number(value) for value in column.distinct]
             known = np.array([*(number is not None for number in numbers), False], dtype=bool)
             values = np.array([*(number or 0.0 for number in numbers), 0.0])
-            mask = found.mask & known[column.codes[frame.index]]
-            return _distinct(frame, mask, values[column.codes[frame.index]]) >= node.n
+            codes = frame.of(column.codes)
+            return _distinct(frame, found.mask & known[codes], values[codes]) >= node.n
         if node.by == "days" and world is World.BELIEVED:
             return _distinct(frame, found.mask, found.low) >= node.n
         holds = np.zeros(frame.groups, dtype=bool)
@@ -169,7 +177,7 @@ class RelatedEvents:
     def _counts(self, node: nodes.Times, frame: Frame, found: Witnesses, entries: list[int], world: World) -> bool:
         if node.by == "concepts":
             words = self._rows.concept
-            concepts = {words.distinct[code] for code in words.codes[frame.index[entries]].tolist()} - {""}
+            concepts = {words.distinct[code] for code in words.codes[frame.row(np.array(entries))].tolist()} - {""}
             return sum(not ((self._below(one) - {one}) & concepts) for one in concepts) >= node.n
         days = [(int(found.low[entry]), int(found.high[entry])) for entry in entries]
         return (nth_of_fewest if world is World.CERTAIN else day_of_most)(node.n, days) is not None
@@ -187,17 +195,20 @@ class RelatedEvents:
         assert node.events is not None  # AgeAt has one of the two
         found = self._sets.witnesses(node.events, frame, world)
         entries = np.flatnonzero(found.mask)
-        one, other = _matched(frame.patient[frame.group[entries]], rows.owner[births])
-        entry, birth = entries[one], births[other]
-        right = _of_age(node.low, high, rows.low[birth], rows.high[birth], found.low[entry], found.high[entry], world)
         holds = np.zeros(frame.groups, dtype=bool)
-        if not found.as_one:
+        fitting: list[Array] = []
+        for one, other in _matched(frame.patient[frame.group[entries]], rows.owner[births], len(rows.patients)):
+            entry, birth = entries[one], births[other]
+            days = rows.low[birth], rows.high[birth], found.low[entry], found.high[entry]
+            right = _of_age(node.low, high, *days, world)
             holds[frame.group[entry[right]]] = True
+            fitting.append(frame.group[entry[right]] * len(rows) + birth[right])
+        if not found.as_one or not fitting:
             return holds
         # One birth must do for every entry of the group.
-        keys = frame.group[entry[right]] * max(1, len(rows)) + birth[right]
-        pairs, often = np.unique(keys, return_counts=True)
-        groups = pairs // max(1, len(rows))
+        pairs, often = np.unique(np.concatenate(fitting), return_counts=True)
+        groups = pairs // len(rows)
+        holds = np.zeros(frame.groups, dtype=bool)
         holds[groups[often == _sizes(frame, found.mask)[groups]]] = True
         return holds
 
@@ -219,14 +230,14 @@ class RelatedEvents:
         said = self._sets.denials(events, frame, world)
         denied = np.zeros(frame.groups, dtype=bool)
         if events.kind is not None:
-            denied |= groups_of(frame, said & self._rows.among(None, frozenset(("",)))[frame.index])
+            denied |= groups_of(frame, said & frame.of(self._rows.among(None, frozenset(("",)))))
         if events.concept is not None:
             denied |= self._denies(events.concept, frame, said)
         if events.condition is not None:
             other = self._sets.members(events, frame, world)
-            other &= ~self._sets.satisfied_by(events.condition)[frame.index]
+            other &= ~frame.of(self._sets.satisfied_by(events.condition))
             for name in set(attributes_of(events.condition)):
-                other &= (self._rows.attribute(name).codes >= 0)[frame.index]
+                other &= frame.of(self._rows.where(name, lambda values: [True] * len(values)))
             denied |= groups_of(frame, other)
         return denied
 
@@ -238,7 +249,7 @@ class RelatedEvents:
                 return self._denies(base, frame, said)
         id_ = concept.term.id if isinstance(concept.term, nodes.Concept) else ""
         above = self._concepts.above(id_) if id_ in self._concepts else frozenset()
-        return groups_of(frame, said & self._rows.among(None, frozenset((id_, *above)))[frame.index])
+        return groups_of(frame, said & frame.of(self._rows.among(None, frozenset((id_, *above)))))
 
     def _observed(self, events: nodes.Events, frame: Frame, world: World) -> Array:
         owner, source, low, high = self._rows.observations
@@ -258,19 +269,44 @@ class RelatedEvents:
 
 def _reached(frame: Frame, lefts: Witnesses, rights: Witnesses, linked: Linked) -> Array:
     """The entries of ``rights`` to which one of ``lefts`` is linked; witnesses that are one are so all together."""
-    first, second = _pairs(frame, lefts.mask, rights.mask)
-    good = linked(first, second)
+    of_left, of_right = np.zeros(frame.entries, dtype=np.int64), np.zeros(frame.entries, dtype=np.int64)
+    for first, second in _pairs(frame, lefts.mask, rights.mask):
+        good = linked(first, second)
+        of_left += np.bincount(first[good], minlength=frame.entries)
+        of_right += np.bincount(second[good], minlength=frame.entries)
     if rights.as_one and not lefts.as_one:
         # One on the left must do with every one on the right.
-        good_of = np.bincount(first[good], minlength=len(frame.index))
-        whole = lefts.mask & (good_of == _sizes(frame, rights.mask)[frame.group]) & (good_of > 0)
+        whole = lefts.mask & (of_left == _sizes(frame, rights.mask)[frame.group]) & (of_left > 0)
         return rights.mask & groups_of(frame, whole)[frame.group]
-    good_of = np.bincount(second[good], minlength=len(frame.index))
-    wanted = _sizes(frame, lefts.mask)[frame.group] if lefts.as_one else np.ones(len(frame.index), dtype=np.int64)
-    reached = rights.mask & (good_of >= wanted) & (good_of > 0)
+    reached = rights.mask & (of_right > 0)
+    if lefts.as_one:
+        reached &= of_right >= _sizes(frame, lefts.mask)[frame.group]
     if rights.as_one:
         return reached & ~groups_of(frame, rights.mask & ~reached)[frame.group]
     return reached
+
+
+def _extremes_tell(node: nodes.Ordered, lefts: Witnesses, rights: Witnesses) -> bool:
+    """Whether the earliest or the latest of the lefts alone decides which rights are reached: no pair is needed."""
+    return (
+        node.relation in ("before", "after")
+        and node.maximum is None
+        and node.without is None
+        and not (node.different or lefts.as_one or rights.as_one)
+        and not (lefts.mask & rights.mask).any()
+    )
+
+
+def _reached_by_extremes(node: nodes.Ordered, frame: Frame, lefts: Witnesses, rights: Witnesses, world: World) -> Array:
+    """As :func:`_related` says of the left that is easiest to be related to."""
+    # Possible: some days of the two do; else all do (of a midpoint, first and last are one).
+    left, right = (lefts.low, rights.high) if world is World.POSSIBLE else (lefts.high, rights.low)
+    if node.relation == "before":
+        earliest = frame.extreme(np.minimum, lefts.mask, left)
+        return rights.mask & (right - earliest[frame.group] >= node.minimum)
+    left, right = (lefts.high, rights.low) if world is World.POSSIBLE else (lefts.low, rights.high)
+    latest = frame.extreme(np.maximum, lefts.mask, left)
+    return rights.mask & (latest[frame.group] - right >= node.minimum)
 
 
 def _related(node: nodes.Ordered, low: Array, high: Array, world: World) -> Array:
@@ -296,35 +332,49 @@ def _separated(
     """For each pair, whether an entry of ``between`` lies strictly between the one and the other."""
     (firsts, first), (lasts, last) = one, other
     third = np.flatnonzero(between.mask)
-    pair, position = _matched(frame.group[first], frame.group[third])
-    entry = third[position]
-    if world is World.CERTAIN:
-        earliest = np.maximum(between.low[entry], firsts.low[first[pair]] + 1)
-        lies = earliest <= np.minimum(between.high[entry], lasts.high[last[pair]] - 1)
-    else:
-        lies = (firsts.high[first[pair]] < between.low[entry]) & (between.high[entry] < lasts.low[last[pair]])
-    lies &= (frame.index[entry] != frame.index[first[pair]]) & (frame.index[entry] != frame.index[last[pair]])
-    often = np.bincount(pair[lies], minlength=len(first))
+    often = np.zeros(len(first), dtype=np.int64)
+    for pair, position in _matched(frame.group[first], frame.group[third], frame.groups):
+        entry = third[position]
+        if world is World.CERTAIN:
+            earliest = np.maximum(between.low[entry], firsts.low[first[pair]] + 1)
+            lies = earliest <= np.minimum(between.high[entry], lasts.high[last[pair]] - 1)
+        else:
+            lies = (firsts.high[first[pair]] < between.low[entry]) & (between.high[entry] < lasts.low[last[pair]])
+        lies &= (frame.row(entry) != frame.row(first[pair])) & (frame.row(entry) != frame.row(last[pair]))
+        often += np.bincount(pair[lies], minlength=len(first))
     if between.as_one:
         return (often == _sizes(frame, between.mask)[frame.group[first]]) & (often > 0)
     return often > 0
 
 
-def _pairs(frame: Frame, left: Array, right: Array) -> tuple[Array, Array]:
-    """Every entry of ``left`` with every entry of ``right`` of the same group."""
+def _pairs(frame: Frame, left: Array, right: Array) -> Iterator[tuple[Array, Array]]:
+    """Every entry of ``left`` with every entry of ``right`` of the same group, some millions of pairs at a time."""
     first, second = np.flatnonzero(left), np.flatnonzero(right)
-    one, other = _matched(frame.group[first], frame.group[second])
-    return first[one], second[other]
+    for one, other in _matched(frame.group[first], frame.group[second], frame.groups):
+        yield first[one], second[other]
 
 
-def _matched(left: Array, right: Array) -> tuple[Array, Array]:
-    """Every pair of positions in the two whose keys are equal."""
-    order = np.argsort(right, kind="stable")
-    keys = right[order]
-    start = np.searchsorted(keys, left, side="left")
-    count = np.searchsorted(keys, left, side="right") - start
-    step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(np.arange(len(left)), count), order[np.repeat(start, count) + step]
+def _matched(left: Array, right: Array, keys: int) -> Iterator[tuple[Array, Array]]:
+    """Every pair of positions in the two whose keys, which are below ``keys``, are equal; some millions at a time."""
+    if not len(left) or not len(right):
+        return
+    size = np.bincount(right, minlength=keys)
+    start = (np.cumsum(size) - size)[left]
+    count = size[left]
+    if ascending(right):
+        order = None
+    else:
+        # Sixteen bits are sorted in two passes.
+        order = np.argsort(right.astype(np.uint16) if keys <= 1 << 16 else right, kind="stable")
+    before = np.cumsum(count) - count
+    total = int(before[-1] + count[-1])
+    cuts = np.unique(np.searchsorted(before, np.arange(0, total, _PAIRS_AT_A_TIME)))
+    for at, end in pairwise([*cuts.tolist(), len(left)]):
+        here = count[at:end]
+        one = np.repeat(np.arange(at, end), here)
+        # The n-th pair of all is so many after the first one of its left.
+        other = np.arange(before[at], before[at] + len(one)) + (start - before)[one]
+        yield one, other if order is None else order[other]
 
 
 def _sizes(frame: Frame, mask: Array) -> Array:

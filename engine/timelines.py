@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from pyroaring import BitMap
 
+from ..kb.index.columns import Wanted
 from ..kb.model import World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
@@ -18,7 +19,7 @@ from .related import RelatedEvents
 from .witnesses import EventSets, groups_of
 
 #: Patients whose events are held in memory at a time.
-_AT_A_TIME: Final = 250_000
+_AT_A_TIME: Final = 65_536
 
 
 class TimelineEvaluator:
@@ -31,22 +32,20 @@ class TimelineEvaluator:
     def members(self, number: int, world: World, candidates: BitMap) -> BitMap:
         """Those of ``candidates`` of whom the step holds in ``world``."""
         found = BitMap()
-        for start in range(0, len(candidates), _AT_A_TIME):
-            part = candidates if len(candidates) <= _AT_A_TIME else candidates[start : start + _AT_A_TIME]
-            rows = self._rows(number, part)
+        for patients, events in self._kb.event_index.portions(self._wanted(number), candidates, _AT_A_TIME):
+            rows = Rows(self._kb, patients, events)
             holds = _Frames(self._plan, self._kb, rows).holds(number, Frame.of_patients(rows), world)
             found |= BitMap(rows.patients[holds])
         return found
 
-    def _rows(self, number: int, patients: BitMap) -> Rows:
-        """The rows that the step can look at."""
+    def _wanted(self, number: int) -> list[Wanted]:
+        """The kinds and concepts of the rows that the step can look at."""
         if self._needs_every_event(number):
-            return Rows(self._kb, patients, [(None, None)])
-        wanted = [
+            return [(None, None)]
+        return [
             (atom.kind, None if atom.concept is None else concept_ids(atom.concept, self._kb.concepts))
             for atom in atoms_below(self._plan, number)
         ]
-        return Rows(self._kb, patients, wanted)
 
     def _needs_every_event(self, number: int) -> bool:
         """Whether *same event* inside may hold of an event that no atom is about (``same event (not …)``)."""
@@ -119,7 +118,9 @@ class _Frames:
                     counts += self.holds(part, frame, world)
                 return counts >= n
             case Scope("tumor", body):
-                inner, parent, tumor = frame.by_tumor()
+                # The believed world looks at no other; the two that bound it look at each other where one negates.
+                least = World.BELIEVED if world is World.BELIEVED else World.NONE
+                inner, parent, tumor = frame.by_tumor(least)
                 there = frame.rows.tumors.world[tumor] >= world
                 return _any_inner(frame, parent, self.holds(body, inner, world) & there)
             case Scope(_, body):

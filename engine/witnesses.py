@@ -40,13 +40,15 @@ class EventSets:
 
     def witnesses(self, node: nodes.Events, frame: Frame, world: World) -> Witnesses:
         """The witnesses that the set is not empty, for each group of the frame."""
-        satisfied = self.satisfied_by(node.condition)[frame.index]
+        satisfied = frame.of(self.satisfied_by(node.condition))
         if world is World.BELIEVED:
-            middle = self.rows.middle[frame.index]
+            middle = frame.of(self.rows.middle)
             members = self.members(node, frame, world)
             if node.pick.how == "any":
                 return Witnesses(members & satisfied, middle, middle)
             picked = chosen(node, frame, members, self.kb.scales)
+            if node.condition is None:
+                return Witnesses(picked, middle, middle)
             return Witnesses(picked & ~groups_of(frame, picked & ~satisfied)[frame.group], middle, middle)
         if node.pick.how == "any":
             return Witnesses(self.members(node, frame, world) & satisfied, *days_in_window(node.window, frame))
@@ -74,8 +76,8 @@ class EventSets:
         if node.context in ("present", "current", "historical"):
             mask = mask & (rows.world >= world)
         if node.window is not None:
-            mask = mask & lies_in(node.window, rows.low, rows.high, world)
-        return mask[frame.index] & (frame.shown >= world)
+            mask = mask & self._lies_in(node.window, world)
+        return frame.visible(mask, world)
 
     def _selection(self, node: nodes.Events) -> Array:
         """The rows of the kind, concept and context, in whatever world."""
@@ -95,8 +97,13 @@ class EventSets:
             mask = mask & self.rows.among(node.kind)
         mask = self._known_so(node, mask)
         if node.window is not None:
-            mask = mask & lies_in(node.window, self.rows.low, self.rows.high, world)
-        return mask[frame.index] & (frame.shown >= world)
+            mask = mask & self._lies_in(node.window, world)
+        return frame.visible(mask, world)
+
+    def _lies_in(self, window: nodes.Window, world: World) -> Array:
+        if world is World.BELIEVED:
+            return lies_in(window, self.rows.middle, self.rows.middle, world)
+        return lies_in(window, self.rows.low, self.rows.high, world)
 
     def _known_so(self, node: nodes.Events, mask: Array) -> Array:
         if not node.source and not node.undisputed and node.sources == 1:

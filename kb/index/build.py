@@ -77,7 +77,7 @@ class _Building:
             "ordinal": create("ordinal", narrowest(0, most), self._events),
             "low": create("low", narrowest(min(0, first_day), last_day), self._events),
             "span": create("span", narrowest(0, len(spans)), self._events),
-            "world": create("world", "u1", self._events),
+            "world": create("world", "i1", self._events),
             "context": create("context", narrowest(0, len(contexts)), self._events),
             "tumor": create("tumor", narrowest(-3, most_tumors), self._events),
         }
@@ -144,7 +144,7 @@ class _Building:
         self._database.execute(self._statements["make_tumors"])
         ((tumors, most),) = self._all("tumor_bounds")
         first = self._writer.create("first_tumor", narrowest(0, tumors), self._patients + 1)
-        worlds = self._writer.create("tumor_world", "u1", tumors)
+        worlds = self._writer.create("tumor_world", "i1", tumors)
         counts = np.zeros(self._patients + 1, dtype=np.int64)
         at = 0
         for patient, world in self._batches("tumors"):

@@ -7,21 +7,25 @@ when it is asked for, at the rows that are wanted.
 
 from __future__ import annotations
 
+import bisect
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 import numpy as np
 from pyroaring import BitMap
 
+from ..model import Value
 from .arrays import Array
+from .event_rows import AttributeValues, EventRows, spread
 from .words import unpacked
 
 #: The name of the files.
 EVENTS: Final = "events"
 #: Finding a patient's events by their numbers costs so many times what looking at a row of a range costs.
 _DEARER: Final = 20
+#: So many ranges are looked through one by one; more of them all together, which takes more steps for each row.
+_FEW_SLICES: Final = 64
 
 #: Events of a kind (None: of any) and of one of these very concepts (None: of any).
 Wanted = tuple[str | None, frozenset[str] | None]
@@ -38,21 +42,13 @@ class Arrays(Protocol):
         """One array."""
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """One attribute of some rows: the position of the row's value among ``distinct``, -1 where it has none."""
-
-    codes: Array
-    distinct: tuple[str | float, ...]
-
-
 class EventIndex:
     """The event columns of one generation. Safe across threads; nothing is read before it is asked for."""
 
     def __init__(self, source: Arrays) -> None:
         self._source = source
         self._arrays: dict[str, Array] = {}
-        self._values: dict[int, tuple[str | float, ...]] = {}
+        self._values: dict[int, tuple[Value, ...]] = {}
         #: The ranges of rows (first, one after the last) of a kind and concepts: an array of two columns, sorted.
         self.ranges = functools.lru_cache(maxsize=1024)(self._ranges)
 
@@ -119,182 +115,156 @@ class EventIndex:
         starts = self.array("slice_starts")
         return _joined([np.column_stack([starts[numbers], starts[numbers + 1]])])
 
+    # --- rows -------------------------------------------------------------------------------------------------------
+
     def rows(self, wanted: Iterable[Wanted], patients: BitMap | None = None) -> EventRows:
         """The rows of any of the ``wanted``, of these patients (None: of all)."""
-        ranges = _joined([self.ranges(kind, concepts) for kind, concepts in wanted])
+        ranges = self._ranges_of(wanted)
         if patients is None or len(patients) == self.patients:
-            at = _spread(ranges)
-            return EventRows(self, at, self.array("patient")[at])
-        sought = int((ranges[:, 1] - ranges[:, 0]).sum())
-        if len(patients) * self.events * _DEARER < sought * self.patients:
-            return self._by_patient(ranges, np.asarray(patients.to_array(), dtype=np.int64))
-        mask = np.zeros(self.patients, dtype=bool)
-        mask[patients.to_array()] = True
+            return EventRows(self, [slice(start, end) for start, end in ranges.tolist()])
+        if self._few(len(patients), ranges):
+            return self._by_patient(ranges, _numbers(patients))
+        return self._among(ranges, _numbers(patients))
+
+    def portions(
+        self, wanted: Iterable[Wanted], patients: BitMap, patients_of_one: int
+    ) -> Iterator[tuple[Array, EventRows]]:
+        """The same, so many patients at a time: their sorted numbers, and their rows.
+
+        What is then done with the rows is done in memory that lies near, and no column is copied for all at once.
+        """
+        numbers = _numbers(patients)
+        ranges = self._ranges_of(wanted)
+        if len(numbers) <= patients_of_one:
+            yield (
+                numbers,
+                self._by_patient(ranges, numbers) if self._few(len(numbers), ranges) else self._among(ranges, numbers),
+            )
+            return
+        slices = self._slices_in(ranges)
+        for start in range(0, len(numbers), patients_of_one):
+            part = numbers[start : start + patients_of_one]
+            # In each slice the rows are ordered by patient: those of the part, and of others between, are a stretch.
+            stretches = self._of_patients_between(slices, int(part[0]), int(part[-1]))
+            whole = len(part) == part[-1] - part[0] + 1
+            if whole:
+                yield part, EventRows(self, [slice(first, last) for first, last in stretches.tolist()])
+            else:
+                yield part, self._among(stretches, part, int(part[0]), int(part[-1]) + 1)
+
+    def _ranges_of(self, wanted: Iterable[Wanted]) -> Array:
+        return self._by_kind(_joined([self.ranges(kind, concepts) for kind, concepts in wanted]))
+
+    def _by_kind(self, ranges: Array) -> Array:
+        """The ranges, none of more than one kind."""
+        bounds = self.kind_starts
+        inner = bounds[
+            np.searchsorted(ranges[:, 0], bounds, side="left") != np.searchsorted(ranges[:, 1], bounds, side="right")
+        ]
+        if not len(inner):
+            return ranges
+        cuts = np.sort(np.concatenate([ranges.ravel(), inner, inner]))
+        return cuts.reshape(-1, 2)
+
+    def _slices_in(self, ranges: Array) -> Array:
+        """The ranges, none of more than one kind and concept."""
+        starts = self.array("slice_starts")
+        first, last = np.searchsorted(starts, ranges[:, 0]), np.searchsorted(starts, ranges[:, 1])
+        numbers = spread(np.column_stack([first, last]))
+        return np.column_stack([starts[numbers], starts[numbers + 1]])
+
+    def _of_patients_between(self, slices: Array, first: int, last: int) -> Array:
+        """Of each slice, the rows of the patients of these numbers and between; empty ones are left out."""
         owner = self.array("patient")
-        found, whose = [], []
+        if len(slices) <= _FEW_SLICES:
+            found = np.array(
+                [
+                    start + np.searchsorted(owner[start:end], np.array([first, last + 1], dtype=owner.dtype))
+                    for start, end in slices.tolist()
+                ],
+                dtype=np.int64,
+            ).reshape(-1, 2)
+        else:
+            found = np.column_stack([_lower_bounds(owner, slices, number) for number in (first, last + 1)])
+        return found[found[:, 0] < found[:, 1]]
+
+    def _few(self, patients: int, ranges: Array) -> bool:
+        sought = int((ranges[:, 1] - ranges[:, 0]).sum())
+        return patients * self.events * _DEARER < sought * self.patients
+
+    def _among(self, ranges: Array, patients: Array, low: int = 0, high: int | None = None) -> EventRows:
+        """Those rows of the ranges, whose patients all are from ``low`` to below ``high``, of these patients."""
+        mask = np.zeros((self.patients if high is None else high) - low, dtype=bool)
+        mask[patients - low] = True
+        owner = self.array("patient")
+        if len(ranges) > _FEW_SLICES:
+            rows = spread(ranges)
+            return EventRows(self, [part for part in self._split(rows[mask[owner[rows] - low]]) if len(part)])
+        found: list[list[Array]] = [[] for _ in self.kinds]
         for start, end in ranges.tolist():
-            part = owner[start:end]
-            kept = np.flatnonzero(mask[part])
-            whose.append(part[kept])
-            kept += start
-            found.append(kept)
-        if not found:
-            return EventRows(self, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint32))
-        return EventRows(self, np.concatenate(found), np.concatenate(whose))
+            whose = owner[start:end]
+            kept = np.flatnonzero(mask[whose - low if low else whose])
+            if len(kept):
+                kept += start
+                found[self.kind_at(start)].append(kept)
+        return EventRows(self, [rows[0] if len(rows) == 1 else np.concatenate(rows) for rows in found if rows])
 
     def _by_patient(self, ranges: Array, patients: Array) -> EventRows:
         """The same for few patients, whose events are sought by their numbers."""
         first = self.array("first_event")
-        events = _spread(np.column_stack([first[patients], first[patients + 1]]).astype(np.int64))
+        events = spread(np.column_stack([first[patients], first[patients + 1]]).astype(np.int64))
         rows = np.sort(self.array("row_of_event")[events].astype(np.int64))
-        rows = rows[_lie_in(ranges, rows)]
-        return EventRows(self, rows, self.array("patient")[rows])
+        return EventRows(self, [part for part in self._split(rows[_lie_in(ranges, rows)]) if len(part)])
+
+    def _split(self, rows: Array) -> list[Array]:
+        """Rows by kind."""
+        return np.split(rows, np.searchsorted(rows, self.kind_starts[1:-1])) if len(self.kinds) else []
 
     # --- attributes -------------------------------------------------------------------------------------------------
 
-    def values(self, kind: str, name: str, rows: Array) -> Values | None:
-        """An attribute at rows of the kind; None if no event of the kind has one."""
+    def kind_at(self, row: int) -> int:
+        """The position of a row's kind among the kinds."""
+        return bisect.bisect_right(self._kind_starts, row) - 1
+
+    @functools.cached_property
+    def _kind_starts(self) -> list[int]:
+        found: list[int] = self.kind_starts.tolist()
+        return found
+
+    def values(self, kind: str, name: str) -> AttributeValues | None:
+        """An attribute of the events of a kind; None if no event of the kind has one."""
         number = self._attributes.get((kind, name))
         if number is None:
             return None
-        distinct = self._distinct(number)
+        rows = self.array(f"attribute_{number}_rows") if number in self._sparse else None
         start = int(self.kind_starts[self.kinds.index(kind)])
-        codes = self.array(f"attribute_{number}_codes")
-        if (number, "rows") in self._sparse:
-            there, found = _sought(self.array(f"attribute_{number}_rows"), rows - start)
-            own = np.full(len(rows), -1, dtype=np.int64)
-            own[there] = codes[found]
-        else:
-            own = codes[rows - start].astype(np.int64)
-            own[own == len(distinct)] = -1
-        return Values(own, distinct)
+        return AttributeValues(start, self.array(f"attribute_{number}_codes"), rows, self._distinct(number))
 
-    def attribute_columns(self, kind: str) -> Iterator[tuple[str, tuple[str | float, ...], Array, Array]]:
+    def attribute_columns(self, kind: str) -> Iterator[tuple[str, tuple[Value, ...], Array, Array]]:
         """Each attribute of a kind: its name, its values, the rows that have one, ascending, and the code of each."""
-        start = int(self.kind_starts[self.kinds.index(kind)])
-        for (of_kind, name), number in self._attributes.items():
-            if of_kind != kind:
+        for of_kind, name in self._attributes:
+            column = self.values(kind, name) if of_kind == kind else None
+            if column is None:
                 continue
-            distinct, codes = self._distinct(number), self.array(f"attribute_{number}_codes")
-            if (number, "rows") in self._sparse:
-                rows = self.array(f"attribute_{number}_rows").astype(np.int64)
-            else:
-                rows = np.flatnonzero(codes != len(distinct))
+            codes = column.codes
+            if column.rows is None:
+                rows = np.flatnonzero(codes != len(column.distinct))
                 codes = codes[rows]
-            yield name, distinct, rows + start, codes
+            else:
+                rows = column.rows.astype(np.int64)
+            yield name, column.distinct, rows + column.start, codes
 
-    @functools.cached_property
-    def _sparse(self) -> frozenset[tuple[int, str]]:
-        held = self._source.told["arrays"]
-        return frozenset((at, "rows") for at in self._attributes.values() if f"attribute_{at}_rows" in held)
-
-    def _distinct(self, number: int) -> tuple[str | float, ...]:
+    def _distinct(self, number: int) -> tuple[Value, ...]:
         found = self._values.get(number)
         if found is None:
             texts = unpacked(self.array(f"attribute_{number}_texts"))
             found = self._values[number] = (*texts, *self.array(f"attribute_{number}_numbers").tolist())
         return found
 
-
-class EventRows:
-    """Some rows of the index, ascending; a column is read when it is first asked for."""
-
-    def __init__(self, index: EventIndex, at: Array, patient: Array) -> None:
-        """``at``: the rows; ``patient``: the dense number of each row's patient."""
-        self.index = index
-        self.at = at
-        self.patient = patient
-
-    def __len__(self) -> int:
-        return len(self.at)
-
-    def _column(self, name: str) -> Array:
-        found: Array = self.index.array(name)[self.at]
-        return found
-
     @functools.cached_property
-    def event(self) -> Array:
-        """The number of each event."""
-        return self.index.array("first_event")[self.patient].astype(np.int64) + self._column("ordinal")
-
-    @functools.cached_property
-    def low(self) -> Array:
-        """The first day on which each event can lie."""
-        return self._column("low").astype(np.int64)
-
-    @functools.cached_property
-    def high(self) -> Array:
-        """The last such day."""
-        return self.low + self.index.array("spans")[self._column("span")]
-
-    @functools.cached_property
-    def world(self) -> Array:
-        """The highest world that each event is in."""
-        return self._column("world").astype(np.int8)
-
-    @functools.cached_property
-    def context(self) -> Array:
-        """The position of each event's context among those of the index."""
-        return self._column("context")
-
-    @functools.cached_property
-    def tumor(self) -> Array:
-        """The position of each event's tumor among its patient's; -1 none known, -2 all of them, -3 one in no world."""
-        return self._column("tumor").astype(np.int64)
-
-    @functools.cached_property
-    def ends(self) -> tuple[Array, Array, Array]:
-        """Which events have an end; the first and the last day of it (of others, any)."""
-        there, found = _sought(self.index.array("end_row"), self.at)
-        low, high = np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.int64)
-        low[there], high[there] = (self.index.array(name)[found] for name in ("end_low", "end_high"))
-        return there, low, high
-
-    def among(self, kind: str | None, concepts: frozenset[str] | None) -> Array:
-        """Which events are of the kind and of one of these very concepts; None does not restrict."""
-        found = np.zeros(len(self), dtype=bool)
-        ranges = self.index.ranges(kind, concepts)
-        bounds = np.searchsorted(self.at, ranges)
-        if len(ranges) > len(self):
-            found[_spread(bounds)] = True
-        else:
-            for start, end in bounds.tolist():
-                found[start:end] = True
-        return found
-
-    @functools.cached_property
-    def concept(self) -> Array:
-        """The position of each event's concept among those of the index."""
-        slices = np.searchsorted(self.index.array("slice_starts"), self.at, side="right") - 1
-        found: Array = self.index.array("slice_concepts")[slices]
-        return found
-
-    def parts_of_kinds(self) -> Iterable[tuple[str, int, int]]:
-        """The kinds of which there are rows here, each with the first and the one after the last of them."""
-        bounds = np.searchsorted(self.at, self.index.kind_starts).tolist()
-        for kind, start, end in zip(self.index.kinds, bounds, bounds[1:], strict=False):
-            if start < end:
-                yield kind, start, end
-
-    def values(self, name: str, kinds: Collection[str] | None = None) -> Values:
-        """An attribute of the rows of these kinds (None: of all); of other rows it counts as not there."""
-        codes = np.full(len(self), -1, dtype=np.int64)
-        distinct: dict[tuple[bool, str | float], int] = {}
-        for kind, start, end in self.parts_of_kinds():
-            if kinds is not None and kind not in kinds:
-                continue
-            found = self.index.values(kind, name, self.at[start:end])
-            if found is None:
-                continue
-            # Many values may be known, and each would be judged: those that no row has are left out.
-            used = np.flatnonzero(np.bincount(found.codes + 1, minlength=len(found.distinct) + 1)[1:])
-            position = np.full(len(found.distinct) + 1, -1, dtype=np.int64)
-            for code in used.tolist():
-                value = found.distinct[code]
-                # Text and number differ as values, also when they look alike: "2" is not 2.0.
-                position[code] = distinct.setdefault((isinstance(value, str), value), len(distinct))
-            codes[start:end] = position[found.codes]
-        return Values(codes, tuple(value for _, value in distinct))
+    def _sparse(self) -> frozenset[int]:
+        held = self._source.told["arrays"]
+        return frozenset(at for at in self._attributes.values() if f"attribute_{at}_rows" in held)
 
 
 def _joined(parts: Iterable[Array]) -> Array:
@@ -310,13 +280,19 @@ def _joined(parts: Iterable[Array]) -> Array:
     return np.column_stack([ranges[first, 0], until[last]])
 
 
-def _spread(ranges: Array) -> Array:
-    """Every row of the ranges."""
-    if len(ranges) == 1:
-        return np.arange(ranges[0, 0], ranges[0, 1])
-    lengths = ranges[:, 1] - ranges[:, 0]
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(ranges[:, 0] - before, lengths) + np.arange(int(lengths.sum()))
+def _lower_bounds(sorted_in_slices: Array, slices: Array, number: int) -> Array:
+    """Of each slice, the first row whose value is the number or more: all slices are halved together."""
+    low, high = slices[:, 0].copy(), slices[:, 1].copy()
+    while (open_ := low < high).any():
+        middle = (low + high) >> 1
+        less = open_ & (sorted_in_slices[np.minimum(middle, len(sorted_in_slices) - 1)] < number)
+        low = np.where(less, middle + 1, low)
+        high = np.where(open_ & ~less, middle, high)
+    return low
+
+
+def _numbers(patients: BitMap) -> Array:
+    return np.asarray(patients.to_array(), dtype=np.int64)
 
 
 def _lie_in(ranges: Array, rows: Array) -> Array:
@@ -325,12 +301,3 @@ def _lie_in(ranges: Array, rows: Array) -> Array:
         return np.zeros(len(rows), dtype=bool)
     position = np.searchsorted(ranges[:, 0], rows, side="right") - 1
     return np.asarray((position >= 0) & (rows < ranges[position, 1]))
-
-
-def _sought(sorted_: Array, rows: Array) -> tuple[Array, Array]:
-    """Which rows are among the sorted ones, and the positions of those that are."""
-    if not len(sorted_):
-        return np.zeros(len(rows), dtype=bool), np.zeros(0, dtype=np.int64)
-    position = np.minimum(np.searchsorted(sorted_, rows), len(sorted_) - 1)
-    there = sorted_[position] == rows
-    return np.asarray(there), position[there]

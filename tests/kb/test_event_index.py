@@ -52,6 +52,7 @@ def test_rows_are_those_of_the_table(
 ) -> None:
     """Kinds, concepts and patients select the same events, found by range or patient by patient, with equal cells."""
     monkeypatch.setattr(columns, "_DEARER", dearer)
+    monkeypatch.setattr(columns, "_FEW_SLICES", dearer)
     kinds, concepts, patients = filters
     expected = kb.event_table(*filters).to_pylist()
     wanted = [(kind, None if concepts is None else frozenset(concepts)) for kind in kinds or [None]]
@@ -75,6 +76,22 @@ def test_rows_are_those_of_the_table(
         for at in order.tolist()
     ]
     assert found == [{name: row[name] for name in found[0]} for row in expected]
+
+
+@pytest.mark.parametrize("few", [0, 64])
+@pytest.mark.parametrize("patients", [[0, 1, 2, 3], [0, 2, 3], [1], [3], []])
+def test_portions_are_the_rows_of_some_patients_at_a_time(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, patients: list[int], few: int
+) -> None:
+    """Each patient is in one portion, and the portions have the rows that there are without them."""
+    monkeypatch.setattr(columns, "_FEW_SLICES", few)
+    for wanted in ([(None, None)], [("diagnosis", None), ("stage", None)], [(None, frozenset(("nsclc", "her2")))]):
+        whole = kb.event_index.rows(wanted, BitMap(patients))
+        for size in (1, 2, 3, 10):
+            portions = list(kb.event_index.portions(wanted, BitMap(patients), size))
+            assert [number for numbers, _ in portions for number in numbers.tolist()] == patients
+            assert all(set(rows.patient.tolist()) <= set(numbers.tolist()) for numbers, rows in portions)
+            assert sorted(row for _, rows in portions for row in rows.at.tolist()) == whole.at.tolist()
 
 
 def test_some_filters_find_something_and_leave_something_out(kb: KnowledgeBase) -> None:
