@@ -5,15 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import numpy as np
 
 from ..model import Value
 from .arrays import Array
-
-if TYPE_CHECKING:
-    from .columns import EventIndex
 
 #: Rows of one kind: a stretch of them, or their numbers, ascending.
 Part = slice | Array
@@ -56,10 +53,31 @@ class Coded:
     distinct: tuple[Value, ...]
 
 
+class Columns(Protocol):
+    """What rows need of the index: :class:`.columns.EventIndex`."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds, in the order of rows."""
+
+    def kind_at(self, row: int) -> int:
+        """The position of a row's kind."""
+
+    def array(self, name: str) -> Array:
+        """One array."""
+
+    @property
+    def ranges(self) -> Callable[[str | None, frozenset[str] | None], Array]:
+        """The ranges of rows of a kind and concepts."""
+
+    def values(self, kind: str, name: str) -> AttributeValues | None:
+        """An attribute of a kind."""
+
+
 class EventRows:
     """Some rows of the index, ascending."""
 
-    def __init__(self, index: EventIndex, parts: list[Part]) -> None:
+    def __init__(self, index: Columns, parts: list[Part]) -> None:
         """``parts``: the rows, in ascending parts that each are of one kind and not empty."""
         self.index = index
         self.parts = parts
