@@ -1,10 +1,10 @@
-# One command a job: make demo | test | lint | types | bench | bench-scale | bank | guide | clean.  Everything happens in .venv and build/.
+# One command a job: make demo | test | lint | types | bench | bench-scale | bank | grammar | guide | clean.  Everything happens in .venv and build/.
 PYTHON ?= python3
 BIN := .venv/bin
 KB := build/demo.kb
 RUN := $(BIN)/cohortium
 
-.PHONY: demo test lint types bench bench-scale bank guide clean
+.PHONY: demo test lint types bench bench-scale bank grammar guide clean
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -57,6 +57,9 @@ bench-scale: .venv/dev  ## query shapes beside SQL, at two small sizes; build/sc
 
 bank: .venv/core  ## the read-backs of eval/acr/bank.toml, after a query was changed
 	$(BIN)/python -m cohortium.eval.acr.read_backs
+
+grammar: .venv/core  ## query_lang/grammar.json, after the grammar or its vocabulary was changed
+	$(BIN)/python -m cohortium.query_lang.syntax
 
 guide: .venv/core  ## docs/language.md, after a chapter of tests/spec/chapters was changed
 	$(BIN)/python tests/spec/guide.py

@@ -6,29 +6,42 @@ a knowledge base is damaged, 6 knowledge base of another version, 7 locked by an
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
 from . import __version__
-from .engine.commands import COMMANDS as ENGINE_COMMANDS
-from .engine.difference.command import COMMANDS as DIFFERENCE_COMMANDS
-from .eval.benchmark.command import COMMANDS as BENCH_COMMANDS
-from .eval.commands import COMMANDS as EVAL_COMMANDS
-from .eval.scale.command import COMMANDS as SCALE_COMMANDS
-from .eval.training.command import COMMANDS as TRAIN_COMMANDS
-from .eval.verify.command import COMMANDS as PROOF_COMMANDS
-from .ingest.commands import COMMANDS as INGEST_COMMANDS
-from .kb.check.command import COMMANDS as CARE_COMMANDS
 from .kb.errors import CohortiumError
-from .kb.exchange.commands import COMMANDS as EXCHANGE_COMMANDS
-from .kb.ontology_commands import COMMANDS as ONTOLOGY_COMMANDS
 from .kb.terminal import NotYet, accept_any_letter, print_error
 
 INTERRUPTED = 130
+
+#: The commands and the modules that have them, in the order of the help. Only what the command that is asked for needs
+#: is loaded: all of them together take longer than a query.
+MODULES: Final = (
+    (".ingest.commands", ("ingest", "read")),
+    (
+        ".engine.commands",
+        ("info", "query", "ask", "explain", "why-not", "funnel", "lint", "import-circe", "sql", "repl"),
+    ),
+    (".engine.difference.command", ("diff",)),
+    (".eval.verify.command", ("verify",)),
+    (".kb.exchange.commands", ("export", "restore")),
+    (".kb.check.command", ("check", "migrate")),
+)
+#: Groups of commands: name, help and modules.
+GROUPS: Final = (
+    ("eval", "Score answers against labels.", (".eval.commands",)),
+    ("bench", "Set systems side by side; make corpora to do so.", (".eval.benchmark.command", ".eval.scale.command")),
+    ("train", "Train recognisers of mentions.", (".eval.training.command",)),
+    ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology_commands",)),
+)
 
 #: Commands that are planned, with the part of the project that brings each.
 LATER: dict[str, str] = {}
@@ -38,6 +51,9 @@ BENCH_LATER: dict[str, str] = {}
 
 
 EVAL_LATER: dict[str, str] = {}
+
+#: What is planned in each group.
+_LATER_IN: Final = {"bench": BENCH_LATER, "eval": EVAL_LATER}
 
 
 class Door(TyperGroup):
@@ -62,25 +78,13 @@ class Door(TyperGroup):
         return result
 
 
-app = typer.Typer(
-    cls=Door,
-    name="cohortium",
-    help="Finds patient cohorts in clinical notes.",
-    no_args_is_help=True,
-    add_completion=False,
-    # A traceback with local variables would print note text.
-    pretty_exceptions_enable=False,
-)
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"cohortium {__version__}")
         raise typer.Exit
 
 
-@app.callback()
-def root(
+def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
     ] = False,
@@ -101,49 +105,55 @@ def _add_later(group: typer.Typer, name: str, part: str) -> None:
     )(later)
 
 
-for _name, _command in (
-    *INGEST_COMMANDS,
-    *ENGINE_COMMANDS,
-    *DIFFERENCE_COMMANDS,
-    *PROOF_COMMANDS,
-    *EXCHANGE_COMMANDS,
-    *CARE_COMMANDS,
-):
-    app.command(_name)(_command)
+def commands(asked: str = "") -> typer.Typer:
+    """The command line: all of it, or as much as the command or group ``asked`` needs, if there is one of that name."""
+    app = typer.Typer(
+        cls=Door,
+        name="cohortium",
+        help="Finds patient cohorts in clinical notes.",
+        no_args_is_help=True,
+        add_completion=False,
+        # A traceback with local variables would print note text.
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_root)
+    known = {*(name for _, names in MODULES for name in names), *(name for name, _, _ in GROUPS)}
+    everything = asked not in known
+    for module, names in MODULES:
+        if everything or asked in names:
+            for name, command in _commands_of(module):
+                app.command(name)(command)
+    for name, told, modules in GROUPS:
+        if everything or asked == name:
+            group = typer.Typer(help=told, no_args_is_help=True)
+            for inner, command in chain.from_iterable(map(_commands_of, modules)):
+                group.command(inner)(command)
+            for inner, part in _LATER_IN.get(name, {}).items():
+                _add_later(group, inner, part)
+            app.add_typer(group, name=name)
+    for name, part in LATER.items():
+        _add_later(app, name, part)
+    return app
 
-_eval = typer.Typer(help="Score answers against labels.", no_args_is_help=True)
-for _name, _command in EVAL_COMMANDS:
-    _eval.command(_name)(_command)
-app.add_typer(_eval, name="eval")
 
-_bench = typer.Typer(help="Set systems side by side; make corpora to do so.", no_args_is_help=True)
-for _name, _command in (*BENCH_COMMANDS, *SCALE_COMMANDS):
-    _bench.command(_name)(_command)
-for _name, _part in BENCH_LATER.items():
-    _add_later(_bench, _name, _part)
-app.add_typer(_bench, name="bench")
+def _commands_of(module: str) -> Sequence[tuple[str, Callable[..., None]]]:
+    found: Sequence[tuple[str, Callable[..., None]]] = importlib.import_module(module, __package__).COMMANDS
+    return found
 
-_train = typer.Typer(help="Train recognisers of mentions.", no_args_is_help=True)
-for _name, _command in TRAIN_COMMANDS:
-    _train.command(_name)(_command)
-app.add_typer(_train, name="train")
 
-_ontology = typer.Typer(help="Look into the ontology, check it, add to it.", no_args_is_help=True)
-for _name, _command in ONTOLOGY_COMMANDS:
-    _ontology.command(_name)(_command)
-app.add_typer(_ontology, name="ontology")
-
-for _name, _part in LATER.items():
-    _add_later(app, _name, _part)
-for _name, _part in EVAL_LATER.items():
-    _add_later(_eval, _name, _part)
+def __getattr__(name: str) -> typer.Typer:
+    """``app``, with all commands, is made when it is first asked for."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()["app"] = commands()
+    return found
 
 
 def main() -> None:
     """Run the command line; leaves with its exit code."""
     accept_any_letter()
     try:
-        app(prog_name="cohortium")
+        commands(sys.argv[1] if len(sys.argv) > 1 else "")(prog_name="cohortium")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

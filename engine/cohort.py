@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
 from pyroaring import BitMap
 
 from ..kb.errors import UsageError
@@ -20,6 +19,8 @@ from ..query_lang.render import render
 from .fast import evaluate
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ..query_lang.lint.finding import Finding
     from ..query_lang.parameters import Parameters
     from .explain import Explanation
@@ -196,6 +197,8 @@ class Cohort:
 
     def to_arrow(self) -> pa.Table:
         """Columns patient_id and certainty (the strongest world that holds the patient), sorted by patient."""
+        import pyarrow as pa
+
         certain, believed = self.certain.numbers, self.believed.numbers
         certainty = [
             "certain" if number in certain else "believed" if number in believed else "possible"

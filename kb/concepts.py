@@ -260,6 +260,7 @@ class NameIndex:
         self._ids = ids
         self.exact_short = exact_short
         self.normal = normal
+        self._by_letter: dict[tuple[Callable[[str], str], str], dict[str, list[int]]] = {}
 
     @classmethod
     def of(cls, rows: Sequence[ConceptRow]) -> NameIndex:
@@ -306,20 +307,18 @@ class NameIndex:
                 _append(codes, f"{systems.setdefault(bare, bare)}:{value.upper()}", position)
         return systems, codes
 
-    @functools.cached_property
-    def _without_plural(self) -> dict[str, list[int]]:
-        return self._rekeyed(without_plural)
-
-    @functools.cached_property
-    def _squashed(self) -> dict[str, list[int]]:
-        return self._rekeyed(squashed)
-
-    def _rekeyed(self, key: Callable[[str], str]) -> dict[str, list[int]]:
-        index: dict[str, list[int]] = {}
-        for normal, found in self.normal.items():
-            for position in found:
-                _append(index, key(normal), position)
-        return index
+    def _folded(self, fold: Callable[[str], str], key: str) -> list[int]:
+        """The concepts of the normal forms that a rule folds to ``key``. It keeps the first letter: only the forms with
+        that letter are folded, once."""
+        known = self._by_letter.get((fold, key[:1]))
+        if known is None:
+            known = {}
+            for normal, found in self.normal.items():
+                if normal[:1] == key[:1]:
+                    for position in found:
+                        _append(known, fold(normal), position)
+            self._by_letter[fold, key[:1]] = known
+        return known.get(key, [])
 
     def find(self, text: str) -> list[int]:
         """Positions of the concepts that ``text`` names."""
@@ -329,8 +328,8 @@ class NameIndex:
         if normal:
             found += (
                 self.normal.get(normal)
-                or self._without_plural.get(without_plural(normal))
-                or self._squashed.get(squashed(normal))
+                or self._folded(without_plural, without_plural(normal))
+                or self._folded(squashed, squashed(normal))
                 or ()
             )
         found += self.exact_short.get(text, [])

@@ -103,11 +103,17 @@ class KeptConcepts(ConceptTable):
     def name_index(self) -> NameIndex:
         """The index of names, as it was written unless the rules of spelling have changed since."""
         if self._names is None:
-            if self._header["names"] != _rules_of_names():
+            if self.rules_of_names != _rules_of_names():
                 return super().name_index()
             normal, exact_short = json.loads(self._lines[_NAMES])
             self._names = NameIndex(self._rows, self._position, exact_short, normal)
         return self._names
+
+    @property
+    def rules_of_names(self) -> str:
+        """A digest of the rules by which the names were folded when the file was written."""
+        found: str = self._header["names"]
+        return found
 
     def row_at(self, position: int) -> ConceptRow:
         """The concept at a place of the files."""

@@ -7,18 +7,14 @@ import os
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-import numpy as np
-import pyarrow as pa
 from pyroaring import BitMap
 
 from .concepts import ConceptTable
 from .errors import UnknownNote, UnknownPatient
 from .generation_names import named_generation, split_name
 from .holdings import HOLDINGS, Holdings
-from .index.arrays import ArrayFile
-from .index.columns import EVENTS, EventIndex
 from .kept_concepts import CONCEPTS, KeptConcepts
 from .layout import ASIDE, DATABASE, INDEX, Layout
 from .lazy_database import LazyDatabase
@@ -27,18 +23,15 @@ from .lists.listed import Listed
 from .lists.patient_ids import PATIENTS, PatientIds
 from .model import Journey, Mention, Note, Value, World
 from .note_classes import evidence_classes, note_class
-from .rows import (
-    CURRENT,
-    RETRACTED,
-    decision_from,
-    event_from,
-    mention_from,
-    note_from,
-    relation_from,
-    value_from,
-)
 from .scales import Scales
 from .statements import statements
+
+if TYPE_CHECKING:
+    # Arrow and the columns are loaded by what needs them: what lists answer does not, and starts sooner.
+    import numpy as np
+    import pyarrow as pa
+
+    from .index.columns import EventIndex
 
 #: The columns of :meth:`KnowledgeBase.event_table`.
 EVENT_COLUMNS: Final = (
@@ -188,6 +181,9 @@ class KnowledgeBase:
     @functools.cached_property
     def event_index(self) -> EventIndex:
         """The events as columns, which are read where they lie: what criteria of time, scope and value look at."""
+        from .index.arrays import ArrayFile
+        from .index.columns import EVENTS, EventIndex
+
         return EventIndex(ArrayFile(self.database.parent / INDEX, EVENTS))
 
     def event_table(
@@ -201,6 +197,8 @@ class KnowledgeBase:
 
         None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient.
         """
+        import pyarrow as pa
+
         wanted: dict[str, pa.Table] = {}
         clauses = []
         if kinds is not None:
@@ -223,6 +221,8 @@ class KnowledgeBase:
 
         Columns: event, name, text, number, where one of text and number is null; ordered by event.
         """
+        import pyarrow as pa
+
         wanted: dict[str, pa.Table] = {}
         clauses = []
         if events is not None:
@@ -239,6 +239,8 @@ class KnowledgeBase:
         Columns: event, source (a class of ``note_classes.toml``; empty where no mention is held), sources (how many
         independent notes), disputed (whether a decision names the event); ordered by event.
         """
+        import pyarrow as pa
+
         wanted = {"wanted_events": pa.table({"event": _event_numbers(events)})}
         rows = self._selected(_SELECT_TOLD, [], "event", wanted).to_pylist()
         told = {
@@ -261,6 +263,8 @@ class KnowledgeBase:
 
         Columns: patient, source (the note's class) and day (ordinal; null where the note has no date).
         """
+        import pyarrow as pa
+
         wanted = {"wanted_patients": pa.table({"patient": pa.array(_integers(patients), pa.int32())})}
         table = self._selected(_SELECT_OBSERVATIONS, [], "patient", wanted)
         told = zip(table["type"].to_pylist(), table["title"].to_pylist(), strict=True)
@@ -279,6 +283,8 @@ class KnowledgeBase:
 
     def journey(self, patient_id: str) -> Journey:
         """Everything of one patient, equal to what was loaded; UnknownPatient if there is none of this id."""
+        from .rows import decision_from, event_from, mention_from, note_from, relation_from, value_from
+
         number = [self.number(patient_id)]
         events = self._dicts("SELECT * FROM event WHERE patient = $1 ORDER BY event", number)
         attributes: dict[int, dict[str, Value]] = {}
@@ -319,6 +325,8 @@ class KnowledgeBase:
         ``patient_id`` says whose they are: that patient's rows lie together, and only they are then looked at.
         UnknownPatient if there is none of this id.
         """
+        from .rows import mention_from
+
         wanted = list(dict.fromkeys(ids))
         query, parameters = "SELECT * FROM mention WHERE mention_id IN (SELECT unnest($1::VARCHAR[]))", [wanted]
         rows = self._dicts(*self._narrowed(query, parameters, patient_id))
@@ -330,6 +338,8 @@ class KnowledgeBase:
 
         ``patient_id`` as for :meth:`mentions`.
         """
+        from .rows import note_from
+
         query, parameters = "SELECT * FROM note JOIN patient USING (patient) WHERE note_id = $1", [note_id]
         rows = self._dicts(*self._narrowed(query, parameters, patient_id))
         if not rows:
@@ -349,6 +359,8 @@ class KnowledgeBase:
 
         Of these patients alone if any are named; those that are not there are left out.
         """
+        import pyarrow as pa
+
         named = patient_ids is not None
         return self._selected(
             "SELECT patient_id, doc_id, note_id, sha256, status, superseded_by FROM note JOIN patient USING (patient)",
@@ -359,6 +371,8 @@ class KnowledgeBase:
 
     def digests(self, patient_ids: Sequence[str]) -> dict[str, str]:
         """For each of these patients who is there, a digest of all their rows: equal digests, equal rows."""
+        import pyarrow as pa
+
         table = self._selected(
             "SELECT patient_id, digest FROM patient",
             ["patient_id IN (SELECT patient_id FROM wanted_patients)"],
@@ -373,6 +387,8 @@ class KnowledgeBase:
 
     def copies(self, name: str, patient_ids: Sequence[str]) -> Iterator[pa.Table]:
         """Rows for the staging table ``name`` of a writer (see ``copy.sql``), for these patients, in batches."""
+        import pyarrow as pa
+
         cursor = self._database.cursor()
         cursor.register("wanted", pa.table({"patient_id": pa.array(patient_ids, pa.string())}))
         for batch in cursor.sql(statements("copy")[name]).to_arrow_reader(_COPY_ROWS):
@@ -382,6 +398,8 @@ class KnowledgeBase:
 
     def info(self) -> dict[str, Any]:
         """What the knowledge base holds. ``balanced``: notes_in = stored + unchanged + superseding + quarantined."""
+        from .rows import CURRENT, RETRACTED
+
         statuses = dict(self._rows("SELECT status, count(*) FROM note GROUP BY status"))
         superseded = statuses.get("superseded", 0)
         quarantined = self._count("quarantine")
@@ -417,11 +435,15 @@ class KnowledgeBase:
 
 
 def _integers(numbers: BitMap | Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    import numpy as np
+
     values = numbers.to_array() if isinstance(numbers, BitMap) else list(numbers)
     return np.asarray(values, dtype=np.int64)
 
 
 def _event_numbers(events: BitMap | Iterable[int] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    import pyarrow as pa
+
     if isinstance(events, pa.Array | pa.ChunkedArray):
         return events.cast(pa.int64())
     return pa.array(_integers(events), pa.int64())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ import pytest
 from typer.testing import Result
 
 from cohortium import __version__
-from cohortium.__main__ import EVAL_LATER, LATER
+from cohortium.__main__ import EVAL_LATER, LATER, MODULES, commands
 
 Command = Callable[..., Result]
 
@@ -28,6 +29,26 @@ def test_the_version_is_printed(run: Command) -> None:
 def test_no_command_shows_the_help(run: Command) -> None:
     """Without a word the help is shown."""
     assert "ingest" in run().output
+
+
+def test_each_command_is_loaded_from_the_module_that_has_it() -> None:
+    """The table of the door is that of the modules; one command alone is loaded with the few that stand beside it."""
+    for module, names in MODULES:
+        assert tuple(name for name, _ in importlib.import_module(f"cohortium{module}").COMMANDS) == names, module
+    alone = [command.name for command in commands("verify").registered_commands]
+    assert alone == ["verify", *LATER]
+    assert [group.name for group in commands("eval").registered_groups] == ["eval"]
+
+
+def test_a_query_that_lists_answer_loads_no_columns_and_no_database(sample_kb: Path) -> None:
+    """Nor does the text of its answer: numpy, pyarrow and DuckDB take longer to load than such a query to answer."""
+    code = (
+        "import sys; from cohortium.__main__ import commands; from typer.testing import CliRunner\n"
+        "done = CliRunner().invoke(commands('query'), ['query', sys.argv[1], 'lung cancer and stage >= II'])\n"
+        "print(done.exit_code, [name for name in ('numpy', 'pyarrow', 'duckdb', 'networkx') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(sample_kb)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0 []"
 
 
 @pytest.mark.parametrize("command", [*[(name,) for name in LATER], *[("eval", name) for name in EVAL_LATER]])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+import lark
 import pytest
+from lark.exceptions import UnexpectedInput
 
 from cohortium.kb.concept_rows import CONCEPT_KINDS
 from cohortium.kb.model import KINDS
-from cohortium.query_lang import nodes, vocabulary
+from cohortium.query_lang import nodes, syntax, vocabulary
 from cohortium.query_lang.findings import is_protein_change, protein_change
 from cohortium.query_lang.keywords import KEYWORDS, RESERVED
 from cohortium.query_lang.parse import parse
@@ -84,3 +87,27 @@ def test_protein_changes_have_one_form(text: str, protein: str) -> None:
 def test_other_words_are_no_protein_changes(text: str) -> None:
     """Plain words are not mistaken for a protein change."""
     assert not is_protein_change(text)
+
+
+def test_the_kept_tables_are_those_of_the_grammar(tmp_path: Path) -> None:
+    """They read what the grammar reads, are not used for another, and were made anew when it changed."""
+    text = syntax.grammar_text()
+    if (
+        lark.__version__
+        == json.loads((Path(syntax.__file__).parent / "grammar.json").read_text())["made_of"].split()[0]
+    ):
+        assert syntax.from_tables(text) is not None, "the grammar has changed: run 'make grammar'"
+    syntax.write_tables(tmp_path / "tables.json")
+    kept, compiled = syntax.from_tables(text, tmp_path / "tables.json"), syntax.compiled(text)
+    assert kept is not None
+    for query in ("same tumor (breast cancer and HER2 = negative) except latest ECOG <= 1", "let a be death; not a"):
+        assert kept.parse(query, start="start") == compiled.parse(query, start="start")
+    for wrong in ("breast cancer and", "stage >= >= II"):
+        told = []
+        for one in (kept, compiled):
+            with pytest.raises(UnexpectedInput) as caught:
+                one.parse(wrong, start="start")
+            told.append((caught.value.pos_in_stream, sorted(getattr(caught.value, "expected", ()))))
+        assert told[0] == told[1]
+    assert syntax.from_tables(f"{text} ", tmp_path / "tables.json") is None
+    assert syntax.from_tables(text, tmp_path / "nothing.json") is None
