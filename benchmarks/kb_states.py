@@ -21,6 +21,9 @@ STAGES = (
     ("taking in sources", "unfinished"),
     ("beginning", "building"),
 )
+_COLUMNS = (
+    "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() WHERE NOT internal ORDER BY ALL"
+)
 
 
 def state_of(kb: Path) -> dict[str, Any]:
@@ -30,6 +33,7 @@ def state_of(kb: Path) -> dict[str, Any]:
     with duckdb.connect(str(folder / DATABASE), read_only=True) as database:
         names = [row[0] for row in database.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
         tables = {name: _digest(repr(row).encode() for row in _rows(database, name)) for name in names}
+        tables["columns of all"] = _digest(repr(row).encode() for row in database.execute(_COLUMNS).fetchall())
         notes = database.execute("SELECT note_id, status FROM note ORDER BY ALL").fetchall()
     files = sorted(path for path in (folder / INDEX).rglob("*") if path.is_file())
     return {

@@ -18,6 +18,8 @@ def make_version_1(kb: Path) -> None:
     folder = layout.generation(current)
     shutil.rmtree(folder / INDEX)
     with duckdb.connect(str(folder / DATABASE)) as database:
+        # Who is listed stood in a column; whatever it holds, the next version makes it anew.
+        database.execute("ALTER TABLE posting ADD COLUMN patients BLOB")
         database.execute("UPDATE manifest SET value = '1' WHERE name = 'schema_version'")
         manifest = {
             name: json.loads(value) for name, value in database.execute("SELECT name, value FROM manifest").fetchall()

@@ -6,8 +6,10 @@ import os
 
 import duckdb
 
+from ..errors import NotWritable
 from ..index.build import build_index
 from ..layout import DATABASE, INDEX, Layout
+from ..load import DISK_ERRORS
 from ..ontology_tables import concepts_from
 
 
@@ -32,7 +34,12 @@ def repair_index(path: str | os.PathLike[str]) -> str:
                 concepts = concepts_from(lambda statement: database.execute(statement).fetchall())
                 database.execute("USE repair")
                 build_index(database, folder, concepts)
+            layout.publish_index(generation)
+        except (*DISK_ERRORS, OSError) as error:
+            raise NotWritable(
+                f"The index of the knowledge base at {layout.path} could not be written. "
+                "Hint: is there space left on the disk? The same command begins again"
+            ) from error
         except (duckdb.Error, ValueError) as error:
             raise layout.damaged(f"its index cannot be made of its tables ({type(error).__name__})") from error
-        layout.publish_index(generation)
     return generation

@@ -93,7 +93,8 @@ def members_below(exact: Iterable[str], above: Any) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {"": []}
     for concept in exact:
         found[""].append(concept)
-        for ancestor in above(concept):
+        # Sorted: a set comes in another order in each process, and equal tables make equal files.
+        for ancestor in sorted(above(concept)):
             if ancestor:
                 found.setdefault(ancestor, []).append(concept)
     return found
