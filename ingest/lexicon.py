@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from ..kb.concepts import Abbreviation, ConceptTable
 from .frame import Frame, Recognizer, Span
 from .other_meanings import has_other_meanings, means_another
 from .phrases import PhraseMatch, PhraseTrie
-from .tokens import fold
+from .tokens import MOST_REMEMBERED, fold
 
 #: Concept kind → kind of span. Kinds that depend on where a concept hangs are refined in :meth:`Lexicon.kind_of`.
 _SPAN_KIND = {
@@ -93,6 +94,8 @@ class Lexicon:
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
         self._trie: PhraseTrie[Sense] = PhraseTrie()
+        #: What phrases say, as they are written, where nothing else bears on it.
+        self._settled: dict[str, _Told | tuple[()]] = {}
         for row in concepts.rows():
             kind = self.kind_of(row.id)
             for name in (row.name, *row.synonyms):
@@ -125,20 +128,18 @@ class Lexicon:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Longest names first at each word; a name whose every reading fails its cue gives way to a shorter one."""
-        index, tokens, text = 0, frame.tokens, frame.text
+        tokens, text, behind = frame.tokens, frame.text, 0
         first_words = self._trie.first_words()
-        while index < len(tokens):
-            if tokens[index].norm not in first_words:
-                index += 1
+        nearby = _Nearby(frame)
+        for index in [index for index, norm in enumerate(frame.words.norms) if norm in first_words]:
+            if index < behind:
                 continue
-            step = 1
             for match in reversed(self._trie.matches_at(text, tokens, index)):
-                readings = self._readings(frame, match)
-                if readings:
-                    yield from self._spans(match, readings, text)
-                    step = match.last - match.first
+                told = self._told(nearby, match)
+                if told is not None:
+                    yield told.span(text, match)
+                    behind = match.last
                     break
-            index += step
 
     def is_cued_marker(self, frame: Frame, start: int, end: int) -> bool:
         """Whether the word there is a short form of a marker or gene that needs a cue, and has one near."""
@@ -147,55 +148,55 @@ class Lexicon:
             sense.cued and sense.kind in ("gene", "biomarker")
             for match in self._trie.matches_at(frame.text, frame.tokens, first)
             if (match.start, match.end) == (start, end)
-            for sense in self._readings(frame, match)
+            for sense in self._readings(_Nearby(frame), match)
         )
 
-    def _spans(self, match: PhraseMatch[Sense], readings: list[Sense], text: str) -> Iterator[Span]:
-        first = readings[0]
-        others = tuple((sense.concept, sense.kind) for sense in readings[1:] if sense.concept != first.concept)
-        surface = text[match.start : match.end]
-        # The bracket of del(17p) belongs to the name.
-        closed = surface.count("(") > surface.count(")") and text[match.end : match.end + 1] == ")"
-        yield Span(
-            match.start,
-            match.end + closed,
-            first.kind,
-            first.concept,
-            f"lexicon:{surface if len(surface) <= 60 else surface[:60]}",
-            alternatives=others,
-            priority=1,
+    def _told(self, nearby: _Nearby, match: PhraseMatch[Sense]) -> _Told | None:
+        """What the phrase says here; None for nothing. Where its letters alone decide, they are asked once."""
+        surface = nearby.text[match.start : match.end]
+        known = self._settled.get(surface)
+        if known is not None and known is not _DEPENDS:
+            return known or None
+        told = _Told.of(surface, self._readings(nearby, match))
+        if known is None:
+            if len(self._settled) >= MOST_REMEMBERED:
+                self._settled.clear()
+            self._settled[surface] = _DEPENDS if self._depends(surface, match.payloads) else told or _NOTHING
+        return told
+
+    def _depends(self, surface: str, senses: Sequence[Sense]) -> bool:
+        """Whether what a phrase says depends on what stands around it."""
+        return has_other_meanings(surface) or any(
+            # A gene may share its letters with a disease; signs at an end are looked for beside the name.
+            sense.cued
+            or sense.kind == "gene"
+            or (sense.surface and not (sense.surface[0] + sense.surface[-1]).isalnum())
+            for sense in senses
         )
 
-    def _readings(self, frame: Frame, match: PhraseMatch[Sense]) -> list[Sense]:
+    def _readings(self, nearby: _Nearby, match: PhraseMatch[Sense]) -> list[Sense]:
         """The senses that hold here: cued ones whose cue stands near first, then the plain ones."""
-        surface = frame.text[match.start : match.end]
+        text = nearby.text
+        surface = text[match.start : match.end]
         cued, plain = [], []
-        near: tuple[frozenset[str], str] | None = None
         is_other = has_other_meanings(surface) and means_another(
-            frame.text, match.start, match.end, frame.sentence_span(match.start)
+            text, match.start, match.end, nearby.frame.sentence_span(match.start)
         )
         for sense in match.payloads:
             if is_other and sense.kind in ("gene", "biomarker"):
                 continue
-            if sense.surface and not _same_surface(sense.surface, surface, frame.text, match.start, match.end):
+            if sense.surface and not _same_surface(sense.surface, surface, text, match.start, match.end):
                 continue
             if not sense.cued:
                 plain.append(sense)
-                continue
-            if near is None:
-                near = self._near(frame, match)
-            if (
-                not sense.cue_words.isdisjoint(near[0])
-                or any(cue in near[1] for cue in sense.cue_texts)
-                or (sense.kind == "gene" and _A_CHANGE.match(frame.text, match.end))
-            ):
+            elif nearby.has_cue(sense, match) or (sense.kind == "gene" and _A_CHANGE.match(text, match.end)):
                 cued.append(sense)
         plain.sort(key=lambda sense: (not sense.preferred, bool(sense.surface)))
         # A short form that is both a marker's name and a result (MSS) is the marker: the result is then implied.
         senses = sorted(cued + plain, key=lambda sense: sense.kind == "value")
         if senses and senses[0].kind in ("comorbidity", "diagnosis"):
             genes = [sense for sense in match.payloads if sense.kind == "gene" and sense.surface == surface]
-            if genes and not is_other and self._is_gene(frame.text, match):
+            if genes and not is_other and self._is_gene(text, match):
                 return genes
         return senses
 
@@ -206,19 +207,80 @@ class Lexicon:
             or _OF_GENE_BEFORE.search(text, max(0, match.start - 20), match.start)
         )
 
-    @staticmethod
-    def _near(frame: Frame, match: PhraseMatch[Sense]) -> tuple[frozenset[str], str]:
-        """Words and text of the sentence and its two neighbours, without the name itself."""
-        shape = frame.shape
-        at = shape.sentence_index_at(match.start)
-        low = shape.sentences[max(0, at - 1)].start if shape.sentences else 0
-        high = shape.sentences[min(len(shape.sentences) - 1, at + 1)].end if shape.sentences else len(frame.text)
-        text = frame.text[low : match.start] + " " + frame.text[match.end : high]
-        first, last = frame.token_range(low, high)
-        others = (*frame.tokens[first : match.first], *frame.tokens[match.last : last])
-        words = {frame.text[start:end] for start, end, _ in others}
-        words.update(norm for _, _, norm in others)
-        return frozenset(words), text
+
+class _Told(NamedTuple):
+    """What a phrase says: the first of its readings, and the others."""
+
+    kind: str
+    concept: str
+    source: str
+    others: tuple[tuple[str, str], ...]
+    #: A bracket is open at its end, and may close behind it.
+    opens: bool
+
+    @classmethod
+    def of(cls, surface: str, readings: Sequence[Sense]) -> _Told | None:
+        """The readings of a phrase as it is written; None if there is none."""
+        if not readings:
+            return None
+        first = readings[0]
+        others = tuple((sense.concept, sense.kind) for sense in readings[1:] if sense.concept != first.concept)
+        opens = surface.count("(") > surface.count(")")
+        return cls(first.kind, first.concept, f"lexicon:{surface[:60]}", others, opens)
+
+    def span(self, text: str, match: PhraseMatch[Sense]) -> Span:
+        """The span of the phrase."""
+        # The bracket of del(17p) belongs to the name.
+        end = match.end + (self.opens and text.startswith(")", match.end))
+        return Span(match.start, end, self.kind, self.concept, self.source, {}, 1, [], self.others)
+
+
+_NOTHING: Final = ()
+#: What is known of a phrase whose meaning depends on what stands around it.
+_DEPENDS: Final = _Told("", "", "", (), opens=False)
+
+
+class _Nearby:
+    """What stands near the names of a note: the words of a sentence and its two neighbours, found once a sentence."""
+
+    __slots__ = ("_windows", "frame", "text")
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.text = frame.text
+        self._windows: dict[int, tuple[int, int, int, int, set[str]]] = {}
+
+    def has_cue(self, sense: Sense, match: PhraseMatch[Sense]) -> bool:
+        """Whether a cue of the sense stands near the name, outside of it."""
+        low, high, first, last, words = self._window(match.start)
+        said = sense.cue_words & words
+        if said:
+            written, norms = self.frame.words.written, self.frame.words.norms
+            own = {*written[match.first : match.last], *norms[match.first : match.last]}
+            if not said <= own or any(
+                written[index] in said or norms[index] in said
+                for index in (*range(first, match.first), *range(match.last, last))
+            ):
+                return True
+        if not sense.cue_texts:
+            return False
+        text = self.text[low : match.start] + " " + self.text[match.end : high]
+        return any(cue in text for cue in sense.cue_texts)
+
+    def _window(self, place: int) -> tuple[int, int, int, int, set[str]]:
+        """Of the sentence at ``place`` with its neighbours: characters, words, and the words as written and folded."""
+        shape = self.frame.shape
+        at = shape.sentence_index_at(place)
+        window = self._windows.get(at)
+        if window is None:
+            sentences = shape.sentences
+            low = sentences[max(0, at - 1)].start if sentences else 0
+            high = sentences[min(len(sentences) - 1, at + 1)].end if sentences else len(self.text)
+            first, last = self.frame.token_range(low, high)
+            words = self.frame.words
+            window = low, high, first, last, {*words.written[first:last], *words.norms[first:last]}
+            self._windows[at] = window
+        return window
 
 
 def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> bool:

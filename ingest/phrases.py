@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .tokens import Token, tokenize
@@ -21,6 +22,9 @@ _GAP = re.compile(
 #: What may stand where a phrase itself has a comma.
 _COMMA = re.compile(r",[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}")
 
+#: The gaps of one character: nearly all.
+_USUAL_GAPS = " -\n/\t'’+"
+
 Payload = TypeVar("Payload")
 _END = ""
 
@@ -33,6 +37,10 @@ class PhraseMatch(NamedTuple, Generic[Payload]):
     first: int
     last: int
     payloads: tuple[Payload, ...]
+
+
+# The bare constructor: it checks nothing that could be wrong.
+_match: Callable[[tuple[Any, ...]], PhraseMatch[Any]] = functools.partial(tuple.__new__, PhraseMatch)
 
 
 class PhraseTrie(Generic[Payload]):
@@ -54,7 +62,7 @@ class PhraseTrie(Generic[Payload]):
             if commas and before is not None and _COMMA.fullmatch(phrase, before.end, word.start):
                 node["," + word.norm] = behind
             node = behind
-        node.setdefault(_END, []).append(payload)
+        node[_END] = (*node.get(_END, ()), payload)
 
     def first_words(self) -> Set[str]:
         """The folded words with which phrases begin."""
@@ -63,32 +71,38 @@ class PhraseTrie(Generic[Payload]):
     def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> list[PhraseMatch[Payload]]:
         """All phrases that begin with token ``index``, shortest first."""
         found: list[PhraseMatch[Payload]] = []
-        node = self._root.get(tokens[index].norm)
-        first = index
-        while node is not None:
-            if _END in node:
-                found.append(PhraseMatch(tokens[first].start, tokens[index].end, first, index + 1, tuple(node[_END])))
-            if index + 1 >= len(tokens):
-                break
-            here, following = tokens[index], tokens[index + 1]
-            key = following.norm
-            if key not in node:
-                break
-            if not _GAP.fullmatch(text, here.end, following.start):
-                key = "," + key
-                if key not in node or not _COMMA.fullmatch(text, here.end, following.start):
-                    break
+        node = self._root.get(tokens[index][2])
+        if node is None:
+            return found
+        first, last = index, len(tokens) - 1
+        start, end, _ = tokens[index]
+        # This runs for every other word of a note: tuples are taken apart by position, and the usual gaps are known.
+        while True:
+            payloads = node.get(_END)
+            if payloads is not None:
+                found.append(_match((start, end, first, index + 1, payloads)))
+                if len(node) == 1:
+                    return found
+            if index == last:
+                return found
+            following, behind, norm = tokens[index + 1]
+            deeper = node.get(norm)
+            if deeper is None:
+                return found
+            if not (following - end == 1 and text[end] in _USUAL_GAPS or _GAP.fullmatch(text, end, following)):
+                deeper = node.get("," + norm)
+                if deeper is None or not _COMMA.fullmatch(text, end, following):
+                    return found
             index += 1
-            node = node[key]
-        return found
+            node, end = deeper, behind
 
     def find(self, text: str, tokens: Sequence[Token]) -> Iterator[PhraseMatch[Payload]]:
         """The longest phrase at each token, left to right, without overlap."""
         behind = 0
         root = self._root
-        # This runs for every word of every sentence, and few words begin a phrase.
-        for index, (_, _, word) in enumerate(tokens):
-            if word in root and index >= behind:
+        # Few words begin a phrase.
+        for index in [index for index, token in enumerate(tokens) if token[2] in root]:
+            if index >= behind:
                 found = self.matches_at(text, tokens, index)
                 if found:
                     yield found[-1]
