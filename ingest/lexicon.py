@@ -243,15 +243,19 @@ _DEPENDS: Final = _Told("", "", "", (), opens=False)
 class _Nearby:
     """What stands near the names of a note: the words of a sentence and its two neighbours, found once a sentence."""
 
-    __slots__ = ("_windows", "frame", "text")
+    __slots__ = ("_windows", "_words", "frame", "text")
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.text = frame.text
+        self._words = frame.vocabulary.union(frame.words.written)
         self._windows: dict[int, tuple[int, int, int, int, set[str]]] = {}
 
     def has_cue(self, sense: Sense, match: PhraseMatch[Sense]) -> bool:
         """Whether a cue of the sense stands near the name, outside of it."""
+        # Most short forms of a note have no cue anywhere in it.
+        if sense.cue_words.isdisjoint(self._words) and not sense.cue_texts:
+            return False
         low, high, first, last, words = self._window(match.start)
         said = sense.cue_words & words
         if said:

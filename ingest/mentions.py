@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from ..kb.concepts import ConceptTable
@@ -12,9 +14,10 @@ from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Expe
 from .context import TREATMENT_KINDS, Reading, SentenceContext, Target
 from .cue_table import CueKind, CueTable, cue_table
 from .date_parts import hides_a_date
+from .dates import DateMention
 from .frame import Frame, Span
 from .shape import Section
-from .statements import needs, said_in, statement
+from .statements import holder, needs, said_in, statement
 
 #: Reads the context of a target again: frame, sentence, its context, the target, its section, what the rules read.
 SecondReader = Callable[[Frame, tuple[int, int], SentenceContext, Target, Section, Reading], Reading]
@@ -64,6 +67,8 @@ _CLINICALLY = re.compile(r"\bclinical(?:ly)?\W{1,3}(?:(?:stage|staging|TNM)\W{1,
 #: Kinds of finding that a later note may take back.
 _CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
 _RESULTS = frozenset({"variant", "biomarker"})
+#: Kinds of which the recogniser's own reading bears on the context; so does any span that is ``decided``.
+_DECIDED = frozenset({"performance", "tnm", "stage", "node", "variant"})
 _OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "regimen"})
 #: What tells a patient's own variant from a gene that a sentence about medicine at large names.
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
@@ -96,6 +101,7 @@ class MentionWriter:
         if not events:
             return []
         ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
+        text, section_at = frame.text, frame.shape.section_at
         mentions: list[Mention] = []
         lead: tuple[CueKind, ...] = ()
         lead_end = 0
@@ -103,36 +109,42 @@ class MentionWriter:
         criteria = False
         may_list_criteria = not needs("criteria").isdisjoint(frame.vocabulary)
         for sentence, here in frame.by_sentence(ordered):
-            if lead and (sentence.start - lead_end > 1500 or not _in_list(frame.text, sentence.start, lead_end)):
+            start, end = sentence.start, sentence.end
+            if lead and (start - lead_end > 1500 or not _in_list(text, start, lead_end)):
                 lead = ()
-            opens = frame.ends_in_colon(sentence) or bool(_FIRST_ITEM.search(frame.text, sentence.start, sentence.end))
+            opens = text.find(":", start, end + 1) >= 0 and (
+                frame.ends_in_colon(sentence) or _FIRST_ITEM.search(text, start, end) is not None
+            )
             if here or opens:
-                context = self._context(frame, sentence.start, sentence.end, here)
-                criteria = criteria or (
-                    may_list_criteria and bool(statement("criteria").search(frame.text, sentence.start, sentence.end))
-                )
-                if criteria or frame.shape.section_at(sentence.start).effect == "criteria":
+                context = self._context(frame, start, end, here)
+                criteria = criteria or (may_list_criteria and said_in("criteria", frame, start, end) is not None)
+                if criteria or section_at(start).effect == "criteria":
                     context[0].speaks_of.update(("criteria", "general", "trial"))
-                read = self._read_sentence(frame, sentence.start, sentence.end, here, context, lead, document_class)
-                mentions.extend(map(_taken_back, read) if sentence.start < superseded_to else read)
+                read = self._read_sentence(frame, start, end, here, context, lead, document_class)
+                mentions.extend(map(_taken_back, read) if start < superseded_to else read)
                 if opens:
-                    lead, lead_end = context[0].leads(), sentence.end
-                    if statement("superseded_lines").search(frame.text, sentence.start, sentence.end):
+                    lead, lead_end = context[0].leads(), end
+                    if said_in("superseded_lines", frame, start, end):
                         # It holds for the lines below, to the next blank one.
-                        blank = _BLANK_LINE.search(frame.text, sentence.end, sentence.end + _REACH_OF_HEADING)
-                        superseded_to = blank.start() if blank else sentence.end + _REACH_OF_HEADING
-                    elif sentence.start < superseded_to:
-                        superseded_to = sentence.start  # The next heading ends it.
+                        blank = _BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
+                        superseded_to = blank.start() if blank else end + _REACH_OF_HEADING
+                    elif start < superseded_to:
+                        superseded_to = start  # The next heading ends it.
             criteria = criteria and sentence.closed_by == "semi"
         return mentions
 
     def _context(
         self, frame: Frame, start: int, end: int, spans: Sequence[Span]
     ) -> tuple[SentenceContext, list[Target]]:
-        results = [
-            tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else () for span in spans
+        named = [
+            (
+                span.start,
+                span.end,
+                span.kind,
+                tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else (),
+            )
+            for span in spans
         ]
-        named = [(span.start, span.end, span.kind, told) for span, told in zip(spans, results, strict=True)]
         return sentence_context(frame, (start, end), named, self._cues)
 
     def _read_sentence(
@@ -145,67 +157,58 @@ class MentionWriter:
         lead: tuple[CueKind, ...],
         document_class: str,
     ) -> Iterable[Mention]:
-        section = frame.shape.section_at(start)
+        if not spans:
+            return
+        text, section_at = frame.text, frame.shape.section_at
+        section = section_at(start)
         skipped = section.effect in ("skip", "boilerplate")
         context, targets = read
-        refused = bool(statement("declined_next").match(frame.text, end, min(len(frame.text), end + 80)))
-        taken_back = bool(statement("taken_back").match(frame.text, end, min(len(frame.text), end + 80)))
+        behind = min(len(text), end + 80)
+        kinds = {span.kind for span in spans}
+        refused = not kinds.isdisjoint(TREATMENT_KINDS) and bool(statement("declined_next").match(text, end, behind))
+        taken_back = not kinds.isdisjoint(_CORRECTABLE) and bool(statement("taken_back").match(text, end, behind))
+        at_large_all = bool(context.speaks_of)
+        dates = frame.dates_in(start, end)
         for span, target in zip(spans, targets, strict=True):
             if skipped and not span.source.startswith(_WHEREVER):
                 continue
-            reading = context.read(target, frame.shape.section_at(span.start))
-            at_large = bool(context.speaks_of) or context.tells_of_people(span.start)
-            reading = _led(reading, lead, span.kind)
+            kind = span.kind
+            reading = context.read(target, section if span.start < section.end else section_at(span.start))
+            if lead:
+                reading = _led(reading, lead, kind)
             if self._second is not None:
                 reading = self._second(frame, (start, end), context, target, section, reading)
-            reading = self._with_decided(span, reading, at_large)
-            if skipped and span.kind == "variant":
-                # The changes that a method looks for are no findings.
+            if kind in _DECIDED or span.decided:
+                at_large = at_large_all or context.tells_of_people(span.start)
+                reading = self._with_decided(span, reading, at_large)
+            if kind == "variant" and self._is_no_finding(span, spans, frame, document_class, skipped, context):
                 reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            if span.kind == "diagnosis" and said_in("component", frame.text, start, end):
+            if kind == "diagnosis" and said_in("component", frame, start, end):
                 reading = self._as_component(span, reading)
-            if self._is_label(span, spans, frame, document_class):
-                reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            if (
-                span.kind == "variant"
-                and {"general", "handed"} & context.speaks_of
-                and not _PARTICULAR & span.attributes.keys()
-            ):
-                reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            undone = span.kind in _CORRECTABLE and (
-                taken_back
-                or said_in("taken_back_within", frame.text, start, end)
-                and statement("taken_back_within").search(frame.text, span.end, end)
-            )
-            if undone and not (span.kind == "diagnosis" and _says_more(spans)):
-                reading = replace(
-                    reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
+            if kind in _CORRECTABLE:
+                undone = taken_back or (
+                    said_in("taken_back_within", frame, start, end)
+                    and statement("taken_back_within").search(text, span.end, end)
                 )
-            if (
-                reading.context.polarity is Polarity.ABSENT
-                and reading.context.reason == "none"
-                and span.kind in _CORRECTABLE
-                and said_in("correction", frame.text, start, min(len(frame.text), end + 60))
-            ):
-                reading = replace(reading, context=replace(reading.context, reason="retracted"))
-            if span.kind in _OF_A_REPORT and reading.context.reason == "none":
-                reach = self._misfiled_to(frame, end) if span.kind != "diagnosis" else end
-                far = min(len(frame.text), end + (_REACH_OF_MISFILING if span.kind != "diagnosis" else 0))
-                misfiled = said_in("another_patient", frame.text, start, reach) or (
-                    not needs("report_of_another").isdisjoint(frame.vocabulary)
-                    and said_in("report_of_another", frame.text, start, far)
-                )
+                if undone and not (kind == "diagnosis" and _says_more(spans)):
+                    reading = replace(
+                        reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
+                    )
+                if (
+                    reading.context.polarity is Polarity.ABSENT
+                    and reading.context.reason == "none"
+                    and said_in("correction", frame, start, min(len(text), end + 60))
+                ):
+                    reading = replace(reading, context=replace(reading.context, reason="retracted"))
+            if kind in _OF_A_REPORT and reading.context.reason == "none":
+                misfiled = self._misfiled(frame, kind, start, end)
                 if misfiled:
                     reading = replace(
                         reading,
                         context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted"),
                         cues=(*reading.cues, Cue(*misfiled.span(), ANOTHER_PATIENT)),
                     )
-            if (
-                refused
-                and reading.status in ("planned", "hypothetical", "mentioned", "")
-                and span.kind in TREATMENT_KINDS
-            ):
+            if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENT_KINDS:
                 reading = Reading(
                     replace(
                         reading.context, polarity=Polarity.ABSENT, temporality=Temporality.CURRENT, reason="declined"
@@ -213,20 +216,44 @@ class MentionWriter:
                     "declined",
                     reading.cues,
                 )
-            if reading.status in ("given", "mentioned") and said_in("not_so", frame.text, start, end):
+            if reading.status in ("given", "mentioned") and said_in("not_so", frame, start, end):
                 reading = Reading(
                     replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"),
                     "never_started",
                     reading.cues,
                 )
-            day, anchor = self.day_of(frame, span, (start, end), reading.context)
+            day, anchor = _day_of(frame, span, start, dates, reading.context)
             yield self._mention(frame, span, reading, day, anchor, section.name, (start, end), document_class)
-            implied = self._state_of.get(span.concept) if span.kind == "state" else None
+            implied = self._state_of.get(span.concept) if kind == "state" else None
             if implied and reading.context.really_happened:
                 tumor = Span(
                     span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
                 )
                 yield self._mention(frame, tumor, reading, day, anchor, section.name, (start, end), document_class)
+
+    def _is_no_finding(
+        self,
+        span: Span,
+        spans: Sequence[Span],
+        frame: Frame,
+        document_class: str,
+        skipped: bool,
+        context: SentenceContext,
+    ) -> bool:
+        """Whether a change of a gene is spoken of and was not found: one that a method looks for, a drug's target."""
+        if skipped or self._is_label(span, spans, frame, document_class):
+            return True
+        return bool({"general", "handed"} & context.speaks_of) and not _PARTICULAR & span.attributes.keys()
+
+    def _misfiled(self, frame: Frame, kind: str, start: int, end: int) -> re.Match[str] | None:
+        """The words that a result is another patient's."""
+        if not frame.places[holder("another_patient").number]:
+            return None  # Nor can its report be.
+        result = kind != "diagnosis"
+        found = said_in("another_patient", frame, start, self._misfiled_to(frame, end) if result else end)
+        if found or needs("report_of_another").isdisjoint(frame.vocabulary):
+            return found
+        return said_in("report_of_another", frame, start, min(len(frame.text), end + _REACH_OF_MISFILING * result))
 
     @staticmethod
     def _misfiled_to(frame: Frame, end: int) -> int:
@@ -305,37 +332,7 @@ class MentionWriter:
         frame: Frame, span: Span, sentence: tuple[int, int], context: Context
     ) -> tuple[DayInterval, tuple[int, int, str] | None]:
         """The day of the fact: a date in its clause, else its line's leading date, else the note's."""
-        note_day = frame.note.date.toordinal() if frame.note.date else None
-        start, end = sentence
-        best = None
-        for date in frame.dates_in(start, end):
-            if date.start < span.end and date.end > span.start:
-                continue
-            ahead = date.end <= span.start
-            gap = span.start - date.end if ahead else date.start - span.end
-            between = frame.text[date.end : span.start] if ahead else frame.text[span.end : date.start]
-            leading = date.start - start <= 6
-            if gap > 80 and not leading or _NEW_STEP.search(between) or hides_a_date(between, not ahead):
-                continue
-            if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
-                continue
-            rank = (gap + (0 if ahead else 4) + 20 * between.count(","), date)
-            if best is None or rank[0] < best[0]:
-                best = rank
-        if best is None:
-            line_start, _ = frame.shape.line_at(span.start)
-            for date in frame.dates_in(line_start, line_start + 9):
-                if date.end <= span.start:
-                    best = (0, date)
-        if best is not None:
-            date = best[1]
-            high = min(date.day.high, max(date.day.low, note_day)) if note_day is not None else date.day.high
-            return DayInterval(date.day.low, high), (date.start, date.end, date.rule)
-        if note_day is None:
-            return DayInterval(EARLIEST_DAY, LATEST_DAY), None
-        if context.temporality is Temporality.HISTORICAL:
-            return DayInterval(EARLIEST_DAY, note_day), None
-        return DayInterval(note_day, note_day), None
+        return _day_of(frame, span, sentence[0], frame.dates_in(*sentence), context)
 
     @staticmethod
     def _mention(
@@ -349,25 +346,28 @@ class MentionWriter:
         document_class: str,
     ) -> Mention:
         attributes = dict(span.attributes)
-        if span.kind in ("medication", "regimen"):
+        kind = span.kind
+        if kind == "medication" or kind == "regimen":
             dose = _DOSE.match(frame.text, span.end)
             if dose:
                 attributes["dose"] = dose["dose"].strip()
         if reading.status:
             attributes["status"] = reading.status
-        if span.kind == "tnm" and "prefix" not in attributes and document_class == "pathology":
+        if kind == "tnm" and "prefix" not in attributes and document_class == "pathology":
             clinical = _CLINICALLY.search(frame.text, max(0, span.start - 30), span.start)
             attributes["prefix"] = "c" if clinical else "p"
-        cues = list(reading.cues) + [Cue(start, end, rule) for start, end, rule in span.helpers]
+        cues = reading.cues
+        if span.helpers:
+            cues = (*cues, *(Cue(start, end, rule) for start, end, rule in span.helpers))
         if anchor:
-            cues.append(Cue(anchor[0], anchor[1], f"date:{anchor[2]}"))
+            cues = (*cues, Cue(anchor[0], anchor[1], f"date:{anchor[2]}"))
         return Mention(
             frame.note_id,
             span.start,
             span.end,
             frame.note.text[span.start : span.end],
-            span.kind,
-            LABELS.get(span.kind, ""),
+            kind,
+            LABELS.get(kind, ""),
             span.concept,
             attributes,
             reading.context,
@@ -375,9 +375,53 @@ class MentionWriter:
             span.source,
             section,
             sentence,
-            tuple(cues),
+            cues,
             span.confidence,
         )
+
+
+def _day_of(
+    frame: Frame, span: Span, start: int, dates: Sequence[DateMention], context: Context
+) -> tuple[DayInterval, tuple[int, int, str] | None]:
+    """As :meth:`MentionWriter.day_of`, in a sentence that begins at ``start`` and holds these dates."""
+    note_day = frame.note.date.toordinal() if frame.note.date else None
+    best: tuple[int, DateMention] | None = None
+    for date in dates:
+        if date.start < span.end and date.end > span.start:
+            continue
+        ahead = date.end <= span.start
+        gap = span.start - date.end if ahead else date.start - span.end
+        leading = date.start - start <= 6
+        if gap > 80 and not leading:
+            continue
+        between = frame.text[date.end : span.start] if ahead else frame.text[span.end : date.start]
+        if _NEW_STEP.search(between) or hides_a_date(between, not ahead):
+            continue
+        if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
+            continue
+        rank = gap + (0 if ahead else 4) + 20 * between.count(",")
+        if best is None or rank < best[0]:
+            best = rank, date
+    if best is None and frame.dates:
+        line = frame.text.rfind("\n", 0, span.start) + 1
+        for date in frame.dates_in(line, line + 9):
+            if date.end <= span.start:
+                best = (0, date)
+    if best is not None:
+        date = best[1]
+        high = min(date.day.high, max(date.day.low, note_day)) if note_day is not None else date.day.high
+        return _days(date.day.low, high), (date.start, date.end, date.rule)
+    if note_day is None:
+        return _days(EARLIEST_DAY, LATEST_DAY), None
+    if context.temporality is Temporality.HISTORICAL:
+        return _days(EARLIEST_DAY, note_day), None
+    return _days(note_day, note_day), None
+
+
+@lru_cache(maxsize=4096)
+def _days(low: int, high: int) -> DayInterval:
+    """Most mentions of a note share its day."""
+    return DayInterval(low, high)
 
 
 def sentence_context(
@@ -387,11 +431,13 @@ def sentence_context(
     cues: CueTable | None = None,
 ) -> tuple[SentenceContext, list[Target]]:
     """The cues of a sentence, and its targets: of each start, end, kind, and where its own results stand."""
+    starts = frame.words.starts
     first, last = frame.token_range(*sentence)
     targets = []
     for start, end, kind, results in named:
-        low, high = frame.token_range(start, end)
-        targets.append(Target(low - first, max(high, low + 1) - first, start, end, kind, results))
+        low = bisect_left(starts, start)
+        high = max(bisect_left(starts, end, low), low + 1)
+        targets.append(Target(low - first, high - first, start, end, kind, results))
     return SentenceContext(frame.text, frame.tokens[first:last], sentence, targets, cues), targets
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .cue_files import cue_file
+from .gates import Gate
 from .tokens import fold
+
+if TYPE_CHECKING:
+    from .frame import Frame
 
 
 @lru_cache(maxsize=1)
@@ -36,7 +41,28 @@ def statement(name: str) -> re.Pattern[str]:
     return _table()[name]
 
 
+def _holders() -> dict[str, Gate]:
+    return {name: Gate(begins=f"(?i:{entry['holds']})") for name, entry in _entries().items() if "holds" in entry}
+
+
+def holder(name: str) -> Gate:
+    """The gate of words, one of which stands in whatever says such a thing; KeyError if none is known."""
+    return _HOLDERS[name]
+
+
+def said_in(name: str, frame: Frame, start: int, end: int) -> re.Match[str] | None:
+    """Where the stretch of a note says such a thing; KeyError if no word is known that it must hold."""
+    places = frame.places[_HOLDERS[name].number]
+    at = bisect.bisect_left(places, start) if places else 0
+    if at == len(places) or places[at] >= end:
+        return None
+    return _searched(name, frame.text, start, end)
+
+
 @lru_cache(maxsize=64)
-def said_in(name: str, text: str, start: int, end: int) -> re.Match[str] | None:
-    """Where the stretch says such a thing: sought once, for all the mentions of a sentence that ask for it in turn."""
+def _searched(name: str, text: str, start: int, end: int) -> re.Match[str] | None:
+    # Sought once, for all the mentions of a sentence that ask for it in turn.
     return _table()[name].search(text, start, end)
+
+
+_HOLDERS: Final = _holders()
