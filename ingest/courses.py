@@ -163,16 +163,14 @@ def _goes_on(frame: Frame, last: Group, span: tuple[int, int]) -> bool:
         return False
     opening = _STILL_OF_IT.match(text, start, end)
     at = opening.end() if opening else start
-    first, behind = frame.token_range(at, min(end, at + 40))
-    marks = marks_in(text, frame.tokens[first:behind], at, min(end, at + 40))
+    marks = marks_in(frame, at, min(end, at + 40))
     return any(mark.start - at <= 1 and mark.kind in ("standing", "cycles") for mark in marks)
 
 
 def _read_sentence(frame: Frame, span: tuple[int, int], groups: list[Group], harms: Sequence[Mention]) -> None:
     """Give each mark of the sentence to a group, then dates and reasons to the marks."""
     text, (start, end) = frame.text, span
-    first, behind = frame.token_range(start, end)
-    marks = marks_in(text, frame.tokens[first:behind], start, end)
+    marks = marks_in(frame, start, end)
     here = [group for group in groups if start <= group.start < end]
     dates = frame.dates_in(start, end)
     held_here: list[tuple[Mark, Group]] = []

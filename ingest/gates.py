@@ -7,6 +7,7 @@ the number of patterns. A pattern behind its gate finds what ``finditer`` finds,
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,14 @@ class Gate:
         # Gates that open alike are one.
         self.number = _NUMBERS.setdefault((begins, within), len(_NUMBERS))
         _forget()
+
+    def stands_in(self, places: Places, start: int, end: int) -> bool:
+        """Whether a word between ``start`` and ``end`` opens it."""
+        here = places[self.number]
+        if not here:
+            return False
+        low = bisect_left(here, start)
+        return low < len(here) and here[low] < end
 
 
 class Gated(Gate):
@@ -63,6 +72,23 @@ class Gated(Gate):
                 if one is not None:
                     found.append(one)
                     end = one.end()
+        return found
+
+    def find_in(self, places: Places, text: str, start: int, end: int) -> Sequence[re.Match[str]]:
+        """As ``finditer(text, start, end)``."""
+        here = places[self.number]
+        low = bisect_left(here, start) if here else 0
+        if low == len(here) or here[low] >= end + self.before:
+            return ()
+        match, at = self.pattern.match, start
+        found = []
+        within = here[low : bisect_left(here, end + self.before, low)]
+        for place in self._ahead(within, text) if self.before else within:
+            if at <= place < end:
+                one = match(text, place, end)
+                if one is not None:
+                    found.append(one)
+                    at = one.end()
         return found
 
     def _ahead(self, here: Sequence[int], text: str) -> list[int]:

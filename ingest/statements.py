@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -52,9 +51,7 @@ def holder(name: str) -> Gate:
 
 def said_in(name: str, frame: Frame, start: int, end: int) -> re.Match[str] | None:
     """Where the stretch of a note says such a thing; KeyError if no word is known that it must hold."""
-    places = frame.places[_HOLDERS[name].number]
-    at = bisect.bisect_left(places, start) if places else 0
-    if at == len(places) or places[at] >= end:
+    if not _HOLDERS[name].stands_in(frame.places, start, end):
         return None
     return _searched(name, frame.text, start, end)
 

@@ -7,15 +7,17 @@ A mark says nothing by itself; ``ingest.courses`` gives each to the treatment th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from ...kb.model import Value
 from ..cue_files import any_of, cue_file
+from ..frame import Frame
+from ..gates import Gate, Gated, Places, places_of
 from ..phrases import PhraseTrie
-from ..tokens import Token, tokenize
+from ..tokens import tokenize, words_of
 
 #: No count of cycles is higher: what is, counts something else (a dose in milligrams, a year).
 _MOST_CYCLES = 60
@@ -71,6 +73,18 @@ _PER_FRACTION = re.compile(r"\s?(?:/|per\s|a\s|each\s)(?:fx|fraction|#|day)", re
 _THEN_PROGRESSION = re.compile(r"(?:[,(→]|->)\s?(?:PD|POD|[Pp]rogress(?:ed|ion))\b(?!\s?:|\s(?:on|through)\b)")
 
 
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+_COUNT_OPENS: Final = r"(?i:\d{1,2}(?!\d)|" + "|".join(_NUMBER_WORDS) + ")"
+_COUNTED: Final = Gated(_COUNTED_CYCLES, _COUNT_OPENS)
+_NUMBERED: Final = Gated(_NUMBERED_CYCLE, "(?i:cyc)")
+_SHORT: Final = Gated(_SHORT_CYCLE, r"C(?:\Z|\d)")
+_TIMED: Final = Gated(_TIMES, r"(?i:(?:cycles?|doses?|infusions?)?(?:\Z|x))|\d{1,2}(?!\d)", before=2, lead="×")
+_SHORT_LINES: Final = Gated(_SHORT_LINE, r"[1-8](?:\Z|L)")
+_LINE_NUMBERS: Final = Gated(_LINE_NUMBER, "(?i:line)")
+_GRAYS: Final = Gated(_GRAY, r"\d", before=2, lead="=")
+_UNITS: Final = Gate(within="cGy|Gy|CGE|[Gg]ray|CcGE")
+_FRACTIONED: Final = Gated(_BARE_FRACTIONS, r"\d{1,2}(?:\Z|(?i:f))")
+_PROGRESSED: Final = Gated(_THEN_PROGRESSION, "PD|POD|[Pp]rogress", before=3, lead=",(→-")
 _DATE_BEHIND = re.compile(r"\s?[:(]?\s?(?:on\s|started\s)?\d{1,4}[/-]\d{1,2}")
 
 
@@ -133,20 +147,23 @@ def course_words() -> CourseWords:
     )
 
 
-def marks_in(text: str, tokens: Sequence[Token], start: int, end: int) -> list[Mark]:
-    """The marks of the sentence between ``start`` and ``end``, in text order; ``tokens`` are its own."""
-    words = course_words()
+def marks_in(frame: Frame, start: int, end: int) -> list[Mark]:
+    """The marks of the sentence between ``start`` and ``end``, in text order."""
+    text, places, words = frame.text, frame.places, course_words()
+    first, behind = frame.token_range(start, end)
+    tokens = frame.tokens[first:behind]
     found = [
         Mark(match.start, match.end, *match.payloads[0])
         for match in words.marks.find(text, tokens)
         if match.payloads[0][0] != "standing" or not _is_denied(text, start, match.start)
     ]
     found += [
-        Mark(match.start(), match.end(), "standing", "failed") for match in _THEN_PROGRESSION.finditer(text, start, end)
+        Mark(match.start(), match.end(), "standing", "failed")
+        for match in _PROGRESSED.find_in(places, text, start, end)
     ]
-    found += _cycles(text, start, end)
-    found += _lines(text, start, end)
-    found += _doses(text, start, end)
+    found += _cycles(text, places, start, end)
+    found += _lines(text, places, start, end)
+    found += _doses(text, places, start, end)
     return sorted(found, key=lambda mark: (mark.start, mark.end))
 
 
@@ -158,16 +175,16 @@ def _number(word: str) -> int:
     return int(word) if word.isdigit() else _NUMBER_WORDS.get(word.lower(), 1)
 
 
-def _cycles(text: str, start: int, end: int) -> Iterator[Mark]:
+def _cycles(text: str, places: Places, start: int, end: int) -> Iterator[Mark]:
     """Counts and numbers of cycles; one that is still to come is none."""
     to_come = course_words().to_come
     taken: list[tuple[int, int]] = []
-    for pattern in (_COUNTED_CYCLES, _NUMBERED_CYCLE, _SHORT_CYCLE, _TIMES):
-        for match in pattern.finditer(text, start, end):
+    for gated in (_COUNTED, _NUMBERED, _SHORT, _TIMED):
+        for match in gated.find_in(places, text, start, end):
             if any(match.start() < last and first < match.end() for first, last in taken):
                 continue
             taken.append(match.span())
-            if pattern is _SHORT_CYCLE:
+            if gated is _SHORT:
                 count = int(match["last"] or match["first"])
             else:
                 last = match.groupdict().get("last")
@@ -175,24 +192,24 @@ def _cycles(text: str, start: int, end: int) -> Iterator[Mark]:
             if not 0 < count <= _MOST_CYCLES or to_come.search(text, max(start, match.start() - 30), match.start()):
                 continue
             dated = count == 1 and _DATE_BEHIND.match(text, match.end())
-            weak = pattern is _SHORT_CYCLE and not match["day"] and not dated
-            numbered = pattern in (_SHORT_CYCLE, _NUMBERED_CYCLE)
+            weak = gated is _SHORT and not match["day"] and not dated
+            numbered = gated in (_SHORT, _NUMBERED)
             yield Mark(match.start(), match.end(), "cycles", float(count), weak, numbered)
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[Mark]:
+def _lines(text: str, places: Places, start: int, end: int) -> Iterator[Mark]:
     litres = course_words().litres
-    for match in _SHORT_LINE.finditer(text, start, end):
+    for match in _SHORT_LINES.find_in(places, text, start, end):
         if not litres.match(text, match.end()):
             yield Mark(match.start(), match.end(), "line", float(match["number"]))
-    for match in _LINE_NUMBER.finditer(text, start, end):
+    for match in _LINE_NUMBERS.find_in(places, text, start, end):
         yield Mark(match.start(), match.end(), "line", float(match["number"]))
 
 
-def _doses(text: str, start: int, end: int) -> Iterator[Mark]:
+def _doses(text: str, places: Places, start: int, end: int) -> Iterator[Mark]:
     """Doses of radiation in Gy, and fractions; a boost is no dose of the whole."""
     behind = start
-    for match in _GRAY.finditer(text, start, end):
+    for match in _GRAYS.find_in(places, text, start, end) if _UNITS.stands_in(places, start, end) else ():
         dose = float(match["dose"]) / (100 if match["unit"].startswith("cG") else 1)
         if not dose > 0 or _PER_FRACTION.match(text, match.end()):
             continue
@@ -212,7 +229,7 @@ def _doses(text: str, start: int, end: int) -> Iterator[Mark]:
         yield Mark(match.start(), last, "dose", round(dose, 2), numbered=match["total"] is not None)
         if count is not None and 0 < count <= _MOST_CYCLES:
             yield Mark(match.start(), last, "fractions", float(count), numbered=match["total"] is not None)
-    for match in _BARE_FRACTIONS.finditer(text, start, end):
+    for match in _FRACTIONED.find_in(places, text, start, end):
         yield Mark(match.start(), match.end(), "fractions", float(match["count"]), weak=True)
 
 
@@ -234,7 +251,7 @@ def dose_right_behind(text: str, at: int, end: int) -> tuple[int, float, float] 
 
 def dose_of(text: str) -> tuple[float | None, float | None]:
     """Dose in Gy and fractions that a short text states (``40 Gy/15#``); None for what it does not."""
-    marks = list(_doses(text, 0, len(text)))
+    marks = list(_doses(text, places_of(words_of(text)), 0, len(text)))
     bare = dose_right_behind(text, 0, len(text))
     doses = [float(mark.value) for mark in marks if mark.kind == "dose"]
     fractions = [float(mark.value) for mark in marks if mark.kind == "fractions"]
