@@ -6,10 +6,13 @@ import bisect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
 
 from .cue_files import cue_file
 from .statements import statement
+from .tokens import Remembered
 
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
@@ -52,7 +55,8 @@ _BOUNDARY = re.compile(
     re.VERBOSE,
 )
 _CONTINUES = re.compile(r"[a-z(]|and\b|or\b")
-_ENDS_OPEN = re.compile(r"[A-Za-z0-9,\-(&/]$")
+#: Behind one of these, as behind a letter or figure, a line is not at its end.
+_ENDS_OPEN = ",-(&/"
 #: Words that never end a line of a list: what follows belongs to them, however short the line.
 _ENDS_WITH_LINK = re.compile(
     r"(?<![^\W_])(?:of|the|and|or|with|to|for|in|an?|by|from|was|were|is|are|no|her|his|at|on)$"
@@ -63,8 +67,7 @@ _LABEL = re.compile(r"[A-Z][\w\-/+]*(?:[ \t][\w()\-/+]+){0,4}")
 _BULLET = re.compile(r"[\-*\u2022+>\[]|\(?\d{1,2}[.)]\s|[A-Z][.)]\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A stretch of a note under one heading. ``name`` and ``effect`` come from ``cues/sections.toml``."""
 
     start: int
@@ -74,8 +77,7 @@ class Section:
     heading_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A stretch that context does not leave. ``closed_by`` tells what ended it: stop, line, semi or cut."""
 
     start: int
@@ -150,40 +152,96 @@ def _known_heading(name: str, table: SectionNames, open_ended: bool) -> tuple[st
     return None
 
 
+class _Heads(NamedTuple):
+    """What a line alone tells of the headings in it: where each ends in the line, its section and effect."""
+
+    #: A heading that a list knows, and whether it is one small word, which inside a paragraph is none.
+    known: tuple[int, str, str] | None
+    small: bool
+    #: A short form in capitals.
+    short: tuple[int, str, str] | None
+    #: A letter of S, O, A, P, and where it ends.
+    letter: tuple[int, str] | None
+    #: Headings behind a sign within the line: where each begins, and as above.
+    inline: tuple[tuple[int, int, str, str], ...]
+    #: Where a heading ends whose name no list holds, and where one in capitals does.
+    unknown: int
+    capitals: int
+
+
+def _heads(line: str) -> _Heads | None:
+    """The headings of a line; None if there is none."""
+    table = section_names()
+    known, small, short = None, False, None
+    match = _HEADING.match(line)
+    if match:
+        name, closed = match["name"], match["end"].strip()
+        found = _known_heading(name, table, not closed or closed == ";")
+        if found and (closed or len(name.split()) <= 5):
+            known, small = (match.end(), *found), not closed and name[0].islower()
+    match = _SHORT_HEADING.match(line)
+    if match and (listed := table.short.get(match["name"])):
+        short = (match.end(), *listed)
+    match = _SOAP_LETTER.match(line + "\n")
+    letter = (match.end(), match["name"]) if match else None
+    inline = []
+    for match in _INLINE_HEADING.finditer(line + "\n") if ":" in line else ():
+        found = _known_heading(match["name"], table, True)
+        if found and found[1] != "criteria":  # "Trial eligibility: see section D." is a remark.
+            inline.append((match.start(), match.end(), *found))
+    match = _ANY_HEADING.match(line)
+    unknown = match.end() if match else 0
+    match = _CAPITAL_LINE.match("\n\n" + line, 2)
+    capitals = match.end() - 2 if match else 0
+    if not (known or short or letter or inline or unknown or capitals):
+        return None
+    return _Heads(known, small, short, letter, tuple(inline), unknown, capitals)
+
+
+#: Lines come again: headings in every note, boilerplate in every other. Longer ones seldom do.
+_HEADS: Final = Remembered(_heads, most=20_000, longest=120)
+
+
 def _openings(text: str) -> dict[int, tuple[int, str, str]]:
     """Where a heading begins → where it ends, section and effect (both empty when no list holds its name)."""
     table = section_names()
-    openings: dict[int, tuple[int, str, str]] = {}
-    for match in _HEADING.finditer(text):
-        closed = match["end"].strip()
-        found = _known_heading(match["name"], table, not closed or closed == ";")
-        if (
-            not closed
-            and match["name"][0].islower()
-            and text[max(0, match.start() - 2) : match.start()] not in ("", "\n", "\n\n")
-        ):
-            continue  # A line of one small word inside a paragraph or a list is no heading.
-        if found and (closed or len(match["name"].split()) <= 5):
-            openings[match.start()] = (match.end(), *found)
-    for match in _SHORT_HEADING.finditer(text):
-        short = table.short.get(match["name"])
-        if short and match.start() not in openings:
-            openings[match.start()] = (match.end(), *short)
-    letters = list(_SOAP_LETTER.finditer(text))
+    lines = text.split("\n")
+    starts = (0, *accumulate(len(line) + 1 for line in lines))
+    headed = [
+        (number, start, heads)
+        for number, (start, heads) in enumerate(zip(starts, map(_HEADS.__getitem__, lines), strict=False))
+        if heads is not None
+    ]
+    # Nothing follows the last line, where a letter or a heading within a line wants a blank behind it.
+    final = len(lines) - 1
+    letters = {
+        heads.letter[1]
+        for number, _, heads in headed
+        if heads.letter and (number < final or heads.letter[0] < len(lines[final]))
+    }
     # Single letters also number specimens; only a note that has most of the four is written so.
-    if len({match["name"] for match in letters}) >= 3:
-        for match in letters:
-            found = table.soap.get(match["name"])
-            if found:
-                openings[match.start()] = (match.end(), *found)
-    for match in _INLINE_HEADING.finditer(text):
-        found = _known_heading(match["name"], table, True)
-        if found and found[1] != "criteria":  # "Trial eligibility: see section D." is a remark.
-            openings[match.start()] = (match.end(), *found)
-    unknown = [_ANY_HEADING] if text.isupper() else [_ANY_HEADING, _CAPITAL_LINE]
-    for pattern in unknown:
-        for match in pattern.finditer(text):
-            openings.setdefault(match.start(), (match.end(), "", ""))
+    by_letters = len(letters) >= 3
+    in_capitals = text.isupper()
+    openings: dict[int, tuple[int, str, str]] = {}
+    for number, start, heads in headed:
+        last = number == final
+        opening = None
+        if heads.known and not (heads.small and text[max(0, start - 2) : start] not in ("", "\n", "\n\n")):
+            # A line of one small word inside a paragraph or a list is no heading.
+            opening = heads.known
+        opening = opening or heads.short
+        if by_letters and heads.letter and not (last and heads.letter[0] == len(lines[final])):
+            found = table.soap.get(heads.letter[1])
+            opening = (heads.letter[0], *found) if found else opening
+        if opening is None and heads.unknown:
+            opening = (heads.unknown, "", "")
+        if opening is None and heads.capitals and not in_capitals and number >= 2 and not lines[number - 1]:
+            opening = (heads.capitals, "", "")
+        if opening is not None:
+            openings[start] = (start + opening[0], opening[1], opening[2])
+        for begin, end, name, effect in heads.inline:
+            if not (last and end == len(lines[final])):
+                openings[start + begin] = (start + end, name, effect)
     return openings
 
 
@@ -239,7 +297,7 @@ def _joins_next_line(text: str, before: int, after: int, longest_line: int, page
         and statement("answer_line").match(text, after)
     ):
         return True
-    if _BULLET.match(rest) or not _ENDS_OPEN.search(line):
+    if not (line[-1] in _ENDS_OPEN or line[-1].isascii() and line[-1].isalnum()) or _BULLET.match(rest):
         return False
     wide = len(line) >= 0.7 * longest_line and longest_line >= 50
     if page_width and len(line) >= 0.75 * page_width and not _OPENS_LINE.match(rest):
@@ -260,20 +318,31 @@ def sentences_of(text: str) -> Iterator[Sentence]:
     page_width = _page_width(text)
     start = 0
     for match in _BOUNDARY.finditer(text):
-        kind = match.lastgroup or ""
-        if match["stop"]:
+        # The group that closed last tells which kind it is.
+        kind = match.lastgroup
+        if kind == "close":
             kind = "stop"
-            word = re.search(r"[\w.]+$", text[max(start, match.start() - 12) : match.start()])
-            if word and match["stop"] == "." and _is_abbreviation(word.group(), text, match.end()):
+            if match["stop"] == ".":
+                word = _word_before(text, max(start, match.start() - 12), match.start())
+                if word and _is_abbreviation(word, text, match.end()):
+                    continue
+            end = match.end()
+        else:
+            end = match.start()
+            if kind == "line" and _joins_next_line(text, end, match.end(), longest_line, page_width):
                 continue
-        elif match["line"] is not None:
-            kind = "line"
-            if _joins_next_line(text, match.start(), match.end(), longest_line, page_width):
-                continue
-        end = match.end() if kind == "stop" else match.start()
-        yield from _trimmed(text, start, end, kind)
+        if end > start:
+            yield from _trimmed(text, start, end, kind or "")
         start = match.end()
     yield from _trimmed(text, start, len(text), "stop")
+
+
+def _word_before(text: str, low: int, end: int) -> str:
+    """The letters, figures and full stops right before ``end``."""
+    start = end
+    while start > low and (text[start - 1].isalnum() or text[start - 1] in "._"):
+        start -= 1
+    return text[start:end]
 
 
 def _is_abbreviation(word: str, text: str, after: int) -> bool:
@@ -296,11 +365,13 @@ def _is_abbreviation(word: str, text: str, after: int) -> bool:
 
 def without_blanks(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without the blanks at its ends; an empty one if it holds nothing else."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    piece = text[start:end]
+    low = start + len(piece) - len(piece.lstrip())
+    return (low, low + len(piece.strip())) if low < end else (end, end)
+
+
+# The bare constructor: it checks nothing that could be wrong.
+_sentence: Final[Callable[[tuple[Any, ...]], Sentence]] = partial(tuple.__new__, Sentence)
 
 
 def _trimmed(text: str, start: int, end: int, kind: str) -> Iterator[Sentence]:
@@ -311,7 +382,7 @@ def _trimmed(text: str, start: int, end: int, kind: str) -> Iterator[Sentence]:
         yield Sentence(start, cut, "cut")
         start = cut
     if end > start:
-        yield Sentence(start, end, kind)
+        yield _sentence((start, end, kind))
 
 
 def bracket_end(text: str, start: int, end: int) -> int:

@@ -37,14 +37,18 @@ class Remembered(dict[str, Known], Generic[Known]):
     (5, ['tumor'])
     """
 
-    def __init__(self, tell: Callable[[str], Known], most: int = MOST_REMEMBERED) -> None:
+    def __init__(
+        self, tell: Callable[[str], Known], most: int = MOST_REMEMBERED, longest: int = _LONGEST_REMEMBERED
+    ) -> None:
+        """``most``: so many are remembered, of at most ``longest`` characters."""
         super().__init__()
         self._tell = tell
         self._most = most
+        self._longest = longest
 
     def __missing__(self, word: str) -> Known:
         known = self._tell(word)
-        if len(word) <= _LONGEST_REMEMBERED:
+        if len(word) <= self._longest:
             if len(self) >= self._most:
                 self.clear()
             self[word] = known
