@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from .cue_files import cue_file
-from .gates import Gate
+from .gates import Gate, Places
 from .tokens import fold
 
-if TYPE_CHECKING:
-    from .frame import Frame
+
+class _Noted(Protocol):
+    """A text of which is known where words open gates."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def places(self) -> Places: ...
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +56,7 @@ def holder(name: str) -> Gate:
     return _HOLDERS[name]
 
 
-def said_in(name: str, frame: Frame, start: int, end: int) -> re.Match[str] | None:
+def said_in(name: str, frame: _Noted, start: int, end: int) -> re.Match[str] | None:
     """Where the stretch of a note says such a thing; KeyError if no word is known that it must hold."""
     if not _HOLDERS[name].stands_in(frame.places, start, end):
         return None
