@@ -195,6 +195,15 @@ class Cohort:
             "patients": list(self),
         }
 
+    def certainty(self, patient_id: str) -> str:
+        """The strongest world whose answer has a patient of this cohort: certain, believed or possible. UnknownPatient
+        if there is no such patient."""
+        number = self._kb.number(patient_id)
+        for world in (World.CERTAIN, World.BELIEVED):
+            if number in self.in_world(world).numbers:
+                return world.name.lower()
+        return World.POSSIBLE.name.lower()
+
     def to_arrow(self) -> pa.Table:
         """Columns patient_id and certainty (the strongest world that holds the patient), sorted by patient."""
         import pyarrow as pa

@@ -67,9 +67,7 @@ def query(
 ) -> None:
     """Find the patients that a query denotes."""
     cohort = asked_sql(kb, text, settings, definitions) if as_sql else asked(kb, text, settings, definitions)
-    if limit is None and explain and output is Format.TABLE and out is None:
-        limit = TABLE_ROWS
-    payload = cohort_payload(cohort, world, limit, explain)
+    payload = cohort_payload(cohort, world, _shown(limit, output, out), explain)
     if rank or top is not None:
         ranked = cohort.in_world(World[world.name]).rank(top)
         payload["ranked"] = [patient.as_dict() for patient in ranked]
@@ -122,8 +120,13 @@ def ask(
     from .asking import print_answer
 
     found = open_kb(kb).ask(query_text(question), translator="llm" if llm else "rules")
-    payload = found.to_dict(world, limit)
+    payload = found.to_dict(world, _shown(limit, output, out))
     answer(payload, output=output, out=out, as_table=lambda: print_answer(found, payload, limit))
+
+
+def _shown(limit: int | None, output: Format, out: Path | None) -> int | None:
+    """How many patients are listed: as many as a table shows when that is all that is asked for."""
+    return TABLE_ROWS if limit is None and output is Format.TABLE and out is None else limit
 
 
 def import_circe(
@@ -204,7 +207,7 @@ def sql(
     from .tables import print_rows, rows_payload
 
     # A table shows the first rows, and needs one more to tell that there are more.
-    shown = TABLE_ROWS if limit is None and output is Format.TABLE and out is None else limit
+    shown = _shown(limit, output, out)
     text = query_text(statement)
     found = open_kb(kb).sql(text, limit=None if shown is None else shown + 1, seconds=seconds)
     payload = rows_payload(text, found, shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ..kb.model import World
@@ -35,8 +36,8 @@ class WorldName(enum.StrEnum):
 def cohort_payload(cohort: Cohort, world: WorldName, limit: int | None, explain: bool) -> dict[str, Any]:
     """The answer as JSON has it. ``count`` counts the patients of the world asked for, whatever ``limit`` lists."""
     asked = cohort.in_world(World[world.name])
-    patients = sorted(asked)
-    listed = patients if limit is None else patients[:limit]
+    # The ids of those who are listed alone: there may be a million others.
+    listed = list(asked if limit is None else islice(asked, limit))
     payload: dict[str, Any] = {
         "query": cohort.text,
         "resolved": cohort.resolved,
@@ -54,11 +55,7 @@ def cohort_payload(cohort: Cohort, world: WorldName, limit: int | None, explain:
 
 def certainty_rows(cohort: Cohort, patients: list[str]) -> list[tuple[str, str]]:
     """Each patient with the strongest world that holds it."""
-    certain, believed = set(cohort.certain), set(cohort)
-    return [
-        (patient, "certain" if patient in certain else "believed" if patient in believed else "possible")
-        for patient in patients
-    ]
+    return [(patient, cohort.certainty(patient)) for patient in patients]
 
 
 def rows_payload(statement: str, table: pa.Table, limit: int | None) -> dict[str, Any]:
