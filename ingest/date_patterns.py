@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .gates import Gate, Gated
+
 MONTHS = {
     name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
 }
@@ -71,6 +73,9 @@ DATE = re.compile(
     rf"(?=[\d\['’jfmasondx_*?])(?:(?<![\w./])(?<!\d[\-–])|(?<=q\d[\-/])|(?<=[a-z]/)(?={_MONTH.format('month_behind')})){_BODY}",
     re.VERBOSE | re.IGNORECASE,
 )
+#: A date begins with a number, with a month, with what hides a part of it, or with one of these signs.
+DATE_WORDS = Gate(begins=r"(?i:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|xx?\Z|mm\Z|dd\Z)")
+DATE_SIGNS = re.compile(r"[\[_*?'’](?:(?<=\[)(?=\*\*)|(?<=[_*?])(?=[_*?]?[/.\-])|(?<=['’])(?=\d\d))")
 SECOND_DATE = re.compile(_BODY, re.VERBOSE | re.IGNORECASE)
 DASH = re.compile(r"\s?[-–—]\s?")
 BETWEEN_RANGE = re.compile(r"\s{0,2}(?:[-–—]|to|through|thru|until|till)\s{0,2}", re.IGNORECASE)
@@ -86,19 +91,22 @@ AGO = re.compile(
 MASKED_DATE = re.compile(
     r"\[\*\*\s?(?:dates?\b[^\d*\]]{0,20}(?:\(\w{1,4}\)\s?)?|[\d/.\-\s]{1,24}(?:-|to)\s?)?$", re.IGNORECASE
 )
-#: What every such mention ends with; the long pattern is tried only before one.
-AGO_END = re.compile(
-    r"(?=[dwmy])"
-    r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}(?:ago|prior|previously|earlier|back|out|s/p|post|status post"
-    r"|after surgery|from surgery)\b",
-    re.IGNORECASE,
+#: What every such mention ends with, where a word opens it, and the unit before that; the long pattern is tried only
+#: before the two.
+AGO_END = Gated(
+    re.compile(r"(?:ago|prior|previously|earlier|back|out|s/p|post|status post|after surgery|from surgery)\b", re.I),
+    begins=r"(?i:ago|prior|previously|earlier|back|out|s|post|status|after|from)\b",
 )
+UNIT_BEFORE = re.compile(r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}\Z", re.IGNORECASE)
+LONGEST_UNIT = 12
 LONGEST_COUNT = 60
-LAST = re.compile(
+_LAST = re.compile(
     rf"""(?=[letys])(?<!\w)(?:(?P<which>last|this|earlier\s+this)\s+(?P<unit>week|month|year|spring|summer|autumn|fall|winter|{_WEEKDAYS})
         |(?P<day>yesterday|today|tonight|this\s+(?:morning|afternoon|evening)))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-POSTOPERATIVE_DAY = re.compile(
+LAST = Gated(_LAST, begins=r"(?i:last|this|earlier|yesterday|today|tonight)\b")
+_POSTOPERATIVE_DAY = re.compile(
     r"\b(?:POD|[Pp]ost[\s\-]?op(?:erative)?\s[Dd]ay)\s{0,2}\#?\s{0,2}(?P<count>\d{1,3})\b", re.VERBOSE
 )
+POSTOPERATIVE_DAY = Gated(_POSTOPERATIVE_DAY, begins=r"POD|[Pp]ost")

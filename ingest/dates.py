@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -19,16 +19,22 @@ from .date_patterns import (
     COUNTS,
     DASH,
     DATE,
+    DATE_SIGNS,
+    DATE_WORDS,
     LAST,
     LONGEST_COUNT,
+    LONGEST_UNIT,
     MASKED_DATE,
     MONTHS,
     OPEN_MONTH,
     POSTOPERATIVE_DAY,
     SECOND_DATE,
+    UNIT_BEFORE,
     UNIT_DAYS,
     VAGUE,
 )
+from .gates import Places, places_of
+from .tokens import words_of
 
 _CONTEXT = 60
 
@@ -98,21 +104,32 @@ class DateReader:
     only that allows, else the order under which more dates fall near and not after the note date; else month–day.
     """
 
-    def __init__(self, text: str, note_date: datetime.date | None) -> None:
+    def __init__(self, text: str, note_date: datetime.date | None, places: Places | None = None) -> None:
+        """``places``: where the words of the text open gates, if that is known."""
         self.text = text
         self.note_date = note_date
+        self._places = places_of(words_of(text)) if places is None else places
         self._matches = list(self._find())
         self._day_first = self._reads_day_first()
 
     def _find(self) -> Iterator[re.Match[str]]:
         """The dates as written; a dash leads from one to the next only where both sides are dates."""
         position = 0
-        while match := DATE.search(self.text, position):
+        for start in self._starts():
+            match = DATE.match(self.text, start) if start >= position else None
+            if match is None:
+                continue
             yield match
             position = match.end()
             while (dash := DASH.match(self.text, position)) and (match := SECOND_DATE.match(self.text, dash.end())):
                 yield match
                 position = match.end()
+
+    def _starts(self) -> Sequence[int]:
+        """Where a date may begin, in order."""
+        words = self._places[DATE_WORDS.number]
+        signs = [match.start() for match in DATE_SIGNS.finditer(self.text)]
+        return sorted({*words, *signs}) if signs else words
 
     def _reads_day_first(self) -> bool:
         day_first = month_first = 0
@@ -383,17 +400,20 @@ class DateReader:
             return
         today = self.note_date.toordinal()
         position = 0
-        for tail in AGO_END.finditer(self.text):
-            match = AGO.search(self.text, max(position, tail.start() - LONGEST_COUNT), tail.end())
+        for tail in AGO_END.find(self._places, self.text):
+            unit = UNIT_BEFORE.search(self.text, max(0, tail.start() - LONGEST_UNIT), tail.start())
+            if unit is None:
+                continue
+            match = AGO.search(self.text, max(position, unit.start() - LONGEST_COUNT), tail.end())
             interval = self._ago(match, today) if match else None
             if match and interval:
                 position = match.end()
                 yield DateMention(match.start(), match.end(), interval, f"ago:{match.group()}", "relative")
-        for match in POSTOPERATIVE_DAY.finditer(self.text):
+        for match in POSTOPERATIVE_DAY.find(self._places, self.text):
             day = within_bounds(today - int(match["count"]), today - int(match["count"]))
             if day:
                 yield DateMention(match.start(), match.end(), day, "postoperative-day", "relative")
-        for match in LAST.finditer(self.text):
+        for match in LAST.find(self._places, self.text):
             low, high = self._last(match, today)
             interval = within_bounds(low, high)
             if interval:

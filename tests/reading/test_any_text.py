@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from cohortium.ingest.date_patterns import DASH, DATE, SECOND_DATE
 from cohortium.ingest.dates import DateReader
 from cohortium.ingest.document import NoteReader, shared_reader
 from cohortium.ingest.frame import Frame
@@ -158,6 +159,21 @@ def test_gated_patterns_find_what_they_would_find_anywhere(text: str) -> None:
         ]
     percentages = [match.span() for match in molecular._PERCENT.finditer(text)]
     assert [match.span() for match in molecular._percentages(text)] == percentages
+
+
+@SOME
+@example(text="q2-Mar 4 Q3/2020 12/__/2019-Mar 4 ?/??/2020 [**4-8**] '19 ’20 xx/XX/2020 sept.2019 2 d post, dayſ ago")
+@given(text=TEXTS)
+def test_dates_begin_where_their_words_and_signs_stand(text: str) -> None:
+    """Dates are sought only where one may begin, and the same are found as in the whole text."""
+    found, position = [], 0
+    while match := DATE.search(text, position):
+        found.append(match.span())
+        position = match.end()
+        while (dash := DASH.match(text, position)) and (match := SECOND_DATE.match(text, dash.end())):
+            found.append(match.span())
+            position = match.end()
+    assert [match.span() for match in DateReader(text, None)._matches] == found
 
 
 def _counts(match: re.Match[str]) -> bool:
