@@ -128,6 +128,9 @@ class SentenceContext:
                 # Vital signs: what joins two things opens no sentence.
                 and text[span[0] : match.end].strip() != "VS"
             ]
+        #: What governs the target that was asked for last, by part of its context: each part is asked for repeatedly.
+        self._asked: Target | None = None
+        self._governing: dict[str, list[tuple[int, Found]]] = {}
         #: The cues that set each part of a context.
         self._setting: dict[str, list[Found]] = {}
         for found in self.found:
@@ -153,7 +156,17 @@ class SentenceContext:
         kind, match = found
         if kind.kinds and target.kind not in kind.kinds:
             return None
-        if match.first < target.last and target.first < match.last:
+        # Most cues of a sentence stand too far from a target, or on the wrong side of it: that is seen first.
+        before = match.last <= target.first
+        if not before and match.first < target.last:
+            return None
+        low, high = (match.last, target.first) if before else (target.last, match.first)
+        distance = high - low
+        if distance > kind.reach:
+            return None
+        if before and kind.direction == "after" and not self._heads_list(found):
+            return None
+        if not before and kind.direction == "before":
             return None
         if kind.name in _HELD_BY_BRACKETS and 0 < bracket_end(self._text, match.start, match.end) <= target.start:
             return None
@@ -161,18 +174,13 @@ class SentenceContext:
             return None
         if is_called_own(kind.name, target.kind, self._text, target.start, self._span[0]):
             return None
-        before = match.last <= target.first
         if before and kind.name in NAMED_BESIDE and not is_subject(self._text, match, self._span, kind.name):
             return None
-        if before and kind.direction == "after" and not self._heads_list(found):
-            return None
-        if not before and kind.direction == "before":
-            return None
-        low, high = (match.last, target.first) if before else (target.last, match.first)
-        distance = high - low
-        if distance > kind.reach:
-            return None
-        if kind.sets.get("experiencer") is None and any(low <= first and last <= high for first, last in self.hard):
+        if (
+            self.hard
+            and "experiencer" not in kind.sets
+            and any(low <= first and last <= high for first, last in self.hard)
+        ):
             return None
         if before:
             return distance if self._reaches_forward(kind, low, high, match.end, target) else None
@@ -249,7 +257,12 @@ class SentenceContext:
         setting = self._setting.get(part)
         if setting is None:
             return []
-        governing = []
+        if target is not self._asked:
+            self._asked, self._governing = target, {}
+        known = self._governing.get(part)
+        if known is not None:
+            return known
+        governing = self._governing[part] = []
         for found in setting:
             distance = self._governs(found, target)
             if distance is not None:

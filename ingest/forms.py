@@ -13,6 +13,8 @@ _SIGN = re.compile(r"[:?\[(\n\u2610-\u2612\t]| {3,}")
 _NO_BOX = frozenset(":? \t")
 #: So many signs behind a name are looked at for its boxes.
 _SIGNS_AHEAD = 4
+#: Of so many signs in a line it is not looked which they are.
+_MANY_SIGNS = 24
 _TICKED = frozenset("xX*✓\u2611\u2612")
 #: Bare answers in a column; any other word there leaves the question open.
 _ANSWERS = {"n": "no", "no": "no", "y": "yes", "yes": "yes"}
@@ -34,12 +36,25 @@ def answer(text: str, end: int) -> str:
     plain = any(statement("option_no").match(word) or statement("option_yes").match(word) for word, _ in options)
     if len(options) > 1 and plain:
         return next((meaning for meaning, (_, ticked) in zip(meanings, options, strict=True) if ticked), "open")
-    if statement("answered_no").match(text, end):
+    ahead = _of_line(text, signs, at)
+    asked = not ahead.isdisjoint(":?")
+    if asked and statement("answered_no").match(text, end):
         return "no"
-    column = statement("answered_in_column").match(text, end)
-    if column:
-        return _ANSWERS.get(column["answer"].lower(), "open")
-    return "yes" if statement("answered_yes").match(text, end) else ""
+    if not ahead.isdisjoint(" \t"):
+        column = statement("answered_in_column").match(text, end)
+        if column:
+            return _ANSWERS.get(column["answer"].lower(), "open")
+    return "yes" if asked and statement("answered_yes").match(text, end) else ""
+
+
+def _of_line(text: str, signs: list[int], at: int) -> set[str]:
+    """The signs from the one ``at`` to the end of its line; any, where they are many."""
+    found = set()
+    for sign in signs[at : at + _MANY_SIGNS]:
+        if text[sign] == "\n":
+            return found
+        found.add(text[sign])
+    return found | set(":\t")
 
 
 @lru_cache(maxsize=2)
