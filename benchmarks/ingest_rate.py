@@ -6,7 +6,8 @@ Notes of so many words are made of those of the source (by default the sample no
 one patient's notes in their order, so that a made patient reads like the one it was made of. When the source is used
 up it is gone through again for further patients, whose texts then are the same. Processor seconds are those of all
 threads; on a busy machine they, not the seconds on the clock, tell what a run costs. Each run is a process of its own,
-so that its peak of memory is its own.
+so that its peak of memory is its own. With ``--words 0`` the notes are taken as they are, and with ``--json`` the file
+also tells the memory in use as the run went on, by the number of notes that were read (on Linux).
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ from typing import Any, Final
 from signature import command_line, markdown, signature
 
 from cohortium.ingest import pipeline
-from cohortium.ingest.reading import Reader, Reading, shipped_reading
+from cohortium.ingest.reading import BatchResult, Reader, Reading, shipped_reading
 from cohortium.kb.model import Journey, Note
 
 SAMPLES: Final = Path(__file__).resolve().parents[1] / "ingest" / "samples" / "notes.jsonl"
 #: A made patient has so many notes at most.
 NOTES_OF_A_PATIENT: Final = 20
+#: So many points has the curve of memory.
+_POINTS: Final = 40
 
 
 @dataclass(slots=True)
@@ -49,6 +52,8 @@ class Rate:
     steps: dict[str, float] = field(default_factory=dict)
     memory_parent: float = 0.0
     memory_worker: float = 0.0
+    #: Notes read so far, and the memory then in use: of this process, and of the largest worker.
+    curve: list[tuple[int, float, float]] = field(default_factory=list)
 
     @property
     def row(self) -> tuple[object, ...]:
@@ -79,7 +84,7 @@ def made_notes(source: Path, notes: int, words: int) -> Iterator[dict[str, Any]]
     left = notes
     for turn in itertools.count():
         for own in patients:
-            for part, made in enumerate(_parted(list(_joined(own, words)))):
+            for part, made in enumerate(_parted(list(_joined(own, words)) if words else own)):
                 for number, row in enumerate(made[:left]):
                     yield {**row, "patient_id": f"{row['patient_id']}-{turn}-{part}", "doc_id": str(number)}
                 left -= min(left, len(made))
@@ -134,8 +139,9 @@ class TimedReader:
             self._seconds[name] = self._seconds.get(name, 0.0) + time.process_time() - begun
 
 
-def timed_steps(seconds: dict[str, float]) -> tuple[Callable[..., Iterator[Any]], ...]:
+def timed_steps(rate: Rate) -> tuple[Callable[..., Iterator[Any]], ...]:
     """The steps of a run, each with the processor time that it takes by itself, without those before it."""
+    seconds = rate.steps
 
     def timed(step: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
         def run(state: Any, stream: Any) -> Iterator[Any]:
@@ -154,6 +160,7 @@ def timed_steps(seconds: dict[str, float]) -> tuple[Callable[..., Iterator[Any]]
                         before += time.process_time() - begun
                     yield item
 
+            read = 0
             leaving = step(state, arriving())
             while True:
                 begun, before = time.process_time(), 0.0
@@ -164,6 +171,10 @@ def timed_steps(seconds: dict[str, float]) -> tuple[Callable[..., Iterator[Any]]
                 finally:
                     spent = time.process_time() - begun - before
                     seconds[step.__name__] = seconds.get(step.__name__, 0.0) + spent
+                if isinstance(item, BatchResult):
+                    read += sum(item.counts.values())
+                    if read >= (len(rate.curve) + 1) * rate.notes / _POINTS:
+                        rate.curve.append((read, *_in_use()))
                 yield item
 
         return run
@@ -179,7 +190,7 @@ def measure(source: Path, workers: int, notes: int, words: int) -> Rate:
         make = reading.make
         reading = Reading(lambda: TimedReader(make(), rate.steps), reading.versions)
     steps = pipeline.STEPS
-    pipeline.STEPS = timed_steps(rate.steps)  # type: ignore[misc]
+    pipeline.STEPS = timed_steps(rate)  # type: ignore[misc]
     begun, spent = time.monotonic(), _spent(resource.RUSAGE_SELF)
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -205,6 +216,19 @@ def _spent(who: int) -> float:
 def _peak(who: int) -> float:
     # Kilobytes, but bytes on a Mac.
     return resource.getrusage(who).ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def _in_use() -> tuple[float, float]:
+    """Memory in use by this process and by the largest of its workers; 0 where the system does not tell."""
+
+    def of(process: object) -> float:
+        try:
+            pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
+        except OSError:
+            return 0.0
+        return pages * resource.getpagesize() / 1024 / 1024
+
+    return of("self"), max((of(child.pid) for child in multiprocessing.active_children()), default=0.0)
 
 
 def _measure_into(pipe: Any, *arguments: Any) -> None:

@@ -49,7 +49,7 @@ def answer(text: str, end: int) -> str:
 
 def _of_line(text: str, signs: list[int], at: int) -> set[str]:
     """The signs from the one ``at`` to the end of its line; any, where they are many."""
-    found = set()
+    found: set[str] = set()
     for sign in signs[at : at + _MANY_SIGNS]:
         if text[sign] == "\n":
             return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ..kb.concepts import ConceptTable
 from .frame import Span
@@ -39,6 +40,7 @@ def turn_round(text: str, span: Span, concepts: ConceptTable, never: frozenset[s
             return
 
 
+@lru_cache(maxsize=8192)
 def _named(modifier: str, name: str, concept: str, concepts: ConceptTable, whole: bool) -> tuple[str, str]:
     """The tumor below ``concept`` of that name, and the name; what is *in situ* is below another branch."""
     for longer in (f"{modifier} {name}", f"{name} {modifier}"):

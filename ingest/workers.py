@@ -20,7 +20,7 @@ from .reading import BatchResult, PatientNotes, Reader, Reading, batch_key, read
 from .spool import Spool
 
 #: Batches that wait for each worker: enough that none idles, few enough that their notes fit in memory.
-_AHEAD: Final = 2
+_AHEAD: Final = 4
 
 #: So many new objects before garbage in circles is looked for, and so many times each older generation is left out.
 _COLLECTIONS: Final = (100_000, 20, 50)

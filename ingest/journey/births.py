@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+
 from ...kb.model import ALL_TUMORS, DayInterval, Event, Mention
 from .bench import Workbench
 
@@ -16,7 +19,8 @@ def join_births(bench: Workbench) -> None:
     if not told:
         return
     mentions = [mention for _, mention in told]
-    best = max((_agreeing(mentions, mention.day.low) for mention in mentions), key=_weight)
+    agreed = _day_of_most(mentions)
+    best = [mention for mention in mentions if mention.day.low <= agreed <= mention.day.high]
     day = DayInterval(max(one.day.low for one in best), min(one.day.high for one in best))
     notes = {mention.note_id for mention in best}
     bench.events.append(
@@ -34,9 +38,18 @@ def join_births(bench: Workbench) -> None:
     )
 
 
-def _agreeing(mentions: list[Mention], day: int) -> list[Mention]:
-    return [mention for mention in mentions if mention.day.low <= day <= mention.day.high]
-
-
-def _weight(mentions: list[Mention]) -> tuple[int, int]:
-    return len({mention.note_id for mention in mentions}), max(mention.day.low for mention in mentions)
+def _day_of_most(mentions: list[Mention]) -> int:
+    """The first day of a mention on which those of most notes agree; of several such days the latest."""
+    begin = sorted(mentions, key=lambda mention: mention.day.low)
+    end = sorted(mentions, key=lambda mention: mention.day.high)
+    agreeing: Counter[str] = Counter()
+    best, over = (0, 0), 0
+    for day, begun in itertools.groupby(begin, key=lambda mention: mention.day.low):
+        agreeing.update(mention.note_id for mention in begun)
+        while end[over].day.high < day:
+            agreeing[end[over].note_id] -= 1
+            if not agreeing[end[over].note_id]:
+                del agreeing[end[over].note_id]
+            over += 1
+        best = max(best, (len(agreeing), day))
+    return best[1]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import datetime
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from ...kb.concepts import ConceptTable
@@ -250,15 +251,15 @@ def tell_tumors_apart(bench: Workbench) -> None:
         by_sentence[fact.mention.note_id, fact.mention.sentence].append(fact)
         by_note[fact.mention.note_id].append(fact)
     documents = {note: DocumentTumors(named) for note, named in by_note.items()}
-    around: dict[int, str] = {}
+    around = _Around(bench, roots)
     for fact in bench.facts:
         if not fact.tumor and is_own(fact) and fact.kind in _OF_ALL and _is_of_all(bench, fact):
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
         elif not fact.tumor and is_own(fact):
             place = (fact.mention.note_id, fact.mention.sentence)
-            if fact.note not in around:
-                around[fact.note] = _tumor_around(bench, fact.note, roots)
-            bench.tumors.link(fact, by_sentence.get(place, ()), documents.get(place[0]), around[fact.note])
+            bench.tumors.link(
+                fact, by_sentence.get(place, ()), documents.get(place[0]), partial(around.tumor, fact.note)
+            )
 
 
 def _is_of_all(bench: Workbench, fact: Fact) -> bool:
@@ -280,20 +281,31 @@ def tumor_roots(bench: Workbench) -> list[Fact]:
     ]
 
 
-def _tumor_around(bench: Workbench, note: int, roots: Sequence[Fact]) -> str:
+class _Around:
     """The one tumor that the notes nearest in time are about, for a report that names none itself."""
-    own = bench.notes[note].note.date
-    if own is None or not roots:
-        return ""
-    gaps = defaultdict(set)
-    for root in roots:
-        other = bench.notes[root.note].note.date
-        if other is not None and root.context.temporality is Temporality.CURRENT:
-            gaps[abs((other - own).days)].add(root.tumor)
-    if not gaps or min(gaps) > NEAR_IN_TIME:
-        return ""
-    nearest = gaps[min(gaps)]
-    return nearest.pop() if len(nearest) == 1 else ""
+
+    def __init__(self, bench: Workbench, roots: Sequence[Fact]) -> None:
+        self._notes = bench.notes
+        self._named: dict[int, set[str]] = defaultdict(set)
+        for root in roots:
+            date = bench.notes[root.note].note.date
+            if date is not None and root.context.temporality is Temporality.CURRENT:
+                self._named[date.toordinal()].add(root.tumor)
+        self._days = sorted(self._named)
+
+    def tumor(self, note: int) -> str:
+        """That of the note at this position; empty where the nearest notes lie far off, or tell of several."""
+        date = self._notes[note].note.date
+        if date is None or not self._days:
+            return ""
+        day = date.toordinal()
+        at = bisect.bisect_left(self._days, day)
+        beside = self._days[max(0, at - 1) : at + 1]
+        gap = min(abs(other - day) for other in beside)
+        if gap > NEAR_IN_TIME:
+            return ""
+        nearest = {tumor for other in beside if abs(other - day) == gap for tumor in self._named[other]}
+        return nearest.pop() if len(nearest) == 1 else ""
 
 
 def fold(bench: Workbench) -> None:

@@ -41,12 +41,13 @@ def retract(bench: Workbench) -> None:
             and _covers(bench.concepts, taken.concept, concept)
             for fact in facts
         ]
+        restated = _Restated(same, taken)
         rejected = [
             fact
             for fact in same
             if not fact.rejected
             and fact.kind not in _OPERATIONS
-            and not _restated(same, fact, taken)
+            and not restated(fact)
             and _agree(taken, fact)
             and (
                 fact.note < taken.note
@@ -68,21 +69,30 @@ def _is_misfiled(taken: Fact) -> bool:
     return taken.kind == "diagnosis" and any(cue.rule == ANOTHER_PATIENT for cue in taken.mention.cues)
 
 
-def _restated(facts: Sequence[Fact], fact: Fact, taken: Fact) -> bool:
+class _Restated:
     """Whether later notes say the same again in their own words: then it was not this that was taken back.
 
     One note is enough for what is narrower than the statement taken back; a stale line may repeat the statement itself.
     """
-    later = {
-        other.note
-        for other in facts
-        if other.concept == fact.concept
-        and other.note > taken.note
-        and not other.copied
-        and not other.rejected
-        and all(other.attributes.get(name, value) == value for name, value in fact.attributes.items() if name in _SAME)
-    }
-    return len(later) >= (1 if fact.concept != taken.concept else _TIME_AND_AGAIN)
+
+    def __init__(self, facts: Sequence[Fact], taken: Fact) -> None:
+        self._later = [fact for fact in facts if fact.note > taken.note and not fact.copied and not fact.rejected]
+        self._taken = taken
+        self._known: dict[tuple[object, ...], bool] = {}
+
+    def __call__(self, fact: Fact) -> bool:
+        told = {name: value for name, value in fact.attributes.items() if name in _SAME}
+        # Many notes say it in the same way.
+        key = (fact.concept, *sorted(told.items()))
+        if key not in self._known:
+            later = {
+                other.note
+                for other in self._later
+                if other.concept == fact.concept
+                and all(other.attributes.get(name, value) == value for name, value in told.items())
+            }
+            self._known[key] = len(later) >= (1 if fact.concept != self._taken.concept else _TIME_AND_AGAIN)
+        return self._known[key]
 
 
 def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: str, why: str) -> None:

@@ -212,10 +212,11 @@ def _end(course: Sequence[Fact], own: Sequence[Fact], standing: str) -> DayInter
             first = min(over, key=lambda fact: (fact.day.high, fact.note))
             if is_dated(first) and "began" not in first.mention.attributes:
                 return first.day
+            of_end = set(map(id, over))
             before = [
                 fact.day.low
                 for fact in course
-                if fact.day.low > EARLIEST_DAY and fact.day.high < first.day.high and fact not in over
+                if fact.day.low > EARLIEST_DAY and fact.day.high < first.day.high and id(fact) not in of_end
             ]
             if before and first.day.low > EARLIEST_DAY:
                 return DayInterval(max(before), first.day.high)

@@ -49,7 +49,8 @@ class Tumor:
     sides: set[str] = field(default_factory=set)
     concepts: set[str] = field(default_factory=set)
     families: set[str] = field(default_factory=set)
-    notes: set[int] = field(default_factory=set)
+    #: Positions of the notes that name it, sorted, each once.
+    notes: list[int] = field(default_factory=list)
     begins: int = LATEST_DAY
 
 
@@ -116,7 +117,7 @@ class TumorMap:
             if not kinship:
                 continue
             # Of two tumors equally close, the one that the same note, or the nearest in the record, speaks of.
-            rank = (kinship, -min(abs(note - fact.note) for note in tumor.notes))
+            rank = (kinship, -_distance(tumor.notes, fact.note))
             if best is None or rank > best_rank:
                 best, best_rank = tumor, rank
         if best is None:
@@ -127,7 +128,9 @@ class TumorMap:
         best.sides |= {side} - {""}
         best.concepts.add(fact.concept)
         best.families |= self._families(fact.concept)
-        best.notes.add(fact.note)
+        at = bisect.bisect_left(best.notes, fact.note)
+        if best.notes[at : at + 1] != [fact.note]:
+            best.notes.insert(at, fact.note)
         best.begins = min(best.begins, fact.day.low)
 
     def _kinship(self, fact: Fact, organ: str, side: str, tumor: Tumor) -> int:
@@ -160,13 +163,20 @@ class TumorMap:
     # --- which tumor a finding is of ---------------------------------------------------------------------------------
 
     def link(
-        self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None = None, around: str = ""
+        self,
+        fact: Fact,
+        sentence_tumors: Sequence[Fact],
+        document: DocumentTumors | None = None,
+        around: Callable[[], str] = str,
     ) -> None:
-        """Hang a finding of a note on a tumor by the first rule that applies (see ``docs/reading.md``)."""
+        """Hang a finding of a note on a tumor by the first rule that applies (see ``docs/reading.md``).
+
+        ``around``: asked for the tumor that the notes nearest in time are about, if no other rule gives one.
+        """
         self._hang(fact, self._candidates(fact, sentence_tumors, document, around))
 
     def _candidates(
-        self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None, around: str
+        self, fact: Fact, sentence_tumors: Sequence[Fact], document: DocumentTumors | None, around: Callable[[], str]
     ) -> Iterator[tuple[int, str]]:
         yield 1, self._by_sentence(fact, sentence_tumors)
         yield 1, self.by_side(str(fact.attributes.get("laterality", "")))
@@ -178,7 +188,7 @@ class TumorMap:
         yield 2, self.by_organ(fact.topic, "")
         yield 3, self.only()
         yield 4, self.by_specificity(fact)
-        yield 2, around
+        yield 2, around()
 
     @classmethod
     def hang(cls, fact: Fact, candidates: Iterable[tuple[int, Callable[[], str]]]) -> None:
@@ -274,6 +284,12 @@ class TumorMap:
         site = str(fact.attributes.get("site", ""))
         side = str(fact.attributes.get("laterality", ""))
         return self.by_organ(site, side) if site else ""
+
+
+def _distance(positions: Sequence[int], position: int) -> int:
+    """From a position to the nearest of some, which are sorted."""
+    at = bisect.bisect_left(positions, position)
+    return min(abs(near - position) for near in positions[max(0, at - 1) : at + 1])
 
 
 def _on_side(tumor: Tumor, side: str) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cohortium.ingest.births import born_of
 from cohortium.ingest.document import NoteReader
+from cohortium.ingest.journey.births import _day_of_most
 from cohortium.ingest.journey.build import build_journey
 from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.model import ALL_TUMORS, Event, Note
+from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Mention, Note
 
 DAY = datetime.date(2019, 6, 1)
 
@@ -94,3 +97,18 @@ def test_the_ages_of_several_notes_meet_in_one_event(reader: NoteReader) -> None
     first, second = born_of(67, DAY), born_of(68, datetime.date(2019, 9, 1))
     assert (event.day.low, event.day.high) == (max(first.low, second.low), min(first.high, second.high))
     assert (event.tumor, event.sources) == (ALL_TUMORS, 2)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 12), st.integers(0, 9)), min_size=1, max_size=12))
+def test_most_notes_agree_on_the_day_that_is_chosen(told: list[tuple[int, int, int]]) -> None:
+    """Of the first days of all mentions it is the one on which mentions of most notes agree, of equals the latest."""
+    mentions = [
+        Mention(f"note {note}", 0, 1, "x", "birth", "", "", day=DayInterval(700_000 + low, 700_000 + low + length))
+        for note, low, length in told
+    ]
+
+    def agreeing(day: int) -> int:
+        return len({one.note_id for one in mentions if one.day.low <= day <= one.day.high})
+
+    assert _day_of_most(mentions) == max((one.day.low for one in mentions), key=lambda day: (agreeing(day), day))
