@@ -56,8 +56,11 @@ FROM (
     WHERE text <> '' OR (text IS NULL AND number IS NOT NULL)
 );
 
+-- name: names
+SELECT DISTINCT name FROM index_value ORDER BY name;
+
 -- name: values
-SELECT name, text, number FROM index_value ORDER BY name, value;
+SELECT text, number FROM index_value WHERE name = $1 ORDER BY value;
 
 -- name: attributes
 SELECT a.event AS event, n.position AS name, CAST(v.value AS INTEGER) AS value

@@ -15,6 +15,8 @@ from .arrays import Array, ArrayWriter, narrowest
 from .words import packed
 
 _PAIR: Final = np.dtype([("row", "<i8"), ("value", "<i4")])
+#: So many pairs are in memory at a time.
+_BLOCK: Final = 1 << 20
 
 
 class AttributeColumns:
@@ -37,20 +39,23 @@ class AttributeColumns:
     def write(self, row_of_event: Array, batch: int) -> list[list[str]]:
         """All columns; the (kind, name) of each, by number: the arrays of the n-th begin with ``attribute_n_``."""
         self._database.execute(self._statements["make_values"])
-        values: dict[str, list[str | float]] = {}
-        for name, text, number in self._database.execute(self._statements["values"]).fetchall():
-            values.setdefault(name, []).append(number if text is None else text)
-        names = list(values)
+        names = [name for (name,) in self._database.execute(self._statements["names"]).fetchall()]
         table = pa.table({"name": pa.array(names, pa.string()), "position": pa.array(range(len(names)), pa.int32())})
         self._database.register("index_name", table)
         sorted_out = self._sort_out(row_of_event, len(names), batch)
         self._database.unregister("index_name")
         found: list[list[str]] = []
-        for (kind, name), path in sorted_out.items():
-            pairs = np.fromfile(path, _PAIR)
-            path.unlink()
-            self._column(len(found), self._kinds[kind], pairs, values[names[name]])
-            found.append([kind, names[name]])
+        for position, name in enumerate(names):
+            values = self._database.sql(self._statements["values"], params=[name]).to_arrow_table()
+            # Texts first, as the statement orders them.
+            texts: list[str] = values["text"].drop_null().to_pylist()
+            numbers: Array = values["number"].slice(len(texts)).to_numpy()
+            for kind, rows in self._kinds.items():
+                path = sorted_out.get((kind, position))
+                if path is not None:
+                    self._column(len(found), rows, path, texts, numbers)
+                    path.unlink()
+                    found.append([kind, name])
         return found
 
     def _sort_out(self, row_of_event: Array, names: int, batch: int) -> dict[tuple[str, int], Path]:
@@ -77,27 +82,36 @@ class AttributeColumns:
             kind = np.searchsorted(starts, pairs["row"], side="right") - 1
             yield kind * names + name, pairs
 
-    def _column(self, number: int, rows: tuple[int, int], pairs: Array, values: list[str | float]) -> None:
+    def _column(self, number: int, rows: tuple[int, int], path: Path, texts: list[str], numbers: Array) -> None:
         """One code a row of the kind (the last one: no value), or row numbers and codes, whichever is smaller."""
-        used, codes = np.unique(pairs["value"], return_inverse=True)
-        own = [values[value] for value in used.tolist()]
-        texts = [value for value in own if isinstance(value, str)]
-        numbers = [value for value in own if not isinstance(value, str)]
-        at = pairs["row"] - rows[0]
-        length = rows[1] - rows[0]
-        code_type, row_type = narrowest(0, len(own)), narrowest(0, length)
+        counts = np.zeros(len(texts) + len(numbers), dtype=np.int64)
+        for pairs in _blocks(path):
+            counts += np.bincount(pairs["value"], minlength=len(counts))
+        used, held, length = np.flatnonzero(counts), int(counts.sum()), rows[1] - rows[0]
+        code_type, row_type = narrowest(0, len(used)), narrowest(0, length)
+        code = np.zeros(len(counts), dtype=code_type)
+        code[used] = np.arange(len(used))
         prefix = f"attribute_{number}_"
-        if length * code_type.itemsize <= len(at) * (code_type.itemsize + row_type.itemsize):
+        if length * code_type.itemsize <= held * (code_type.itemsize + row_type.itemsize):
             column = self._writer.create(f"{prefix}codes", code_type, length)
-            column[:] = len(own)
-            column[at] = codes
+            column[:] = len(used)
+            for pairs in _blocks(path):
+                column[pairs["row"] - rows[0]] = code[pairs["value"]]
         else:
-            order = np.argsort(at)
-            self._writer.add(f"{prefix}rows", at[order], row_type)
-            self._writer.add(f"{prefix}codes", codes[order], code_type)
-        # Numbers follow the texts, as the database ordered them.
-        self._writer.add(f"{prefix}texts", packed(texts))
-        self._writer.add(f"{prefix}numbers", np.array(numbers, dtype=np.float64), "<f8")
+            pairs = np.fromfile(path, _PAIR)
+            pairs = pairs[np.argsort(pairs["row"])]
+            self._writer.add(f"{prefix}rows", pairs["row"] - rows[0], row_type)
+            self._writer.add(f"{prefix}codes", code[pairs["value"]], code_type)
+        told = np.searchsorted(used, len(texts))
+        self._writer.add(f"{prefix}texts", packed([texts[at] for at in used[:told].tolist()]))
+        self._writer.add(f"{prefix}numbers", numbers[used[told:] - len(texts)], "<f8")
+
+
+def _blocks(path: Path) -> Iterator[Array]:
+    """The pairs of a file, some at a time."""
+    with path.open("rb") as file:
+        while len(pairs := np.fromfile(file, _PAIR, _BLOCK)):
+            yield pairs
 
 
 def _parts(keys: Array, pairs: Array) -> tuple[list[int], list[Any]]:

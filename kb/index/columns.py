@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from pyroaring import BitMap
 
 from ..model import Value
 from .arrays import Array
-from .event_rows import AttributeValues, EventRows, spread
+from .event_rows import AttributeValues, DistinctValues, EventRows, spread
 from .words import unpacked
 
 #: The name of the files.
@@ -48,7 +48,7 @@ class EventIndex:
     def __init__(self, source: Arrays) -> None:
         self._source = source
         self._arrays: dict[str, Array] = {}
-        self._values: dict[int, tuple[Value, ...]] = {}
+        self._values: dict[int, DistinctValues] = {}
         #: The ranges of rows (first, one after the last) of a kind and concepts: an array of two columns, sorted.
         self.ranges = functools.lru_cache(maxsize=1024)(self._ranges)
 
@@ -240,7 +240,7 @@ class EventIndex:
         start = int(self.kind_starts[self.kinds.index(kind)])
         return AttributeValues(start, self.array(f"attribute_{number}_codes"), rows, self._distinct(number))
 
-    def attribute_columns(self, kind: str) -> Iterator[tuple[str, tuple[Value, ...], Array, Array]]:
+    def attribute_columns(self, kind: str) -> Iterator[tuple[str, Sequence[Value], Array, Array]]:
         """Each attribute of a kind: its name, its values, the rows that have one, ascending, and the code of each."""
         for of_kind, name in self._attributes:
             column = self.values(kind, name) if of_kind == kind else None
@@ -254,11 +254,11 @@ class EventIndex:
                 rows = column.rows.astype(np.int64)
             yield name, column.distinct, rows + column.start, codes
 
-    def _distinct(self, number: int) -> tuple[Value, ...]:
+    def _distinct(self, number: int) -> DistinctValues:
         found = self._values.get(number)
         if found is None:
             texts = unpacked(self.array(f"attribute_{number}_texts"))
-            found = self._values[number] = (*texts, *self.array(f"attribute_{number}_numbers").tolist())
+            found = self._values[number] = DistinctValues(texts, self.array(f"attribute_{number}_numbers"))
         return found
 
     @functools.cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, overload
 
 import numpy as np
 
@@ -18,6 +18,28 @@ Part = slice | Array
 _FEW_RANGES: Final = 64
 
 
+class DistinctValues(Sequence[Value]):
+    """The values of an attribute: texts, then numbers, which are not all made objects."""
+
+    def __init__(self, texts: tuple[str, ...], numbers: Array) -> None:
+        self._texts, self._numbers = texts, numbers
+
+    def __len__(self) -> int:
+        return len(self._texts) + len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Value: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Value, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Value | tuple[Value, ...]:
+        if isinstance(at, slice):
+            return tuple(self[one] for one in range(len(self))[at])
+        at = range(len(self))[at]
+        return self._texts[at] if at < len(self._texts) else float(self._numbers[at - len(self._texts)])
+
+
 @dataclass(frozen=True, slots=True)
 class AttributeValues:
     """An attribute of the events of one kind, which begin at row ``start``: a code for each of them (``rows`` is None)
@@ -26,7 +48,7 @@ class AttributeValues:
     start: int
     codes: Array
     rows: Array | None
-    distinct: tuple[Value, ...]
+    distinct: DistinctValues
 
     def at(self, part: Part) -> Array:
         """The codes of these rows of the kind."""
