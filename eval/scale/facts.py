@@ -68,14 +68,17 @@ class Facts:
         key = (kind, concept, tuple(attributes.items()), text)
         number = self._numbers.get(key)
         if number is None:
+            if not text.isascii() or '"' in text or "\\" in text:
+                # Characters are taken for bytes, and texts for JSON, where millions of notes are written.
+                raise ValueError(f"the words of {concept!r} are not plain: {text!r}")
             number = self._numbers[key] = len(self.all)
             self.all.append(Fact(kind, concept, dict(attributes), text, start, end, source))
         return number
 
     def name(self, concept: str) -> str:
-        """The concept's name in ASCII, so that characters are bytes."""
+        """The concept's name, or its id in words where the name has other characters than plain ones."""
         name = self._concepts.name(concept)
-        return name if name.isascii() else concept.replace("_", " ")
+        return name if name.isascii() and '"' not in name else concept.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)

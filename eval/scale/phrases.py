@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...kb.model import Value
 from .draws import Array, Ragged
@@ -48,6 +49,7 @@ class AttributeCells:
     text: Words
     number: pa.Array
     form: Words
+    json: pa.Array
 
 
 class Phrases:
@@ -58,8 +60,8 @@ class Phrases:
         told = data("records")["told"]
         self.voices = len(voices)
         phrases = [(fact, voice) for fact in facts for voice in voices]
-        self.body = [f"{voice.before}{fact.text}{voice.behind}\n" for fact, voice in phrases]
-        self.length = np.array([len(body) for body in self.body])
+        self.body = pa.array([f"{voice.before}{fact.text}{voice.behind}\n" for fact, voice in phrases], pa.string())
+        self.length = pc.binary_length(self.body).to_numpy().astype(np.int64)
         before = np.array([len(voice.before) for voice in voices])
         self.start = np.array([fact.start for fact in facts])[:, None] + before
         self.end = np.array([fact.end for fact in facts])[:, None] + before
@@ -87,23 +89,20 @@ class Phrases:
             piece(fact.mentioned_as) + piece(fact.concept) + piece(sorted(fact.attributes.items())) for fact in facts
         ]
         self.event_head = [piece(fact.kind) + piece(fact.concept) for fact in facts]
-        self.event_tail = [piece(sorted(fact.attributes.items())) + piece(voice.context) for fact, voice in phrases]
+        self.event_tail = [
+            piece(sorted(fact.attributes.items())) + piece(voice.context) + piece(int(voice.world))
+            for fact, voice in phrases
+        ]
         # --- parts of digests
         contexts = [
             json.dumps([str(getattr(voice.context, name)) for name in self.contexts], ensure_ascii=False)[1:-1]
             for voice in voices
         ]
-        self.mention_json = [f"{cells}, {context}" for cells in map(_mention_cells, facts) for context in contexts]
-        self.source_json = [_inside([fact.source, told[fact.kind][1]]) for fact in facts]
-        self.event_json = [_inside([fact.kind, fact.concept]) for fact in facts]
+        words = [f"{cells}, {context}" for cells in map(_mention_cells, facts) for context in contexts]
+        self.mention_json = pa.array(words, pa.string())
+        self.source_json = pa.array([_inside([fact.source, told[fact.kind][1]]) for fact in facts], pa.string())
+        self.event_json = pa.array([_inside([fact.kind, fact.concept]) for fact in facts], pa.string())
         self.context_json = contexts
-        self.attribute_json = [
-            [
-                _inside([position, name, *_cells(value)])
-                for position, (name, value) in enumerate(fact.attributes.items())
-            ]
-            for fact in facts
-        ]
         self.note_type = [told[fact.kind][0] for fact in facts]
 
 
@@ -131,4 +130,12 @@ def _attribute_cells(facts: Sequence[Fact]) -> AttributeCells:
         Words([text for text, _, _ in cells]),
         pa.array([number for _, number, _ in cells], pa.float64()),
         Words([form for _, _, form in cells]),
+        pa.array(
+            [
+                _inside([at, name, *_cells(value)])
+                for fact in facts
+                for at, (name, value) in enumerate(fact.attributes.items())
+            ],
+            pa.string(),
+        ),
     )

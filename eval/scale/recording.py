@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import itertools
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from ...kb.model import Decision, content_id
 from ...kb.rows import CURRENT, STAGING
-from .digests import Cells, digests
+from .digests import Cells, digests, joined, ordinals, taken
 from .drawn import ALL, NONE
 from .draws import Array
 from .facts import piece
@@ -25,7 +26,12 @@ _RULE: Final = "dated by the earlier telling"
 _WHY: Final = "two notes give this fact another day; the note nearer to it is believed"
 _MENTION: Final = piece("mention")
 _EVENT: Final = piece("event")
+_NOTE: Final = piece("note")
 _NO_DAY: Final = piece(None)
+_NO_TITLE: Final = piece("")
+#: What an event cites that one mention tells, with a place to put its id.
+_PLACE: Final = b"?" * 16
+_ONE_MENTION: Final = piece((_PLACE.decode(),))
 _NUMBERS: Final = [piece(number) for number in range(4096)]
 _WORLDS: Final = [piece(world) for world in range(4)]
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
@@ -96,18 +102,30 @@ class Recorder:
     def _write_notes(self, cells: Cells) -> None:
         phrases, mention, note = self._phrases, cells.told.mention, cells.told.note
         event_day = cells.told.event["day"][mention["event"]]
-        prefixes = _date_prefixes(event_day, mention["form"])
-        sentences = list(map(str.__add__, prefixes, map(phrases.body.__getitem__, cells.phrase.tolist())))
-        edges = np.append(note["first"], len(sentences)).tolist()
-        cells.texts = [HEADER + "".join(sentences[low:high]) for low, high in itertools.pairwise(edges)]
-        cells.hashes = [hashlib.sha256(text.encode()).hexdigest() for text in cells.texts]
+        first = np.zeros(len(event_day), dtype=np.int64)
+        first[note["first"]] = 1
+        sentences = joined(
+            taken(["", HEADER], first),
+            _date_prefixes(event_day, mention["form"]),
+            phrases.body.take(pa.array(cells.phrase)),
+        )
+        # Notes are stretches of the sentences, one behind the other.
+        _, offsets, words = sentences.buffers()
+        edges = np.frombuffer(offsets, dtype=np.int32)[np.append(note["first"], len(sentences))]
+        cells.texts = pa.StringArray.from_buffers(len(note["day"]), pa.py_buffer(edges), words)
+        view = memoryview(words)
+        texts = [bytes(view[low:high]) for low, high in itertools.pairwise(edges.tolist())]
+        cells.hashes = [hashlib.sha256(text).hexdigest() for text in texts]
         cells.types = [phrases.note_type[one] for one in cells.fact[note["first"]].tolist()]
         cells.dates = [datetime.date.fromordinal(day) for day in note["day"].tolist()]
         cells.documents = [f"N{number + 1:04d}" for number in note["ordinal"].tolist()]
+        people = [_NOTE + piece(one) for one in cells.ids]
+        documents, types = ({one: piece(one) for one in set(words)} for words in (cells.documents, cells.types))
+        days = {one: piece(one) for one in set(cells.dates)}
         cells.note_ids = [
-            content_id("note", cells.ids[owner], document, date, type_, "", text)
+            _hash(people[owner] + documents[document] + days[date] + types[type_] + _NO_TITLE + _length(text) + text)
             for owner, document, date, type_, text in zip(
-                note["owner"].tolist(), cells.documents, cells.dates, cells.types, cells.texts, strict=True
+                note["owner"].tolist(), cells.documents, cells.dates, cells.types, texts, strict=True
             )
         ]
 
@@ -115,52 +133,35 @@ class Recorder:
 
     def _identify(self, cells: Cells) -> None:
         phrases, event, mention = self._phrases, cells.told.event, cells.told.mention
-        blake = hashlib.blake2b
         heads = [_MENTION + piece(one) for one in cells.note_ids]
         starts, ends = (one.tolist() for one in cells.span)
         numbers = _NUMBERS if max(ends) < len(_NUMBERS) else [piece(number) for number in range(max(ends) + 1)]
-        tails = phrases.mention_tail
-        cells.mention_ids = [
-            blake(heads[note] + numbers[start] + numbers[end] + tails[fact], digest_size=8).hexdigest()
-            for note, start, end, fact in zip(mention["note"].tolist(), starts, ends, cells.fact.tolist(), strict=True)
-        ]
-        order = np.lexsort((np.arange(len(mention["event"])), mention["event"]))
-        cells.evidence = order
-        told_by = list(map(cells.mention_ids.__getitem__, order.tolist()))
-        edges = np.append(0, np.cumsum(event["sources"])).tolist()
-        cells.tumor_ids, tumor = _tumor_ids(cells)
-        tumor_pieces = [piece(one) for one in cells.tumor_ids]
-        cells.tumor = tumor
+        cells.mention_ids = _hashes(
+            map(heads.__getitem__, mention["note"].tolist()),
+            map(numbers.__getitem__, starts),
+            map(numbers.__getitem__, ends),
+            map(phrases.mention_tail.__getitem__, cells.fact.tolist()),
+        )
+        cells.evidence = np.argsort(mention["event"], kind="stable")
+        cells.tumor_ids, cells.tumor = _tumor_ids(cells)
+        tumors = [piece(one) for one in cells.tumor_ids]
         people = [_EVENT + piece(one) for one in cells.ids]
-        days = _interval_pieces(event["low"], event["high"])
         ended = _interval_pieces(event["end"], event["end"])
+        for endless in np.flatnonzero(event["end"] == 0).tolist():
+            ended[endless] = _NO_DAY
         phrase = event["fact"] * phrases.voices + event["voice"]
-        cells.event_ids = [
-            blake(
-                people[owner]
-                + phrases.event_head[fact]
-                + day
-                + (until if end else _NO_DAY)
-                + phrases.event_tail[one]
-                + _WORLDS[world]
-                + tumor_pieces[which]
-                + _evidence_piece(told_by, low, high),
-                digest_size=8,
-            ).hexdigest()
-            for owner, fact, day, end, until, one, world, which, low, high in zip(
-                event["owner"].tolist(),
-                event["fact"].tolist(),
-                days,
-                event["end"].tolist(),
-                ended,
-                phrase.tolist(),
-                event["world"].tolist(),
-                tumor.tolist(),
-                edges,
-                edges[1:],
-                strict=False,
-            )
-        ]
+        worlds = list(map(phrases.event_tail.__getitem__, phrase.tolist()))
+        for disputed in np.flatnonzero(event["twin"] >= 0).tolist():
+            worlds[disputed] = worlds[disputed][: -len(_WORLDS[0])] + _WORLDS[event["world"][disputed]]
+        cells.event_ids = _hashes(
+            map(people.__getitem__, event["owner"].tolist()),
+            map(phrases.event_head.__getitem__, event["fact"].tolist()),
+            _interval_pieces(event["low"], event["high"]),
+            ended,
+            worlds,
+            map(tumors.__getitem__, cells.tumor.tolist()),
+            _evidence_pieces(cells),
+        )
 
     def _decide(self, cells: Cells) -> None:
         event = cells.told.event
@@ -179,7 +180,7 @@ class Recorder:
     # --- columns ----------------------------------------------------------------------------------------------------
 
     def _note_columns(self, cells: Cells, note: dict[str, Array]) -> dict[str, Any]:
-        number = len(cells.texts)
+        number = len(cells.note_ids)
         return {
             "patient_id": cells.of_patients(note["owner"]),
             "ordinal": note["ordinal"],
@@ -188,7 +189,7 @@ class Recorder:
             "date": pa.array((note["day"] - _EPOCH).astype(np.int32)).cast(pa.date32()),
             "type": pa.array(cells.types, pa.string()),
             "title": _same("", number),
-            "text": pa.array(cells.texts, pa.string()),
+            "text": cells.texts,
             "sha256": pa.array(cells.hashes, pa.string()),
             "status": _same(CURRENT, number),
             "superseded_by": pa.nulls(number, pa.string()),
@@ -199,7 +200,7 @@ class Recorder:
         owner = cells.told.note["owner"][mention["note"]]
         return {
             "patient_id": cells.of_patients(owner),
-            "ordinal": _ordinals(owner, len(cells.ids)),
+            "ordinal": ordinals(owner, len(cells.ids)),
             "mention_id": pa.array(cells.mention_ids, pa.string()),
             "note_id": pa.DictionaryArray.from_arrays(
                 pa.array(mention["note"].astype(np.int32)), pa.array(cells.note_ids, pa.string())
@@ -252,7 +253,7 @@ class Recorder:
         end = pa.array(event["end"].astype(np.int32), mask=endless)
         return {
             "patient_id": cells.of_patients(event["owner"]),
-            "ordinal": _ordinals(event["owner"], len(cells.ids)),
+            "ordinal": ordinals(event["owner"], len(cells.ids)),
             "event_id": pa.array(cells.event_ids, pa.string()),
             "kind": phrases.kind.column(event["fact"]),
             "concept": phrases.concept.column(event["fact"]),
@@ -277,7 +278,7 @@ class Recorder:
         owner = event["owner"][at]
         return {
             "patient_id": cells.of_patients(owner),
-            "ordinal": _ordinals(event["owner"], len(cells.ids))[at],
+            "ordinal": ordinals(event["owner"], len(cells.ids))[at],
             "position": position,
             "name": known.name.column(cell),
             "text": known.text.column(cell),
@@ -291,7 +292,7 @@ class Recorder:
         first = np.append(0, np.cumsum(event["sources"]))[:-1]
         return {
             "patient_id": cells.of_patients(owner),
-            "ordinal": _ordinals(event["owner"], len(cells.ids))[at],
+            "ordinal": ordinals(event["owner"], len(cells.ids))[at],
             "position": np.arange(len(at)) - first[at],
             "mention_id": pa.array(cells.mention_ids, pa.string()).take(pa.array(cells.evidence)),
         }
@@ -302,7 +303,7 @@ class Recorder:
         text = pa.list_(pa.string())
         return {
             "patient_id": cells.of_patients(owner),
-            "ordinal": _ordinals(owner, len(cells.ids)),
+            "ordinal": ordinals(owner, len(cells.ids)),
             "decision_id": pa.array([one.decision_id for one in made], pa.string()),
             "rule": pa.array([one.rule for one in made], pa.string()),
             "believed": pa.array([list(one.believed) for one in made], text),
@@ -311,7 +312,7 @@ class Recorder:
         }
 
 
-def _date_prefixes(day: Array, form: Array) -> list[str]:
+def _date_prefixes(day: Array, form: Array) -> pa.Array:
     """The words before each fact that date it."""
     written, at = np.unique(day * len(DATE_WIDTHS) + form, return_inverse=True)
     words = [
@@ -320,7 +321,12 @@ def _date_prefixes(day: Array, form: Array) -> list[str]:
         else ""
         for one in written.tolist()
     ]
-    return list(map(words.__getitem__, at.tolist()))
+    return taken(words, at)
+
+
+def _length(text: bytes) -> bytes:
+    """What stands before a part of an id."""
+    return len(text).to_bytes(8, "little")
 
 
 def _interval_pieces(low: Array, high: Array) -> list[bytes]:
@@ -330,8 +336,27 @@ def _interval_pieces(low: Array, high: Array) -> list[bytes]:
     return list(map(pieces.__getitem__, at.tolist()))
 
 
-def _evidence_piece(mentions: list[str], low: int, high: int) -> bytes:
-    return piece(tuple(mentions[low:high]))
+def _evidence_pieces(cells: Cells) -> list[bytes]:
+    """The tuples of mention ids that events cite as parts of ids; most cite one, which is quick to write."""
+    sources = cells.told.event["sources"]
+    told_by = list(map(cells.mention_ids.__getitem__, cells.evidence.tolist()))
+    first = np.cumsum(sources) - sources
+    known = _ONE_MENTION.split(_PLACE)
+    pieces = [known[0] + told_by[at].encode() + known[1] for at in first.tolist()]
+    for event in np.flatnonzero(sources > 1).tolist():
+        pieces[event] = piece(tuple(told_by[first[event] : first[event] + sources[event]]))
+    return pieces
+
+
+def _hash(content: bytes) -> str:
+    """The id of joined parts."""
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _hashes(*parts: Iterable[bytes]) -> list[str]:
+    """The ids of many things, whose parts come as columns."""
+    blake, join = hashlib.blake2b, b"".join
+    return [blake(join(row), digest_size=8).hexdigest() for row in zip(*parts, strict=True)]
 
 
 def _tumor_ids(cells: Cells) -> tuple[list[str], Array]:
@@ -345,13 +370,6 @@ def _tumor_ids(cells: Cells) -> tuple[list[str], Array]:
     which[one] = at + 2
     assert np.all(event["tumor"][~one] <= NONE)
     return names, which
-
-
-def _ordinals(owner: Array, owners: int) -> Array:
-    """The position of each row with its owner; rows come in the order of owners."""
-    counts = np.bincount(owner, minlength=owners)
-    ordinals: Array = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ordinals
 
 
 def _same(word: str, rows: int) -> pa.Array:
