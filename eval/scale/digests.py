@@ -96,7 +96,7 @@ def _written(before: str, numbers: Array, behind: str) -> pa.Array:
 def digests(cells: Cells, phrases: Phrases) -> list[str]:
     """The digest of each patient."""
     begin = [f'["{patient}", ' for patient in cells.ids]
-    tables = (
+    tables: tuple[tuple[str, list[Any], Array], ...] = (
         ("note", *_note_lines(cells)),
         ("mention", *_mention_lines(cells, phrases)),
         ("relation", [], np.zeros(0, dtype=np.int64)),

@@ -81,6 +81,7 @@ def make_kb(
             counts = {"notes_in": notes, "stored": notes, "unchanged": 0, "superseding": 0, "quarantined": 0}
             generation = writer.finish(counts)
             seconds = {"patients": made - writer.seconds["append"], **writer.seconds}
+            worked = dict(writer.processor_seconds)
     except BaseException:
         if not was_there:
             # The writer leaves its lock; where there was nothing, nothing is left.
@@ -92,6 +93,11 @@ def make_kb(
         "settings": asdict(settings),
         "workers": workers,
         "seconds": {name: round(value, 2) for name, value in seconds.items()},
+        "processor_seconds": {
+            **{name: round(value, 2) for name, value in worked.items()},
+            "writer": round(time.process_time(), 2),
+            "workers": round(sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]), 2),
+        },
         "memory_peak": _peaks(),
     }
 
