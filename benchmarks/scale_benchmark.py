@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--openmed-most", type=int, default=OPENMED_MOST, help="patients up to which it is asked")
     parser.add_argument("--no-tuned", action="store_true", help="leave out the second variant of SQL")
     parser.add_argument("--notes", type=Path, default=SAMPLES, help="notes to read (by default the sample notes)")
+    parser.add_argument("--words", type=int, action="append", default=[], help="lengths of notes (50, 200, 400, 800)")
     parser.add_argument("--no-reading", action="store_true")
     parser.add_argument("--ingest-rate", type=Path, action="append", default=[], help="JSON of ingest_rate.py")
     parser.add_argument("--join", type=Path, action="append", default=[], help="scale.json of an earlier run")
@@ -116,7 +117,9 @@ def run(asked: argparse.Namespace, tell: scale_queries.Tell) -> dict[str, Any]:
             report["openmed"] = found.get("openmed", {}).get("versions") or report.get("openmed")
         if not asked.no_reading:
             readers = stack.enter_context(RivalProcess(asked.rivals)) if asked.rivals else None
-            report["reading"] = scale_reading.measure(asked.notes, readers, slow, tell)
+            report["reading"] = scale_reading.measure(
+                asked.notes, asked.words or scale_reading.LENGTHS, readers, slow, tell
+            )
     return joined([*earlier, report])
 
 

@@ -11,7 +11,7 @@ import json
 import resource
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,12 +27,13 @@ from cohortium.kb.model import Note
 LENGTHS: Final = (50, 200, 400, 800)
 OURS, INGEST = "cohortium, reading", "cohortium, ingest"
 PLAIN, SECTIONS = "medspaCy", "medspaCy with sections"
-#: Words that are read by one contender in one round, about.
-ROUND: Final = 20_000
+#: Words that one contender reads in one round, about; and that the whole of ingest takes in, which has costs of its own
+#: for each run.
+ROUND, INGESTED = 8_000, 40_000
 
 
 def measure(
-    source: Path, rivals: RivalProcess | None, patience: Patience, tell: Callable[[str], None]
+    source: Path, lengths: Sequence[int], rivals: RivalProcess | None, patience: Patience, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     """For JSON: by note length, processor time of reading, of the whole ingest, and of medspaCy."""
     reader = NoteReader.from_ontology()
@@ -44,7 +45,7 @@ def measure(
             rivals.ask("medspacy_load", name=name, rules=rules, sections=name == SECTIONS) for name in (PLAIN, SECTIONS)
         ]
         found |= {"targets": len(rules), "medspacy": loaded[0]["versions"], "pipes": loaded[1]["pipes"]}
-    for length in LENGTHS:
+    for length in lengths:
         tell(f"notes of {length} words")
         found["lengths"].append(_length(source, length, reader, rivals, patience))
     return found
@@ -62,9 +63,9 @@ def lexicon(concepts: ConceptTable) -> list[tuple[str, str]]:
 def _length(
     source: Path, length: int, reader: NoteReader, rivals: RivalProcess | None, patience: Patience
 ) -> dict[str, Any]:
-    rows = list(made_notes(source, max(10, ROUND // length), length))
-    notes = [Note(row["patient_id"], row["doc_id"], row["text"]) for row in rows]
-    words = sum(len(note.text.split()) for note in notes)
+    rows = list(made_notes(source, INGESTED // length, length))
+    notes = [Note(row["patient_id"], row["doc_id"], row["text"]) for row in rows[: ROUND // length]]
+    words, all_words = (sum(len(text.split()) for text in texts) for texts in (_texts(notes), _texts(rows)))
     calls = {OURS: timed(lambda: [reader.read(note) for note in notes])}
     if rivals is not None:
         rivals.ask("keep_texts", name=str(length), texts=[note.text for note in notes])
@@ -80,8 +81,15 @@ def _length(
         "notes": len(notes),
         "distinct": len({note.text for note in notes}),
         "words": words,
-        "measured": {name: _rates(one, words, len(notes)) for name, one in measured.items()},
+        "measured": {
+            name: _rates(one, *((all_words, len(rows)) if name == INGEST else (words, len(notes))))
+            for name, one in measured.items()
+        },
     }
+
+
+def _texts(notes: Sequence[Note] | Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    return (one.text if isinstance(one, Note) else str(one["text"]) for one in notes)
 
 
 def _ingested(file: Path, kb: Path) -> Spent:
