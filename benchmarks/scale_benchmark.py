@@ -19,7 +19,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,13 +44,14 @@ OPENMED_MOST: Final = 100_000
 def main() -> int:
     """Measure, write the JSON and the page; 1 when an answer was wrong."""
     asked = _parser().parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
 
     def tell(line: str) -> None:
         print(f"{time.monotonic() - begun:7.0f} s  {line}", file=sys.stderr, flush=True)
 
     try:
-        report = run(asked, tell)
+        run(asked, tell)
     except (Differs, NotFound, RivalFailed) as error:
         print(error, file=sys.stderr)
         return 1
@@ -59,11 +61,13 @@ def main() -> int:
     except CohortiumError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "scale.json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (asked.out / "scale.html").write_text(page(report), encoding="utf-8")
     tell(f"written: scale.json, scale.html in {asked.out.name}")
     return 0
+
+
+def _write(folder: Path, report: Mapping[str, Any]) -> None:
+    (folder / "scale.json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "scale.html").write_text(page(report), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,8 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(asked: argparse.Namespace, tell: scale_queries.Tell) -> dict[str, Any]:
-    """The report as JSON."""
+def run(asked: argparse.Namespace, tell: scale_queries.Tell) -> None:
+    """Measure, and write the report anew after each part, so that what was measured stays whatever comes then."""
     report: dict[str, Any] = {
         "machine": machine(),
         "signatures": [
@@ -105,22 +109,27 @@ def run(asked: argparse.Namespace, tell: scale_queries.Tell) -> dict[str, Any]:
     rival = Patience(least=2, most=7, seconds=3 * asked.seconds, warm_up=0)
     earlier = [json.loads(path.read_text(encoding="utf-8")) for path in asked.join]
     facts = next((kb["facts"] for one in earlier for kb in one["knowledge_bases"]), {})
-    with ExitStack() as stack:
-        for path in [*asked.kb, *(_made(number, asked, tell) for number in asked.patients)]:
-            rivals = None
-            if asked.rivals and _patients(path) <= asked.openmed_most:
-                rivals = stack.enter_context(RivalProcess(asked.rivals))
+    made = (_made(number, asked, tell) for number in asked.patients)
+    for path in chain(asked.kb, made):
+        with _rivals(asked, _patients(path) <= asked.openmed_most) as rivals:
             plan = Plan(patience, not asked.no_tuned, rivals, rival, asked.scratch, facts)
-            report["knowledge_bases"].append(found := scale_queries.measure(path, plan, tell))
-            facts = facts or found["facts"]
-            found["storage"] |= _built(found, asked.made)
-            report["openmed"] = found.get("openmed", {}).get("versions") or report.get("openmed")
-        if not asked.no_reading:
-            readers = stack.enter_context(RivalProcess(asked.rivals)) if asked.rivals else None
-            report["reading"] = scale_reading.measure(
-                asked.notes, asked.words or scale_reading.LENGTHS, readers, slow, tell
-            )
-    return joined([*earlier, report])
+            found = scale_queries.measure(path, plan, tell)
+        facts = facts or found["facts"]
+        found["storage"] |= _built(found, asked.made)
+        found["commit"] = report["signatures"][0]["commit"]
+        report["knowledge_bases"].append(found)
+        report["openmed"] = found.get("openmed", {}).get("versions") or report.get("openmed")
+        _write(asked.out, joined([*earlier, report]))
+    if not asked.no_reading:
+        with _rivals(asked, True) as rivals:
+            lengths = asked.words or scale_reading.LENGTHS
+            report["reading"] = scale_reading.measure(asked.notes, lengths, rivals, slow, tell)
+    _write(asked.out, joined([*earlier, report]))
+
+
+def _rivals(asked: argparse.Namespace, wanted: bool) -> RivalProcess | nullcontext[None]:
+    """Their interpreter, anew; none where they are not wanted or not there."""
+    return RivalProcess(asked.rivals) if asked.rivals and wanted else nullcontext()
 
 
 def _made(patients: int, asked: argparse.Namespace, tell: scale_queries.Tell) -> Path:
@@ -129,7 +138,6 @@ def _made(patients: int, asked: argparse.Namespace, tell: scale_queries.Tell) ->
     told: Path = asked.out / f"{patients}.json"
     if not path.exists():
         tell(f"making {patients:,} patients")
-        asked.out.mkdir(parents=True, exist_ok=True)
         options = ["--patients", str(patients), "--json", str(told), "--no-progress"]
         command = [sys.executable, "-m", "cohortium", "bench", "make-kb", str(path), *options]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

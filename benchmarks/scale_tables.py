@@ -106,7 +106,9 @@ def _limits(report: Report) -> Table:
     ):
         rows.append(Row((what, "", figure(found), f"{most:g}", "yes" if found <= most else "no")))
     columns = _columns(("what", "question"), ("median ms", "wanted at most", "met"))
-    note = f"At {patients(largest)} patients and {largest['events']:,} events. The limits are set for 1,000,000."
+    measured = ", ".join(f"{patients(kb)} patients at {kb['commit']}" for kb in by_size(report) if kb.get("commit"))
+    note = f"At {patients(largest)} patients and {largest['events']:,} events. The limits are set for 1,000,000. "
+    note += f"Measured by commit: {measured}." if measured else ""
     return Table("limits", "What is wanted, and what was measured", columns, tuple(rows), note)
 
 
@@ -288,8 +290,10 @@ def _reading(reading: Mapping[str, Any]) -> Table:
     columns = [Column("notes of", words=True), Column("notes (distinct)")]
     columns += [Column(name, "words a second of one core") for name in contenders]
     columns += [Column(name, "× medspaCy") for name in ("reading", "ingest")]
-    versions = ", ".join(f"{name} {version}" for name, version in reading.get("medspacy", {}).items())
-    note = f"Processor time, one process each, by turns. {versions}; {reading.get('targets', 0):,} targets."
+    note = f"Processor time, one process each, by turns. Notes of {reading['source']}."
+    if "medspacy" in reading:
+        versions = ", ".join(f"{name} {version}" for name, version in reading["medspacy"].items())
+        note += f" {versions}; {reading['targets']:,} targets."
     return Table("reading", "Reading beside medspaCy with the same names", tuple(columns), tuple(rows), note)
 
 
