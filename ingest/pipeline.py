@@ -137,7 +137,6 @@ def read_notes_and_build_journeys(run: Run, batches: Iterable[Batch]) -> Iterato
 
 def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
     """Staging rows, and what is copied from before, to a new generation; its id."""
-    kept: set[str] = set()
     while few := list(itertools.islice(results, _LOADED_AT_ONCE)):
         tables = joined_tables([result.tables for result in few])
         if run.previous is None and "patient" in tables:
@@ -146,12 +145,11 @@ def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
             run.writer.add_sorted(tables)
             tables = {} if aside is None else {"quarantine": aside}
         run.writer.add_tables(tables)
-        kept.update(*(result.kept for result in few))
     run.bar.step("writing")
     counts = run.report.counts()
     if run.previous is not None:
-        copied = set(run.previous.patients).difference(run.affected) | kept.intersection(run.previous.patients)
-        run.report.add(patients_copied=run.writer.copy_unchanged(run.previous, sorted(copied)))
+        # Those too who could not be read again keep what was known of them.
+        run.report.add(patients_copied=run.writer.copy_others(run.previous))
         run.writer.copy_quarantine(run.previous)
         told = run.previous.info()
         counts = {name: number + int(told.get(name, 0)) for name, number in counts.items()}

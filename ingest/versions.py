@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ..kb.model import Note
 from ..kb.rows import RETRACTED
+from ..kb.statements import script
 from ..kb.store import KnowledgeBase
 from .readers.records import Incoming
 from .reading import PatientNotes, Version
@@ -67,10 +68,15 @@ class VersionStore:
         self._database = duckdb.connect()
         self._database.execute("SET temp_directory = $1", [str(self._spilled)])
         self._database.execute("SET memory_limit = $1", [_MEMORY])
+        if self._previous is None:
+            self._database.execute("ATTACH ':memory:' AS before")
+            self._database.execute("USE before")
+            self._database.execute(script("schema"))
+            self._database.execute("USE memory")
+        else:
+            self._database.execute("ATTACH $1 AS before (READ_ONLY)", [str(self._previous.database)])
         self._database.execute(self._sql["create_version"])
         self._database.execute(self._sql["create_held"])
-        if self._previous is not None:
-            self._run("add_held", self._previous.note_table())
         return self
 
     def __exit__(
@@ -114,10 +120,7 @@ class VersionStore:
 
     def histories(self, patients: Sequence[str]) -> Iterator[PatientNotes]:
         """All versions of all notes of these patients, a patient at a time, sorted by patient."""
-        if self._previous is not None:
-            known = sorted(set(patients).intersection(self._previous.patients))
-            for table in self._previous.copies("note", known):
-                self._run("add_earlier", table)
+        self._run("add_earlier", _patients(patients))
         # A cursor of its own: a result that is read bit by bit blocks its connection.
         cursor = self._database.cursor()
         cursor.register("arriving", _patients(patients))

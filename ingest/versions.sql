@@ -18,12 +18,13 @@ CREATE TABLE version (
 );
 
 -- name: create_held
-CREATE TABLE held (patient_id VARCHAR NOT NULL, doc_id VARCHAR NOT NULL, note_id VARCHAR NOT NULL);
-
--- name: add_held
--- A document of which no version is current has the note_id ''.
-INSERT INTO held
-SELECT patient_id, doc_id, coalesce(max(note_id) FILTER (WHERE status = 'current'), '') FROM arriving GROUP BY ALL;
+-- The documents that the knowledge base ("before", attached) holds of the patients who come: the version that is
+-- current, '' where none is.
+CREATE VIEW held AS
+SELECT p.patient_id, n.doc_id, coalesce(max(n.note_id) FILTER (WHERE n.status = 'current'), '') AS note_id
+FROM before.note AS n JOIN before.patient AS p USING (patient)
+WHERE p.patient_id IN (SELECT patient_id FROM version)
+GROUP BY ALL;
 
 -- name: add_incoming
 INSERT INTO version BY NAME SELECT * FROM arriving;
@@ -36,7 +37,7 @@ WHERE coalesce(h.note_id, '') <> v.note_id
 ORDER BY 1;
 
 -- name: everyone
-SELECT DISTINCT patient_id FROM version UNION SELECT DISTINCT patient_id FROM held ORDER BY 1;
+SELECT DISTINCT patient_id FROM version UNION SELECT patient_id FROM before.patient ORDER BY 1;
 
 -- name: unchanged
 -- Records of patients who are not read again.
@@ -45,9 +46,10 @@ SELECT count(*) FROM version WHERE patient_id NOT IN (SELECT patient_id FROM arr
 -- name: add_earlier
 -- Versions that were held before come before all that arrive: the superseded and retracted ones, then the current ones.
 INSERT INTO version
-SELECT patient_id, CASE status WHEN 'current' THEN -1 ELSE -2 END, note_id, doc_id, date, type, title, text,
-       NULL, NULL, status, superseded_by
-FROM arriving;
+SELECT p.patient_id, CASE n.status WHEN 'current' THEN -1 ELSE -2 END, n.note_id, n.doc_id, n.date, n.type, n.title, n.text,
+       NULL, NULL, n.status, n.superseded_by
+FROM before.note AS n JOIN before.patient AS p USING (patient)
+WHERE p.patient_id IN (SELECT patient_id FROM arriving);
 
 -- name: notes
 SELECT v.* FROM version AS v WHERE patient_id IN (SELECT patient_id FROM arriving)

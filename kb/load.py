@@ -24,6 +24,7 @@ from .concepts import ConceptTable
 from .errors import NotWritable, UnknownPatient
 from .index.build import build_index
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
+from .merged_rows import MergedRows
 from .model import Journey
 from .ontology_tables import ontology_tables
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
@@ -70,6 +71,7 @@ class GenerationWriter:
         self._added: list[str] = []
         self._previous: KnowledgeBase | None = None
         self._sorted: SortedRows | None = None
+        self._merged: MergedRows | None = None
         self._resources = contextlib.ExitStack()
         #: Seconds that each step of writing took, by the clock and of processors.
         self.seconds: dict[str, float] = {}
@@ -161,6 +163,15 @@ class GenerationWriter:
             raise UnknownPatient(f"{len(wanted) - copied} of {len(wanted)} patients to copy are not in the generation.")
         return len(wanted)
 
+    def copy_others(self, previous: KnowledgeBase) -> int:
+        """Copy every patient of an open generation who is not added, when the generation is finished; returns how many.
+
+        Everyone else is added before this call. The rows do not leave the database: see :mod:`.merged_rows`.
+        """
+        self._flush()
+        self._merged = MergedRows(self._database, previous.database)
+        return self._merged.others
+
     def carry_versions(self, previous: KnowledgeBase) -> None:
         """Keep the note versions of ``previous`` for the patients who are added: what was superseded stays so, and a
         note that comes again with other content is superseded by its new version. A current note that does not come
@@ -227,6 +238,11 @@ class GenerationWriter:
 
     def _assemble(self) -> None:
         """From staging to the tables; rows that came sorted are there already."""
+        if self._merged is not None:
+            self._create_tables()
+            self._merged.write()
+            self._database.execute(statements("assemble")["quarantine"])
+            return
         if self._sorted is None:
             self._create_tables()
             for statement in statements("assemble").values():

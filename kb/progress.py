@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+
+#: What the database says when Ctrl-C stops a statement.
+_STOPPED: Final = "Query interrupted"
 
 
 class Bar:
@@ -33,10 +37,24 @@ class Bar:
 
 @contextlib.contextmanager
 def bar(wanted: bool | None) -> Iterator[Bar]:
-    """A bar on standard error when it is a terminal and the bar is wanted (None: wanted)."""
-    if wanted is False or not sys.stderr.isatty():
-        yield Bar()
-        return
+    """A bar on standard error when it is a terminal and the bar is wanted (None: wanted).
+
+    A statement of the database that Ctrl-C stops raises RuntimeError; behind a bar it is KeyboardInterrupt again.
+    """
+    try:
+        if wanted is False or not sys.stderr.isatty():
+            yield Bar()
+        else:
+            with _shown() as shown:
+                yield shown
+    except RuntimeError as error:
+        if str(error) == _STOPPED:
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextlib.contextmanager
+def _shown() -> Iterator[Bar]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
