@@ -20,7 +20,6 @@ from ..query_lang.library import read_definitions
 from ..query_lang.parameters import Parameters
 from ..query_lang.resolve import resolve, resolve_text
 from .cohort import Cohort, named_cohorts
-from .journey import Timeline, timeline
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from .asking import Answer
     from .difference.changes import Difference
+    from .journey import Timeline
 
 
 def open(path: str | os.PathLike[str]) -> OpenKb:
@@ -165,6 +165,9 @@ class OpenKb:
 
     def journey(self, patient_id: str) -> Timeline:
         """What is known of one patient, in order of time. UnknownPatient if there is none of this id."""
+        # Imported when asked for: a cohort needs no journey.
+        from .journey import timeline
+
         return timeline(self._store.journey(patient_id), self.concepts)
 
     def info(self) -> dict[str, Any]:
