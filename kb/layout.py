@@ -184,10 +184,14 @@ class Layout:
                 what = "is of another size than it was written"
             except FileNotFoundError:
                 what = "is missing"
-            raise DamagedIndex(
-                f"The index of the knowledge base at {self.path} is damaged: {name} {what}. "
-                f"Hint: 'cohortium check {self.path} --repair' makes it again from the tables."
-            )
+            raise self.damaged_index(f"{name} {what}")
+
+    def damaged_index(self, what: str) -> DamagedIndex:
+        """The error for a current generation whose index cannot be used."""
+        return DamagedIndex(
+            f"The index of the knowledge base at {self.path} is damaged: {what}. "
+            f"Hint: 'cohortium check {self.path} --repair' makes it again from the tables."
+        )
 
     def damaged(self, what: str) -> DamagedKb:
         """The error for a current generation whose tables cannot be read."""

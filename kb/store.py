@@ -83,10 +83,13 @@ class KnowledgeBase:
         self._release = weakref.finalize(self, os.close, layout.hold(generation))
         folder = layout.generation(generation)
         manifest = layout.manifest_file(generation)
-        #: Patients by kind, concept and attribute value.
-        self.lists = Listed(folder / INDEX)
-        #: All patient ids, sorted; the position is the dense patient number.
-        self.patients = PatientIds(folder / INDEX / PATIENTS)
+        try:
+            #: Patients by kind, concept and attribute value.
+            self.lists = Listed(folder / INDEX)
+            #: All patient ids, sorted; the position is the dense patient number.
+            self.patients = PatientIds(folder / INDEX / PATIENTS)
+        except FileNotFoundError as error:
+            raise layout.damaged_index(f"{Path(error.filename).name} is missing") from error
         self._database = LazyDatabase(folder / DATABASE, layout.damaged, layout.check_own_version)
         self._rows, self._dicts = self._database.rows, self._database.dicts
         self._selected, self._count = self._database.selected, self._database.count

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
@@ -15,11 +16,14 @@ from cohortium.kb.errors import DamagedIndex
 from cohortium.kb.kept_concepts import KeptConcepts, write_concepts
 from cohortium.kb.lists.list_file import ListFile, ListWriter, key_of
 from cohortium.kb.lists.patient_ids import PatientIds, write_patient_ids
-from cohortium.kb.model import World
+from cohortium.kb.load import build_generation
+from cohortium.kb.model import Journey, World
+from cohortium.kb.store import KnowledgeBase
 
 LETTERS = st.characters(exclude_categories=("Cs",))
 
 
+@settings(deadline=None)
 @given(st.sets(st.text(LETTERS), max_size=8), st.text(LETTERS))
 def test_ids_by_number_and_numbers_by_id(made: set[str], other: str) -> None:
     """As of a tuple of them; an id that is not there has no number."""
@@ -47,6 +51,36 @@ def test_files_that_were_cut_off_are_told(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(damaged)
             with pytest.raises(DamagedIndex):
                 read(tmp_path / name)
+
+
+def test_an_index_without_its_lists_is_told(tmp_path: Path) -> None:
+    """Also where the manifest does not name them: the error says how the index is made again."""
+    path = tmp_path / "x.kb"
+    build_generation(path, [Journey("P1")], concepts=ConceptTable([]))
+    (generation,) = (path / "generations").iterdir()
+    manifest = generation / "manifest.json"
+    told = json.loads(manifest.read_text())
+    for name in ("lists", "patients"):
+        (generation / "index" / name).unlink()
+        told["files"].pop(f"index/{name}")
+    manifest.write_text(json.dumps(told))
+    with pytest.raises(DamagedIndex, match=r"lists is missing.*--repair"):
+        KnowledgeBase.open(path)
+
+
+def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:
+    """Its database is opened after two more generations were written, and answers; the third writer removes it."""
+    path = tmp_path / "x.kb"
+    concepts = ConceptTable([])
+    first = build_generation(path, [Journey("P1")], concepts=concepts)
+    with KnowledgeBase.open(path) as kb:
+        for number in (2, 3):
+            build_generation(path, [Journey(f"P{number}")], concepts=concepts)
+            build_generation(path, [Journey(f"Q{number}")], concepts=concepts)
+        assert kb.journey("P1") == Journey("P1")
+        assert (path / "generations" / first).exists()
+    build_generation(path, [Journey("P4")], concepts=concepts)
+    assert not (path / "generations" / first).exists()
 
 
 def test_a_key_names_one_list(tmp_path: Path) -> None:
