@@ -66,16 +66,19 @@ class RelatedEvents:
 
     def _linked(self, node: nodes.Ordered, frame: Frame, lefts: Witnesses, rights: Witnesses, world: World) -> Linked:
         between = None if node.without is None else self._sets.witnesses(node.without, frame, OPPOSITE[world])
+        # In one group no row has two entries.
+        apart = not (lefts.mask & rights.mask).any()
+        one_day = lefts.low is lefts.high and rights.low is rights.high
 
         def linked(first: Array, second: Array) -> Array:
-            good = frame.row(first) != frame.row(second)
+            good = np.ones(len(first), dtype=bool) if apart else frame.row(first) != frame.row(second)
             if node.different:
                 good &= self._unrelated(frame.row(first), frame.row(second))
             if node.relation in ("during", "overlapping"):
                 return good & self._last_together(node.relation, frame, lefts, rights, first, second, world)
             if node.relation in nodes.GAP_RELATIONS:
                 low = rights.low[second] - lefts.high[first]
-                high = rights.high[second] - lefts.low[first]
+                high = low if one_day else rights.high[second] - lefts.low[first]
                 good &= _related(node, low, high, world)
             if between is not None:
                 ways = {"before": [False], "after": [True]}.get(node.relation, [False, True])
@@ -269,6 +272,11 @@ class RelatedEvents:
 
 def _reached(frame: Frame, lefts: Witnesses, rights: Witnesses, linked: Linked) -> Array:
     """The entries of ``rights`` to which one of ``lefts`` is linked; witnesses that are one are so all together."""
+    if not lefts.as_one and not rights.as_one:
+        reached = np.zeros(frame.entries, dtype=bool)
+        for first, second in _pairs(frame, lefts.mask, rights.mask):
+            reached[second[linked(first, second)]] = True
+        return reached
     of_left, of_right = np.zeros(frame.entries, dtype=np.int64), np.zeros(frame.entries, dtype=np.int64)
     for first, second in _pairs(frame, lefts.mask, rights.mask):
         good = linked(first, second)
@@ -369,7 +377,7 @@ def _matched(left: Array, right: Array, keys: int) -> Iterator[tuple[Array, Arra
     before = np.cumsum(count) - count
     total = int(before[-1] + count[-1])
     cuts = np.unique(np.searchsorted(before, np.arange(0, total, _PAIRS_AT_A_TIME)))
-    for at, end in pairwise([*cuts.tolist(), len(left)]):
+    for at, end in pairwise([*cuts[cuts < len(left)].tolist(), len(left)]):
         here = count[at:end]
         one = np.repeat(np.arange(at, end), here)
         # The n-th pair of all is so many after the first one of its left.

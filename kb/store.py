@@ -67,7 +67,8 @@ _SELECT_TOLD: Final = """
     LEFT JOIN note ON note.patient = event.patient AND note.note_id = mention.note_id AND note.status = 'current'
 """
 _SELECT_OBSERVATIONS: Final = """
-    SELECT patient, date, type, title FROM note SEMI JOIN wanted_patients USING (patient) WHERE status = 'current'
+    SELECT patient, date - DATE '0001-01-01' + 1 AS day, type, title
+    FROM note SEMI JOIN wanted_patients USING (patient) WHERE status = 'current'
 """
 _COPY_ROWS: Final = 50_000
 
@@ -270,16 +271,11 @@ class KnowledgeBase:
 
         wanted = {"wanted_patients": pa.table({"patient": pa.array(_integers(patients), pa.int32())})}
         table = self._selected(_SELECT_OBSERVATIONS, [], "patient", wanted)
-        told = zip(table["type"].to_pylist(), table["title"].to_pylist(), strict=True)
-        source = [note_class(type_, title) for type_, title in told]
+        # Of many notes few types and titles differ.
+        class_of = functools.cache(note_class)
+        source = list(map(class_of, table["type"].to_pylist(), table["title"].to_pylist()))
         return pa.table(
-            {
-                "patient": table["patient"],
-                "source": pa.array(source, pa.string()),
-                "day": pa.array(
-                    [None if date is None else date.toordinal() for date in table["date"].to_pylist()], pa.int64()
-                ),
-            }
+            {"patient": table["patient"], "source": pa.array(source, pa.string()), "day": table["day"].cast(pa.int64())}
         )
 
     # --- one patient, one note --------------------------------------------------------------------------------------
