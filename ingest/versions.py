@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from ..kb.model import Note
+from ..kb.quiet_database import quiet_database
 from ..kb.rows import RETRACTED
 from ..kb.statements import script
 from ..kb.store import KnowledgeBase
@@ -65,7 +66,7 @@ class VersionStore:
 
     def __enter__(self) -> Self:
         self._remove_spilled()
-        self._database = duckdb.connect()
+        self._database = quiet_database()
         self._database.execute("SET temp_directory = $1", [str(self._spilled)])
         self._database.execute("SET memory_limit = $1", [_MEMORY])
         if self._previous is None:

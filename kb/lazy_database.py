@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from .quiet_database import quiet_database
+
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
@@ -97,7 +99,7 @@ class LazyDatabase:
                 if self._closed:
                     raise duckdb.ConnectionException("the knowledge base is closed")
                 try:
-                    connection = duckdb.connect(str(self._path), read_only=True)
+                    connection = quiet_database(self._path, read_only=True)
                     self._check(_version(connection))
                 except duckdb.Error as error:
                     raise self._damaged(f"{self._path.name} cannot be read") from error

@@ -27,6 +27,7 @@ from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, gen
 from .merged_rows import MergedRows
 from .model import Journey
 from .ontology_tables import ontology_tables
+from .quiet_database import quiet_database
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
 from .scales import Scales
 from .sorted_rows import SortedRows
@@ -80,7 +81,7 @@ class GenerationWriter:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as resources:
             resources.enter_context(self._layout.writing())
-            self._database = duckdb.connect(str(self._layout.building / "staging.duckdb"))
+            self._database = quiet_database(self._layout.building / "staging.duckdb")
             resources.callback(self._database.close)
             self._database.execute("SET temp_directory = $1", [str(self._layout.building / "spill")])
             self._database.execute("SET memory_limit = $1", [f"{writer_memory()}B"])

@@ -20,6 +20,7 @@ from .index.build import build_index
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
 from .load import DISK_ERRORS
 from .ontology_tables import concepts_from
+from .quiet_database import quiet_database
 from .statements import statements
 
 
@@ -121,7 +122,7 @@ def _migrated(layout: Layout, before: str, steps: tuple[Migration, ...]) -> str:
     folder = layout.building / INDEX
     folder.mkdir(mode=0o700)
     try:
-        with duckdb.connect(str(layout.building / "migrating.duckdb")) as database:
+        with quiet_database(layout.building / "migrating.duckdb") as database:
             database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
             database.execute("ATTACH $1 AS built", [str(copy)])
             database.execute("USE built")

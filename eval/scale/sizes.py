@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from ...kb.layout import DATABASE, INDEX, Layout
+from ...kb.quiet_database import quiet_database
 
 
 def sizes(path: Path) -> dict[str, Any]:
     """Bytes of the database and of each of its tables, of the index and of each of its files; rows by table."""
     layout = Layout(path)
     folder = layout.generation(layout.require_current())
-    with duckdb.connect(str(folder / DATABASE), read_only=True) as database:
+    with quiet_database(folder / DATABASE, read_only=True) as database:
         names = [name for (name,) in database.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
         block = database.execute("SELECT block_size FROM pragma_database_size()").fetchall()[0][0]
         tables, rows = {}, {}

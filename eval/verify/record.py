@@ -17,6 +17,7 @@ from ...kb.errors import MissingKb
 from ...kb.layout import DATABASE, SCHEMA_VERSION, Layout
 from ...kb.model import ALL_TUMORS, NO_TUMOR, Decision, Event, Mention, Note, World
 from ...kb.ontology_tables import concepts_from
+from ...kb.quiet_database import quiet_database
 from ...kb.rows import CURRENT, decision_from, event_from, mention_from, note_from, value_from
 from ...kb.scales import Scales
 
@@ -82,7 +83,7 @@ class Tables:
         layout = Layout(path)
         self.generation = generation
         try:
-            self._connection = duckdb.connect(str(layout.generation(generation) / DATABASE), read_only=True)
+            self._connection = quiet_database(layout.generation(generation) / DATABASE, read_only=True)
         except duckdb.IOException as error:
             raise MissingKb(f"The knowledge base at {layout.path} has no generation {generation}.") from error
         try:

@@ -16,6 +16,7 @@ from typing import Final, TextIO
 import duckdb
 
 from ...kb.errors import UsageError
+from ...kb.quiet_database import quiet_database
 from .files import SourceFile, open_bytes
 from .mapping import ColumnMap
 from .records import LONGEST_TEXT, RawRecord
@@ -136,7 +137,7 @@ ORDER BY 1, 2
 def _opened(file: SourceFile) -> duckdb.DuckDBPyConnection:
     """A connection with the rows of the table waiting; duckdb.Error when there is none."""
     if file.family == "duckdb":
-        database = duckdb.connect(str(file.path), read_only=True)
+        database = quiet_database(file.path, read_only=True)
         found = database.execute(_NOTE_TABLES).fetchall()
         if len(found) != 1:
             database.close()
@@ -145,7 +146,7 @@ def _opened(file: SourceFile) -> duckdb.DuckDBPyConnection:
         table = ".".join('"' + name.replace('"', '""') + '"' for name in found[0])
         database.execute("SET threads = 1")
         return database.execute(f"SELECT * FROM {table}")
-    database = duckdb.connect()
+    database = quiet_database()
     # DuckDB takes a path for a pattern; brackets around a pattern's letters make them letters again.
     path = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(file.path.resolve()))
     database.execute("SET threads = 1")

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from ..layout import DATABASE, Layout
 from ..progress import Bar
+from ..quiet_database import quiet_database
 from ..statements import statements
 
 _MEMORY: Final = "1GB"
@@ -38,7 +38,7 @@ class LookedAt:
         with contextlib.ExitStack() as resources:
             # What is moved to disk may be text of notes: a folder of the owner alone, gone afterwards.
             spill = resources.enter_context(tempfile.TemporaryDirectory(prefix="cohortium-check-"))
-            self.database = duckdb.connect()
+            self.database = quiet_database()
             resources.callback(self.database.close)
             self.database.execute("SET temp_directory = $1", [spill])
             self.database.execute("SET memory_limit = $1", [_MEMORY])

@@ -11,6 +11,7 @@ from ..index.build import build_index
 from ..layout import DATABASE, INDEX, Layout
 from ..load import DISK_ERRORS
 from ..ontology_tables import concepts_from
+from ..quiet_database import quiet_database
 
 
 def repair_index(path: str | os.PathLike[str]) -> str:
@@ -27,7 +28,7 @@ def repair_index(path: str | os.PathLike[str]) -> str:
         folder = layout.building / INDEX
         folder.mkdir(mode=0o700)
         try:
-            with duckdb.connect(str(layout.building / "repair.duckdb")) as database:
+            with quiet_database(layout.building / "repair.duckdb") as database:
                 database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
                 database.execute("ATTACH $1 AS built (READ_ONLY)", [str(layout.generation(generation) / DATABASE)])
                 database.execute("USE built")

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from ..errors import MissingKb
 from ..progress import Bar, bar
+from ..quiet_database import quiet_database
 from ..store import KnowledgeBase
 from ..whole_folders import whole_folder
 from .card import TEXT_COLUMNS, Card, TableFile, file_name, write_card
@@ -44,7 +45,7 @@ def export_tables(
 
 def _opened(kb: KnowledgeBase) -> duckdb.DuckDBPyConnection:
     try:
-        database = duckdb.connect(str(kb.database), read_only=True)
+        database = quiet_database(kb.database, read_only=True)
     except duckdb.IOException as error:
         raise MissingKb(
             f"The generation {kb.generation} of {kb.path} is gone: it was replaced twice since it was opened. "

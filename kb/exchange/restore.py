@@ -20,6 +20,7 @@ from ..load import DISK_ERRORS, content_digest
 from ..model import content_id
 from ..ontology_tables import concepts_from
 from ..progress import Bar, bar
+from ..quiet_database import quiet_database
 from ..statements import script
 from ..writer_memory import writer_memory
 from .card import Card, TableFile, damaged, file_name, read_card
@@ -52,7 +53,7 @@ def restore_tables(
             _check_file(place, name, file)
             shown.advance()
         try:
-            with duckdb.connect(str(layout.building / "restoring.duckdb")) as database:
+            with quiet_database(layout.building / "restoring.duckdb") as database:
                 database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
                 database.execute("SET memory_limit = $1", [f"{writer_memory()}B"])
                 database.execute("ATTACH $1 AS built", [str(layout.building / DATABASE)])
