@@ -1,0 +1,66 @@
+"""An update: whoever was read again stands among all others as if everybody had been written anew."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from cohortium.kb import merged_rows
+from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.load import GenerationWriter
+from cohortium.kb.model import Journey
+from cohortium.kb.rows import SupersededNote
+from cohortium.kb.scales import Scales
+from cohortium.kb.store import KnowledgeBase
+
+#: Patients read again, before all others, among them, behind them; by name.
+CHANGES = {
+    "nobody": [],
+    "neighbours and both ends": ["P00", "P05", "P06", "P11"],
+    "new ones on all sides": ["A", "P05a", "P11a", "é"],
+    "everybody": [f"P{number:02}" for number in range(12)],
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES.values(), ids=CHANGES)
+def test_an_update_equals_writing_everybody(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    concepts: ConceptTable,
+    scales: Scales,
+    make_journey: Callable[..., Journey],
+    changed: list[str],
+) -> None:
+    """The same generation, the same rows in the same places, over many chunks; with fewer events, more, or none."""
+    monkeypatch.setattr(merged_rows, "_CHUNK", 2)
+    monkeypatch.setattr(merged_rows, "_PLAIN", 3)
+    before = [make_journey(f"P{number:02}") for number in range(12)]
+    again = [dataclasses.replace(make_journey(name, "Another text."), events=()) for name in changed[::2]]
+    again += [make_journey(name, "Adenocarcinoma of the lung, once more.") for name in changed[1::2]]
+    old = [SupersededNote(before[3].notes[0], "another"), SupersededNote(before[3].notes[1], "")]
+
+    def write(name: str, journeys: list[Journey], older: list[SupersededNote], *, others: Path | None = None) -> str:
+        with GenerationWriter(tmp_path / name, concepts=concepts, scales=scales) as writer:
+            writer.add(journeys, older)
+            if others is not None:
+                with KnowledgeBase.open(others) as previous:
+                    assert writer.copy_others(previous) == len({one.patient_id for one in before} - set(changed))
+                    return writer.finish()
+            return writer.finish()
+
+    whole = sorted([*(one for one in before if one.patient_id not in changed), *again], key=lambda one: one.patient_id)
+    write("before.kb", before, old)
+    updated = write("updated.kb", again, [], others=tmp_path / "before.kb")
+    assert updated == write("whole.kb", whole, [] if "P03" in changed else old)
+    assert rows(tmp_path / "updated.kb") == rows(tmp_path / "whole.kb")
+
+
+def rows(kb: Path) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of all tables, in the order in which they are stored."""
+    with KnowledgeBase.open(kb) as opened, duckdb.connect(str(opened.database), read_only=True) as database:
+        names = [name for (name,) in database.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        return {name: database.table(name).fetchall() for name in names}
