@@ -1,6 +1,6 @@
 """Runs that are killed with SIGKILL, resumed, and held against runs that were not: nothing lost, nothing twice.
 
-    python benchmarks/killed_runs.py [--kills 200] [--seed 1] [--copies 2] [--only NAME ...] [--json OUT]
+    python benchmarks/killed_runs.py [--kills 200] [--seed 1] [--copies 2] [--notes N] [--only NAME ...] [--json OUT]
 
 The sample notes, copied over several patients, are read into a knowledge base with one worker and with two, for the
 first time and over one that is there; generations are written directly, indexes made again, old versions migrated. Each
@@ -32,6 +32,7 @@ from process_groups import COUNTED, Group, in_child
 from signature import command_line, markdown, signature
 
 import cohortium
+from cohortium.ingest import pipeline
 from cohortium.ingest.pipeline import run_ingest
 from cohortium.ingest.reading import Reading, ShippedReader, shipped_reading
 from cohortium.kb.check.repair import repair_index
@@ -52,6 +53,9 @@ QUERIES = (
     "medication after surgery",
     "HER2 = negative",
 )
+#: So many steps are tried upon one knowledge base before it is held against the undisturbed one.
+_STEPS_A_LIFE = 3
+_BATCH_NOTES = 8
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ class Trial:
         self.scenario, self.folder, self.chance = scenario, folder, chance
         self.tally = Tally()
         self.kb = folder / "killed.kb"
+        self.tried = 0
         self.answers: dict[str, Any] = {}
         if scenario.begin is not None and not scenario.closed:
             generation, answers = in_child(functools.partial(answers_of, scenario.begin))
@@ -124,7 +129,9 @@ class Trial:
         while self.tally.kills < kills:
             self._begin()
             if self.scenario.steps:
-                self._killed_at(self.steps[self.tally.ends % len(self.steps)])
+                for _ in range(min(_STEPS_A_LIFE, kills - self.tally.kills)):
+                    self._killed_at(self.steps[self.tried % len(self.steps)])
+                    self.tried += 1
             else:
                 for _ in range(self.chance.randint(1, 5)):
                     if self.tally.kills >= kills or not self._killed():
@@ -164,7 +171,7 @@ class Trial:
         if whom == "worker":
             self._expect(code, (0, 1), run, "a worker was killed")
             if code == 1 and "goes on where it was" not in run.said():
-                self.tally.faults.append(f"{self.scenario.name}: a lost worker is told so: {run.said()[-300:]}")
+                self._fault(f"{self.scenario.name}: a lost worker is told so: {run.said()[-300:]}")
         self._count(run, whom, before)
         return True
 
@@ -182,18 +189,18 @@ class Trial:
         self._opens(f"killed ({whom}) while {stage}")
         # Sometimes the next run begins while workers of the last one have not noticed yet.
         if self.chance.random() < 0.5 and not run.gone():
-            self.tally.faults.append(f"{self.scenario.name}: processes outlived the run ({whom})")
+            self._fault(f"{self.scenario.name}: processes outlived the run ({whom})")
         run.forget()
 
     def _opens(self, when: str) -> None:
         try:
             generation, answers = in_child(functools.partial(_opened, self.kb))
             if generation and self.answers.get(generation) != answers:
-                self.tally.faults.append(f"{self.scenario.name}, {when}: other answers of generation {generation}")
+                self._fault(f"{self.scenario.name}, {when}: other answers of generation {generation}")
             if not generation and self.scenario.begin is not None and not self.scenario.closed:
-                self.tally.faults.append(f"{self.scenario.name}, {when}: the knowledge base is gone")
+                self._fault(f"{self.scenario.name}, {when}: the knowledge base is gone")
         except RuntimeError as error:
-            self.tally.faults.append(f"{self.scenario.name}, {when}: {str(error)[:400]}")
+            self._fault(f"{self.scenario.name}, {when}: {str(error)[:400]}")
 
     def _end(self) -> None:
         run = self.scenario.start(self.kb, 0).start()
@@ -204,7 +211,7 @@ class Trial:
             found = in_child(functools.partial(state_of, self.kb))
             findings = in_child(lambda: check_kb(self.kb, quick=True, progress=False).findings)
         except RuntimeError as error:
-            self.tally.faults.append(f"{self.scenario.name}, in the end: {str(error)[:400]}")
+            self._fault(f"{self.scenario.name}, in the end: {str(error)[:400]}")
             return
         lost, doubled = lost_and_doubled(self.wanted, found)
         self.tally.lost += lost
@@ -213,11 +220,15 @@ class Trial:
         left = [name for name in ("building", "unfinished") if (self.kb / name).exists()]
         for what, names in (("differs", differing), ("is left", left), ("is found", findings)):
             if names:
-                self.tally.faults.append(f"{self.scenario.name}, in the end: {names} {what}")
+                self._fault(f"{self.scenario.name}, in the end: {names} {what}")
+
+    def _fault(self, what: str) -> None:
+        self.tally.faults.append(what)
+        print(what, file=sys.stderr, flush=True)
 
     def _expect(self, code: int, wanted: Sequence[int], run: Group, when: str) -> None:
         if code not in wanted:
-            self.tally.faults.append(f"{self.scenario.name}: exit code {code} when {when}: {run.said()[-300:]}")
+            self._fault(f"{self.scenario.name}: exit code {code} when {when}: {run.said()[-300:]}")
 
 
 def _opened(kb: Path) -> tuple[str, Any]:
@@ -230,10 +241,10 @@ def _opened(kb: Path) -> tuple[str, Any]:
 # --- the scenarios ----------------------------------------------------------------------------------------------------
 
 
-def write_notes(path: Path, copies: int, share: float = 1.0) -> Path:
-    """The sample notes so many times over, each time for other patients; of the last copy a share alone, and one of its
-    notes with other words."""
-    rows = [json.loads(line) for line in SAMPLES.read_text(encoding="utf-8").splitlines()]
+def write_notes(path: Path, copies: int, share: float = 1.0, most: int | None = None) -> Path:
+    """The sample notes (so many at most) so many times over, each time for other patients; of the last copy a share
+    alone, and one of its notes with other words."""
+    rows = [json.loads(line) for line in SAMPLES.read_text(encoding="utf-8").splitlines()][:most]
     with path.open("w", encoding="utf-8") as file:
         for number in range(copies):
             kept = rows if number < copies - 1 else rows[: int(len(rows) * share)]
@@ -243,10 +254,12 @@ def write_notes(path: Path, copies: int, share: float = 1.0) -> Path:
     return path
 
 
-def scenarios(folder: Path, copies: int) -> Iterator[Scenario]:
+def scenarios(folder: Path, copies: int, most: int | None = None) -> Iterator[Scenario]:
     """All of them, with what they begin with made below ``folder``."""
-    notes = write_notes(folder / "notes.jsonl", copies)
-    fewer = write_notes(folder / "fewer.jsonl", copies, share=0.5)
+    notes = write_notes(folder / "notes.jsonl", copies, most=most)
+    fewer = write_notes(folder / "fewer.jsonl", copies, share=0.5, most=most)
+    # Batches of few notes, so that there are many moments between two of them.
+    pipeline.BATCH_NOTES = _BATCH_NOTES
     # Read once in this process: its children have the ontology, and begin at once.
     reader = ShippedReader()
     versions = shipped_reading().versions
@@ -260,6 +273,9 @@ def scenarios(folder: Path, copies: int) -> Iterator[Scenario]:
     def command(source: Path, kb: Path, _: int) -> Group:
         words = ["ingest", str(source), "--kb", str(kb), "--workers", "2"]
         return Group(command=[sys.executable, "-m", "cohortium", *words])
+
+    def together(source: Path, kb: Path, _: int) -> Group:
+        return Group(run=functools.partial(run_ingest, [source], kb, workers=2, progress=False))
 
     def write(parts: int, kb: Path, step: int) -> Group:
         def run() -> None:
@@ -295,9 +311,9 @@ def scenarios(folder: Path, copies: int) -> Iterator[Scenario]:
 
     both = ("group", "main", "worker")
     yield Scenario("ingest, 1 worker", None, functools.partial(ingest, notes), weight=5)
-    yield Scenario("ingest, 2 workers", None, functools.partial(command, notes), both, weight=4)
+    yield Scenario("ingest, 2 workers", None, functools.partial(command, notes), both, weight=3)
     yield Scenario("update, 1 worker", begun, functools.partial(ingest, notes), weight=4)
-    yield Scenario("update, 2 workers", begun, functools.partial(command, notes), both, weight=3)
+    yield Scenario("update, 2 workers", begun, functools.partial(together, notes), both, weight=2)
     yield Scenario("update, each step", begun, functools.partial(ingest, notes), steps=True, weight=4)
     yield Scenario("direct writer", twice, functools.partial(write, 9), weight=2)
     yield Scenario("direct writer, each step", twice, functools.partial(write, 9), steps=True, weight=4)
@@ -334,6 +350,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--copies", type=int, default=2, help="so many times the 104 sample notes")
+    parser.add_argument("--notes", type=int, help="only so many of them in each copy")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only scenarios whose names begin so")
     parser.add_argument("--json", type=Path, metavar="OUT")
     asked = parser.parse_args()
@@ -342,7 +359,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="cohortium-killed-") as name:
         folder = Path(name)
         chosen = [
-            one for one in scenarios(folder, asked.copies) if not asked.only or one.name.startswith(tuple(asked.only))
+            one
+            for one in scenarios(folder, asked.copies, asked.notes)
+            if not asked.only or one.name.startswith(tuple(asked.only))
         ]
         weights = sum(one.weight for one in chosen)
         for at, scenario in enumerate(chosen):
@@ -351,8 +370,10 @@ def main() -> int:
             left = asked.kills - sum(tally.kills for tally in tallies.values())
             share = left if at == len(chosen) - 1 else min(left, -(-asked.kills * scenario.weight // weights))
             for _ in trial.lives(share):
-                print(f"\r{scenario.name}: {trial.tally.kills} of {share}", end="", file=sys.stderr, flush=True)
-            print(file=sys.stderr)
+                print(
+                    f"{scenario.name}: {trial.tally.kills} of {share}; {len(trial.tally.faults)} faults",
+                    file=sys.stderr,
+                )
     found = report(tallies)
     signed = {**signature(command_line(), asked.seed), "seconds": round(time.monotonic() - begun, 1)}
     if asked.json:

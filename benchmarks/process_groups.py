@@ -74,7 +74,7 @@ class Group:
                 self.code = os.waitstatus_to_exitcode(status)
         return self.code
 
-    def wait(self, seconds: float = 300.0) -> int:
+    def wait(self, seconds: float = 900.0) -> int:
         """The exit code, once it has ended."""
         limit = time.monotonic() + seconds
         while self.poll() is None:
@@ -116,7 +116,7 @@ class Group:
             return False
         return True
 
-    def gone(self, seconds: float = 30.0) -> bool:
+    def gone(self, seconds: float = 120.0) -> bool:
         """Whether nobody of the group is left, perhaps after a while."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:

@@ -256,7 +256,7 @@ class Layout:
     def _not_writable(self, error: OSError) -> NotWritable:
         return NotWritable(
             f"The knowledge base at {self.path} cannot be written: {error.strerror or type(error).__name__}. "
-            "Hint: name a directory in a place where you may write."
+            "Hint: name a directory in a place where you may write, and is there space left on the disk?"
         )
 
     def _clean(self) -> None:

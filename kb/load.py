@@ -8,7 +8,6 @@ and manifest, and moves the pointer. Any exception before that leaves the knowle
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import time
@@ -21,7 +20,8 @@ import duckdb
 import pyarrow as pa
 
 from .concepts import ConceptTable
-from .errors import NotWritable, UnknownPatient
+from .errors import UnknownPatient
+from .full_disk import full_disk_told
 from .index.build import build_index
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
 from .merged_rows import MergedRows
@@ -37,15 +37,6 @@ from .writer_memory import writer_memory
 
 #: Rows are handed to the database when their notes and facts weigh about this much (characters).
 _BATCH_WEIGHT: Final = 16_000_000
-#: What a full disk (or memory, where there is none to spill to) makes of a statement; the last is what it makes
-#: of one after another has failed.
-DISK_ERRORS: Final = (
-    duckdb.IOException,
-    duckdb.TransactionException,
-    duckdb.OutOfMemoryException,
-    duckdb.FatalException,
-)
-_DISK_NUMBERS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _COUNTED: Final = ("patient", "note", "mention", "relation", "event", "event_attribute", "evidence", "decision")
 
 
@@ -79,7 +70,7 @@ class GenerationWriter:
         self.processor_seconds: dict[str, float] = {}
 
     def __enter__(self) -> Self:
-        with contextlib.ExitStack() as resources:
+        with full_disk_told(self._layout.path), contextlib.ExitStack() as resources:
             resources.enter_context(self._layout.writing())
             self._database = quiet_database(self._layout.building / "staging.duckdb")
             resources.callback(self._database.close)
@@ -95,12 +86,10 @@ class GenerationWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._resources.close()
-        if isinstance(error, DISK_ERRORS) or (isinstance(error, OSError) and error.errno in _DISK_NUMBERS):
-            raise NotWritable(
-                f"Writing the knowledge base at {self._layout.path} failed; it is as it was before. "
-                "Hint: is there space left on the disk?"
-            ) from error
+        with full_disk_told(self._layout.path):
+            self._resources.close()
+            if error is not None:
+                raise error
 
     @property
     def scratch(self) -> Path:

@@ -16,9 +16,9 @@ from typing import Any, Final
 import duckdb
 
 from .errors import NotWritable, SchemaVersionError, UsageError
+from .full_disk import DISK_ERRORS
 from .index.build import build_index
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
-from .load import DISK_ERRORS
 from .ontology_tables import concepts_from
 from .quiet_database import quiet_database
 from .statements import statements

@@ -7,9 +7,9 @@ import os
 import duckdb
 
 from ..errors import NotWritable
+from ..full_disk import DISK_ERRORS
 from ..index.build import build_index
 from ..layout import DATABASE, INDEX, Layout
-from ..load import DISK_ERRORS
 from ..ontology_tables import concepts_from
 from ..quiet_database import quiet_database
 

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import NotWritable, UsageError
+from ..full_disk import DISK_ERRORS
 from ..index.build import build_index
 from ..layout import DATABASE, INDEX, Layout, canonical_json
-from ..load import DISK_ERRORS, content_digest
+from ..load import content_digest
 from ..model import content_id
 from ..ontology_tables import concepts_from
 from ..progress import Bar, bar
