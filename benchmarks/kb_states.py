@@ -39,6 +39,7 @@ def state_of(kb: Path) -> dict[str, Any]:
     return {
         "generation": folder.name,
         "tables": tables,
+        "content": {name: digest for name, digest in tables.items() if name != "manifest"},
         "index": {str(path.relative_to(folder)): _digest([path.read_bytes()]) for path in files},
         "notes": notes,
     }

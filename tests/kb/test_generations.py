@@ -16,7 +16,7 @@ from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import CohortiumError, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
 from cohortium.kb.layout import SCHEMA_VERSION, Layout
 from cohortium.kb.load import GenerationWriter
-from cohortium.kb.model import Journey
+from cohortium.kb.model import Journey, World
 from cohortium.kb.scales import Scales
 from cohortium.kb.store import KnowledgeBase
 
@@ -249,3 +249,21 @@ def test_a_reader_follows_the_pointer(
     with KnowledgeBase.open(path) as kb:
         assert kb.patients == tuple(sorted(journey.patient_id for journey in journeys))
     assert not turns
+
+
+def test_a_reader_answers_what_it_was_never_asked_before(
+    write: Write, path: Path, journeys: list[Journey], concepts: ConceptTable
+) -> None:
+    """After three further writes an open kb answers from files that it had not looked at; closed, it is removed."""
+    first = write(journeys[:2])
+    with KnowledgeBase.open(path) as reader:
+        for number in (3, 4, 5):
+            write(journeys[:number])
+        assert reader.generation == first
+        assert list(reader.posting("diagnosis", "lung_cancer", World.POSSIBLE)) == [0, 1]
+        assert reader.event_index.patients == 2
+        assert reader.journey("P2") == journeys[0]
+        assert sorted(row.id for row in reader.concepts.rows()) == sorted(row.id for row in concepts.rows())
+        assert (path / "generations" / first).exists()
+    write(journeys[:1])
+    assert not (path / "generations" / first).exists()

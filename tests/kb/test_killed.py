@@ -1,0 +1,24 @@
+"""A write that is killed before any of its steps leaves a whole knowledge base, and can be done again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from cohortium.kb.concepts import ConceptTable
+
+HERE = Path(__file__).parent
+
+
+def test_a_write_killed_at_its_steps(tmp_path: Path, concepts: ConceptTable) -> None:
+    """Killed before the first, the last and some steps between, the old or the new generation opens with its answers;
+    the same write then ends as one that was never killed: equal tables, equal index, equal id."""
+    words = [HERE / "killed_writer.py", HERE.parents[1] / "benchmarks", tmp_path / "ontology", tmp_path, 6]
+    run = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert told["steps"] > 20
+    assert {one["code"] for one in told["tried"]} == {-9}
+    assert [one for one in told["tried"] if not (one["opens"] and one["same"])] == []
