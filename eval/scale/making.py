@@ -34,6 +34,9 @@ MADE_OF: Final = "made-up patients"
 _TOGETHER: Final = 8
 #: Chunks that may wait on disk for the writer, beside those that are being made.
 _AHEAD: Final = 2 * _TOGETHER
+#: The file that tells workers to end at once, and how often they look for it (seconds).
+_STOP: Final = "stop"
+_LOOK: Final = 0.5
 
 
 class WorkerLost(CohortiumError):
@@ -152,6 +155,7 @@ def _elsewhere(
 ) -> Generator[dict[str, pa.Table], None, None]:
     """By other processes, which write files that are gone when the next chunk is asked for after their last use."""
     waiting: collections.deque[concurrent.futures.Future[Path]] = collections.deque()
+    folder.mkdir(mode=0o700)
     with contextlib.ExitStack() as resources:
         pool = concurrent.futures.ProcessPoolExecutor(
             workers,
@@ -161,12 +165,16 @@ def _elsewhere(
             initargs=(settings, str(folder)),
         )
         resources.callback(pool.shutdown, wait=True, cancel_futures=True)
+        # Not when all went well: then they have nothing left to do.
+        stopping = resources.enter_context(contextlib.ExitStack())
+        stopping.callback((folder / _STOP).touch, mode=0o600)
         for chunk, size in enumerate(sizes):
             waiting.append(pool.submit(_work, chunk, size))
             if len(waiting) > workers + _AHEAD:
                 yield _read(waiting.popleft())
         while waiting:
             yield _read(waiting.popleft())
+        stopping.pop_all()
 
 
 def _read(future: concurrent.futures.Future[Path]) -> dict[str, pa.Table]:
@@ -196,15 +204,17 @@ def _start_worker(settings: Settings, folder: str) -> None:
     global _settings, _folder
     # Ctrl-C reaches every process of the terminal; the first process alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     _settings, _folder = settings, Path(folder)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
+    """End when the parent has ended, or when it asks for that: a chunk takes too long to be waited for."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    while parent is not None:
+        parent.join(_LOOK)
+        if not parent.is_alive() or (_folder / _STOP).exists():
+            os._exit(1)
 
 
 def _work(chunk: int, patients: int) -> Path:
