@@ -15,6 +15,9 @@ from cohortium.engine.api import OpenKb
 #: Attributes that the rival's tables do not have, and other reasons why a question is not asked of it.
 _NO_TUMOR: Final = "no notion of one tumor that several facts are about"
 _NO_NUMBER: Final = "no condition on the number of a measurement"
+_SAME_DAY: Final = (
+    "its windows before and after another fact hold that fact's own day; so 'before or on the day' is asked"
+)
 _DAYS: Final = "counts records, not days (measured, and its cohort must hold ours)"
 
 #: Concepts of ``bench make-kb`` that 10% and 5% of its patients have.
@@ -212,7 +215,7 @@ def _timed(chosen: Chosen) -> Iterator[Question]:
         f"{first.text} before {second.text}",
         before_sql(first, second, BELIEVED),
         None,
-        "a window before another fact always holds that fact's own day; asked below with that day",
+        _SAME_DAY,
     )
     yield Question(
         "before",
@@ -227,7 +230,7 @@ def _timed(chosen: Chosen) -> Iterator[Question]:
         f"{first.text} after {second.text}",
         before_sql(second, first, BELIEVED),
         None,
-        "as before",
+        _SAME_DAY,
     )
 
     def within(writing: Writing) -> str:
@@ -260,7 +263,7 @@ def _timed(chosen: Chosen) -> Iterator[Question]:
         f"{first.text} then {second.text} then {third.text}",
         sequence_sql(first, second, third),
         None,
-        "as before: the rival's windows hold the day of the fact itself",
+        _SAME_DAY,
     )
 
 

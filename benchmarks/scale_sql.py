@@ -27,8 +27,6 @@ THREADS: Final = 2
 MEMORY: Final = "4GB"
 CERTAIN, BELIEVED, POSSIBLE = 3, 2, 1
 PLAIN, TUNED = "plain SQL", "tuned SQL"
-#: Attributes that the questions compare.
-NAMES: Final = ("stage", "t", "value")
 
 _TUNED: Final = (
     "CREATE TABLE tuned.kind AS SELECT unnest($kinds::VARCHAR[]) AS name, unnest(range($number))::UTINYINT AS kind",
@@ -47,7 +45,9 @@ _TUNED: Final = (
         SELECT kind.kind, event_attribute.name, text, number, patient, concept.concept, world
         FROM kb.event JOIN kb.event_attribute USING (event)
         JOIN tuned.kind ON kind.name = event.kind JOIN tuned.concept ON concept.name = event.concept
-        WHERE world >= 2 AND event_attribute.name IN (SELECT unnest($names::VARCHAR[])) ORDER BY ALL""",
+        WHERE world >= 2
+        AND (event.kind, event_attribute.name) IN (('stage', 'stage'), ('tnm', 't'), ('performance', 'value'))
+        ORDER BY ALL""",
     "CREATE TABLE tuned.tumors AS SELECT DISTINCT patient, tumor FROM tuned.fact WHERE world >= 2 AND tumor > 1",
 )
 _STARRED: Final = "SELECT DISTINCT kind FROM event WHERE tumor = '*'"
@@ -165,7 +165,7 @@ class SqlSide:
             copy = self._scratch / "tuned.duckdb"
             self._attach(copy, "tuned")
             for statement in _TUNED:
-                known = {"kinds": list(KINDS), "number": len(KINDS), "names": list(NAMES)}
+                known = {"kinds": list(KINDS), "number": len(KINDS)}
                 self.database.execute(statement, {name: one for name, one in known.items() if f"${name}" in statement})
             self.database.execute("CHECKPOINT tuned")
             self.built = {"seconds": round(time.perf_counter() - begun, 1), "bytes": copy.stat().st_size}
