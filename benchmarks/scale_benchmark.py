@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -44,6 +45,8 @@ OPENMED_MOST: Final = 100_000
 def main() -> int:
     """Measure, write the JSON and the page; 1 when an answer was wrong."""
     asked = _parser().parse_args()
+    # What is stopped takes its copies along: they are large.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     asked.out.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
 
@@ -65,9 +68,13 @@ def main() -> int:
     return 0
 
 
-def _write(folder: Path, report: Mapping[str, Any]) -> None:
-    (folder / "scale.json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "scale.html").write_text(page(report), encoding="utf-8")
+def _write(asked: argparse.Namespace, reports: list[dict[str, Any]]) -> None:
+    report = joined(reports)
+    for kb in report["knowledge_bases"]:
+        kb["storage"] |= _built(kb, asked.made)
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    (asked.out / "scale.json").write_text(text + "\n", encoding="utf-8")
+    (asked.out / "scale.html").write_text(page(report), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,16 +122,15 @@ def run(asked: argparse.Namespace, tell: scale_queries.Tell) -> None:
             plan = Plan(patience, not asked.no_tuned, rivals, rival, asked.scratch, facts)
             found = scale_queries.measure(path, plan, tell)
         facts = facts or found["facts"]
-        found["storage"] |= _built(found, asked.made)
         found["commit"] = report["signatures"][0]["commit"]
         report["knowledge_bases"].append(found)
         report["openmed"] = found.get("openmed", {}).get("versions") or report.get("openmed")
-        _write(asked.out, joined([*earlier, report]))
+        _write(asked, [*earlier, report])
     if not asked.no_reading:
         with _rivals(asked, True) as rivals:
             lengths = asked.words or scale_reading.LENGTHS
             report["reading"] = scale_reading.measure(asked.notes, lengths, rivals, slow, tell)
-    _write(asked.out, joined([*earlier, report]))
+    _write(asked, [*earlier, report])
 
 
 def _rivals(asked: argparse.Namespace, wanted: bool) -> RivalProcess | nullcontext[None]:

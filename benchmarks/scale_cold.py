@@ -11,6 +11,17 @@ import json
 import resource
 import sys
 import time
+from pathlib import Path
+
+
+def peak_memory() -> int:
+    """Bytes that this program held at most. What the system tells a process of its use begins with what its parent
+    held when it was made, so that Linux is asked of the program alone."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def main() -> None:
@@ -41,8 +52,7 @@ def main() -> None:
         "import_ms": round((imported - begun) * 1000, 3),
         "open_ms": round((opened - imported) * 1000, 3),
         "queries": rows,
-        # Kilobytes on Linux.
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_memory_bytes": peak_memory(),
     }
     print(json.dumps(told))
 
