@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from . import __version__
-from .kb.errors import CohortiumError
+from .kb.errors import CohortiumError, DamagedKb
 from .kb.terminal import NotYet, accept_any_letter, print_error
 
 INTERRUPTED = 130
@@ -70,6 +70,11 @@ class Door(TyperGroup):
         except KeyboardInterrupt as error:
             print("cohortium: interrupted", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from error
+        except _database_errors() as error:
+            # A block that does not fit its checksum, met in the middle of an answer. Its own words may show values.
+            damage = f"the database of the knowledge base cannot be read ({type(error).__name__})"
+            print_error(DamagedKb(f"{damage}. Hint: 'cohortium check KB' tells more"))
+            raise typer.Exit(DamagedKb.exit_code) from error
         except BrokenPipeError as error:
             # The reader (head, less) has seen enough: that is its choice, not a failure. What is still buffered must
             # go somewhere, or the interpreter complains when it closes standard output.
@@ -107,7 +112,16 @@ def _add_later(group: typer.Typer, name: str, part: str) -> None:
 
 def commands(asked: str = "") -> typer.Typer:
     """The command line: all of it, or as much as the command or group ``asked`` needs, if there is one of that name."""
-    app = typer.Typer(
+    def _database_errors() -> tuple[type[BaseException], ...]:
+    """What a damaged database raises; nothing as long as no command has asked one, for its library is slow to load."""
+    if "duckdb" not in sys.modules:
+        return ()
+    import duckdb
+
+    return (duckdb.Error,)
+
+
+app = typer.Typer(
         cls=Door,
         name="cohortium",
         help="Finds patient cohorts in clinical notes.",
