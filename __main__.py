@@ -56,6 +56,15 @@ EVAL_LATER: dict[str, str] = {}
 _LATER_IN: Final = {"bench": BENCH_LATER, "eval": EVAL_LATER}
 
 
+def _database_errors() -> tuple[type[BaseException], ...]:
+    """What a damaged database raises; nothing as long as no command has asked one, for its library is slow to load."""
+    if "duckdb" not in sys.modules:
+        return ()
+    import duckdb
+
+    return (duckdb.Error,)
+
+
 class Door(TyperGroup):
     """The one place where errors become exit codes."""
 
@@ -112,16 +121,7 @@ def _add_later(group: typer.Typer, name: str, part: str) -> None:
 
 def commands(asked: str = "") -> typer.Typer:
     """The command line: all of it, or as much as the command or group ``asked`` needs, if there is one of that name."""
-    def _database_errors() -> tuple[type[BaseException], ...]:
-    """What a damaged database raises; nothing as long as no command has asked one, for its library is slow to load."""
-    if "duckdb" not in sys.modules:
-        return ()
-    import duckdb
-
-    return (duckdb.Error,)
-
-
-app = typer.Typer(
+    app = typer.Typer(
         cls=Door,
         name="cohortium",
         help="Finds patient cohorts in clinical notes.",
