@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 from ..errors import NotWritable, UsageError
 from ..full_disk import DISK_ERRORS
 from ..index.build import build_index
-from ..layout import DATABASE, INDEX, Layout, canonical_json
+from ..layout import DATABASE, INDEX, Layout, generation_id
 from ..load import content_digest
-from ..model import content_id
 from ..ontology_tables import concepts_from
 from ..progress import Bar, bar
 from ..quiet_database import quiet_database
@@ -131,7 +130,7 @@ def _manifest(database: duckdb.DuckDBPyConnection, folder: Path, card: Card) -> 
         manifest = {name: json.loads(value) for name, value in rows}
     except ValueError as error:
         raise damaged(folder, f"{file_name('manifest')} is no manifest") from error
-    if content_id("generation", canonical_json(manifest)) != card.generation:
+    if generation_id(manifest) != card.generation:
         raise damaged(folder, f"its manifest is not that of generation {card.generation}")
     if content_digest(database) != manifest["content"]:
         raise damaged(folder, "its patients, notes or quarantine are not those of its manifest")
