@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyroaring import BitMap
 
 from ..kb.index.event_rows import Coded, EventRows
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Value, World
 from ..kb.store import KnowledgeBase
+
+if TYPE_CHECKING:
+    # Takes long to load, and few criteria need it.
+    import pyarrow as pa
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Beyond every day and every difference of days, with room to add them up in 32 bits.
@@ -34,10 +36,9 @@ class Words:
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Words:
         """From a column without nulls."""
-        encoded = pc.dictionary_encode(column).combine_chunks()
-        if isinstance(encoded, pa.ChunkedArray):  # what older versions give for no chunks
-            encoded = encoded.chunk(0)
-        return cls(encoded.indices.to_numpy(zero_copy_only=False), tuple(encoded.dictionary.to_pylist()))
+        words: dict[str, int] = {}
+        codes = [words.setdefault(word, len(words)) for word in column.to_pylist()]
+        return cls(np.array(codes, dtype=np.int64), tuple(words))
 
     def among(self, words: Collection[str]) -> Array:
         """For each row, whether its word is one of ``words``."""
@@ -144,6 +145,8 @@ class Rows:
 
     def known_so(self, rows: Array, source: str, undisputed: bool, sources: int) -> Array:
         """Which of the rows of the mask are told in such a note, by so many, and named by no decision."""
+        import pyarrow as pa
+
         event = self._events.event
         told = self._kb.told_table(pa.array(event[rows]))
         kept = np.asarray(told["sources"].to_numpy() >= sources)
@@ -159,7 +162,7 @@ class Rows:
         of."""
         table = self._kb.observation_table(BitMap(self.patients))
         owner = np.searchsorted(self.patients, table["patient"].to_numpy())
-        low, high = (pc.fill_null(table["day"], day).to_numpy() for day in (EARLIEST_DAY, LATEST_DAY))
+        low, high = (table["day"].fill_null(day).to_numpy() for day in (EARLIEST_DAY, LATEST_DAY))
         return owner, Words.of(table["source"]), low, high
 
     # --- tumors -----------------------------------------------------------------------------------------------------
