@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -241,50 +242,57 @@ _DEPENDS: Final = _Told("", "", "", (), opens=False)
 
 
 class _Nearby:
-    """What stands near the names of a note: the words of a sentence and its two neighbours, found once a sentence."""
+    """What stands near the names of a note: cue words in a sentence and its two neighbours."""
 
-    __slots__ = ("_windows", "_words", "frame", "text")
+    __slots__ = ("_ranges", "_vocabulary", "_words", "frame", "text")
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.text = frame.text
-        self._words = frame.vocabulary.union(frame.words.written)
-        self._windows: dict[int, tuple[int, int, int, int, set[str]]] = {}
+        self._vocabulary = frame.vocabulary.union(frame.words.written)
+        self._words: dict[str, list[int]] = {}
+        self._ranges: dict[int, tuple[int, int, int, int]] = {}
 
     def has_cue(self, sense: Sense, match: PhraseMatch[Sense]) -> bool:
         """Whether a cue of the sense stands near the name, outside of it."""
         # Most short forms of a note have no cue anywhere in it.
-        if sense.cue_words.isdisjoint(self._words) and not sense.cue_texts:
+        said = sense.cue_words & self._vocabulary
+        if not said and not sense.cue_texts:
             return False
-        low, high, first, last, words = self._window(match.start)
-        said = sense.cue_words & words
-        if said:
-            written, norms = self.frame.words.written, self.frame.words.norms
-            own = {*written[match.first : match.last], *norms[match.first : match.last]}
-            if not said <= own or any(
-                written[index] in said or norms[index] in said
-                for index in (*range(first, match.first), *range(match.last, last))
-            ):
-                return True
+        low, high, first, last = self._range(match.start)
+        for word in said:
+            at = self._words.get(word)
+            if at is None:
+                at = self._words[word] = self._places(word)
+            for index in at[bisect.bisect_left(at, first) :]:
+                if index >= last:
+                    break
+                if not match.first <= index < match.last:
+                    return True
         if not sense.cue_texts:
             return False
         text = self.text[low : match.start] + " " + self.text[match.end : high]
         return any(cue in text for cue in sense.cue_texts)
 
-    def _window(self, place: int) -> tuple[int, int, int, int, set[str]]:
-        """Of the sentence at ``place`` with its neighbours: characters, words, and the words as written and folded."""
+    def _places(self, word: str) -> list[int]:
+        """Which words of the note are this one, as written or folded."""
+        words = self.frame.words
+        return sorted(
+            {index for index, one in enumerate(words.written) if one == word}
+            | {index for index, one in enumerate(words.norms) if one == word}
+        )
+
+    def _range(self, place: int) -> tuple[int, int, int, int]:
+        """Of the sentence at ``place`` with its neighbours: characters and words."""
         shape = self.frame.shape
         at = shape.sentence_index_at(place)
-        window = self._windows.get(at)
-        if window is None:
+        found = self._ranges.get(at)
+        if found is None:
             sentences = shape.sentences
             low = sentences[max(0, at - 1)].start if sentences else 0
             high = sentences[min(len(sentences) - 1, at + 1)].end if sentences else len(self.text)
-            first, last = self.frame.token_range(low, high)
-            words = self.frame.words
-            window = low, high, first, last, {*words.written[first:last], *words.norms[first:last]}
-            self._windows[at] = window
-        return window
+            found = self._ranges[at] = (low, high, *self.frame.token_range(low, high))
+        return found
 
 
 def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> bool:

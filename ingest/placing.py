@@ -140,7 +140,7 @@ class Placement:
                 span.attributes["spread"] = "metastatic"
             # The organ is in the tumor's own name: a side further off is of something else.
             words = 1 if side_from is span and row.site else 3
-            side = self.sites.side(frame.text, side_from.start, side_from.end, max(0, low), high, words)
+            side = self.sites.side_in(frame, side_from.start, side_from.end, max(0, low), high, words)
             if side and not spread:
                 span.attributes["laterality"] = side
         for span in by_specimen:
@@ -351,7 +351,7 @@ class Placement:
                 continue
             low, high = frame.sentence_span(span.start)
             side = (
-                self.sites.side(frame.text, span.start, span.end, low, high)
+                self.sites.side_in(frame, span.start, span.end, low, high)
                 if span.kind not in ("variant", "biomarker")
                 else ""
             )

@@ -10,6 +10,8 @@ from typing import Final
 
 from ..kb.concepts import ConceptTable
 from .frame import Frame, Span, starting
+from .gates import Gate
+from .tokens import Remembered
 
 _SIDE = re.compile(
     r"(?<![A-Za-z])(?:(?P<left>left|Left|LEFT)|(?P<right>right|Right|RIGHT)"
@@ -17,6 +19,13 @@ _SIDE = re.compile(
     # A single letter counts only as a word of its own, never inside a specimen number or beside an initial.
     r"|(?<![\w/.\-'’])(?:(?P<left_short>Lt\.?|LT|L)|(?P<right_short>Rt\.?|RT|R))(?=[\s,)])(?!\s?[-/]|\s\d)"
 )
+#: The words for a side, and so far behind a thing may one stand (characters).
+_OPENS_SIDE: Final = Gate(
+    within=r"(?<![A-Za-z])(?:left|Left|LEFT|right|Right|RIGHT|bilateral|Bilateral|BILATERAL|b\Z|Lt\Z|LT\Z|L\Z|Rt\Z|RT\Z|R\Z)"
+)
+_REACH_OF_SIDE = 12
+#: And so far before it may the word begin.
+_BEFORE_SIDE = 28
 _SIDE_BEHIND = re.compile(r"[\s,(]{0,3}(?:of\s(?:the\s)?)?")
 _SPECIMEN_LINE = re.compile(
     r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[1-9]\s{1,3}(?=[A-Z][a-z])"
@@ -56,6 +65,17 @@ SITES_OF_SPREAD: Final = (
     "chest_wall",
 )
 _MALIGNANT: Final = "malignant_neoplasm"
+
+
+def _heads_specimen(line: str) -> tuple[bool, bool]:
+    """Whether a line has the label of a specimen; whether it is in capitals and names one."""
+    letters = sum(map(str.isalpha, line))
+    capitals = letters > 0 and sum(map(str.isupper, filter(str.isalpha, line))) > 0.75 * letters
+    return bool(_SPECIMEN_LINE.match(line)), capitals and bool(_SPECIMEN_WORDS.search(line))
+
+
+#: Lines come again; longer ones seldom do.
+_HEADS_SPECIMEN: Final = Remembered(_heads_specimen, most=20_000, longest=160)
 
 
 class TumorComposer:
@@ -122,7 +142,7 @@ class SiteReader:
 
     def side(self, text: str, start: int, end: int, low: int, high: int, words: int = 3) -> str:
         """left, right, bilateral or empty: the side written right before the span, inside it, or right behind it."""
-        for match in reversed(list(_SIDE.finditer(text, max(low, start - 28), start))):
+        for match in reversed(list(_SIDE.finditer(text, max(low, start - _BEFORE_SIDE), start))):
             if (
                 not re.search(r"[;.,:()]", text[match.end() : start])
                 and len(text[match.end() : start].split()) <= words
@@ -136,6 +156,12 @@ class SiteReader:
         after = _SIDE.match(text, behind.end(), high) if behind else None
         # Behind a comma RT is the next thing of the list, radiotherapy.
         return self._side_name(after) if after and after.group() not in ("RT", "LT") else ""
+
+    def side_in(self, frame: Frame, start: int, end: int, low: int, high: int, words: int = 3) -> str:
+        """As :meth:`side`, in a note: most things have no word for a side near them."""
+        if not _OPENS_SIDE.stands_in(frame.places, min(start, max(low, start - _BEFORE_SIDE)), end + _REACH_OF_SIDE):
+            return ""
+        return self.side(frame.text, start, end, low, high, words)
 
     @staticmethod
     def _side_name(match: re.Match[str]) -> str:
@@ -213,11 +239,8 @@ class SiteReader:
             if start == held_line:
                 continue
             if start != seen_line:
-                seen_line, line = start, frame.text[start:end]
-                letters = list(filter(str.isalpha, line))
-                capitals = sum(map(str.isupper, letters)) > 0.75 * len(letters) if letters else False
-                capitals = capitals and bool(_SPECIMEN_WORDS.search(line))
-                labelled = bool(_SPECIMEN_LINE.match(line))
+                seen_line = start
+                labelled, capitals = _HEADS_SPECIMEN[frame.text[start:end]]
             if labelled or (capitals and site.start - start < 60):
                 holds.append((start, site))
                 held_line = start
