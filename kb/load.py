@@ -302,14 +302,14 @@ class GenerationWriter:
 
 
 def content_digest(database: duckdb.DuckDBPyConnection) -> str:
-    """What the tables hold, as one digest: the patients' own, which notes gave way to which, and the quarantine.
+    """What the tables hold, as one digest: the patients' own, which notes gave way to which or were taken back, and the quarantine.
 
     The tables are those of the schema ``built``.
     """
     content = hashlib.blake2b(digest_size=16)
     for query in (
         "SELECT patient_id, digest FROM built.patient ORDER BY patient",
-        "SELECT note_id, superseded_by FROM built.note WHERE status = 'superseded' ORDER BY ALL",
+        "SELECT note_id, superseded_by FROM built.note WHERE status <> 'current' ORDER BY ALL",
         "SELECT * FROM built.quarantine ORDER BY ALL",
     ):
         cursor = database.execute(query)
