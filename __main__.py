@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from . import __version__
 from .kb.errors import CohortiumError, DamagedKb
-from .kb.terminal import NotYet, accept_any_letter, print_error
+from .kb.terminal import accept_any_letter, print_error
 
 INTERRUPTED = 130
 
@@ -42,18 +42,6 @@ GROUPS: Final = (
     ("train", "Train recognisers of mentions.", (".eval.training.command",)),
     ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology_commands",)),
 )
-
-#: Commands that are planned, with the part of the project that brings each.
-LATER: dict[str, str] = {}
-
-
-BENCH_LATER: dict[str, str] = {}
-
-
-EVAL_LATER: dict[str, str] = {}
-
-#: What is planned in each group.
-_LATER_IN: Final = {"bench": BENCH_LATER, "eval": EVAL_LATER}
 
 
 def _database_errors() -> tuple[type[BaseException], ...]:
@@ -106,19 +94,6 @@ def _root(
     """Finds patient cohorts in clinical notes."""
 
 
-def _add_later(group: typer.Typer, name: str, part: str) -> None:
-    def later(context: typer.Context) -> None:
-        caller = context.parent.command_path if context.parent else "cohortium"
-        raise NotYet(f"not yet: '{name}' comes with {part}. Hint: '{caller} --help' lists what there is")
-
-    group.command(
-        name,
-        help=f"Not yet: comes with {part}.",
-        rich_help_panel="Not yet",
-        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    )(later)
-
-
 def commands(asked: str = "") -> typer.Typer:
     """The command line: all of it, or as much as the command or group ``asked`` needs, if there is one of that name."""
     app = typer.Typer(
@@ -142,11 +117,7 @@ def commands(asked: str = "") -> typer.Typer:
             group = typer.Typer(help=told, no_args_is_help=True)
             for inner, command in chain.from_iterable(map(_commands_of, modules)):
                 group.command(inner)(command)
-            for inner, part in _LATER_IN.get(name, {}).items():
-                _add_later(group, inner, part)
             app.add_typer(group, name=name)
-    for name, part in LATER.items():
-        _add_later(app, name, part)
     return app
 
 

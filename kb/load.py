@@ -302,7 +302,8 @@ class GenerationWriter:
 
 
 def content_digest(database: duckdb.DuckDBPyConnection) -> str:
-    """What the tables hold, as one digest: the patients' own, which notes gave way to which or were taken back, and the quarantine.
+    """What the tables hold, as one digest: the patients' own, which notes gave way to which or were taken back, and
+    what is in quarantine.
 
     The tables are those of the schema ``built``.
     """

@@ -25,10 +25,6 @@ class Format(enum.StrEnum):
     CSV = "csv"
 
 
-class NotYet(UsageError):
-    """A command or option that is planned and not there (exit 2)."""
-
-
 def count_text(believed: int, certain: int, possible: int) -> str:
     """A count with its bounds: ``412 (398–437)``."""
     return f"{believed} ({certain}–{possible})"

@@ -1,4 +1,4 @@
-"""The door: help, later commands, interruption, closed pipes."""
+"""The door: help, interruption, closed pipes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from typer.testing import Result
 
 from cohortium import __version__
-from cohortium.__main__ import EVAL_LATER, LATER, MODULES, commands
+from cohortium.__main__ import MODULES, commands
 
 Command = Callable[..., Result]
 
@@ -36,7 +36,7 @@ def test_each_command_is_loaded_from_the_module_that_has_it() -> None:
     for module, names in MODULES:
         assert tuple(name for name, _ in importlib.import_module(f"cohortium{module}").COMMANDS) == names, module
     alone = [command.name for command in commands("verify").registered_commands]
-    assert alone == ["verify", *LATER]
+    assert alone == ["verify"]
     assert [group.name for group in commands("eval").registered_groups] == ["eval"]
 
 
@@ -49,15 +49,6 @@ def test_a_query_that_lists_answer_loads_no_columns_and_no_database(sample_kb: P
     )
     done = subprocess.run([sys.executable, "-c", code, str(sample_kb)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0 []"
-
-
-@pytest.mark.parametrize("command", [*[(name,) for name in LATER], *[("eval", name) for name in EVAL_LATER]])
-def test_a_later_command_says_not_yet(run: Command, command: tuple[str, ...]) -> None:
-    """A planned command, with whatever words and options, is exit code 2 and says what it comes with."""
-    result = run(*command, "KB", "words", "--option", "value")
-    assert result.exit_code == 2
-    assert "not yet" in result.stderr
-    assert "comes with" in result.stderr
 
 
 def test_an_unknown_command_is_a_usage_error(run: Command) -> None:
