@@ -134,7 +134,8 @@ class Trial:
                     self.tried += 1
             else:
                 for _ in range(self.chance.randint(1, 5)):
-                    if self.tally.kills >= kills or not self._killed():
+                    # Once the pointer has moved the run is done, and one more would be another run.
+                    if self.tally.kills >= kills or not self._killed() or self._done():
                         break
             self._end()
             yield
@@ -208,7 +209,7 @@ class Trial:
         A run that was killed when the pointer had moved is done: what it left is wanted already, and the same run once
         more is another run, which counts its notes as unchanged in the manifest and changes nothing else.
         """
-        done = pointers_of(self.kb)[0] == self.wanted["generation"]
+        done = self._done()
         if done:
             self._compare(("generation", "tables", "index"))
         run = self.scenario.start(self.kb, 0).start()
@@ -221,6 +222,9 @@ class Trial:
         for what, names in (("is left", left), ("is found", findings)):
             if names:
                 self._fault(f"{self.scenario.name}, in the end: {names} {what}")
+
+    def _done(self) -> bool:
+        return bool(pointers_of(self.kb)[0] == self.wanted["generation"])
 
     def _compare(self, parts: Sequence[str]) -> None:
         try:

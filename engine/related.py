@@ -168,9 +168,9 @@ class RelatedEvents:
             known = np.array([*(number is not None for number in numbers), False], dtype=bool)
             values = np.array([*(number or 0.0 for number in numbers), 0.0])
             codes = frame.of(column.codes)
-            return _distinct(frame, found.mask & known[codes], values[codes]) >= node.n
+            return _has_distinct(frame, found.mask & known[codes], values[codes], node.n)
         if node.by == "days" and world is World.BELIEVED:
-            return _distinct(frame, found.mask, found.low) >= node.n
+            return _has_distinct(frame, found.mask, found.low, node.n)
         holds = np.zeros(frame.groups, dtype=bool)
         for group, entries in grouped(frame, found.mask):
             if len(entries) >= node.n:
@@ -389,11 +389,21 @@ def _sizes(frame: Frame, mask: Array) -> Array:
     return np.bincount(frame.group[mask], minlength=frame.groups)
 
 
-def _distinct(frame: Frame, mask: Array, values: Array) -> Array:
-    """For each group, how many different values its entries in the mask have."""
-    _, codes = np.unique(values[mask], return_inverse=True)
-    keys = np.unique(frame.group[mask] * (codes.max(initial=0) + 1) + codes)
-    return np.bincount(keys // (codes.max(initial=0) + 1), minlength=frame.groups)
+def _has_distinct(frame: Frame, mask: Array, values: Array, n: int) -> Array:
+    """For each group, whether its entries in the mask have at least ``n`` different values."""
+    group = frame.group[mask]
+    enough = np.bincount(group, minlength=frame.groups) >= n
+    kept = enough[group]
+    group, values = group[kept].astype(np.int64), values[mask][kept]
+    if values.dtype.kind == "f":
+        _, values = np.unique(values, return_inverse=True)
+    width = int(values.max(initial=0)) + 1
+    # Group and value side by side in one number: to sort numbers is cheaper than to tell values apart by hashes.
+    keys = group * width + values
+    keys.sort()
+    fresh = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
+    return np.asarray(np.bincount(keys[fresh] // width, minlength=frame.groups) >= n)
 
 
 def _of_age(
