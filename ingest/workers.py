@@ -71,7 +71,7 @@ def _read_elsewhere(
     reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int
 ) -> Iterator[tuple[Batch, BatchResult, bool]]:
     waiting: collections.deque[tuple[str, Batch, concurrent.futures.Future[None] | None]] = collections.deque()
-    with contextlib.ExitStack() as resources:
+    with _loss_told(), contextlib.ExitStack() as resources:
         pool = concurrent.futures.ProcessPoolExecutor(
             workers,
             # Not fork: DuckDB's threads would not live on in the child.
@@ -89,6 +89,18 @@ def _read_elsewhere(
             yield _finished(pool, spool, *waiting.popleft())
 
 
+@contextlib.contextmanager
+def _loss_told() -> Iterator[None]:
+    """A worker's death is met wherever the pool is next asked: when a result is awaited, or when more work is given."""
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise WorkerLost(
+            "a process that read notes was killed, perhaps for want of memory. Hint: run the same command again; it "
+            "goes on where it was. Fewer --workers need less memory"
+        ) from error
+
+
 def _finished(
     pool: concurrent.futures.ProcessPoolExecutor,
     spool: Spool,
@@ -97,20 +109,14 @@ def _finished(
     future: concurrent.futures.Future[None] | None,
 ) -> tuple[Batch, BatchResult, bool]:
     resumed = future is None
-    try:
-        if future is not None:
-            future.result()
+    if future is not None:
+        future.result()
+    result = spool.get(key)
+    if result is None:
+        # The file of an earlier run was not whole.
+        resumed = False
+        pool.submit(_work, key, batch).result()
         result = spool.get(key)
-        if result is None:
-            # The file of an earlier run was not whole.
-            resumed = False
-            pool.submit(_work, key, batch).result()
-            result = spool.get(key)
-    except BrokenProcessPool as error:
-        raise WorkerLost(
-            "a process that read notes was killed, perhaps for want of memory. Hint: run the same command again; it "
-            "goes on where it was. Fewer --workers need less memory"
-        ) from error
     if result is None:
         raise WorkerLost("a finished batch cannot be read back. Hint: is the disk full? Run the same command again")
     return batch, result, resumed

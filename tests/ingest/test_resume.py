@@ -144,3 +144,19 @@ def test_a_worker_that_is_killed_costs_only_time(ingest: Ingest, jsonl: Write, t
     report = ingest(jsonl(rows), workers=1)
     assert report.stored == 4
     assert report.resumed >= 1
+
+
+def test_a_loss_that_is_met_when_more_work_is_given_is_told_the_same_way(
+    ingest: Ingest, jsonl: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two batches a worker's death shows when the next one is handed over, and not by a result."""
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
+    from cohortium.ingest.workers import WorkerLost
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise BrokenProcessPool("a child process terminated abruptly")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", broken)
+    with pytest.raises(WorkerLost, match="run the same command again"):
+        ingest(jsonl([note("P1", text="ECOG 1")]), workers=2)
