@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from .errors import DamagedIndex, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
 from .model import content_id
+from .whole_files import close_and_sync, sync
 
 #: Raised whenever ``schema.sql`` or the meaning of a column changes.
 SCHEMA_VERSION: Final = 2
@@ -294,7 +295,7 @@ class Layout:
             if (self.building / name).exists():
                 (self.building / name).replace(finished / name)
         self._write_manifest(finished, manifest)
-        _sync_all(finished)
+        close_and_sync(finished)
         folder = self.path / _GENERATIONS
         folder.mkdir(mode=0o700, exist_ok=True)
         target = self.generation(generation)
@@ -303,8 +304,8 @@ class Layout:
         if not target.exists():
             # The id derives from content: if it exists, it is this very generation.
             finished.replace(target)
-        _sync(folder)
-        _sync(self.path)
+        sync(folder)
+        sync(self.path)
         self.point_to(generation)
 
     def point_to(self, generation: str) -> None:
@@ -318,15 +319,15 @@ class Layout:
     def publish_index(self, generation: str) -> None:
         """Put the finished ``building/index`` in the place of the one that the generation has, or lacks."""
         folder = self.generation(generation)
-        _sync_all(self.building / INDEX)
+        close_and_sync(self.building / INDEX)
         if (folder / INDEX).exists():
             self._take_away(folder / INDEX)
         (self.building / INDEX).replace(folder / INDEX)
         manifest = self.manifest_file(generation)
         self._write_manifest(self.building, manifest, folder)
-        _sync(self.building / _MANIFEST)
+        sync(self.building / _MANIFEST)
         (self.building / _MANIFEST).replace(folder / _MANIFEST)
-        _sync(folder)
+        sync(folder)
 
     def _write_manifest(self, place: Path, manifest: Mapping[str, Any], folder: Path | None = None) -> None:
         """``manifest.json`` at ``place``, with the sizes of the files in ``folder`` (else those beside it)."""
@@ -352,9 +353,9 @@ class Layout:
         temporary = self.building / name
         temporary.touch(mode=0o600)
         temporary.write_text(generation + "\n", encoding="ascii")
-        _sync(temporary)
+        sync(temporary)
         temporary.replace(self.path / name)
-        _sync(self.path)
+        sync(self.path)
 
 
 def generation_id(manifest: Mapping[str, Any]) -> str:
@@ -365,19 +366,3 @@ def generation_id(manifest: Mapping[str, Any]) -> str:
 def canonical_json(value: object) -> str:
     """JSON with sorted keys: equal values give equal text."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-
-
-def _sync_all(folder: Path) -> None:
-    """Close a folder to all but its owner, and see that it is on the disk with all that lies in it."""
-    for path in folder.rglob("*"):
-        path.chmod(0o700 if path.is_dir() else 0o600)
-        _sync(path)
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, for their owner alone."""
+"""Files and folders for their owner alone, whole on the disk or not there."""
 
 from __future__ import annotations
 
@@ -19,3 +19,20 @@ def write_private(path: Path, data: bytes) -> None:
     except BaseException:
         Path(part).unlink(missing_ok=True)
         raise
+
+
+def close_and_sync(folder: Path) -> None:
+    """Close a folder to all but its owner, and see that it is on the disk with all that lies in it."""
+    for path in folder.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        sync(path)
+    sync(folder)
+
+
+def sync(path: Path) -> None:
+    """See that a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

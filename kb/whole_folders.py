@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import LockedError, NotWritable
+from .whole_files import close_and_sync, sync
 
 
 @contextlib.contextmanager
@@ -35,9 +36,9 @@ def whole_folder(path: Path) -> Iterator[Path]:
         try:
             _empty(part)
             yield part
-            _close_and_sync(part)
+            close_and_sync(part)
             part.replace(path)
-            _sync(path.absolute().parent)
+            sync(path.absolute().parent)
         except OSError as error:
             shutil.rmtree(part, ignore_errors=True)
             raise _not_writable(path, error) from error
@@ -58,21 +59,6 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-def _close_and_sync(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        path.chmod(0o700 if path.is_dir() else 0o600)
-        _sync(path)
-    _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _not_writable(path: Path, error: OSError) -> NotWritable:
