@@ -18,7 +18,7 @@ from ..kb.model import KINDS, Value, World
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
 from .concept_sets import concept_ids, covering, is_closed, named_ids
-from .verdicts import attributes_of, verdicts
+from .verdicts import attributes_of, leaves_of, verdicts
 
 
 class Split(NamedTuple):
@@ -125,7 +125,7 @@ class _Conditions:
 
     def _of_any_value(self, condition: nodes.Condition, holds: bool) -> list[bool] | None:
         """Whether the condition holds of any value alike; None if that depends on the value."""
-        if all(isinstance(leaf, nodes.Documented) for leaf in _leaves(condition)):
+        if all(isinstance(leaf, nodes.Documented) for leaf in leaves_of(condition)):
             return [self._truth(condition, ("", None))[0] is holds]
         return None
 
@@ -170,17 +170,6 @@ def _by_attribute(parts: Iterable[nodes.Condition], join: type[nodes.AllOf | nod
         else:
             found += those
     return found
-
-
-def _leaves(condition: nodes.Condition) -> Iterable[nodes.Condition]:
-    match condition:
-        case nodes.AllOf(parts) | nodes.AnyOf(parts):
-            for part in parts:
-                yield from _leaves(part)
-        case nodes.NotThat(part):
-            yield from _leaves(part)
-        case _:
-            yield condition
 
 
 def _either(splits: Sequence[Split]) -> Split:

@@ -11,17 +11,25 @@ from ..query_lang import nodes
 from ..query_lang.nodes import QueryTreeError
 from .concept_sets import concept_ids
 
+#: A condition on one attribute.
+Leaf = nodes.Is | nodes.Compare | nodes.Between | nodes.Documented
 
-def attributes_of(condition: nodes.Condition | None) -> Iterator[str]:
-    """The names of the attributes that a condition looks at."""
+
+def leaves_of(condition: nodes.Condition | None) -> Iterator[Leaf]:
+    """The conditions on one attribute each that a condition is made of."""
     match condition:
         case nodes.AllOf(parts) | nodes.AnyOf(parts):
             for part in parts:
-                yield from attributes_of(part)
+                yield from leaves_of(part)
         case nodes.NotThat(part):
-            yield from attributes_of(part)
+            yield from leaves_of(part)
         case nodes.Is() | nodes.Compare() | nodes.Between() | nodes.Documented():
-            yield condition.attribute
+            yield condition
+
+
+def attributes_of(condition: nodes.Condition | None) -> Iterator[str]:
+    """The names of the attributes that a condition looks at."""
+    return (leaf.attribute for leaf in leaves_of(condition))
 
 
 def verdicts(
