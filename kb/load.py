@@ -20,7 +20,6 @@ import duckdb
 import pyarrow as pa
 
 from .concepts import ConceptTable
-from .errors import UnknownPatient
 from .full_disk import full_disk_told
 from .index.build import build_index
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
@@ -134,24 +133,6 @@ class GenerationWriter:
             self._database.execute("SET threads = 1")
         with self._timed("append"):
             self._sorted.add(tables)
-
-    def copy_unchanged(self, previous: KnowledgeBase, patient_ids: Iterable[str] | None = None) -> int:
-        """Copy patients from an open generation, with all versions of their notes; returns how many.
-
-        ``None``: every patient who was not added before this call. UnknownPatient if one is not there.
-        """
-        if patient_ids is None:
-            wanted = sorted(set(previous.patients).difference(self._added))
-        else:
-            wanted = sorted(set(patient_ids))
-        if not wanted:
-            return 0
-        for name in _COUNTED:
-            self._insert(name, *previous.copies(name, wanted))
-        copied = self._number("SELECT count(*) FROM patient WHERE patient_id IN (SELECT unnest($1))", [wanted])
-        if copied != len(wanted):
-            raise UnknownPatient(f"{len(wanted) - copied} of {len(wanted)} patients to copy are not in the generation.")
-        return len(wanted)
 
     def copy_others(self, previous: KnowledgeBase) -> int:
         """Copy every patient of an open generation who is not added, when the generation is finished; returns how many.

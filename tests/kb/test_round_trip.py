@@ -187,7 +187,7 @@ def test_incremental_build(
     new = make_journey("P4")
     with KnowledgeBase.open(path) as before, GenerationWriter(path, concepts=concepts, scales=scales) as writer:
         writer.add([changed, new])
-        assert writer.copy_unchanged(before) == 4
+        assert writer.copy_others(before) == 4
         writer.carry_versions(before)
         writer.finish()
     old = journeys[0].notes[0]
@@ -219,7 +219,7 @@ def test_superseded_versions_survive_the_next_change(
     for version in versions[1:]:
         with KnowledgeBase.open(path) as before, GenerationWriter(path, concepts=concepts, scales=scales) as writer:
             writer.add([version])
-            writer.copy_unchanged(before)
+            writer.copy_others(before)
             writer.carry_versions(before)
             writer.finish()
     ids = [version.notes[0].note_id for version in versions]
@@ -250,7 +250,7 @@ def test_quarantine_is_kept(build: Build, journeys: list[Journey], concepts: Con
     ]
     path = build(journeys, quarantine=records)
     with KnowledgeBase.open(path) as before, GenerationWriter(path, concepts=concepts, scales=scales) as writer:
-        writer.copy_unchanged(before)
+        writer.copy_others(before)
         writer.copy_quarantine(before)
         writer.add_quarantine(records[1:])
         writer.finish()
