@@ -168,7 +168,7 @@ class OpenKb:
         # Imported when asked for: a cohort needs no journey.
         from .journey import timeline
 
-        return timeline(self._store.journey(patient_id), self.concepts)
+        return timeline(self._store.journey(patient_id, relations=False), self.concepts)
 
     def info(self) -> dict[str, Any]:
         """Counts of what came in and what is held."""

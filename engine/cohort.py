@@ -222,7 +222,7 @@ class Cohort:
         # Imported when asked for: a count needs neither evidence nor the reference engine.
         from .explain import explained
 
-        journey = self._kb.journey(patient_id)
+        journey = self._kb.journey(patient_id, relations=False)
         return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
 
     def findings(self) -> tuple[Finding, ...]:
@@ -247,7 +247,7 @@ class Cohort:
             )
         return proof_of(
             self.query,
-            self._kb.journey(patient_id),
+            self._kb.journey(patient_id, relations=False),
             self._kb.concepts,
             self._kb.scales,
             self.world,

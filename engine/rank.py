@@ -53,7 +53,7 @@ def ranked(
     for world, patient, strength in by_strength(query, kb, by_world, top):
         shown = None
         if strength.event is not None:
-            shown = EvidenceReader(kb.journey(patient), kb.concepts).shown(strength.event)
+            shown = EvidenceReader(kb.journey(patient, relations=False), kb.concepts).shown(strength.event)
         found.append(
             RankedPatient(
                 len(found) + 1,
@@ -81,7 +81,7 @@ def by_strength(
         scored: list[tuple[float, str, Strength]] = []
         for number in by_world[world]:
             patient = kb.patients[number]
-            strength = Strengths(query, View.of(kb.journey(patient)), meaning).of_query(world)
+            strength = Strengths(query, View.of(kb.journey(patient, relations=False)), meaning).of_query(world)
             scored.append((-_rounded(strength), patient, strength))
         scored.sort(key=lambda one: one[:2])
         for _, patient, strength in scored[:left]:

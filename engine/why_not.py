@@ -145,7 +145,7 @@ def why_not(query: nodes.Query, kb: KnowledgeBase, patient_id: str, believed: Bi
 
     UnknownPatient if the knowledge base has no such patient.
     """
-    journey = kb.journey(patient_id)
+    journey = kb.journey(patient_id, relations=False)
     meaning = Meaning(kb.concepts, kb.scales, query.definitions)
     view = View.of(journey)
     worlds = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)

@@ -280,38 +280,34 @@ class KnowledgeBase:
 
     # --- one patient, one note --------------------------------------------------------------------------------------
 
-    def journey(self, patient_id: str) -> Journey:
-        """Everything of one patient, equal to what was loaded; UnknownPatient if there is none of this id."""
+    def journey(self, patient_id: str, relations: bool = True) -> Journey:
+        """Everything of one patient, equal to what was loaded; UnknownPatient if there is none of this id.
+
+        ``relations``: without them theirs stay unread and empty, since no query asks for one.
+        """
         from .rows import decision_from, event_from, mention_from, note_from, relation_from, value_from
 
+        selects = statements("journey")
         number = [self.number(patient_id)]
-        events = self._dicts("SELECT * FROM event WHERE patient = $1 ORDER BY event", number)
+        events = self._dicts(selects["events"], number)
         attributes: dict[int, dict[str, Value]] = {}
         evidence: dict[int, list[str]] = {}
         if events:
             bounds = [events[0]["event"], events[-1]["event"]]
-            for row in self._dicts(
-                "SELECT * FROM event_attribute WHERE event BETWEEN $1 AND $2 ORDER BY event, position", bounds
-            ):
+            for row in self._dicts(selects["attributes"], bounds):
                 attributes.setdefault(row["event"], {})[row["name"]] = value_from(row)
-            for row in self._dicts(
-                "SELECT * FROM evidence WHERE event BETWEEN $1 AND $2 ORDER BY event, position", bounds
-            ):
+            for row in self._dicts(selects["evidence"], bounds):
                 evidence.setdefault(row["event"], []).append(row["mention_id"])
-        notes = self._dicts("SELECT * FROM note WHERE patient = $1 AND status = 'current' ORDER BY ordinal", number)
-        mentions = self._dicts("SELECT * FROM mention WHERE patient = $1 ORDER BY ordinal", number)
-        relations = self._dicts("SELECT * FROM relation WHERE patient = $1 ORDER BY ordinal", number)
-        decisions = self._dicts("SELECT * FROM decision WHERE patient = $1 ORDER BY ordinal", number)
         return Journey(
             patient_id,
-            notes=tuple(note_from(patient_id, row) for row in notes),
-            mentions=tuple(mention_from(row) for row in mentions),
-            relations=tuple(relation_from(row) for row in relations),
+            notes=tuple(note_from(patient_id, row) for row in self._dicts(selects["notes"], number)),
+            mentions=tuple(map(mention_from, self._dicts(selects["mentions"], number))),
+            relations=tuple(map(relation_from, self._dicts(selects["relations"], number))) if relations else (),
             events=tuple(
                 event_from(patient_id, row, attributes.get(row["event"], {}), tuple(evidence.get(row["event"], ())))
                 for row in events
             ),
-            decisions=tuple(decision_from(patient_id, row) for row in decisions),
+            decisions=tuple(decision_from(patient_id, row) for row in self._dicts(selects["decisions"], number)),
         )
 
     def journeys(self) -> Iterator[Journey]:
