@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from pyroaring import BitMap
 
 from ..kb.index.event_rows import Coded, EventRows
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Value, World
+from ..kb.patient_sets import patient_set
 from ..kb.store import KnowledgeBase
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Rows:
     def observations(self) -> tuple[Array, Words, Array, Array]:
         """Of each note of the patients: the position of its patient, its class, the first and the last day it can be
         of."""
-        table = self._kb.observation_table(BitMap(self.patients))
+        table = self._kb.observation_table(patient_set(self.patients))
         owner = np.searchsorted(self.patients, table["patient"].to_numpy())
         low, high = (table["day"].fill_null(day).to_numpy() for day in (EARLIEST_DAY, LATEST_DAY))
         return owner, Words.of(table["source"]), low, high

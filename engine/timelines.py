@@ -9,6 +9,7 @@ from pyroaring import BitMap
 
 from ..kb.index.columns import Wanted
 from ..kb.model import World
+from ..kb.patient_sets import patient_set
 from ..kb.store import KnowledgeBase
 from ..query_lang import nodes
 from .bitmaps import OPPOSITE, patient_numbers
@@ -35,7 +36,7 @@ class TimelineEvaluator:
         for patients, events in self._kb.event_index.portions(self._wanted(number), candidates, _AT_A_TIME):
             rows = Rows(self._kb, patients, events)
             holds = _Frames(self._plan, self._kb, rows).holds(number, Frame.of_patients(rows), world)
-            found |= BitMap(rows.patients[holds])
+            found |= patient_set(rows.patients[holds])
         return found
 
     def _wanted(self, number: int) -> list[Wanted]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 from pyroaring import BitMap
@@ -10,6 +11,7 @@ from pyroaring import BitMap
 from ..concepts import ConceptTable
 from ..lists.list_file import ANY_CONCEPT
 from ..model import World
+from ..patient_sets import patient_set
 
 Bitmaps = dict[tuple[str, str], list[BitMap]]
 
@@ -21,10 +23,15 @@ def exact_postings(batches: Iterable[pa.RecordBatch]) -> Bitmaps:
     """
     found: Bitmaps = {}
     for batch in batches:
-        for row in batch.to_pylist():
-            bitmaps = found.setdefault((row["kind"], row["concept"]), [BitMap() for _ in World])
-            bitmaps[row["world"]].update(row["patients"])
+        patients = batch.column("patients")
+        for at, (kind, concept, world) in enumerate(zip(*_cells(batch, "kind", "concept", "world"), strict=True)):
+            bitmaps = found.setdefault((kind, concept), [BitMap() for _ in World])
+            bitmaps[world] |= patient_set(patients[at].values.to_numpy())
     return found
+
+
+def _cells(batch: pa.RecordBatch, *names: str) -> list[list[Any]]:
+    return [batch.column(name).to_pylist() for name in names]
 
 
 def closed_postings(exact: Bitmaps, concepts: ConceptTable) -> Bitmaps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..statements import statements
+from .ahead import ahead
 from .arrays import Array, ArrayWriter, narrowest
 from .words import packed
 
@@ -64,11 +66,12 @@ class AttributeColumns:
         starts = np.array([start for start, _ in self._kinds.values()], dtype=np.int64)
         files: dict[int, BinaryIO] = {}
         try:
-            for keys, pairs in self._batches(row_of_event, starts, names, batch):
-                for key, part in zip(*_parts(keys, pairs), strict=True):
-                    if key not in files:
-                        files[key] = (self._scratch / f"attribute_{key}").open("wb")
-                    files[key].write(part.tobytes())
+            with closing(ahead(self._batches(row_of_event, starts, names, batch))) as batches:
+                for keys, pairs in batches:
+                    for key, part in zip(*_parts(keys, pairs), strict=True):
+                        if key not in files:
+                            files[key] = (self._scratch / f"attribute_{key}").open("wb")
+                        files[key].write(part.tobytes())
         finally:
             for file in files.values():
                 file.close()

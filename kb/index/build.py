@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ from ..concepts import ConceptTable
 from ..lists.writing import write_lists
 from ..model import KINDS
 from ..statements import statements
+from .ahead import ahead
 from .arrays import Array, ArrayFile, ArrayWriter, narrowest
 from .attributes import AttributeColumns
 from .columns import EVENTS, EventIndex
@@ -157,32 +159,33 @@ class _Building:
     def _place(self, columns: dict[str, Array], row_of_event: Array, spans: Array, ending: dict[str, Array]) -> None:
         rows_of, ends_of = _Places(self._slice_starts[:-1]), _Places(np.cumsum(self._slice_ends) - self._slice_ends)
         seen = 0
-        for batch in self._events_of_patients():
-            event, patient, slice_, low, span, world, context, tumor, end_low, end_high = batch
-            if not np.array_equal(event, np.arange(seen, seen + len(event))):
-                raise ValueError("the events of a generation must be numbered from 0 and come in that order")
-            seen += len(event)
-            # Sorting sixteen bits or fewer takes a pass for each byte.
-            order = np.argsort(slice_.astype(narrowest(0, len(self._slice_ends))), kind="stable")
-            slice_ = slice_[order]
-            rows = rows_of.next(slice_)
-            values = {
-                "patient": patient,
-                "ordinal": event - self._first_event[patient],
-                "low": low,
-                "span": np.searchsorted(spans, span),
-                "world": world,
-                "context": context,
-                "tumor": tumor,
-            }
-            for name, value in values.items():
-                columns[name][rows] = value[order]
-            row_of_event[event[order]] = rows
-            has_end = ~np.ma.getmaskarray(end_low)[order]
-            there = ends_of.next(slice_[has_end])
-            ending["end_row"][there] = rows[has_end]
-            for name, value in (("end_low", end_low), ("end_high", end_high)):
-                ending[name][there] = np.ma.getdata(value)[order][has_end]
+        with closing(ahead(self._events_of_patients())) as batches:
+            for batch in batches:
+                event, patient, slice_, low, span, world, context, tumor, end_low, end_high = batch
+                if not np.array_equal(event, np.arange(seen, seen + len(event))):
+                    raise ValueError("the events of a generation must be numbered from 0 and come in that order")
+                seen += len(event)
+                # Sorting sixteen bits or fewer takes a pass for each byte.
+                order = np.argsort(slice_.astype(narrowest(0, len(self._slice_ends))), kind="stable")
+                slice_ = slice_[order]
+                rows = rows_of.next(slice_)
+                values = {
+                    "patient": patient,
+                    "ordinal": event - self._first_event[patient],
+                    "low": low,
+                    "span": np.searchsorted(spans, span),
+                    "world": world,
+                    "context": context,
+                    "tumor": tumor,
+                }
+                for name, value in values.items():
+                    columns[name][rows] = value[order]
+                row_of_event[event[order]] = rows
+                has_end = ~np.ma.getmaskarray(end_low)[order]
+                there = ends_of.next(slice_[has_end])
+                ending["end_row"][there] = rows[has_end]
+                for name, value in (("end_low", end_low), ("end_high", end_high)):
+                    ending[name][there] = np.ma.getdata(value)[order][has_end]
         if seen != self._events:
             raise ValueError(f"{self._events} events were counted and {seen} came")
 

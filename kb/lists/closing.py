@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from pyroaring import BitMap
 
+from ..patient_sets import patient_set
 from .list_file import LEVELS, ListWriter, Parts
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -41,8 +42,8 @@ def levels_of(patients: Array, worlds: Array) -> list[BitMap]:
     counts = np.bincount(worlds, minlength=len(LEVELS))
     whole = np.flatnonzero(counts)
     if len(whole) == 1:
-        return [BitMap(patients) if level == whole[0] else BitMap() for level in LEVELS]
-    return [BitMap(patients[worlds == int(level)]) if counts[level] else BitMap() for level in LEVELS]
+        return [patient_set(patients) if level == whole[0] else BitMap() for level in LEVELS]
+    return [patient_set(patients[worlds == int(level)]) if counts[level] else BitMap() for level in LEVELS]
 
 
 def highest_worlds(keys: Array) -> Array:
