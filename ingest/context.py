@@ -14,13 +14,12 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
-from .cue_table import CueKind, CueTable, cue_table, is_spelled, longest
+from .cue_table import CueKind, Found, Means, SentenceCues
 from .forms import answer
-from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject, people_at_large
+from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject
 from .phrases import PhraseMatch
 from .shape import Section, bracket_end
 from .statements import statement
-from .tokens import Token
 
 TREATMENT_KINDS = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
 
@@ -64,13 +63,6 @@ _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.I
 _OF_ONE = re.compile(r"\b(?:patient|pt|she|he|her|his)\b", re.IGNORECASE)
 
 
-class Found(NamedTuple):
-    """A cue in a sentence (None: a pseudo-cue, which only blocks), with its token span."""
-
-    kind: CueKind
-    match: PhraseMatch[CueKind | None]
-
-
 class Target(NamedTuple):
     """What context is asked for: token span, character span and event kind."""
 
@@ -83,6 +75,10 @@ class Target(NamedTuple):
     results: tuple[tuple[int, int], ...] = ()
 
 
+#: Contexts are few, and many mentions share each.
+_context: Final = lru_cache(maxsize=1024)(Context)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The context of one target; ``status`` is given, planned, declined, never_started or empty (treatments only)."""
@@ -91,9 +87,30 @@ class Reading:
     status: str = ""
     cues: tuple[Cue, ...] = ()
 
+    def but(
+        self,
+        polarity: Polarity | None = None,
+        temporality: Temporality | None = None,
+        experiencer: Experiencer | None = None,
+        reason: str = "",
+        status: str = "",
+    ) -> Reading:
+        """The same with another status, or other parts of the context."""
+        was = self.context
+        context = _context(
+            polarity or was.polarity,
+            temporality or was.temporality,
+            experiencer or was.experiencer,
+            reason or was.reason,
+        )
+        return Reading(context, status or self.status, self.cues)
 
-#: Contexts are few, and many mentions share each.
-_context: Final = lru_cache(maxsize=1024)(Context)
+
+#: What is read where no cue stands, by kind, the effect of the section, and whether all is a relative's.
+_UNMARKED: Final[dict[tuple[str, str, bool], Reading]] = {}
+
+#: The cues that govern a target with their rank, the nearest first, by the part of its context that they set.
+_Governing = dict[str, list[tuple[int, Found]]]
 
 
 class SentenceContext:
@@ -102,91 +119,91 @@ class SentenceContext:
     def __init__(
         self,
         text: str,
-        tokens: Sequence[Token],
         span: tuple[int, int],
         targets: Sequence[Target],
-        table: CueTable | None = None,
+        cues: SentenceCues,
+        people: tuple[int, int],
     ) -> None:
-        """``tokens`` are those of the sentence alone; ``span`` its character span; targets in order of position.
-
-        ``table``: the cues that count, by default the shipped ones.
-        """
-        table = cue_table() if table is None else table
+        """``span``: the character span of the sentence; ``targets`` in order of position; ``people``: the stretch that
+        tells of people at large."""
         self._text = text
         self._span = span
         self._targets = targets
-        begins = table.begins
-        at = [index for index, (_, _, word) in enumerate(tokens) if word in begins]
-        self.found: list[Found] = []
-        for match in longest(table.cues, text, tokens, at):
-            self.found += [
-                Found(kind, match)
-                for kind in match.payloads
-                if kind is not None
-                and None not in match.payloads
-                and (not kind.spelled or is_spelled(text, match, kind.spelled))
-                # Vital signs: what joins two things opens no sentence.
-                and text[span[0] : match.end].strip() != "VS"
-            ]
-        #: What governs the target that was asked for last, by part of its context: each part is asked for repeatedly.
-        self._asked: Target | None = None
-        self._governing: dict[str, list[tuple[int, Found]]] = {}
-        #: The cues that set each part of a context.
-        self._setting: dict[str, list[Found]] = {}
-        for found in self.found:
-            for part in found.kind.sets:
-                self._setting.setdefault(part, []).append(found)
-        self.hard = [(match.first, match.last) for match in longest(table.hard, text, tokens, at)]
+        self.found = cues.found
+        #: Cues with the parts of a context that they set: those that any target is asked about, and a treatment alone.
+        self._of_all: list[tuple[tuple[str, ...], Found]] = []
+        self._of_treatments: list[tuple[tuple[str, ...], Found]] = []
+        for found in cues.found:
+            # What sets a status sets the rest of the context by it.
+            if "status" in found.kind.sets:
+                self._of_treatments.append((("status",), found))
+            else:
+                self._of_all.append((tuple(found.kind.sets), found))
+        self.hard = cues.hard
+        self.negation_ends = cues.negation
+        self._links = cues.links
         #: "general", "trial" or "handed" where the sentence speaks of medicine at large rather than of the patient.
-        self.speaks_of = {payload for match in longest(table.general, text, tokens, at) for payload in match.payloads}
-        self.speaks_of.discard("")
+        self.speaks_of = set(cues.speaks_of)
         if statement("general_opening").match(text, *span):
             self.speaks_of |= {"general", "trial"}
         #: Where the sentence tells of people at large ("women who carry ..."): of none of them is it the patient.
-        self._people = people_at_large(text, tokens, span)
-        self._is_asking = "?" in text[span[0] : span[1]]
+        self._people = people
+        self._is_asking = text.find("?", *span) >= 0
+        #: Whether no word of the sentence bears on what is said in it.
+        self._is_plain = not (cues.found or self._is_asking or people[0] < people[1])
         self._results = [result for target in targets for result in target.results]
-        ends = longest(table.negation, text, tokens, at)
-        self.negation_ends = [(match.first, match.last) for match in ends]
-        #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
-        self._links = {(match.first, match.last) for match in ends if match.payloads[0] in ("with", "on", "given")}
 
-    def _governs(self, found: Found, target: Target) -> int | None:
-        """Distance in words when the cue governs the target, else None."""
+    def _governing_of(self, target: Target) -> _Governing:
+        """The cues that govern the target; between two equally near the one behind comes first."""
+        governing: _Governing = {}
+        kind, first, last = target.kind, target.first, target.last
+        known = self._of_all + self._of_treatments if kind in TREATMENT_KINDS else self._of_all
+        for parts, found in known:
+            cue, match = found
+            # Most cues of a sentence stand too far from a target, or on the wrong side of it: that is seen first.
+            before = match.last <= first
+            distance = first - match.last if before else match.first - last
+            if (
+                0 <= distance <= cue.reach
+                and (not cue.kinds or kind in cue.kinds)
+                and self._governs(found, target, before)
+            ):
+                for part in parts:
+                    governing.setdefault(part, []).append((2 * distance + before, found))
+        for ranked in governing.values():
+            if len(ranked) > 1:
+                ranked.sort(key=_rank)
+        return governing
+
+    def _governs(self, found: Found, target: Target, before: bool) -> bool:
+        """Whether a cue governs a target within its reach that it does not overlap; ``before``: it stands before it."""
         kind, match = found
-        if kind.kinds and target.kind not in kind.kinds:
-            return None
-        # Most cues of a sentence stand too far from a target, or on the wrong side of it: that is seen first.
-        before = match.last <= target.first
-        if not before and match.first < target.last:
-            return None
-        low, high = (match.last, target.first) if before else (target.last, match.first)
-        distance = high - low
-        if distance > kind.reach:
-            return None
         if before and kind.direction == "after" and not self._heads_list(found):
-            return None
+            return False
         if not before and kind.direction == "before":
-            return None
+            return False
         if kind.name in _HELD_BY_BRACKETS and 0 < bracket_end(self._text, match.start, match.end) <= target.start:
-            return None
+            return False
         if kind.name == "negation" and self._is_result_of_another(match, target):
-            return None
+            return False
         if is_called_own(kind.name, target.kind, self._text, target.start, self._span[0]):
-            return None
+            return False
         if before and kind.name in NAMED_BESIDE and not is_subject(self._text, match, self._span, kind.name):
-            return None
+            return False
+        low, high = (match.last, target.first) if before else (target.last, match.first)
         if (
             self.hard
             and "experiencer" not in kind.sets
             and any(low <= first and last <= high for first, last in self.hard)
         ):
-            return None
-        if before:
-            return distance if self._reaches_forward(kind, low, high, match.end, target) else None
-        return distance if self._reaches_back(kind, match, target) else None
+            return False
+        return (
+            self._reaches_forward(kind, low, high, match.end, target)
+            if before
+            else self._reaches_back(kind, match, target)
+        )
 
-    def _is_result_of_another(self, match: PhraseMatch[CueKind | None], target: Target) -> bool:
+    def _is_result_of_another(self, match: PhraseMatch[Means], target: Target) -> bool:
         """``FLT3 neg, NPM1 mut``: the word that is the result of one marker denies no other."""
 
         def holds(result: tuple[int, int]) -> bool:
@@ -224,7 +241,7 @@ class SentenceContext:
         on = between[comma:].split()
         return comma < 0 or len(on) <= (8 if "or" in on else 5)
 
-    def _reaches_back(self, kind: CueKind, match: PhraseMatch[CueKind | None], target: Target) -> bool:
+    def _reaches_back(self, kind: CueKind, match: PhraseMatch[Means], target: Target) -> bool:
         if kind.direction == "both":
             return True
         if kind.name == "negation_behind" and _LISTED.fullmatch(self._text, target.end, match.start):
@@ -252,34 +269,26 @@ class SentenceContext:
             )
         return True
 
-    def _nearest(self, target: Target, part: str) -> list[tuple[int, Found]]:
-        """The cues that set ``part`` for the target, nearest first; a cue behind wins a tie."""
-        setting = self._setting.get(part)
-        if setting is None:
-            return []
-        if target is not self._asked:
-            self._asked, self._governing = target, {}
-        known = self._governing.get(part)
-        if known is not None:
-            return known
-        governing = self._governing[part] = []
-        for found in setting:
-            distance = self._governs(found, target)
-            if distance is not None:
-                governing.append((2 * distance + (found.match.last <= target.first), found))
-        governing.sort(key=lambda pair: pair[0])
-        return governing
-
     def read(self, target: Target, section: Section) -> Reading:
         """The context of ``target``, standing in ``section``."""
-        cues: list[Cue] = []
         answered = answer(self._text, target.end)
-        polarity, reason = self._polarity(target, answered, cues)
-        temporality = self._temporality(target, answered, section, cues)
-        experiencer = self._experiencer(target, section, cues)
+        if not self._is_plain or answered or self.speaks_of or self._box_before(target):
+            return self._read(target, answered, section)
+        of_family = section.effect == "family" and not _PATIENT.search(self._text, *self._span)
+        known = _UNMARKED.get((target.kind, section.effect, of_family))
+        if known is None:
+            known = _UNMARKED[target.kind, section.effect, of_family] = self._read(target, answered, section)
+        return known
+
+    def _read(self, target: Target, answered: str, section: Section) -> Reading:
+        cues: list[Cue] = []
+        governing = self._governing_of(target)
+        polarity, reason = self._polarity(target, answered, governing.get("polarity", ()), cues)
+        temporality = self._temporality(target, answered, governing.get("temporality", ()), section, cues)
+        experiencer = self._experiencer(target, governing.get("experiencer", ()), section, cues)
         status = ""
         if target.kind in TREATMENT_KINDS:
-            status, status_reason = self._status(target, answered, section, cues)
+            status, status_reason = self._status(target, answered, governing, section, cues)
             if status in ("declined", "never_started"):
                 polarity, reason, temporality = Polarity.ABSENT, status_reason, Temporality.CURRENT
             elif status == "planned":
@@ -320,7 +329,9 @@ class SentenceContext:
     def _cue(self, found: Found) -> Cue:
         return Cue(found.match.start, found.match.end, found.kind.name)
 
-    def _polarity(self, target: Target, answered: str, cues: list[Cue]) -> tuple[Polarity, str]:
+    def _polarity(
+        self, target: Target, answered: str, near: Sequence[tuple[int, Found]], cues: list[Cue]
+    ) -> tuple[Polarity, str]:
         text, (start, end) = self._text, self._span
         if self._box_before(target):
             minus = statement("minus_before").search(text, max(0, target.start - 40), target.start)
@@ -336,13 +347,12 @@ class SentenceContext:
         ):
             cues.append(Cue(max(start, target.start - 2), target.end, "question_mark"))
             return Polarity.UNCERTAIN, "none"
-        governing = [pair for pair in self._nearest(target, "polarity") if "status" not in pair[1].kind.sets]
         if answered:  # The "no" of "Prior malignancy: no  Diabetes: yes" is that of its own line.
-            governing = [pair for pair in governing if not pair[1].kind.name.startswith("negation")]
-        if not governing:
+            near = [pair for pair in near if not pair[1].kind.name.startswith("negation")]
+        if not near:
             return Polarity.PRESENT, "none"
-        found = governing[0][1]
-        for _, other in governing[1:]:
+        found = near[0][1]
+        for _, other in near[1:]:
             # "not suspicious for", "no definite evidence of suspected": a negation right before a softer cue holds.
             if (
                 other.kind.name == "negation"
@@ -373,12 +383,12 @@ class SentenceContext:
             return False
         return any(target.start - 40 < other.start < target.start for other in self._targets)
 
-    def _temporality(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> Temporality:
+    def _temporality(
+        self, target: Target, answered: str, near: Sequence[tuple[int, Found]], section: Section, cues: list[Cue]
+    ) -> Temporality:
         if answered == "open":
             return Temporality.HYPOTHETICAL  # A form that nobody has filled in.
-        for _, found in self._nearest(target, "temporality"):
-            if "status" in found.kind.sets:
-                continue
+        for _, found in near[:1]:
             cues.append(self._cue(found))
             return Temporality(found.kind.sets["temporality"])
         if section.effect == "history" and target.kind != "performance":
@@ -387,12 +397,10 @@ class SentenceContext:
             return Temporality.HYPOTHETICAL
         return Temporality.CURRENT
 
-    def _experiencer(self, target: Target, section: Section, cues: list[Cue]) -> Experiencer:
-        governing = [
-            pair
-            for pair in self._nearest(target, "experiencer")
-            if not comes_along(self._text, pair[1].match, target.start, self._span[0])
-        ]
+    def _experiencer(
+        self, target: Target, near: Sequence[tuple[int, Found]], section: Section, cues: list[Cue]
+    ) -> Experiencer:
+        governing = [pair for pair in near if not comes_along(self._text, pair[1].match, target.start, self._span[0])]
         if governing:
             found = governing[0][1]
             low, high = sorted((found.match.end, target.start))
@@ -426,8 +434,10 @@ class SentenceContext:
         # "Started tamoxifen, leaflet given": the leaflet goes with it.
         return [pair for pair in clear if pair[1].kind.name != "information_behind" or in_clause(pair[1])]
 
-    def _status(self, target: Target, answered: str, section: Section, cues: list[Cue]) -> tuple[str, str]:
-        candidates = self._nearest(target, "status")
+    def _status(
+        self, target: Target, answered: str, governing: _Governing, section: Section, cues: list[Cue]
+    ) -> tuple[str, str]:
+        candidates = governing.get("status", [])
         if self._box_before(target) and _EMPTY_BOX.search(
             self._text, max(self._span[0], target.start - 40), target.start
         ):
@@ -439,7 +449,7 @@ class SentenceContext:
             nearer = (rank for rank, other in candidates if other.kind.name.startswith("given") and rank < distance)
             if found.kind.name.startswith("declined") and next(nearer, None) is None:
                 # "Should she not want it", "if he declines": nothing was declined.
-                for _, other in self._nearest(target, "temporality"):
+                for _, other in governing.get("temporality", ()):
                     if other.kind.name == "condition" and other.match.first <= found.match.first:
                         cues.append(self._cue(other))
                         return "hypothetical", "none"
@@ -452,7 +462,7 @@ class SentenceContext:
         clear = [pair for pair in candidates if pair[1].kind.sets["status"] != "mentioned"]
         clear += [
             pair
-            for pair in self._nearest(target, "temporality")
+            for pair in governing.get("temporality", ())
             if pair[1].kind.name in ("hypothetical", "condition", "historical", "read_about")
         ]
         clear = self._without_leaflets(clear, target)
@@ -482,3 +492,7 @@ class SentenceContext:
             cues.append(self._cue(found))
             return "mentioned", "none"
         return "", "none"
+
+
+def _rank(ranked: tuple[int, Found]) -> int:
+    return ranked[0]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from .cue_files import cue_file
-from .phrases import Payload, PhraseMatch, PhraseTrie
-from .tokens import Token
+from .phrases import PhraseMatch, PhraseTrie
+from .tokens import Token, tokenize
 
 #: The lists of ``[general]``, and what a sentence with one of their phrases speaks of; "": a look-alike, of nothing.
 _AT_LARGE = {"phrases": "general", "trial": "trial", "handed": "handed", "pseudo": ""}
@@ -28,25 +29,50 @@ class CueKind:
     spelled: frozenset[str] = frozenset()
 
 
+class Means(NamedTuple):
+    """What a phrase is to each of four tables; None (or empty): it is none of theirs."""
+
+    #: The cues of this name; none: it only blocks those within it.
+    cues: tuple[CueKind, ...] | None
+    hard: bool
+    #: The terminator of a negation, as it is listed.
+    negation: str
+    #: What a sentence that has it speaks of; nothing: a look-alike.
+    general: tuple[str, ...] | None
+
+
+class Found(NamedTuple):
+    """A cue in a sentence, with its token span."""
+
+    kind: CueKind
+    match: PhraseMatch[Means]
+
+
+class SentenceCues(NamedTuple):
+    """The phrases of a sentence: its cues, the token spans of its terminators, and what it speaks of."""
+
+    found: Sequence[Found] = ()
+    hard: Sequence[tuple[int, int]] = ()
+    negation: Sequence[tuple[int, int]] = ()
+    #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
+    links: Sequence[tuple[int, int]] = ()
+    speaks_of: frozenset[str] = frozenset()
+
+
+_NOTHING: Final = SentenceCues()
+_LINKS: Final = frozenset({"with", "on", "given"})
+
+
 @dataclass(frozen=True, slots=True)
 class CueTable:
-    """The shipped cues as tries: cues with pseudo-cues, and terminators."""
+    """The phrases of cues with pseudo-cues, terminators and medicine at large in one trie: a note is gone over once."""
 
-    cues: PhraseTrie[CueKind | None]
-    hard: PhraseTrie[str]
-    negation: PhraseTrie[str]
-    general: PhraseTrie[str]
-    #: Whether a phrase of any of them begins with a word: asked of every word of a sentence, for all four at once.
-    begins: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        tries = (self.cues, self.hard, self.negation, self.general)
-        object.__setattr__(self, "begins", frozenset(word for trie in tries for word in trie.first_words()))
+    phrases: PhraseTrie[Means]
 
 
 @lru_cache(maxsize=1)
 def cue_table() -> CueTable:
-    """The shipped cues as tries, built once a process."""
+    """The shipped cues as a table, built once a process."""
     return cue_table_of(shipped_cues())
 
 
@@ -56,46 +82,109 @@ def shipped_cues() -> dict[str, Any]:
 
 
 def cue_table_of(table: Mapping[str, Any]) -> CueTable:
-    """Cues in the form of :func:`shipped_cues` as tries."""
-    cues: PhraseTrie[CueKind | None] = PhraseTrie()
-    for entry in table["cue"]:
-        kind = CueKind(
-            entry["name"],
-            entry["sets"],
-            entry["direction"],
-            entry["reach"],
-            frozenset(entry.get("kinds", ())),
-            frozenset(entry.get("spelled", ())),
+    """Cues in the form of :func:`shipped_cues` as a table."""
+    kinds = [
+        (
+            CueKind(
+                entry["name"],
+                entry["sets"],
+                entry["direction"],
+                entry["reach"],
+                frozenset(entry.get("kinds", ())),
+                frozenset(entry.get("spelled", ())),
+            ),
+            entry["phrases"],
         )
-        for phrase in entry["phrases"]:
-            cues.add(phrase, kind)
-    for phrase in table["pseudo"]["phrases"]:
-        cues.add(phrase, None)
-    terminators = table["terminators"]
+        for entry in table["cue"]
+    ]
+    listed: dict[str, list[tuple[str, Any]]] = {
+        "cues": [(phrase, kind) for kind, phrases in kinds for phrase in phrases],
+        "pseudo": [(phrase, None) for phrase in table["pseudo"]["phrases"]],
+        "hard": [(phrase, phrase) for phrase in table["terminators"]["hard"]],
+        "negation": [(phrase, phrase) for phrase in table["terminators"]["negation"]],
+        "general": [(phrase, of) for name, of in _AT_LARGE.items() for phrase in table["general"].get(name, ())],
+    }
+    # Phrases that are written in different ways are one where their words are.
+    spelled: dict[tuple[str, ...], str] = {}
+    said: dict[tuple[str, ...], dict[str, list[Any]]] = {}
+    for name, phrases in listed.items():
+        for phrase, of in phrases:
+            words = tuple(token.norm for token in tokenize(phrase))
+            spelled.setdefault(words, phrase)
+            said.setdefault(words, {}).setdefault(name, []).append(of)
     return CueTable(
-        cues,
-        PhraseTrie((phrase, phrase) for phrase in terminators["hard"]),
-        PhraseTrie((phrase, phrase) for phrase in terminators["negation"]),
-        PhraseTrie((phrase, of) for name, of in _AT_LARGE.items() for phrase in table["general"].get(name, ())),
+        PhraseTrie(
+            (
+                spelled[words],
+                Means(
+                    () if "pseudo" in of else tuple(of["cues"]) if "cues" in of else None,
+                    "hard" in of,
+                    of["negation"][0] if "negation" in of else "",
+                    tuple(filter(None, of["general"])) if "general" in of else None,
+                ),
+            )
+            for words, of in said.items()
+        )
     )
 
 
-def is_spelled(text: str, match: PhraseMatch[CueKind | None], spelled: frozenset[str]) -> bool:
+class NoteCues:
+    """The phrases of a table in one note: where they may begin is found once, what they are for each sentence asked."""
+
+    __slots__ = ("_at", "_text", "_tokens", "_trie")
+
+    def __init__(self, text: str, tokens: Sequence[Token], norms: Sequence[str], table: CueTable) -> None:
+        """``norms``: the folded words of the tokens."""
+        self._text = text
+        self._tokens = tokens
+        self._trie = table.phrases
+        self._at = table.phrases.may_begin_at(norms)
+
+    def between(self, first: int, last: int, start: int) -> SentenceCues:
+        """Those of the sentence that begins at ``start``, of its tokens from ``first`` up to ``last``.
+
+        Of each table the longest at each word, left to right, without overlap.
+        """
+        at = self._at
+        low = bisect_left(at, first)
+        high = bisect_left(at, last, low)
+        if low == high:
+            return _NOTHING
+        text = self._text
+        found: list[Found] = []
+        hard, negation, links = [], [], []
+        speaks_of: set[str] = set()
+        # Up to where what was found of each table reaches.
+        cued = stopped = ended = told = 0
+        for index in at[low:high]:
+            for match in reversed(self._trie.matches_at(text, self._tokens, index)):
+                behind = match.last
+                if behind > last:
+                    continue
+                cues, is_hard, terminator, general = match.payloads[0]
+                if cues is not None and index >= cued:
+                    cued = behind
+                    for kind in cues:
+                        # Vital signs: what joins two things opens no sentence.
+                        if (not kind.spelled or is_spelled(text, match, kind.spelled)) and (
+                            match.end - match.start != 2 or text[start : match.end].strip() != "VS"
+                        ):
+                            found.append(Found(kind, match))
+                if is_hard and index >= stopped:
+                    stopped = behind
+                    hard.append((index, behind))
+                if terminator and index >= ended:
+                    ended = behind
+                    negation.append((index, behind))
+                    if terminator in _LINKS:
+                        links.append((index, behind))
+                if general is not None and index >= told:
+                    told = behind
+                    speaks_of.update(general)
+        return SentenceCues(found, hard, negation, links, frozenset(speaks_of))
+
+
+def is_spelled(text: str, match: PhraseMatch[Means], spelled: frozenset[str]) -> bool:
     """Whether a cue is written in one of its spellings; a sign before the first word (``-ve``) may be part of it."""
     written = text[match.start : match.end].lower()
     return written in spelled or text[max(0, match.start - 1) : match.start] + written in spelled
-
-
-def longest(
-    trie: PhraseTrie[Payload], text: str, tokens: Sequence[Token], at: Sequence[int]
-) -> list[PhraseMatch[Payload]]:
-    """As :meth:`PhraseTrie.find`, of tokens none of which but those ``at`` begins a phrase."""
-    found: list[PhraseMatch[Payload]] = []
-    first_words, behind = trie.first_words(), 0
-    for index in at:
-        if index >= behind and tokens[index].norm in first_words:
-            matches = trie.matches_at(text, tokens, index)
-            if matches:
-                found.append(matches[-1])
-                behind = matches[-1].last
-    return found

@@ -10,7 +10,8 @@ from .statements import statement
 
 #: An answer stands behind a colon, a question mark, a box or a gap of the same line; the line ends at the next break.
 _SIGN = re.compile(r"[:?\[(\n\u2610-\u2612\t]| {3,}")
-_NO_BOX = frozenset(":? \t")
+_NO_BOX = ":? \t"
+_NO_SIGN = frozenset({"", "\n"})
 #: So many signs behind a name are looked at for its boxes.
 _SIGNS_AHEAD = 4
 #: Of so many signs in a line it is not looked which they are.
@@ -25,42 +26,36 @@ def answer(text: str, end: int) -> str:
 
     Boxes are read as options only where one of them is a plain yes or no.
     """
-    signs = _signs(text)
-    at = bisect.bisect_left(signs, end)
-    if at == len(signs) or text[signs[at]] == "\n":
+    places, signs = _signs(text)
+    at = bisect.bisect_left(places, end)
+    if signs[at : at + 1] in _NO_SIGN:
         return ""
-    first = next((text[sign] for sign in signs[at : at + _SIGNS_AHEAD] if text[sign] not in _NO_BOX), "\n")
-    match = statement("boxes").match(text, end) if first != "\n" else None
-    options = list(_options(match["options"])) if match else []
-    meanings = ["no" if statement("option_no").match(word) else "yes" for word, _ in options]
-    plain = any(statement("option_no").match(word) or statement("option_yes").match(word) for word, _ in options)
-    if len(options) > 1 and plain:
-        return next((meaning for meaning, (_, ticked) in zip(meanings, options, strict=True) if ticked), "open")
-    ahead = _of_line(text, signs, at)
-    asked = not ahead.isdisjoint(":?")
+    # What is no box by itself leads to one.
+    ahead = signs[at : at + _SIGNS_AHEAD].lstrip(_NO_BOX)
+    match = statement("boxes").match(text, end) if ahead and ahead[0] != "\n" else None
+    if match:
+        options = list(_options(match["options"]))
+        meanings = ["no" if statement("option_no").match(word) else "yes" for word, _ in options]
+        plain = any(statement("option_no").match(word) or statement("option_yes").match(word) for word, _ in options)
+        if len(options) > 1 and plain:
+            return next((meaning for meaning, (_, ticked) in zip(meanings, options, strict=True) if ticked), "open")
+    # The signs up to the end of the line; any, where they are many.
+    line, ends, _ = signs[at : at + _MANY_SIGNS].partition("\n")
+    asked = not ends or ":" in line or "?" in line
     if asked and statement("answered_no").match(text, end):
         return "no"
-    if not ahead.isdisjoint(" \t"):
+    if not ends or "\t" in line or " " in line:
         column = statement("answered_in_column").match(text, end)
         if column:
             return _ANSWERS.get(column["answer"].lower(), "open")
     return "yes" if asked and statement("answered_yes").match(text, end) else ""
 
 
-def _of_line(text: str, signs: list[int], at: int) -> set[str]:
-    """The signs from the one ``at`` to the end of its line; any, where they are many."""
-    found: set[str] = set()
-    for sign in signs[at : at + _MANY_SIGNS]:
-        if text[sign] == "\n":
-            return found
-        found.add(text[sign])
-    return found | set(":\t")
-
-
 @lru_cache(maxsize=2)
-def _signs(text: str) -> list[int]:
-    """Where the signs of a form and the ends of lines are: found once for all the names of a note."""
-    return [match.start() for match in _SIGN.finditer(text)]
+def _signs(text: str) -> tuple[list[int], str]:
+    """Where the signs of a form and the ends of lines are, and which: found once for all the names of a note."""
+    places = [match.start() for match in _SIGN.finditer(text)]
+    return places, "".join([text[place] for place in places])
 
 
 def _options(text: str) -> list[tuple[str, bool]]:

@@ -6,21 +6,23 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from ..kb.concepts import ConceptTable
-from ..kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
+from ..kb.model import Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from .context import TREATMENT_KINDS, Reading, SentenceContext, Target
-from .cue_table import CueKind, CueTable, cue_table
-from .date_parts import hides_a_date
-from .dates import DateMention
+from .cue_table import CueKind, CueTable, NoteCues, cue_table
+from .fact_days import Anchor, FactDays
 from .frame import Frame, Span
+from .people import people_at_large
 from .shape import Section
-from .statements import holder, needs, said_in, statement
+from .statements import needs, said_in, sayable, statement
 
 #: Reads the context of a target again: frame, sentence, its context, the target, its section, what the rules read.
 SecondReader = Callable[[Frame, tuple[int, int], SentenceContext, Target, Section, Reading], Reading]
+
+#: What is read of a span: start, end, kind, and where its own results stand.
+Named = tuple[int, int, str, tuple[tuple[int, int], ...]]
 
 #: Label of CORAL's Table S1 for each kind of span.
 LABELS: Final[Mapping[str, str]] = {
@@ -56,8 +58,6 @@ _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 _REACH_OF_HEADING = 800
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
-#: What parts a date from a fact: another cell, another sentence, the next step of a course ("x3 -> IDS 6/18/19").
-_NEW_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s")
 _DOSE = re.compile(
     r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)"
     r"(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k"
@@ -101,154 +101,124 @@ class MentionWriter:
         if not events:
             return []
         ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
-        text, section_at = frame.text, frame.shape.section_at
+        note = _NoteInHand(frame, self._cues, document_class)
+        text = frame.text
         mentions: list[Mention] = []
         lead: tuple[CueKind, ...] = ()
         lead_end = 0
         superseded_to = -1
         criteria = False
-        may_list_criteria = not needs("criteria").isdisjoint(frame.vocabulary)
         for sentence, here in frame.by_sentence(ordered):
-            start, end = sentence.start, sentence.end
+            start, end, closed_by = sentence
             if lead and (start - lead_end > 1500 or not _in_list(text, start, lead_end)):
                 lead = ()
             opens = text.find(":", start, end + 1) >= 0 and (
                 frame.ends_in_colon(sentence) or _FIRST_ITEM.search(text, start, end) is not None
             )
             if here or opens:
-                context = self._context(frame, start, end, here)
-                criteria = criteria or (may_list_criteria and said_in("criteria", frame, start, end) is not None)
-                if criteria or section_at(start).effect == "criteria":
-                    context[0].speaks_of.update(("criteria", "general", "trial"))
-                read = self._read_sentence(frame, start, end, here, context, lead, document_class)
-                mentions.extend(map(_taken_back, read) if start < superseded_to else read)
+                section = frame.shape.section_at(start)
+                context, targets = note.context((start, end), map(_named, here))
+                criteria = criteria or note.says("criteria", start, end)
+                if criteria or section.effect == "criteria":
+                    context.speaks_of.update(("criteria", "general", "trial"))
+                if here:
+                    read = self._read_sentence(note, (start, end), section, here, context, targets, lead)
+                    mentions += map(_taken_back, read) if start < superseded_to else read
                 if opens:
-                    lead, lead_end = context[0].leads(), end
-                    if said_in("superseded_lines", frame, start, end):
+                    lead, lead_end = context.leads(), end
+                    if note.says("superseded_lines", start, end):
                         # It holds for the lines below, to the next blank one.
                         blank = _BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
                         superseded_to = blank.start() if blank else end + _REACH_OF_HEADING
                     elif start < superseded_to:
                         superseded_to = start  # The next heading ends it.
-            criteria = criteria and sentence.closed_by == "semi"
+            criteria = criteria and closed_by == "semi"
         return mentions
-
-    def _context(
-        self, frame: Frame, start: int, end: int, spans: Sequence[Span]
-    ) -> tuple[SentenceContext, list[Target]]:
-        named = [
-            (
-                span.start,
-                span.end,
-                span.kind,
-                tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else (),
-            )
-            for span in spans
-        ]
-        return sentence_context(frame, (start, end), named, self._cues)
 
     def _read_sentence(
         self,
-        frame: Frame,
-        start: int,
-        end: int,
+        note: _NoteInHand,
+        sentence: tuple[int, int],
+        opening: Section,
         spans: list[Span],
-        read: tuple[SentenceContext, list[Target]],
+        context: SentenceContext,
+        targets: list[Target],
         lead: tuple[CueKind, ...],
-        document_class: str,
-    ) -> Iterable[Mention]:
-        if not spans:
-            return
-        text, section_at = frame.text, frame.shape.section_at
-        section = section_at(start)
-        skipped = section.effect in ("skip", "boilerplate")
-        context, targets = read
-        behind = min(len(text), end + 80)
+    ) -> list[Mention]:
+        """``opening``: the section in which the sentence begins."""
+        frame, text, (start, end) = note.frame, note.frame.text, sentence
+        skipped = opening.effect in ("skip", "boilerplate")
         kinds = {span.kind for span in spans}
-        refused = not kinds.isdisjoint(TREATMENT_KINDS) and bool(statement("declined_next").match(text, end, behind))
-        taken_back = not kinds.isdisjoint(_CORRECTABLE) and bool(statement("taken_back").match(text, end, behind))
+        refused = not kinds.isdisjoint(TREATMENT_KINDS) and _follows("declined_next", text, end)
+        taken_back = not kinds.isdisjoint(_CORRECTABLE) and _follows("taken_back", text, end)
         at_large_all = bool(context.speaks_of)
         dates = frame.dates_in(start, end)
+        read: list[Mention] = []
         for span, target in zip(spans, targets, strict=True):
             if skipped and not span.source.startswith(_WHEREVER):
                 continue
             kind = span.kind
-            reading = context.read(target, section if span.start < section.end else section_at(span.start))
+            section = opening if span.start < opening.end else frame.shape.section_at(span.start)
+            reading = context.read(target, section)
             if lead:
                 reading = _led(reading, lead, kind)
             if self._second is not None:
-                reading = self._second(frame, (start, end), context, target, section, reading)
+                reading = self._second(frame, sentence, context, target, section, reading)
             if kind in _DECIDED or span.decided:
                 at_large = at_large_all or context.tells_of_people(span.start)
                 reading = self._with_decided(span, reading, at_large)
-            if kind == "variant" and self._is_no_finding(span, spans, frame, document_class, skipped, context):
-                reading = replace(reading, context=replace(reading.context, temporality=Temporality.HYPOTHETICAL))
-            if kind == "diagnosis" and said_in("component", frame, start, end):
+            if kind == "variant" and self._is_no_finding(span, spans, note, skipped, context):
+                reading = reading.but(temporality=Temporality.HYPOTHETICAL)
+            if kind == "diagnosis" and note.says("component", start, end):
                 reading = self._as_component(span, reading)
             if kind in _CORRECTABLE:
                 undone = taken_back or (
-                    said_in("taken_back_within", frame, start, end)
+                    note.says("taken_back_within", start, end)
                     and statement("taken_back_within").search(text, span.end, end)
                 )
                 if undone and not (kind == "diagnosis" and _says_more(spans)):
-                    reading = replace(
-                        reading, context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted")
-                    )
+                    reading = reading.but(Polarity.ABSENT, reason="retracted")
                 if (
                     reading.context.polarity is Polarity.ABSENT
                     and reading.context.reason == "none"
-                    and said_in("correction", frame, start, min(len(text), end + 60))
+                    and note.says("correction", start, min(len(text), end + 60))
                 ):
-                    reading = replace(reading, context=replace(reading.context, reason="retracted"))
-            if kind in _OF_A_REPORT and reading.context.reason == "none":
+                    reading = reading.but(reason="retracted")
+            if note.may_be_misfiled and kind in _OF_A_REPORT and reading.context.reason == "none":
                 misfiled = self._misfiled(frame, kind, start, end)
                 if misfiled:
-                    reading = replace(
-                        reading,
-                        context=replace(reading.context, polarity=Polarity.ABSENT, reason="retracted"),
-                        cues=(*reading.cues, Cue(*misfiled.span(), ANOTHER_PATIENT)),
-                    )
+                    reading = reading.but(Polarity.ABSENT, reason="retracted")
+                    cues = (*reading.cues, Cue(*misfiled.span(), ANOTHER_PATIENT))
+                    reading = Reading(reading.context, reading.status, cues)
             if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENT_KINDS:
-                reading = Reading(
-                    replace(
-                        reading.context, polarity=Polarity.ABSENT, temporality=Temporality.CURRENT, reason="declined"
-                    ),
-                    "declined",
-                    reading.cues,
-                )
-            if reading.status in ("given", "mentioned") and said_in("not_so", frame, start, end):
-                reading = Reading(
-                    replace(reading.context, polarity=Polarity.ABSENT, reason="never_started"),
-                    "never_started",
-                    reading.cues,
-                )
-            day, anchor = _day_of(frame, span, start, dates, reading.context)
-            yield self._mention(frame, span, reading, day, anchor, section.name, (start, end), document_class)
+                reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
+            if reading.status in ("given", "mentioned") and note.says("not_so", start, end):
+                reading = reading.but(Polarity.ABSENT, reason="never_started", status="never_started")
+            day, anchor = note.days.among(dates, span, start, reading.context)
+            read.append(_mention(note, span, reading, day, anchor, opening.name, sentence))
             implied = self._state_of.get(span.concept) if kind == "state" else None
             if implied and reading.context.really_happened:
                 tumor = Span(
                     span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
                 )
-                yield self._mention(frame, tumor, reading, day, anchor, section.name, (start, end), document_class)
+                read.append(_mention(note, tumor, reading, day, anchor, opening.name, sentence))
+        return read
 
     def _is_no_finding(
         self,
         span: Span,
         spans: Sequence[Span],
-        frame: Frame,
-        document_class: str,
+        note: _NoteInHand,
         skipped: bool,
         context: SentenceContext,
     ) -> bool:
         """Whether a change of a gene is spoken of and was not found: one that a method looks for, a drug's target."""
-        if skipped or self._is_label(span, spans, frame, document_class):
+        if skipped or self._is_label(span, spans, note):
             return True
         return bool({"general", "handed"} & context.speaks_of) and not _PARTICULAR & span.attributes.keys()
 
     def _misfiled(self, frame: Frame, kind: str, start: int, end: int) -> re.Match[str] | None:
         """The words that a result is another patient's."""
-        if not frame.places[holder("another_patient").number]:
-            return None  # Nor can its report be.
         result = kind != "diagnosis"
         found = said_in("another_patient", frame, start, self._misfiled_to(frame, end) if result else end)
         if found or needs("report_of_another").isdisjoint(frame.vocabulary):
@@ -265,14 +235,14 @@ class MentionWriter:
         return following.end if statement("speaks_of_it").match(frame.text, following.start, following.end) else end
 
     @staticmethod
-    def _is_label(span: Span, spans: Sequence[Span], frame: Frame, document_class: str) -> bool:
+    def _is_label(span: Span, spans: Sequence[Span], note: _NoteInHand) -> bool:
         """A gene in brackets behind a drug, in a report that lists therapies: what the drug is for, not a finding."""
-        if span.kind != "variant" or document_class not in ("molecular", "pathology", "clinical"):
+        if span.kind != "variant" or note.document_class not in ("molecular", "pathology", "clinical"):
             return False
         if {"protein", "cdna", "percent"} & span.attributes.keys():
             return False
         drugs = (other for other in spans if other.kind == "medication" and 0 <= span.start - other.end <= 12)
-        return any(frame.text[drug.end : span.start].lstrip().startswith("(") for drug in drugs)
+        return any(note.frame.text[drug.end : span.start].lstrip().startswith("(") for drug in drugs)
 
     def _as_component(self, span: Span, reading: Reading) -> Reading:
         """An invasive histology that is only a component does not name the tumor (an in-situ one stands for itself)."""
@@ -280,7 +250,7 @@ class MentionWriter:
             return reading
         if reading.context.polarity is not Polarity.PRESENT:
             return reading
-        return replace(reading, context=replace(reading.context, polarity=Polarity.UNCERTAIN))
+        return reading.but(Polarity.UNCERTAIN)
 
     @staticmethod
     def _with_decided(span: Span, reading: Reading, general: bool) -> Reading:
@@ -288,22 +258,21 @@ class MentionWriter:
         context = reading.context
         if span.kind == "performance" and context.temporality is Temporality.HYPOTHETICAL and not general:
             # "I would call her ECOG 2" is a score; only the criteria of a trial are none.
-            context = replace(context, temporality=Temporality.CURRENT)
-            reading = replace(reading, context=context)
+            reading = reading.but(temporality=Temporality.CURRENT)
         if (
             span.kind in ("performance", "tnm", "stage")
             and context.polarity is Polarity.ABSENT
             and context.reason == "none"
         ):
-            return replace(reading, context=replace(context, polarity=Polarity.PRESENT))
+            return reading.but(Polarity.PRESENT)
         if span.kind == "node" and "positive" in span.attributes:
-            return replace(reading, context=replace(context, polarity=Polarity.PRESENT))
+            return reading.but(Polarity.PRESENT)
         if span.decided == "retracted":
-            return replace(reading, context=replace(context, polarity=Polarity.ABSENT, reason="retracted"))
+            return reading.but(Polarity.ABSENT, reason="retracted")
         told = span.kind == "variant" and {"protein", "cdna"} & span.attributes.keys()
         if told and context.reason in ("pending", "not_tested"):
             # A change that is written out was found, whatever is not done with it ("not reported clinically").
-            return replace(reading, context=replace(context, polarity=Polarity.PRESENT, reason="none"))
+            return reading.but(Polarity.PRESENT, reason="none")
         if not span.decided:
             return reading
         if context.reason in ("pending", "not_tested", "retracted") and (
@@ -311,7 +280,7 @@ class MentionWriter:
         ):
             polarity = Polarity.ABSENT if context.reason == "retracted" else Polarity.PRESENT
             reason = context.reason if context.reason == "retracted" else "none"
-            return replace(reading, context=replace(context, polarity=polarity, reason=reason))
+            return reading.but(polarity, reason=reason)
         polarity = {"present": Polarity.PRESENT, "absent": Polarity.ABSENT, "uncertain": Polarity.UNCERTAIN}[
             span.decided
         ]
@@ -325,120 +294,100 @@ class MentionWriter:
         doubted = context.polarity is Polarity.UNCERTAIN and context.reason == "none" and not said
         if span.decided == "present" and doubted:
             polarity = Polarity.UNCERTAIN
-        return replace(reading, context=replace(context, polarity=polarity, reason="none"))
-
-    @staticmethod
-    def day_of(
-        frame: Frame, span: Span, sentence: tuple[int, int], context: Context
-    ) -> tuple[DayInterval, tuple[int, int, str] | None]:
-        """The day of the fact: a date in its clause, else its line's leading date, else the note's."""
-        return _day_of(frame, span, sentence[0], frame.dates_in(*sentence), context)
-
-    @staticmethod
-    def _mention(
-        frame: Frame,
-        span: Span,
-        reading: Reading,
-        day: DayInterval,
-        anchor: tuple[int, int, str] | None,
-        section: str,
-        sentence: tuple[int, int],
-        document_class: str,
-    ) -> Mention:
-        attributes = dict(span.attributes)
-        kind = span.kind
-        if kind == "medication" or kind == "regimen":
-            dose = _DOSE.match(frame.text, span.end)
-            if dose:
-                attributes["dose"] = dose["dose"].strip()
-        if reading.status:
-            attributes["status"] = reading.status
-        if kind == "tnm" and "prefix" not in attributes and document_class == "pathology":
-            clinical = _CLINICALLY.search(frame.text, max(0, span.start - 30), span.start)
-            attributes["prefix"] = "c" if clinical else "p"
-        cues = reading.cues
-        if span.helpers:
-            cues = (*cues, *(Cue(start, end, rule) for start, end, rule in span.helpers))
-        if anchor:
-            cues = (*cues, Cue(anchor[0], anchor[1], f"date:{anchor[2]}"))
-        return Mention(
-            frame.note_id,
-            span.start,
-            span.end,
-            frame.note.text[span.start : span.end],
-            kind,
-            LABELS.get(kind, ""),
-            span.concept,
-            attributes,
-            reading.context,
-            day,
-            span.source,
-            section,
-            sentence,
-            cues,
-            span.confidence,
-        )
+        return reading.but(polarity, reason="none")
 
 
-def _day_of(
-    frame: Frame, span: Span, start: int, dates: Sequence[DateMention], context: Context
-) -> tuple[DayInterval, tuple[int, int, str] | None]:
-    """As :meth:`MentionWriter.day_of`, in a sentence that begins at ``start`` and holds these dates."""
-    note_day = frame.note.date.toordinal() if frame.note.date else None
-    best: tuple[int, DateMention] | None = None
-    for date in dates:
-        if date.start < span.end and date.end > span.start:
-            continue
-        ahead = date.end <= span.start
-        gap = span.start - date.end if ahead else date.start - span.end
-        leading = date.start - start <= 6
-        if gap > 80 and not leading:
-            continue
-        between = frame.text[date.end : span.start] if ahead else frame.text[span.end : date.start]
-        if _NEW_STEP.search(between) or hides_a_date(between, not ahead):
-            continue
-        if note_day is not None and date.day.low > note_day + 7 and context.really_happened:
-            continue
-        rank = gap + (0 if ahead else 4) + 20 * between.count(",")
-        if best is None or rank < best[0]:
-            best = rank, date
-    if best is None and frame.dates:
-        line = frame.text.rfind("\n", 0, span.start) + 1
-        for date in frame.dates_in(line, line + 9):
-            if date.end <= span.start:
-                best = (0, date)
-    if best is not None:
-        date = best[1]
-        high = min(date.day.high, max(date.day.low, note_day)) if note_day is not None else date.day.high
-        return _days(date.day.low, high), (date.start, date.end, date.rule)
-    if note_day is None:
-        return _days(EARLIEST_DAY, LATEST_DAY), None
-    if context.temporality is Temporality.HISTORICAL:
-        return _days(EARLIEST_DAY, note_day), None
-    return _days(note_day, note_day), None
+class _NoteInHand:
+    """What is asked once of the note whose mentions are written."""
+
+    __slots__ = ("_cues", "_said", "days", "document_class", "frame", "may_be_misfiled")
+
+    def __init__(self, frame: Frame, cues: CueTable, document_class: str) -> None:
+        self.frame = frame
+        self.document_class = document_class
+        self.days = FactDays(frame)
+        self._cues = NoteCues(frame.text, frame.tokens, frame.words.norms, cues)
+        #: The statements of which some word stands in the note: no sentence is asked for another.
+        self._said = sayable(frame.places)
+        # Nor can the report be another patient's where nothing is.
+        self.may_be_misfiled = "another_patient" in self._said
+
+    def says(self, name: str, start: int, end: int) -> bool:
+        """Whether a stretch of it says such a thing."""
+        return name in self._said and said_in(name, self.frame, start, end) is not None
+
+    def context(self, sentence: tuple[int, int], named: Iterable[Named]) -> tuple[SentenceContext, list[Target]]:
+        """As :func:`sentence_context`."""
+        return sentence_context(self.frame, sentence, named, self._cues)
 
 
-@lru_cache(maxsize=4096)
-def _days(low: int, high: int) -> DayInterval:
-    """Most mentions of a note share its day."""
-    return DayInterval(low, high)
+def _named(span: Span) -> Named:
+    results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else ()
+    return span.start, span.end, span.kind, results
+
+
+def _follows(name: str, text: str, end: int) -> bool:
+    """Whether such a statement stands right behind a sentence."""
+    return statement(name).match(text, end, min(len(text), end + 80)) is not None
+
+
+def _mention(
+    note: _NoteInHand,
+    span: Span,
+    reading: Reading,
+    day: DayInterval,
+    anchor: Anchor,
+    section: str,
+    sentence: tuple[int, int],
+) -> Mention:
+    text, start, end, kind = note.frame.text, span.start, span.end, span.kind
+    attributes = dict(span.attributes)
+    if kind == "medication" or kind == "regimen":
+        dose = _DOSE.match(text, end)
+        if dose:
+            attributes["dose"] = dose["dose"].strip()
+    if reading.status:
+        attributes["status"] = reading.status
+    if kind == "tnm" and "prefix" not in attributes and note.document_class == "pathology":
+        clinical = _CLINICALLY.search(text, max(0, start - 30), start)
+        attributes["prefix"] = "c" if clinical else "p"
+    cues = reading.cues
+    if span.helpers:
+        cues += tuple(Cue(*helper) for helper in span.helpers)
+    if anchor:
+        cues += (Cue(anchor[0], anchor[1], f"date:{anchor[2]}"),)
+    return Mention(
+        note.frame.note_id,
+        start,
+        end,
+        note.frame.note.text[start:end],
+        kind,
+        LABELS.get(kind, ""),
+        span.concept,
+        attributes,
+        reading.context,
+        day,
+        span.source,
+        section,
+        sentence,
+        cues,
+        span.confidence,
+    )
 
 
 def sentence_context(
-    frame: Frame,
-    sentence: tuple[int, int],
-    named: Iterable[tuple[int, int, str, tuple[tuple[int, int], ...]]],
-    cues: CueTable | None = None,
+    frame: Frame, sentence: tuple[int, int], named: Iterable[Named], cues: NoteCues
 ) -> tuple[SentenceContext, list[Target]]:
-    """The cues of a sentence, and its targets: of each start, end, kind, and where its own results stand."""
-    starts = frame.words.starts
+    """The cues of a sentence, and its targets."""
+    starts, norms = frame.words.starts, frame.words.norms
     first, last = frame.token_range(*sentence)
     targets = []
     for start, end, kind, results in named:
         low = bisect_left(starts, start)
-        high = max(bisect_left(starts, end, low), low + 1)
-        targets.append(Target(low - first, high - first, start, end, kind, results))
-    return SentenceContext(frame.text, frame.tokens[first:last], sentence, targets, cues), targets
+        high = bisect_left(starts, end, low)
+        targets.append(Target(low, high if high > low else low + 1, start, end, kind, results))
+    people = people_at_large(frame.text, norms[first:last], sentence)
+    return SentenceContext(frame.text, sentence, targets, cues.between(first, last, sentence[0]), people), targets
 
 
 def _says_more(spans: Sequence[Span]) -> bool:

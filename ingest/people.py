@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from .phrases import PhraseMatch
 from .statements import needs, statement
-from .tokens import Token
 
 #: Cues of people who are most often named because they come along: they must be the subject of what is said.
 _ONLY_SUBJECTS: Final = frozenset({"subject_of_kin", "subject_of_other"})
@@ -18,6 +17,8 @@ _ONLY_SUBJECTS: Final = frozenset({"subject_of_kin", "subject_of_other"})
 NAMED_BESIDE: Final = _ONLY_SUBJECTS | {"descendant", "spouse", "kin_by_marriage", "other_person"}
 #: Cues of what others have, or may have; they leave the patient what is called the patient's own.
 _OF_OTHERS: Final = frozenset({"someone_else", "read_about"})
+#: Statements about people at large.
+_AT_LARGE: Final = ("people_at_large", "carriers_at_large")
 _ILLNESSES: Final = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
 #: So far before somebody may the words of coming along begin (characters).
 _REACH_OF_COMPANY = 60
@@ -63,15 +64,14 @@ def is_called_own(cue: str, kind: str, text: str, target: int, sentence: int) ->
     return bool(statement("possessed").search(text, max(sentence, target - _REACH_OF_POSSESSION), target))
 
 
-def people_at_large(text: str, tokens: Sequence[Token], sentence: tuple[int, int]) -> tuple[int, int]:
+def people_at_large(text: str, norms: Sequence[str], sentence: tuple[int, int]) -> tuple[int, int]:
     """The stretch of a sentence that tells of people at large, up to where it comes back to the patient; else empty.
 
-    ``tokens``: those of the sentence.
+    ``norms``: its folded words.
     """
-    words = {token.norm for token in tokens}
     said = text[sentence[0] : sentence[1]]
-    for name in ("people_at_large", "carriers_at_large"):
-        if needs(name).isdisjoint(words):
+    for name in _AT_LARGE:
+        if needs(name).isdisjoint(norms):
             continue
         found = statement(name).search(said)
         if found is None or statement("people_like_patient").search(said, found.start()):

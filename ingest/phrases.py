@@ -68,6 +68,18 @@ class PhraseTrie(Generic[Payload]):
         """The folded words with which phrases begin."""
         return self._root.keys()
 
+    def may_begin_at(self, norms: Sequence[str]) -> list[int]:
+        """The places, among folded words, of those at which a phrase may begin: by that word and the one behind it."""
+        root, last = self._root, len(norms) - 1
+        # Most words begin no phrase, and of those that do most go on in another way.
+        return [
+            index
+            for index in [index for index, norm in enumerate(norms) if norm in root]
+            if _END in (node := root[norms[index]])
+            or index < last
+            and ((following := norms[index + 1]) in node or "," + following in node)
+        ]
+
     def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> list[PhraseMatch[Payload]]:
         """All phrases that begin with token ``index``, shortest first."""
         found: list[PhraseMatch[Payload]] = []

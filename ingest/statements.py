@@ -51,9 +51,9 @@ def _holders() -> dict[str, Gate]:
     return {name: Gate(begins=f"(?i:{entry['holds']})") for name, entry in _entries().items() if "holds" in entry}
 
 
-def holder(name: str) -> Gate:
-    """The gate of words, one of which stands in whatever says such a thing; KeyError if none is known."""
-    return _HOLDERS[name]
+def sayable(places: Places) -> frozenset[str]:
+    """The statements with words that they must hold, of which one stands in a note with these places."""
+    return frozenset(name for name, gate in _HOLDERS.items() if places[gate.number])
 
 
 def said_in(name: str, frame: _Noted, start: int, end: int) -> re.Match[str] | None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from ..shape import Section
 
 if TYPE_CHECKING:  # The context of sentences is read beside this, not below it.
-    from ..context import Found, Reading, SentenceContext, Target
+    from ..context import Reading, SentenceContext, Target
+    from ..cue_table import Found
     from ..frame import Frame
 
 #: Upper bounds of the distances in words that are told apart.
@@ -28,8 +29,8 @@ def signs(
 ) -> Iterator[str]:
     """The signs of one target: each a word that the weights are looked up by."""
     first, last = frame.token_range(*sentence)
-    words = [token.norm if not token.norm.isdigit() else "0" for token in frame.tokens[first:last]]
-    left, right = words[: target.first][::-1], words[target.last :]
+    words = [norm if not norm.isdigit() else "0" for norm in frame.words.norms[first:last]]
+    left, right = words[: target.first - first][::-1], words[target.last - first :]
     for side, beside in (("<", left), (">", right)):
         for at, word in enumerate(beside[:_REACH]):
             yield f"{side}{word}"

@@ -8,8 +8,10 @@ from typing import Final
 
 from ...kb.model import Temporality
 from ..context import SentenceContext, Target
+from ..cue_table import NoteCues, cue_table
+from ..fact_days import FactDays
 from ..frame import Span
-from ..mentions import MentionWriter, sentence_context
+from ..mentions import sentence_context
 from .annotation import Annotation, Page
 from .schema import schema
 
@@ -40,24 +42,25 @@ def has_context(label: str) -> bool:
 def read_contexts(page: Page) -> None:
     """Give each new annotation the context that its sentence says, and its day."""
     frame = page.frame
+    days = FactDays(frame)
+    cues = NoteCues(frame.text, frame.tokens, frame.words.norms, cue_table())
     for sentence, here in page.by_sentence():
         for one in here:
             if not one.origin and one.label != "Datetime":
-                _date(one, page, (sentence.start, sentence.end))
+                _date(one, days, (sentence.start, sentence.end))
         new = [one for one in here if not one.origin and has_context(one.label)]
         if not new:
             continue
         known = [one for one in here if one.origin or has_context(one.label)]
         named = [(one.start, one.end, one.kind, ()) for one in known]
-        context, targets = sentence_context(frame, (sentence.start, sentence.end), named)
+        context, targets = sentence_context(frame, (sentence.start, sentence.end), named, cues)
         for one, target in zip(known, targets, strict=True):
             if not one.origin and has_context(one.label):
                 _give(one, context, target, page)
 
 
-def _date(one: Annotation, page: Page, sentence: tuple[int, int]) -> None:
-    span = Span(one.start, one.end, one.kind)
-    day, _ = MentionWriter.day_of(page.frame, span, sentence, one.mention.context)
+def _date(one: Annotation, days: FactDays, sentence: tuple[int, int]) -> None:
+    day, _ = days.of(Span(one.start, one.end, one.kind), sentence, one.mention.context)
     one.mention = replace(one.mention, day=day)
 
 
