@@ -21,10 +21,15 @@ _PRIORITY = 2
 #: Words before a bracket that may hold the long form, in characters.
 _REACH = 160
 _SHORT = r"[A-Za-z0-9][A-Za-z0-9\-]{1,9}"
+# Both are sought from the bracket on, which is rare, and then before it.
 #: A bracket directly behind a word, in which a short form stands alone or first.
-_BRACKETED = re.compile(rf"(?<=[^\W_])[ \t\n]{{1,2}}\(\s?[\"'“‘]?(?P<short>{_SHORT})[\"'”’]?\s?(?=[),;])")
-#: A short form directly before a bracket that begins with a word of the same first letter.
-_BEFORE_BRACKET = re.compile(rf"(?<![\w\-/])(?P<short>{_SHORT})[ ]\((?P<long>(?=\w)[^()\n;,]{{4,100}})[),;]")
+_BRACKETED = re.compile(
+    r"\((?:(?<=[^\W_][ \t\n]\()|(?<=[^\W_][ \t\n]{2}\())" rf"\s?[\"'“‘]?(?P<short>{_SHORT})[\"'”’]?\s?(?=[),;])"
+)
+#: A bracket that may hold a long form, and a short form directly before it.
+_HOLDS_LONG = re.compile(r"\((?<=[ ]\()(?P<long>(?=\w)[^()\n;,]{4,100})[),;]")
+_SHORT_BEFORE = re.compile(rf"(?<![\w\-/])(?P<short>{_SHORT})[ ]$")
+_LONGEST_SHORT = 10
 #: The rule of the cue that names the long form.
 _DEFINITION = "definition:"
 #: What stands between the two forms of a definition: a blank, a bracket, a quotation mark.
@@ -62,15 +67,18 @@ def definitions(text: str) -> Iterator[Definition]:
     for match in _BRACKETED.finditer(text):
         short = match["short"]
         if _is_short_form(short):
-            low = max(0, match.start() - _REACH)
-            begin = max((stop.end() for stop in _CLAUSE_END.finditer(text, low, match.start())), default=low)
-            start = _long_form(short, text, begin, match.start())
+            behind = match.start() - 1 - text[match.start() - 2].isspace()
+            low = max(0, behind - _REACH)
+            begin = max((stop.end() for stop in _CLAUSE_END.finditer(text, low, behind)), default=low)
+            start = _long_form(short, text, begin, behind)
             if start is not None:
-                yield Definition(short, match.start("short"), start, match.start())
-    for match in _BEFORE_BRACKET.finditer(text):
-        short, (begin, end) = match["short"], match.span("long")
-        if _is_short_form(short) and _long_form(short, text, begin, end) == begin:
-            yield Definition(short, match.start("short"), begin, begin + len(match["long"].rstrip()))
+                yield Definition(short, match.start("short"), start, behind)
+    for match in _HOLDS_LONG.finditer(text):
+        before = _SHORT_BEFORE.search(text, max(0, match.start() - _LONGEST_SHORT - 1), match.start())
+        if before is not None and _is_short_form(before["short"]):
+            short, (begin, end) = before["short"], match.span("long")
+            if _long_form(short, text, begin, end) == begin:
+                yield Definition(short, before.start("short"), begin, begin + len(match["long"].rstrip()))
 
 
 def _is_short_form(word: str) -> bool:

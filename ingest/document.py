@@ -41,6 +41,7 @@ from .shape import Section, sections_of
 from .statements import statement
 from .tagging.choice import Choice
 from .tagging.recognizer import PreparedRecognizer
+from .tokens import Remembered
 
 #: Minutes that tell of several patients, filed to the chart of each.
 SHARED: Final = "shared"
@@ -96,6 +97,8 @@ class NoteReader:
         self._case = CaseRestorer(concepts)
         self._metastasis = MetastasisRecognizer()
         self._trials = TrialRecognizer()
+        # Titles come again and again.
+        self._title_sites = Remembered(self._sites_of_title, most=5_000, longest=160)
         self._binder = parts.binder(concepts)
         implied = cue_file("implied")
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
@@ -129,7 +132,7 @@ class NoteReader:
         expressions of change become mentions of their own, beside those of their genes."""
         frame = Frame(note, self._sections, self._case.restore(note.text))
         document_class = note_class(note.type, note.title)
-        if document_class == "clinical" and len(statement("case_of_several").findall(frame.text)) > 1:
+        if document_class == "clinical" and len(statement("case_of_several").findall("\n" + frame.text)) > 1:
             document_class = SHARED
         spans = resolve_overlaps(recognise(frame, self._recognizers))
         spreads = list(self._metastasis.find(frame))
@@ -162,7 +165,7 @@ class NoteReader:
             if document_class in ("pathology", "molecular")
             else []
         )
-        topic = self._placement.sites.topic(self._title_sites(note.title) + reported, diagnoses)
+        topic = self._placement.sites.topic((*self._title_sites[note.title], *reported), diagnoses)
         events += bound
         events += self._placement.adjective_states(frame, diagnoses)
         self._placement.diagnoses(frame, diagnoses, sites, document_class)
@@ -177,7 +180,8 @@ class NoteReader:
         written = with_courses(frame, self._writer.write(frame, events, document_class))
         told, relations = with_harms(frame, written)
         # Trials are written by themselves: a word for one must not part a drug from what is said of it.
-        told += with_status(frame, self._writer.write(frame, list(self._trials.find(frame)), document_class), told)
+        if trials := list(self._trials.find(frame)):
+            told += with_status(frame, self._writer.write(frame, trials, document_class), told)
         # Two recognisers may see the same thing in the same place; it is said once.
         mentions: dict[str, Mention] = {}
         for mention in (*told, *births(frame)):
@@ -228,17 +232,14 @@ class NoteReader:
                     found.append(Span(span.start, span.end, kind, concept, span.source))
         return found
 
-    def _title_sites(self, title: str) -> list[str]:
-        if not title:
-            return []
-        frame = Frame(Note("", "", title))
+    def _sites_of_title(self, title: str) -> tuple[str, ...]:
         sites = []
-        for span in self.lexicon.find(frame):
+        for span in self.lexicon.find(Frame(Note("", "", title))) if title else ():
             if span.kind == "site":
                 sites.append(span.concept)
             elif span.kind == "diagnosis" and self.concepts.get(span.concept).site:
                 sites.append(self.concepts.get(span.concept).site)
-        return sites
+        return tuple(sites)
 
 
 def _is_category(text: str, span: Span) -> bool:
@@ -266,8 +267,10 @@ def _is_secondary(text: str, span: Span) -> bool:
 
 def _is_heading(frame: Frame, span: Span) -> bool:
     """``FH:`` at the head of a section is a heading, not the gene of that name."""
+    if span.kind != "gene":
+        return False
     section = frame.shape.section_at(span.start)
-    return span.kind == "gene" and section.effect == "family" and section.start <= span.start < section.heading_end
+    return section.effect == "family" and section.start <= span.start < section.heading_end
 
 
 def _relations(mentions: Iterable[Mention]) -> Iterable[Relation]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -130,9 +129,8 @@ class Lexicon:
     def find(self, frame: Frame) -> Iterator[Span]:
         """Longest names first at each word; a name whose every reading fails its cue gives way to a shorter one."""
         tokens, text, behind = frame.tokens, frame.text, 0
-        first_words = self._trie.first_words()
         nearby = _Nearby(frame)
-        for index in [index for index, norm in enumerate(frame.words.norms) if norm in first_words]:
+        for index in self._trie.may_begin_at(frame.words.norms):
             if index < behind:
                 continue
             for match in reversed(self._trie.matches_at(text, tokens, index)):
@@ -165,14 +163,18 @@ class Lexicon:
             self._settled[surface] = _DEPENDS if self._depends(surface, match.payloads) else told or _NOTHING
         return told
 
-    def _depends(self, surface: str, senses: Sequence[Sense]) -> bool:
+    @staticmethod
+    def _depends(surface: str, senses: Sequence[Sense]) -> bool:
         """Whether what a phrase says depends on what stands around it."""
-        return has_other_meanings(surface) or any(
-            # A gene may share its letters with a disease; signs at an end are looked for beside the name.
-            sense.cued
-            or sense.kind == "gene"
-            or (sense.surface and not (sense.surface[0] + sense.surface[-1]).isalnum())
-            for sense in senses
+        # Most short forms are told from a word of the language (all, her, met) by their capitals alone.
+        possible = [sense for sense in senses if _may_be(sense.surface, surface)]
+        kinds = {sense.kind for sense in possible}
+        return (
+            # Signs at an end are looked for beside the name.
+            any(sense.cued or _is_signed(sense.surface) for sense in possible)
+            or (has_other_meanings(surface) and not kinds.isdisjoint(("gene", "biomarker")))
+            # A gene may share its letters with a disease.
+            or ("gene" in kinds and not kinds.isdisjoint(("comorbidity", "diagnosis")))
         )
 
     def _readings(self, nearby: _Nearby, match: PhraseMatch[Sense]) -> list[Sense]:
@@ -231,9 +233,11 @@ class _Told(NamedTuple):
 
     def span(self, text: str, match: PhraseMatch[Sense]) -> Span:
         """The span of the phrase."""
-        # The bracket of del(17p) belongs to the name.
-        end = match.end + (self.opens and text.startswith(")", match.end))
-        return Span(match.start, end, self.kind, self.concept, self.source, {}, 1, [], self.others)
+        kind, concept, source, others, opens = self
+        start, end, *_ = match
+        if opens and text.startswith(")", end):
+            end += 1  # The bracket of del(17p) belongs to the name.
+        return Span(start, end, kind, concept, source, {}, 1, [], others)
 
 
 _NOTHING: Final = ()
@@ -244,55 +248,71 @@ _DEPENDS: Final = _Told("", "", "", (), opens=False)
 class _Nearby:
     """What stands near the names of a note: cue words in a sentence and its two neighbours."""
 
-    __slots__ = ("_ranges", "_vocabulary", "_words", "frame", "text")
+    __slots__ = ("_ranges", "_vocabulary", "frame", "text")
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.text = frame.text
-        self._vocabulary = frame.vocabulary.union(frame.words.written)
-        self._words: dict[str, list[int]] = {}
-        self._ranges: dict[int, tuple[int, int, int, int]] = {}
+        self._vocabulary: frozenset[str] | None = None
+        self._ranges: dict[int, _Range] = {}
 
     def has_cue(self, sense: Sense, match: PhraseMatch[Sense]) -> bool:
         """Whether a cue of the sense stands near the name, outside of it."""
+        if self._vocabulary is None:
+            self._vocabulary = self.frame.vocabulary.union(self.frame.words.written)
         # Most short forms of a note have no cue anywhere in it.
         said = sense.cue_words & self._vocabulary
         if not said and not sense.cue_texts:
             return False
-        low, high, first, last = self._range(match.start)
-        for word in said:
-            at = self._words.get(word)
-            if at is None:
-                at = self._words[word] = self._places(word)
-            for index in at[bisect.bisect_left(at, first) :]:
-                if index >= last:
-                    break
-                if not match.first <= index < match.last:
-                    return True
+        near = self._range(match.start)
+        if any(self._stands(word, near, match) for word in said & near.words):
+            return True
         if not sense.cue_texts:
             return False
-        text = self.text[low : match.start] + " " + self.text[match.end : high]
+        text = self.text[near.low : match.start] + " " + self.text[match.end : near.high]
         return any(cue in text for cue in sense.cue_texts)
 
-    def _places(self, word: str) -> list[int]:
-        """Which words of the note are this one, as written or folded."""
+    def _stands(self, word: str, near: _Range, match: PhraseMatch[Sense]) -> bool:
+        """Whether the word, as written or folded, stands before or behind the name."""
         words = self.frame.words
-        return sorted(
-            {index for index, one in enumerate(words.written) if one == word}
-            | {index for index, one in enumerate(words.norms) if one == word}
+        return any(
+            word in column[near.first : match.first] or word in column[max(near.first, match.last) : near.last]
+            for column in (words.norms, words.written)
         )
 
-    def _range(self, place: int) -> tuple[int, int, int, int]:
-        """Of the sentence at ``place`` with its neighbours: characters and words."""
+    def _range(self, place: int) -> _Range:
+        """Of the sentence at ``place`` with its neighbours."""
         shape = self.frame.shape
         at = shape.sentence_index_at(place)
         found = self._ranges.get(at)
         if found is None:
-            sentences = shape.sentences
+            sentences, words = shape.sentences, self.frame.words
             low = sentences[max(0, at - 1)].start if sentences else 0
             high = sentences[min(len(sentences) - 1, at + 1)].end if sentences else len(self.text)
-            found = self._ranges[at] = (low, high, *self.frame.token_range(low, high))
+            first, last = self.frame.token_range(low, high)
+            there = frozenset(words.norms[first:last]).union(words.written[first:last])
+            found = self._ranges[at] = _Range(low, high, first, last, there)
         return found
+
+
+class _Range(NamedTuple):
+    """A stretch of a note: its characters, its words by number, and all of them, as written and folded."""
+
+    low: int
+    high: int
+    first: int
+    last: int
+    words: frozenset[str]
+
+
+def _is_signed(name: str) -> bool:
+    """Whether a sign begins or ends the name."""
+    return bool(name) and not (name[0] + name[-1]).isalnum()
+
+
+def _may_be(name: str, surface: str) -> bool:
+    """Whether a phrase with these letters may be this name, whatever stands beside it."""
+    return not name or _is_signed(name) or _SEPARATOR.sub("", name) == _SEPARATOR.sub("", surface)
 
 
 def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> bool:

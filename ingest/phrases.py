@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import compress
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .tokens import Token, tokenize
@@ -74,10 +75,8 @@ class PhraseTrie(Generic[Payload]):
         # Most words begin no phrase, and of those that do most go on in another way.
         return [
             index
-            for index in [index for index, norm in enumerate(norms) if norm in root]
-            if _END in (node := root[norms[index]])
-            or index < last
-            and ((following := norms[index + 1]) in node or "," + following in node)
+            for index in compress(range(last + 1), map(root.__contains__, norms))
+            if _END in (node := root[norms[index]]) or index < last and norms[index + 1] in node
         ]
 
     def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> list[PhraseMatch[Payload]]:
@@ -108,12 +107,12 @@ class PhraseTrie(Generic[Payload]):
             index += 1
             node, end = deeper, behind
 
-    def find(self, text: str, tokens: Sequence[Token]) -> Iterator[PhraseMatch[Payload]]:
-        """The longest phrase at each token, left to right, without overlap."""
+    def find(
+        self, text: str, tokens: Sequence[Token], norms: Sequence[str] | None = None
+    ) -> Iterator[PhraseMatch[Payload]]:
+        """The longest phrase at each token, left to right, without overlap. ``norms``: of the tokens, where known."""
         behind = 0
-        root = self._root
-        # Few words begin a phrase.
-        for index in [index for index, token in enumerate(tokens) if token[2] in root]:
+        for index in self.may_begin_at([token[2] for token in tokens] if norms is None else norms):
             if index >= behind:
                 found = self.matches_at(text, tokens, index)
                 if found:

@@ -112,8 +112,8 @@ class _PhrasePlaces:
     """Where in a note a phrase that is marker and result at once may begin: in few sentences of it."""
 
     def __init__(self, frame: Frame) -> None:
-        words = composite_results().first_words()
-        self._starts = [start for start, _, word in frame.tokens if word in words]
+        words = frame.words
+        self._starts = [words.starts[index] for index in composite_results().may_begin_at(words.norms)]
 
     def may_begin(self, start: int, end: int) -> bool:
         """Whether one may in this stretch."""
@@ -216,7 +216,7 @@ class ResultBinder:
         """The results of phrases that are marker and result at once; what they say of a gene, patterns read better."""
         first, last = frame.token_range(start, end)
         found: dict[tuple[int, int, str, str], Span] = {}
-        for match in composite_results().find(frame.text, frame.tokens[first:last]):
+        for match in composite_results().find(frame.text, frame.tokens[first:last], frame.words.norms[first:last]):
             for spelling, results in match.payloads:
                 if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
                     continue

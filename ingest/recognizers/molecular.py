@@ -175,8 +175,7 @@ class MolecularRecognizer:
 
     @staticmethod
     def _words(frame: Frame) -> Iterator[Span]:
-        trie = molecular_words()
-        for match in trie.find(frame.text, frame.tokens):
+        for match in molecular_words().find(frame.text, frame.tokens, frame.words.norms):
             surface = frame.text[match.start : match.end]
             attributes: dict[str, Value] = {}
             for attribute, value, exact in match.payloads:
