@@ -203,8 +203,9 @@ def measure(source: Path, workers: int, notes: int, words: int) -> Rate:
     rate.parent = _spent(resource.RUSAGE_SELF) - spent
     rate.children = _spent(resource.RUSAGE_CHILDREN)
     rate.events = report.events
-    rate.memory_parent = _peak(resource.RUSAGE_SELF)
-    rate.memory_worker = _peak(resource.RUSAGE_CHILDREN)
+    rate.memory_parent = _peak()
+    # Not what the system tells of children that have ended: their peak may be their parent's, of before they began.
+    rate.memory_worker = max((worker for *_, worker in rate.curve), default=0.0)
     return rate
 
 
@@ -213,9 +214,9 @@ def _spent(who: int) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _peak(who: int) -> float:
+def _peak() -> float:
     # Kilobytes, but bytes on a Mac.
-    return resource.getrusage(who).ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def _in_use() -> tuple[float, float]:
