@@ -74,6 +74,8 @@ class MergedRows:
     def write(self, advance: Callable[[int], None] = lambda patients: None) -> None:
         """Fill the empty tables of the schema ``built``; ``advance`` is told of patients who are written."""
         self._database.execute(self._sql["placed"])
+        # As where rows come sorted (:meth:`.load.GenerationWriter.add_sorted`): several threads write much twice.
+        self._database.execute("SET threads = 1")
         # In one transaction: the rest of a row group that each statement leaves would be written again by the next.
         self._database.execute("BEGIN")
         self._database.execute(self._sql["patient"])
@@ -81,6 +83,7 @@ class MergedRows:
             self._copy(chunk) if chunk.plain else self._sort(chunk)
             advance(chunk.high - chunk.low + 1)
         self._database.execute("COMMIT")
+        self._database.execute("RESET threads")
         self._database.execute("DETACH before")
 
     def _copy(self, chunk: Chunk) -> None:
