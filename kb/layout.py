@@ -115,8 +115,11 @@ class Layout:
                     continue
                 if isinstance(error, DamagedKb):
                     raise
+                if self.generation(current).is_dir():
+                    raise self.damaged(f"{Path(error.filename or DATABASE).name} is missing") from error
                 raise MissingKb(
-                    f"The knowledge base at {self.path} has lost its current generation. Hint: ingest again."
+                    f"The knowledge base at {self.path} has lost its current generation. "
+                    "Hint: put back a copy of the folder, or ingest the notes again into a new one."
                 ) from error
         raise LockedError(
             f"The knowledge base at {self.path} is written faster than it can be opened. Hint: wait for the writer."
@@ -198,7 +201,8 @@ class Layout:
         """The error for a current generation whose tables cannot be read."""
         return DamagedKb(
             f"The knowledge base at {self.path} is damaged: {what}. "
-            f"Hint: 'cohortium check {self.path}' tells more; put back a copy of the folder, or ingest the notes again."
+            f"Hint: 'cohortium check {self.path}' tells more; put back a copy of the folder, or ingest the notes again "
+            "into a new one."
         )
 
     def wrong_schema(self, found: object) -> SchemaVersionError:
@@ -315,6 +319,17 @@ class Layout:
             if before is not None:
                 self._point(_PREVIOUS, before)
             self._point(_CURRENT, generation)
+
+    def point_back(self) -> None:
+        """Make the previous generation the current one, and the current one the previous.
+
+        The pointer that was asked for first: the next writer removes what neither names, and who is stopped between the
+        two has gone back.
+        """
+        before, previous = self.some_current(), self.previous()
+        if previous is not None:
+            self._point(_CURRENT, previous)
+            self._point(_PREVIOUS, before)
 
     def publish_index(self, generation: str) -> None:
         """Put the finished ``building/index`` in the place of the one that the generation has, or lacks."""

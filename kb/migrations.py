@@ -92,7 +92,7 @@ def migrate_back(path: str | os.PathLike[str]) -> Migrated:
         if previous in layout.generations() and previous is not None:
             before, after = layout.version_of(current), layout.version_of(previous)
             if after < before:
-                layout.point_to(previous)
+                layout.point_back()
                 return Migrated(before, after, current, previous, ("the generation before is current again",))
     raise UsageError(
         f"The last write of the knowledge base at {layout.path} was no migration: there is nothing to go back to. "

@@ -13,21 +13,21 @@ from ..lists.list_file import ANY_CONCEPT
 from ..model import World
 from ..patient_sets import patient_set
 
-Bitmaps = dict[tuple[str, str], list[BitMap]]
+#: By what a list is of, the concept last: its patients in each world.
+Bitmaps = dict[tuple[Any, ...], list[BitMap]]
 
 
-def exact_postings(batches: Iterable[pa.RecordBatch]) -> Bitmaps:
-    """Bitmaps of each (kind, concept), not closed over descendants, by highest world of the patient's events.
+def add_postings(found: Bitmaps, batches: Iterable[pa.RecordBatch], of: tuple[str, ...] = ("kind", "concept")) -> None:
+    """Add to ``found`` the patients of lists that are not closed over descendants, by highest world of their events.
 
-    ``batches`` have the columns kind, concept, world, patients (a list of dense numbers), each row another key.
+    ``batches`` have the columns of ``of`` (the concept last), world and patients (a list of dense numbers), each row
+    another key.
     """
-    found: Bitmaps = {}
     for batch in batches:
         patients = batch.column("patients")
-        for at, (kind, concept, world) in enumerate(zip(*_cells(batch, "kind", "concept", "world"), strict=True)):
-            bitmaps = found.setdefault((kind, concept), [BitMap() for _ in World])
+        for at, (*key, world) in enumerate(zip(*_cells(batch, *of, "world"), strict=True)):
+            bitmaps = found.setdefault(tuple(key), [BitMap() for _ in World])
             bitmaps[world] |= patient_set(patients[at].values.to_numpy())
-    return found
 
 
 def _cells(batch: pa.RecordBatch, *names: str) -> list[list[Any]]:
@@ -37,7 +37,7 @@ def _cells(batch: pa.RecordBatch, *names: str) -> list[list[Any]]:
 def closed_postings(exact: Bitmaps, concepts: ConceptTable) -> Bitmaps:
     """The same, closed: a patient listed for a world is listed for the lower ones, for every ancestor and for any."""
     closed: Bitmaps = {}
-    for (kind, concept), bitmaps in exact.items():
+    for (*key, concept), bitmaps in exact.items():
         downward: list[BitMap] = [BitMap() for _ in World]
         reached = BitMap()
         for world in sorted(World, reverse=True):
@@ -45,7 +45,7 @@ def closed_postings(exact: Bitmaps, concepts: ConceptTable) -> Bitmaps:
             downward[world] = reached.copy()
         ancestors = concepts.above(concept) if concept in concepts else frozenset((concept,))
         for ancestor in ancestors | {ANY_CONCEPT}:
-            union = closed.setdefault((kind, ancestor), [BitMap() for _ in World])
+            union = closed.setdefault((*key, ancestor), [BitMap() for _ in World])
             for world in World:
                 union[world] |= downward[world]
     return closed

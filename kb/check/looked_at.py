@@ -65,9 +65,9 @@ class LookedAt:
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def arrow(self, statement: str) -> pa.Table:
+    def arrow(self, statement: str, parameters: Sequence[object] = ()) -> pa.Table:
         """All rows of a statement of ours, as an Arrow table."""
-        return self.database.sql(statement).to_arrow_table()
+        return self.database.sql(statement, params=list(parameters)).to_arrow_table()
 
     def stored(self, table: str, columns: str) -> Iterator[pa.RecordBatch]:
         """Columns of a table in the order in which the rows are stored: a large scan in one piece comes in no order."""

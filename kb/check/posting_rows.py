@@ -12,7 +12,7 @@ from ..layout import INDEX
 from ..lists.listed import Listed
 from ..model import World
 from ..ontology_tables import concepts_from
-from .listed_again import closed_postings, exact_postings
+from .listed_again import Bitmaps, add_postings, closed_postings
 from .looked_at import LookedAt
 from .rules import REPAIR, Faults, Rule
 
@@ -29,12 +29,9 @@ def posting_rules() -> tuple[Rule, ...]:
 
 
 def _postings(looked_at: LookedAt) -> Iterator[Faults]:
-    exact: dict[tuple[str, str], list[BitMap]] = {}
+    exact: Bitmaps = {}
     for _ in looked_at.parts():
-        rows = looked_at.arrow(_PATIENTS)
-        for key, bitmaps in exact_postings(rows.to_batches()).items():
-            for held, more in zip(exact.setdefault(key, [BitMap() for _ in World]), bitmaps, strict=True):
-                held |= more
+        add_postings(exact, looked_at.arrow(_PATIENTS).to_batches())
     closed = closed_postings(exact, concepts_from(looked_at.rows))
     wanted: dict[tuple[Any, ...], BitMap] = {
         (kind, concept, int(world)): bitmaps[world]
@@ -42,7 +39,7 @@ def _postings(looked_at: LookedAt) -> Iterator[Faults]:
         for world in World
         if bitmaps[world]
     }
-    lists = _lists(looked_at)
+    lists = open_lists(looked_at)
     differing = []
     for batch in looked_at.batches(_STORED):
         for row in batch.to_pylist():
@@ -55,7 +52,8 @@ def _postings(looked_at: LookedAt) -> Iterator[Faults]:
         yield Faults(len(differing), " ".join(map(str, min(differing))))
 
 
-def _lists(looked_at: LookedAt) -> Listed | None:
+def open_lists(looked_at: LookedAt) -> Listed | None:
+    """The lists of the generation; None where their file cannot be read."""
     try:
         return Listed(looked_at.folder / INDEX)
     except (OSError, DamagedIndex):
@@ -67,5 +65,6 @@ def _lists_so(lists: Listed | None, key: tuple[str, str, int], wanted: BitMap) -
     kind, concept, world = key
     try:
         return lists is not None and lists.patients(kind, concept, World(world)) == wanted
-    except ValueError:
+    except (ValueError, IndexError):
+        # Bytes that are no bitmap, or that lead out of the file.
         return False

@@ -6,8 +6,9 @@ import os
 
 import duckdb
 
-from ..errors import NotWritable
+from ..errors import NotWritable, UsageError
 from ..full_disk import DISK_ERRORS
+from ..generation_names import split_name
 from ..index.build import build_index
 from ..layout import DATABASE, INDEX, Layout
 from ..ontology_tables import concepts_from
@@ -18,9 +19,16 @@ def repair_index(path: str | os.PathLike[str]) -> str:
     """Build the index of the current generation again; its id, which stays the same. Readers are not affected: what
     they have opened stays open.
 
-    MissingKb, SchemaVersionError, LockedError, NotWritable; DamagedKb where the tables cannot be read.
+    UsageError for ``KB@ID``, MissingKb, SchemaVersionError, LockedError, NotWritable; DamagedKb where the tables cannot
+    be read.
     """
-    layout = Layout(path)
+    place, wanted = split_name(path)
+    if wanted:
+        raise UsageError(
+            f"Only the index of the current generation is made again, not that of '@{wanted}'. "
+            f"Hint: 'cohortium check {place} --repair'"
+        )
+    layout = Layout(place)
     # Before the lock, which would make a folder where there is none.
     layout.follow(lambda generation: generation, whole=False)
     with layout.writing():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 
-from ..errors import DamagedIndex, DamagedKb
+from ..errors import DamagedIndex, DamagedKb, NotWritable
+from ..full_disk import of_a_full_disk
 from ..generation_names import named_generation, split_name
 from ..layout import Layout
 from ..progress import Bar, bar
@@ -19,8 +23,9 @@ from .files import file_rules
 from .index_files import index_rules
 from .looked_at import LookedAt
 from .posting_rows import posting_rules
-from .rules import RESTORE, Faults, Rule, statement_rules
+from .rules import REPAIR, RESTORE, Faults, Rule, statement_rules
 from .stored_order import order_rules
+from .value_rows import value_rules
 
 #: All that is looked at, in this order: what is said of rows makes sense where they lie as they must.
 RULES: Final[tuple[Rule, ...]] = (
@@ -29,6 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *statement_rules(),
     *content_rules(),
     *posting_rules(),
+    *value_rules(),
     *index_rules(),
 )
 
@@ -101,20 +107,49 @@ def check_kb(
     """Look at the current generation of a knowledge base. ``quick``: without what reads every text and makes every id
     again. ``progress``: a bar on a terminal, None for yes.
 
-    MissingKb, SchemaVersionError; damage is none, it is a finding. Several checks and readers may be at work at once.
+    MissingKb, SchemaVersionError, NotWritable (no room for what it makes for comparison); damage is no error, it is a
+    finding. Several checks, readers and a writer may be at work at once.
     """
     begun = time.monotonic()
     place, wanted = split_name(path)
     layout = Layout(place)
-    with bar(progress) as shown:
-        if wanted:
-            generation = named_generation(layout, wanted)
-            layout.check_schema(generation)
-            report = _looked_at(layout, generation, quick, shown, rules)
-        else:
-            report = layout.follow(lambda current: _looked_at(layout, current, quick, shown, rules), whole=False)
+    try:
+        with bar(progress) as shown:
+            report = _followed(layout, wanted, lambda generation: _held(layout, generation, quick, shown, rules))
+    except DamagedKb as error:
+        # What names the generation, or tells of it, cannot be read: there is nothing more to look at.
+        report = CheckReport(str(layout.path), wanted, quick)
+        report.findings.append(_damage("files", "files", error, RESTORE))
+    except (duckdb.Error, OSError) as error:
+        if not of_a_full_disk(error):
+            raise
+        raise NotWritable(
+            "The check could not go on for want of room, or could not write, in the folder for temporary files "
+            f"({tempfile.gettempdir()}). Hint: name another one in TMPDIR; --quick needs less"
+        ) from error
     report.seconds = round(time.monotonic() - begun, 3)
     return report
+
+
+def _followed(layout: Layout, wanted: str, look: Callable[[str], CheckReport]) -> CheckReport:
+    """The report of the generation that is wanted (empty: of the current one)."""
+    if not wanted:
+        return layout.follow(look, whole=False)
+    generation = named_generation(layout, wanted)
+    try:
+        layout.check_schema(generation)
+        return look(generation)
+    except FileNotFoundError as error:
+        raise layout.damaged(f"{Path(error.filename).name} of generation {generation} is missing") from error
+
+
+def _held(layout: Layout, generation: str, quick: bool, shown: Bar, rules: Iterable[Rule]) -> CheckReport:
+    """The report of a generation, which no writer removes meanwhile."""
+    held = layout.hold(generation)
+    try:
+        return _looked_at(layout, generation, quick, shown, rules)
+    finally:
+        os.close(held)
 
 
 def _looked_at(layout: Layout, generation: str, quick: bool, shown: Bar, rules: Iterable[Rule]) -> CheckReport:
@@ -123,9 +158,9 @@ def _looked_at(layout: Layout, generation: str, quick: bool, shown: Bar, rules: 
     try:
         layout.check_files(generation)
     except DamagedIndex as error:
-        found.append(_damage("files of the index", "index", error))
+        found.append(_damage("files of the index", "index", error, REPAIR))
     except DamagedKb as error:
-        found.append(_damage("files", "files", error))
+        found.append(_damage("files", "files", error, RESTORE))
         return report
     rule: Rule | None = None
     try:
@@ -142,6 +177,8 @@ def _looked_at(layout: Layout, generation: str, quick: bool, shown: Bar, rules: 
                     found.append(Finding(rule.name, rule.part, rule.finds, number, faults[0].example, rule.advice))
             report.unchecked = looked_at.unchecked
     except duckdb.Error as error:
+        if _out_of_room(error):
+            raise
         # Blocks that do not fit their checksums, a table that is not there: what comes after cannot be looked at.
         (layout.generation(generation) / "kb.duckdb").stat()
         where = "opening it" if rule is None else f"looking at the {rule.name}"
@@ -154,11 +191,15 @@ def _looked_at(layout: Layout, generation: str, quick: bool, shown: Bar, rules: 
 def _faults(rule: Rule, looked_at: LookedAt) -> list[Faults]:
     try:
         return list(rule.look(looked_at))
-    except (ValueError, TypeError, KeyError, ArithmeticError) as error:
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         # A cell that no writer of ours wrote; its value, which the error may tell, could be text of a note.
         return [Faults(1, f"a cell that cannot be read ({type(error).__name__})")]
 
 
-def _damage(name: str, part: str, error: DamagedKb) -> Finding:
-    what, _, advice = str(error).partition(" Hint: ")
-    return Finding(name, part, what, 1, "", advice)
+def _out_of_room(error: duckdb.Error) -> bool:
+    """Whether it is the room for temporary files that lacks, and not a block that cannot be read."""
+    return isinstance(error, duckdb.OutOfMemoryException) or os.strerror(errno.ENOSPC) in str(error)
+
+
+def _damage(name: str, part: str, error: Exception, advice: str) -> Finding:
+    return Finding(name, part, str(error).partition(" Hint: ")[0], 1, "", advice)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ..errors import DamagedIndex
 from ..model import Value
 
 VALUES: Final = "values.json"
@@ -48,12 +49,17 @@ def write_values(path: Path, listed: Mapping[str, Mapping[str, ListedValues | No
 
 
 def read_values(path: Path) -> dict[str, dict[str, ListedValues | None]]:
-    """What :func:`write_values` wrote."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return {
-        kind: {
-            name: None if one is None else ListedValues(tuple(one[0]), None if one[1] is None else tuple(one[1]))
-            for name, one in names.items()
+    """What :func:`write_values` wrote. DamagedIndex if it is something else; OSError if there is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            kind: {
+                name: None if one is None else ListedValues(tuple(one[0]), None if one[1] is None else tuple(one[1]))
+                for name, one in names.items()
+            }
+            for kind, names in data.items()
         }
-        for kind, names in data.items()
-    }
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        raise DamagedIndex(
+            f"{path.name} in the index is not as it was written. Hint: 'cohortium check KB --repair' makes it again"
+        ) from error

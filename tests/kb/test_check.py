@@ -80,6 +80,7 @@ DAMAGE = {
     "DELETE FROM posting WHERE kind = 'stage'": "posting lists",
     "UPDATE event SET world = 2 WHERE event = 0": "posting lists",
     "UPDATE posting SET size = size + 1": "posting lists",
+    "UPDATE event_attribute SET text = 'right' WHERE event = 0 AND name = 'laterality'": "lists by value",
 }
 
 

@@ -106,6 +106,29 @@ def test_a_migration_is_taken_back(kb: Path) -> None:
         migrate_back(shutil.copytree(kb, kb.with_name("y.kb"), ignore=shutil.ignore_patterns(str(old), "PREVIOUS")))
 
 
+def test_going_back_is_stopped_in_between(kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped between the two pointers, it has gone back: the generation that was asked for is never the one that the
+    next writer removes."""
+    make_version_1(kb)
+    old = Layout(kb).current()
+    migrate(kb)
+    point, pointed = Layout._point, []
+
+    def stopped(layout: Layout, name: str, generation: str) -> None:
+        if pointed:
+            raise KeyboardInterrupt
+        pointed.append(name)
+        point(layout, name, generation)
+
+    monkeypatch.setattr(Layout, "_point", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        migrate_back(kb)
+    with Layout(kb).writing():
+        pass
+    assert old in Layout(kb).generations()
+    assert Layout(kb).current() == old
+
+
 def test_other_versions_are_refused(kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A newer knowledge base, and one that no step leads on from, stay as they are."""
     make_version_1(kb)
