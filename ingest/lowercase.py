@@ -12,9 +12,9 @@ from ..kb.concepts import ConceptTable
 from .cue_files import cue_file
 from .variants import known_changes
 
-_LINE = re.compile(r"[^\n]+")
+#: Behind a break, a line without capitals; one may open it.
+_SMALL_LINE = re.compile(r"\n[^\S\n]*[^\n][^A-Z\n]*(?=\n)")
 _WORD = re.compile(r"(?<![^\W_])[a-z][a-z0-9]{1,11}(?![^\W_])")
-_CAPITAL = re.compile(r"[A-Z]")
 #: Fewer letters say nothing of how a line is written.
 _FEWEST_LETTERS = 12
 _LETTER = re.compile(r"[a-z]")
@@ -37,17 +37,19 @@ class CaseRestorer:
                 forms.setdefault(row.name.lower(), row.name)
         self._forms = forms
         self._receptors = table[1]
+        self._known = frozenset(forms) | table[1]
 
     def restore(self, text: str) -> str:
         """``text``, of the same length, with the short forms of its small-letter lines in capitals."""
-        return _LINE.sub(self._line, text)
-
-    def _line(self, match: re.Match[str]) -> str:
-        line = match.group()
-        # One capital may open the line.
-        if _CAPITAL.search(line, len(line) - len(line.lstrip()) + 1) or len(_LETTER.findall(line)) < _FEWEST_LETTERS:
-            return line
-        return _WORD.sub(self._word, line)
+        parts: list[str] = []
+        at = 0
+        # Breaks at both ends: the pattern, which begins with one, is tried at the begins of lines alone.
+        for match in _SMALL_LINE.finditer(f"\n{text}\n"):
+            line = match.group()
+            if not self._known.isdisjoint(_WORD.findall(line)) and len(_LETTER.findall(line)) >= _FEWEST_LETTERS:
+                parts += text[at : match.start()], _WORD.sub(self._word, line[1:])
+                at = match.end() - 1
+        return "".join((*parts, text[at:])) if parts else text
 
     def _word(self, match: re.Match[str]) -> str:
         word = match.group()

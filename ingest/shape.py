@@ -17,26 +17,31 @@ from .tokens import Remembered
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
 
-#: What may frame a heading: bullets, markdown, rules of signs, a tag.
+# Patterns of headings are matched at the begin of a line, which is all that they see.
+#: What may stand before a heading: bullets, markdown, rules of signs, a tag, a number.
+_BEFORE_HEADING = r"[ \t#*=>~_\-\u2022]{0,60}(?:<[a-z][a-z0-9]{0,7}>)?(?:\(?[0-9A-Z]{1,2}[.)][ \t]{1,4})?"
+#: The look-ahead only spares the engine most places.
 _HEADING = re.compile(
-    r"""^[ \t#*=>~_\-\u2022]{0,60}(?:<[a-z][a-z0-9]{0,7}>)?(?:\(?[0-9A-Z]{1,2}[.)][ \t]{1,4})?
-        (?P<name>[A-Za-z][A-Za-z0-9 /&,'’().\-]{0,58}?)
-        (?P<end>[ ]?[:;](?!\d)|[ ]?--|[ ]?\.\.\.|[ ]?</|[ \t]{0,8}[*=~_#\-]{0,60}[ \t]{0,8}$)""",
-    re.VERBOSE | re.MULTILINE,
+    _BEFORE_HEADING
+    + r"""(?P<name>[A-Za-z][A-Za-z0-9 /&,'’().\-]{0,58}?)(?![A-Za-z0-9])
+        (?P<end>[ ]?[:;](?!\d)|[ ]?--|[ ]?\.\.\.|[ ]?</|[ \t]{0,8}[*=~_#\-]{0,60}[ \t]{0,8}\Z)""",
+    re.VERBOSE,
 )
-_SHORT_HEADING = re.compile(r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z&/]{0,9})(?=[ \t:.\-(])", re.MULTILINE)
-_INLINE_HEADING = re.compile(r"(?<=[.;|\]])[ \t]{1,8}(?P<name>[A-Z][A-Za-z&/ ]{1,24}?):(?=\s)")
+#: The first word of what may be one, and the sign behind all that can stand in a heading: there it ends, if it has no
+#: dashes or dots.
+_MAY_HEAD = re.compile(_BEFORE_HEADING + r"(?P<word>[A-Za-z]+)[A-Za-z0-9 /&,'’().\-]*(?P<sign>[:;<\t*=~_#]|\Z)?")
+_SHORT_HEADING = re.compile(r"[ \t]{0,12}(?P<name>[A-Z][A-Za-z&/]{0,9})(?=[ \t:.\-(])")
+_INLINE_HEADING = re.compile(r"[.;|\]][ \t]{1,8}(?P<name>[A-Z][A-Za-z&/ ]{1,24}?):(?=\s|\Z)")
 #: A heading whose name no list holds still ends a section that would otherwise swallow it (a family history).
-_ANY_HEADING = re.compile(
-    r"^[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}(?:\([^()\n]{1,60}\)[ ]?)?):(?=\s|$)", re.MULTILINE
-)
+_ANY_HEADING = re.compile(r"[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}(?:\([^()\n]{1,60}\)[ ]?)?):(?=\s|\Z)")
 #: So does a line of capitals after an empty line, in a note that is not all in capitals.
-_CAPITAL_LINE = re.compile(
-    r"(?<=\n\n)(?P<name>[A-Z][A-Z0-9/&'()\-]{2,30}(?: {1,4}[A-Z0-9/&'()\-]{1,30}){0,5})[ \t]{0,8}$", re.MULTILINE
-)
-_SOAP_LETTER = re.compile(r"^[ \t]{0,8}(?P<name>[SOAP]|A/P)[:/](?=[ \t\n])", re.MULTILINE)
+_CAPITAL_LINE = re.compile(r"[A-Z][A-Z0-9/&'()\-]{2,30}(?: {1,4}[A-Z0-9/&'()\-]{1,30}){0,5}[ \t]{0,8}\Z")
+_SOAP_LETTER = re.compile(r"[ \t]{0,8}(?P<name>[SOAP]|A/P)[:/](?=[ \t]|\Z)")
+_FIRST_LETTERS = re.compile(r"[a-z]*")
+_FIGURE_OR_BRACKET = re.compile(r"[\d(]")
 _NON_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 #: Effects of sections that an unknown heading ends; all others go on, under a heading of their own.
+_NOBODY: Final[frozenset[str]] = frozenset()
 _ENDED_BY_ANY_HEADING = frozenset({"family", "skip", "social", "boilerplate", "criteria"})
 
 #: Full stops that end no sentence.
@@ -46,17 +51,24 @@ _ABBREVIATIONS = frozenset(
     p c vit assoc
     bilat susp ant lat sup inf""".split()
 )
+#: A break at which two lines may be joined is told from others by the signs and letters beside it.
+#: The character comes first, and what must stand before it behind it: so the engine skips to the next of them.
+_LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 _BOUNDARY = re.compile(
-    r"""(?=[.!?\r\n;])(?:
-        (?<![.\s])(?P<stop>[.!?])(?P<close>["'”’)\]]{0,4})(?=\s{1,40}["'“(\[>*]{0,4}[A-Z0-9\[(?*]|\s{0,40}\n|\s{0,40}\Z)
-      | (?P<line>\r?\n[ \t]*)
-      | (?P<semi>;(?=\s)))
+    r"""[.!?\r\n;](?:
+        (?<=[.!?])(?<![.\s].)(?P<stop>["'”’)\]]{0,4})(?=\s{1,40}["'“(\[>*]{0,4}[A-Z0-9\[(?*]|\s{0,40}\n|\s{0,40}\Z)
+      | (?P<joint>(?<=\r)\n[ \t]*|(?<=[,(&/\s]\n)[ \t]*|(?<=\n)[ \t]*(?=[a-z(]))
+      | (?<=\n)(?P<line>[ \t]*)
+      | (?<=;)(?P<semi>(?=\s)))
     """,
     re.VERBOSE,
 )
-_CONTINUES = re.compile(r"[a-z(]|and\b|or\b")
+#: What begins with one of these may go on with the line before it.
+_CONTINUES = frozenset("abcdefghijklmnopqrstuvwxyz(")
 #: Behind one of these, as behind a letter or figure, a line is not at its end.
 _ENDS_OPEN = ",-(&/"
+#: Behind one of these it goes on, unless something of its own begins.
+_LEADS_ON = ",(&/"
 #: Words that never end a line of a list: what follows belongs to them, however short the line.
 _ENDS_WITH_LINK = re.compile(
     r"(?<![^\W_])(?:of|the|and|or|with|to|for|in|an?|by|from|was|were|is|are|no|her|his|at|on)$"
@@ -64,6 +76,9 @@ _ENDS_WITH_LINK = re.compile(
 #: A label stands alone on its line, its answer on the next.
 _LONGEST_LABEL = 60
 _LABEL = re.compile(r"[A-Z][\w\-/+]*(?:[ \t][\w()\-/+]+){0,4}")
+#: What ends a label that is not all of words, blanks behind it among them.
+_BLANKS = frozenset(filter(str.isspace, map(chr, range(0x10000))))
+_ENDS_LABEL = _BLANKS | frozenset(":?")
 _BULLET = re.compile(r"[\-*\u2022+>\[]|\(?\d{1,2}[.)]\s|[A-Z][.)]\s")
 
 
@@ -96,6 +111,9 @@ class SectionNames:
     members: dict[str, frozenset[str]]
     #: Words that make a heading one of a section, whatever stands beside them, with that section.
     contained: tuple[tuple[str, tuple[str, str]], ...]
+    #: The letters with which the folded names begin, and the length of the shortest of those words.
+    beginnings: frozenset[str]
+    shortest_contained: int
 
 
 @lru_cache(maxsize=1)
@@ -118,26 +136,41 @@ def section_names() -> SectionNames:
         for name in entry["short"]:
             short[name] = (section, entry["effect"])
             names.setdefault(_fold_heading(name), (section, entry["effect"]))
-    return SectionNames(names, short, soap, members, tuple(contained))
+    beginnings = frozenset(map(_first_letters, names))
+    shortest = min(len(words) for words, _ in contained)
+    return SectionNames(names, short, soap, members, tuple(contained), beginnings, shortest)
 
 
 def _fold_heading(name: str) -> str:
     return _NON_ALPHANUMERIC.sub(" ", name.lower()).strip()
 
 
-def _known_heading(name: str, table: SectionNames, open_ended: bool) -> tuple[str, str] | None:
+def _first_letters(folded: str) -> str:
+    found = _FIRST_LETTERS.match(folded)
+    return found.group() if found else ""
+
+
+def _known_heading(name: str, open_ended: bool) -> tuple[str, str] | None:
     """The section that a heading names. ``open_ended``: no colon closes it, so every word of it must be known."""
-    folded = _fold_heading(name)
+    table = section_names()
+    folded = name.lower()
+    listed = _first_letters(folded) in table.beginnings
+    if not listed and len(folded) < table.shortest_contained:
+        return None
+    if folded in table.names:
+        return table.names[folded]
+    folded = _fold_heading(folded)
     if folded in table.names:
         return table.names[folded]
     # "ADDENDUM 3/9/2020 (C. Writer MD)", "IMAGING (pasted)", "PATHOLOGY 2/26/20": the first words decide.
-    bare = _fold_heading(re.split(r"[\d(]", name, maxsplit=1)[0])
-    if bare in table.names:
+    more = _FIGURE_OR_BRACKET.search(name) if listed else None
+    if more and (bare := _fold_heading(name[: more.start()])) in table.names:
         return table.names[bare]
-    for phrase, section in table.contained:
-        if phrase in folded and (not open_ended or name.isupper()):
-            return section
-    if open_ended:
+    if not open_ended or name.isupper():
+        for phrase, section in table.contained:
+            if phrase in folded:
+                return section
+    if open_ended or not listed:
         return None
     # "METHOD/DISCLAIMER": two names of which both are known.
     parts = [table.names.get(_fold_heading(part)) for part in name.split("/")]
@@ -150,6 +183,28 @@ def _known_heading(name: str, table: SectionNames, open_ended: bool) -> tuple[st
         if found:
             return found
     return None
+
+
+#: Names come again before other words than the line goes on with ("Temp: 36.7").
+_KNOWN_CLOSED: Final = Remembered(partial(_known_heading, open_ended=False), most=20_000)
+_KNOWN_OPEN_ENDED: Final = Remembered(partial(_known_heading, open_ended=True), most=20_000)
+
+
+def _may_be_known(line: str, table: SectionNames) -> bool:
+    """Whether a line may open with a heading that a list knows: quickly told, since most do not."""
+    match = _MAY_HEAD.match(line)
+    if match is None:
+        return False
+    word, sign = match.groups()
+    dashed = "--" in line or "..." in line
+    if sign is None and not dashed:
+        return False
+    if word.lower() in table.beginnings:
+        return True
+    # Unless all in capitals, a heading that only holds words of one is closed by a sign.
+    return match.end() - match.start("word") >= table.shortest_contained and bool(
+        sign or dashed or line.isupper() or line.rstrip().endswith("-") or "<" in line
+    )
 
 
 class _Heads(NamedTuple):
@@ -172,27 +227,28 @@ class _Heads(NamedTuple):
 def _heads(line: str) -> _Heads | None:
     """The headings of a line; None if there is none."""
     table = section_names()
-    known, small, short = None, False, None
-    match = _HEADING.match(line)
+    known, small, short, letter, inline, unknown = None, False, None, None, [], 0
+    match = _HEADING.match(line) if _may_be_known(line, table) else None
     if match:
         name, closed = match["name"], match["end"].strip()
-        found = _known_heading(name, table, not closed or closed == ";")
+        found = (_KNOWN_OPEN_ENDED if not closed or closed == ";" else _KNOWN_CLOSED)[name]
         if found and (closed or len(name.split()) <= 5):
             known, small = (match.end(), *found), not closed and name[0].islower()
     match = _SHORT_HEADING.match(line)
     if match and (listed := table.short.get(match["name"])):
         short = (match.end(), *listed)
-    match = _SOAP_LETTER.match(line + "\n")
-    letter = (match.end(), match["name"]) if match else None
-    inline = []
-    for match in _INLINE_HEADING.finditer(line + "\n") if ":" in line else ():
-        found = _known_heading(match["name"], table, True)
-        if found and found[1] != "criteria":  # "Trial eligibility: see section D." is a remark.
-            inline.append((match.start(), match.end(), *found))
-    match = _ANY_HEADING.match(line)
-    unknown = match.end() if match else 0
-    match = _CAPITAL_LINE.match("\n\n" + line, 2)
-    capitals = match.end() - 2 if match else 0
+    if ":" in line or "/" in line:
+        match = _SOAP_LETTER.match(line)
+        letter = (match.end(), match["name"]) if match else None
+    if ":" in line:
+        for match in _INLINE_HEADING.finditer(line):
+            found = _KNOWN_OPEN_ENDED[match["name"]]
+            if found and found[1] != "criteria":  # "Trial eligibility: see section D." is a remark.
+                inline.append((match.start() + 1, match.end(), *found))
+        match = _ANY_HEADING.match(line)
+        unknown = match.end() if match else 0
+    match = _CAPITAL_LINE.match(line) if line.isupper() else None
+    capitals = match.end() if match else 0
     if not (known or short or letter or inline or unknown or capitals):
         return None
     return _Heads(known, small, short, letter, tuple(inline), unknown, capitals)
@@ -206,40 +262,39 @@ def _openings(text: str) -> dict[int, tuple[int, str, str]]:
     """Where a heading begins → where it ends, section and effect (both empty when no list holds its name)."""
     table = section_names()
     lines = text.split("\n")
+    headed = [(number, heads) for number, heads in enumerate(map(_HEADS.__getitem__, lines)) if heads is not None]
+    if not headed:
+        return {}
     starts = (0, *accumulate(len(line) + 1 for line in lines))
-    headed = [
-        (number, start, heads)
-        for number, (start, heads) in enumerate(zip(starts, map(_HEADS.__getitem__, lines), strict=False))
-        if heads is not None
-    ]
     # Nothing follows the last line, where a letter or a heading within a line wants a blank behind it.
     final = len(lines) - 1
     letters = {
         heads.letter[1]
-        for number, _, heads in headed
+        for number, heads in headed
         if heads.letter and (number < final or heads.letter[0] < len(lines[final]))
     }
     # Single letters also number specimens; only a note that has most of the four is written so.
     by_letters = len(letters) >= 3
     in_capitals = text.isupper()
     openings: dict[int, tuple[int, str, str]] = {}
-    for number, start, heads in headed:
+    for number, (known, small, short, letter, inline, unknown, capitals) in headed:
+        start = starts[number]
         last = number == final
         opening = None
-        if heads.known and not (heads.small and text[max(0, start - 2) : start] not in ("", "\n", "\n\n")):
+        if known and not (small and text[max(0, start - 2) : start] not in ("", "\n", "\n\n")):
             # A line of one small word inside a paragraph or a list is no heading.
-            opening = heads.known
-        opening = opening or heads.short
-        if by_letters and heads.letter and not (last and heads.letter[0] == len(lines[final])):
-            found = table.soap.get(heads.letter[1])
-            opening = (heads.letter[0], *found) if found else opening
-        if opening is None and heads.unknown:
-            opening = (heads.unknown, "", "")
-        if opening is None and heads.capitals and not in_capitals and number >= 2 and not lines[number - 1]:
-            opening = (heads.capitals, "", "")
+            opening = known
+        opening = opening or short
+        if by_letters and letter and not (last and letter[0] == len(lines[final])):
+            found = table.soap.get(letter[1])
+            opening = (letter[0], *found) if found else opening
+        if opening is None and unknown:
+            opening = (unknown, "", "")
+        if opening is None and capitals and not in_capitals and number >= 2 and not lines[number - 1]:
+            opening = (capitals, "", "")
         if opening is not None:
             openings[start] = (start + opening[0], opening[1], opening[2])
-        for begin, end, name, effect in heads.inline:
+        for begin, end, name, effect in inline:
             if not (last and end == len(lines[final])):
                 openings[start + begin] = (start + end, name, effect)
     return openings
@@ -258,9 +313,9 @@ def sections_of(text: str) -> list[Section]:
     for index, start in enumerate(starts):
         heading_end, name, effect = openings[start]
         if not name:
-            words = _fold_heading(text[start:heading_end]).split()
-            belongs = not members.get(previous[1], frozenset()).isdisjoint(words)
-            ends = previous[1] in _ENDED_BY_ANY_HEADING and not belongs
+            ends = previous[1] in _ENDED_BY_ANY_HEADING and members.get(previous[1], _NOBODY).isdisjoint(
+                _fold_heading(text[start:heading_end]).split()
+            )
             name, effect = ("body", "narrative") if ends else previous
         end = starts[index + 1] if index + 1 < len(starts) else len(text)
         sections.append(Section(start, end, name, effect, heading_end))
@@ -277,64 +332,88 @@ def _page_width(text: str) -> int:
 
     Broken by the page: several lines, the longest of an ordinary width, at least two in five of them nearly as long.
     """
-    lengths = [len(line.rstrip()) for line in text.split("\n") if line.strip()]
+    lengths = [length for length in map(len, map(str.rstrip, text.split("\n"))) if length]
     longest = max(lengths, default=0)
     if len(lengths) < 6 or not 50 <= longest <= 100:
         return 0
     return longest if sum(length >= 0.8 * longest for length in lengths) >= 0.4 * len(lengths) else 0
 
 
-def _joins_next_line(text: str, before: int, after: int, longest_line: int, page_width: int) -> bool:
-    """True when the line break between ``before`` and ``after`` was set by the page width, not by the writer."""
-    line_start = text.rfind("\n", 0, before) + 1
-    line = text[line_start:before].rstrip()
-    rest = text[after : after + 40]
-    if not line or not rest or "\n" in text[before:after].replace("\r\n", "\n")[1:]:
+def _answers(text: str, opens: int, before: int, after: int) -> bool:
+    """Whether what follows at ``after`` is the answer to the line before it, which is no more than a label."""
+    if not statement("answer_line").match(text, after):
         return False
-    if (
-        len(line) <= _LONGEST_LABEL
-        and (line[-1] in ":?" or _LABEL.fullmatch(line))
-        and statement("answer_line").match(text, after)
-    ):
-        return True
-    if not (line[-1] in _ENDS_OPEN or line[-1].isascii() and line[-1].isalnum()) or _BULLET.match(rest):
+    line = text[opens:before].rstrip()
+    return 0 < len(line) <= _LONGEST_LABEL and (line[-1] in ":?" or _LABEL.fullmatch(line) is not None)
+
+
+def _joins_next_line(text: str, opens: int, before: int, after: int, longest_line: int, page_width: int) -> bool:
+    """True when the line break between ``before`` and ``after`` was set by the page width, not by the writer."""
+    line = text[opens:before].rstrip()
+    rest = text[after : after + 40]
+    if not line or not rest:
+        return False
+    last = line[-1]
+    if not (last in _ENDS_OPEN or last.isascii() and last.isalnum()) or _BULLET.match(rest):
         return False
     wide = len(line) >= 0.7 * longest_line and longest_line >= 50
     if page_width and len(line) >= 0.75 * page_width and not _OPENS_LINE.match(rest):
         return True
-    if line[-1] in ",(&/" and not _OPENS_LINE.match(rest):
+    if last in _LEADS_ON and not _OPENS_LINE.match(rest):
         return True
+    continues = rest[0] in _CONTINUES
     if _ENDS_WITH_LINK.search(line[-12:]):
-        return wide or bool(_CONTINUES.match(rest))
-    return bool(_CONTINUES.match(rest)) and (wide or line[-1] in ",(&/-")
+        return wide or continues
+    return continues and (wide or last in _LEADS_ON or last == "-")
 
 
-def sentences_of(text: str) -> Iterator[Sentence]:
+def sentences_of(text: str) -> list[Sentence]:
     """The sentences of ``text``, in order, without the whitespace between them.
 
     Line breaks end a sentence unless the page width broke the line; so do semicolons. A row of a table is one sentence.
     """
-    longest_line = min(max((len(line) for line in text.split("\n")), default=0), 120)
+    longest_line = min(max(map(len, text.split("\n"))), 120)
     page_width = _page_width(text)
-    start = 0
+    # Shorter lines are joined by what stands beside the break alone.
+    wide = 0 if page_width else max(0.7 * longest_line, 35)
+    sentences: list[tuple[int, int, str]] = []
+    start = line_start = 0
     for match in _BOUNDARY.finditer(text):
         # The group that closed last tells which kind it is.
         kind = match.lastgroup
-        if kind == "close":
-            kind = "stop"
-            if match["stop"] == ".":
-                word = _word_before(text, max(start, match.start() - 12), match.start())
-                if word and _is_abbreviation(word, text, match.end()):
-                    continue
-            end = match.end()
-        else:
-            end = match.start()
-            if kind == "line" and _joins_next_line(text, end, match.end(), longest_line, page_width):
+        begin, behind = match.span()
+        end = begin
+        if kind == "line" or kind == "joint":
+            opens, line_start = line_start, begin + (2 if text[begin] == "\r" else 1)
+            if begin > start and (
+                (kind == "joint" or begin - opens >= wide)
+                and _joins_next_line(text, opens, begin, behind, longest_line, page_width)
+                or (text[opens].isupper() or text[begin - 1] in _ENDS_LABEL)
+                and _answers(text, opens, begin, behind)
+            ):
                 continue
+            kind = "line"
+        elif kind == "stop":
+            if text[begin] == "." and _abbreviates(text, start, begin, behind):
+                continue
+            end = behind
         if end > start:
-            yield from _trimmed(text, start, end, kind or "")
-        start = match.end()
-    yield from _trimmed(text, start, len(text), "stop")
+            if end - start > LONGEST_SENTENCE or text[start] in _BLANKS or text[end - 1] in _BLANKS:
+                sentences += _trimmed(text, start, end, kind or "")
+            else:
+                sentences.append((start, end, kind or ""))
+        start = behind
+    sentences += _trimmed(text, start, len(text), "stop")
+    return list(map(_sentence, sentences))
+
+
+def _abbreviates(text: str, low: int, stop: int, after: int) -> bool:
+    """Whether the full stop is that of an abbreviation, none of a sentence that began at ``low``."""
+    begin = stop - _LONGEST_ABBREVIATION - 1
+    if begin >= low and text[begin:stop].isalnum():
+        return False
+    word = _word_before(text, max(low, stop - 12), stop)
+    return bool(word) and _is_abbreviation(word, text, after)
 
 
 def _word_before(text: str, low: int, end: int) -> str:
