@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ..kb.concepts import Abbreviation, ConceptTable
@@ -59,8 +58,7 @@ _SIGN_BEFORE = re.compile(r"(?P<plus>\+)[ ]?$|[\-\u2010-\u2015\u2212][ ]?$")
 _LETTERS_ONLY = re.compile(r"[a-z]{4,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Sense:
+class Sense(NamedTuple):
     """One reading of a phrase. ``surface``: must be written exactly so; ``cues``: one of them must stand near."""
 
     concept: str
@@ -96,19 +94,23 @@ class Lexicon:
         self._trie: PhraseTrie[Sense] = PhraseTrie()
         #: What phrases say, as they are written, where nothing else bears on it.
         self._settled: dict[str, _Told | tuple[()]] = {}
-        for row in concepts.rows():
+        self._trie.add_all(self._phrases())
+
+    def _phrases(self) -> Iterator[tuple[str, Sense, bool]]:
+        """Every name and short form with its sense, and whether a comma may stand in it."""
+        for row in self._concepts.rows():
             kind = self.kind_of(row.id)
             for name in (row.name, *row.synonyms):
                 # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.
                 if _HAS_WORD.search(name):
+                    surface = name if _SIGNED.match(name) else ""
                     # A comma in a tumor's name sets its form apart; elsewhere it makes a list, read by its members.
-                    sense = Sense(row.id, kind, name if _SIGNED.match(name) else "", preferred=name == row.name)
-                    self._trie.add(name, sense, commas=row.kind == "tumor")
+                    yield name, Sense(row.id, kind, surface, preferred=name == row.name), row.kind == "tumor"
                     if code := _DRUG_CODE.fullmatch(name):
-                        self._trie.add(code[1] + code[2], Sense(row.id, kind))
+                        yield code[1] + code[2], Sense(row.id, kind), False
             for abbreviation in row.abbreviations:
                 if _HAS_WORD.search(abbreviation.text):
-                    self._trie.add(abbreviation.text, self._sense(row.id, kind, abbreviation))
+                    yield abbreviation.text, self._sense(row.id, kind, abbreviation), False
 
     def kind_of(self, concept: str) -> str:
         """The span kind of a concept."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import compress
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .tokens import Token, tokenize
+from .tokens import Token, words_of
 
 #: What may stand between two words of one phrase: a hyphen, slash or apostrophe, spaces, or one wrapped line; in a
 #: change of chromosomes also a bracket or semicolon, as in ``del(17p)`` and ``t(14;16)``.
@@ -49,21 +50,36 @@ class PhraseTrie(Generic[Payload]):
 
     def __init__(self, phrases: Iterable[tuple[str, Payload]] = ()) -> None:
         self._root: dict[str, Any] = {}
-        for phrase, payload in phrases:
-            self.add(phrase, payload)
+        self.add_all((phrase, payload, False) for phrase, payload in phrases)
 
-    def add(self, phrase: str, payload: Payload, *, commas: bool = False) -> None:
-        """Add a phrase; one without any word is ignored. With ``commas`` a comma in it may stand in a text too."""
-        words = tokenize(phrase)
-        if not words:
-            return
-        node = self._root
-        for before, word in zip((None, *words), words, strict=False):
-            behind = node.setdefault(word.norm, {})
-            if commas and before is not None and _COMMA.fullmatch(phrase, before.end, word.start):
-                node["," + word.norm] = behind
-            node = behind
-        node[_END] = (*node.get(_END, ()), payload)
+    def add(self, phrase: str, payload: Payload) -> None:
+        """Add a phrase; one without any word is ignored."""
+        self.add_all([(phrase, payload, False)])
+
+    def add_all(self, phrases: Iterable[tuple[str, Payload, bool]]) -> None:
+        """Add phrases, in their order; one without any word is ignored. Where a phrase is marked so, a comma in it may
+        stand in a text too."""
+        added = list(phrases)
+        # The words of all of them are sought at once; none reaches over the end of a line.
+        text = "\n".join([phrase for phrase, _, _ in added])
+        _, starts, ends, norms = words_of(text)
+        at, end = 0, -1
+        for phrase, payload, commas in added:
+            end += len(phrase) + 1
+            behind = bisect.bisect_left(starts, end, at)
+            if at == behind:
+                continue
+            node = self._root
+            for index in range(at, behind):
+                norm = norms[index]
+                deeper = node.get(norm)
+                if deeper is None:
+                    deeper = node[norm] = {}
+                if commas and index > at and _COMMA.fullmatch(text, ends[index - 1], starts[index]):
+                    node["," + norm] = deeper
+                node = deeper
+            node[_END] = (*node.get(_END, ()), payload)
+            at = behind
 
     def first_words(self) -> Set[str]:
         """The folded words with which phrases begin."""

@@ -30,7 +30,7 @@ from .report import IngestReport
 from .spool import Spool
 from .tagging.choice import Choice, ModelChoice, chosen_model, load_tagger
 from .versions import VersionStore
-from .workers import Batch, read_all
+from .workers import Batch, rare_collections, read_all
 
 #: A batch of patients ends with so many notes, or so many characters: a second of reading or a few.
 BATCH_NOTES: Final = 40
@@ -206,6 +206,7 @@ def run_ingest(
     spool = Spool(Path(kb_path))
     try:
         with (
+            rare_collections(),
             GenerationWriter(kb_path, concepts=concepts, versions=dict(reading.versions)) as writer,
             bar(progress) as shown,
         ):

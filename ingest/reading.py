@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from ..kb.model import Journey, Note, content_id
 from ..kb.rows import QuarantinedRecord, StagingRows, SupersededNote
-from .proposals import probabilities
 from .readers.records import reason
 from .tagging.choice import NONE, Choice
 
@@ -92,6 +91,8 @@ def shipped_reading(ontology: Path | None = None, model: Choice | None = None) -
         version = f"{version}+{_digest(added)}"
     versions = [("pipeline", _pipeline_version()), ("ontology_files", version), ("model", NONE)]
     if model is not None:
+        from .proposals import probabilities
+
         versions[-1:] = [("model", model.version), ("probabilities", str(probabilities()))]
     return Reading(make, tuple(versions))
 

@@ -44,21 +44,20 @@ def read_all(
 
 def _read_here(reading: Reading, batches: Iterable[Batch], spool: Spool) -> Iterator[tuple[Batch, BatchResult, bool]]:
     reader: Reader | None = None
-    with rare_collections():
-        for batch in batches:
-            key = batch_key(reading, batch)
-            result = spool.get(key)
-            resumed = result is not None
-            if result is None:
-                reader = reader or reading.make()
-                result = read_batch(reader, batch)
-                spool.put(key, result)
-            yield batch, result, resumed
+    for batch in batches:
+        key = batch_key(reading, batch)
+        result = spool.get(key)
+        resumed = result is not None
+        if result is None:
+            reader = reader or reading.make()
+            result = read_batch(reader, batch)
+            spool.put(key, result)
+        yield batch, result, resumed
 
 
 @contextlib.contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look for garbage in circles rarely: reading makes many small things, and next to none in circles."""
+    """Look for garbage in circles rarely: a run makes many small things, and next to none in circles."""
     before = gc.get_threshold()
     gc.set_threshold(*_COLLECTIONS)
     try:
@@ -134,6 +133,7 @@ def _start_worker(reading: Reading, kb_path: str) -> None:
     # Ctrl-C reaches every process of the terminal; the first process alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    gc.set_threshold(*_COLLECTIONS)
     _reading, _spool = reading, Spool(Path(kb_path))
 
 
@@ -151,5 +151,6 @@ def _work(key: str, batch: Batch) -> None:
     if _reader is None:
         # Once a process, and here: an error of the initializer would only be told as a broken pool.
         _reader = _reading.make()
-        gc.set_threshold(*_COLLECTIONS)
+        # What was made lives as long as the process: no look for garbage goes through it again, the last one neither.
+        gc.freeze()
     _spool.put(key, read_batch(_reader, batch))

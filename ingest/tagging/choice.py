@@ -8,11 +8,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ...kb.concepts import ConceptTable
 from ...kb.errors import UsageError
-from .recognizer import Link, ModelRecognizer, Tagger, recorded_name
+
+if TYPE_CHECKING:  # A run that hands its notes to others, or has no model, needs nothing of what reads.
+    from .recognizer import Link, ModelRecognizer, Tagger
 
 #: What stands for no model, for the one that ships with the package, and for the chat model of the environment.
 NONE: Final = "none"
@@ -75,12 +77,16 @@ class ModelChoice:
             told = json.loads((self.folder / _CARD).read_text(encoding="utf-8"))["name"]
         except (OSError, ValueError, KeyError, TypeError):
             told = ""
+        from .recognizer import recorded_name
+
         return recorded_name(str(told or self.folder.resolve().name))
 
     def recognizer(
         self, concepts: ConceptTable, kind_of: Callable[[str], str], never: frozenset[str]
     ) -> ModelRecognizer:
         """The model as a recogniser. UsageError if it cannot be loaded, or a library is missing."""
+        from .recognizer import ModelRecognizer
+
         link = linker_of(concepts) if self.linked else None
         return ModelRecognizer(self.name, load_tagger(self), link, kind_of, never)
 
