@@ -137,7 +137,18 @@ class ConceptTable:
 
     def is_a(self, concept: str, ancestor: str) -> bool:
         """Whether ``concept`` is ``ancestor`` or lies below it; False for an unknown concept unless both are equal."""
+        # What is asked most often of all: the closure is met here in most cases, and no other call is needed.
+        found = self._above.get(concept)
+        if found is not None:
+            return ancestor in found
         return concept == ancestor or (concept in self._position and ancestor in self.above(concept))
+
+    def is_any(self, concept: str, ancestors: Iterable[str]) -> bool:
+        """Whether :meth:`is_a` holds for one of the ancestors."""
+        found = self._above.get(concept)
+        if found is None:
+            found = self.above(concept) if concept in self._position else frozenset((concept,))
+        return not found.isdisjoint(ancestors)
 
     def related(self, one: str, other: str) -> bool:
         """Whether the two are one concept, or one lies below the other."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...kb.concepts import ConceptTable
-from ...kb.model import Event, Experiencer, World
+from ...kb.model import OF_MODEL, Event, Experiencer, World
 from ..document import ReadNote
 from .facts import Fact, has_date
 from .tumors import TumorMap
@@ -35,6 +35,13 @@ class Workbench:
     decisions: list[WorkbenchDecision] = field(default_factory=list)
     #: Identity of each fact -> the event that it became a part of.
     event_of: dict[int, Event] = field(default_factory=dict)
+    #: Whether a model has proposed any of the notes' mentions.
+    has_proposals: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.has_proposals = any(
+            mention.source.startswith(OF_MODEL) for read in self.notes for mention in read.mentions
+        )
 
 
 def is_own(fact: Fact) -> bool:

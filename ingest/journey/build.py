@@ -46,6 +46,10 @@ Step = Callable[[Workbench], None]
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
 #: Attributes in which one finding of a kind is another than the next.
 _PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})
+_CURRENT: Final = Temporality.CURRENT
+_HISTORICAL: Final = Temporality.HISTORICAL
+#: One of these makes of a marker a finding.
+_RESULTS: Final = frozenset({"result", "percent", "value", "score"})
 #: Kinds of finding that may be said of every tumor at once.
 _OF_ALL: Final = frozenset({"biomarker", "variant"})
 #: Attributes that tell two events of one kind and concept apart.
@@ -77,14 +81,17 @@ def build_journey(
     """
     ordered = sorted(notes, key=lambda read: (read.note.date or datetime.date.max, read.note.doc_id))
 
-    def built(some: list[ReadNote]) -> Journey:
+    def built(some: list[ReadNote]) -> Workbench:
         bench = Workbench(patient_id, concepts, some)
         for step in STEPS if steps is None else steps:
             step(bench)
-        return assembled(bench)
+        return bench
 
-    whole = built(ordered)
-    return with_proposals(built(without_proposals(ordered)), whole) if are_linked(ordered) else whole
+    bench = built(ordered)
+    whole = assembled(bench)
+    if bench.has_proposals and are_linked(ordered):
+        return with_proposals(assembled(built(without_proposals(ordered))), whole)
+    return whole
 
 
 def assembled(bench: Workbench) -> Journey:
@@ -118,12 +125,13 @@ def without_repeats(events: Iterable[Event]) -> list[Event]:
 def collect(bench: Workbench) -> None:
     """Mentions to facts; what says nothing (a marker without result) goes."""
     for fact in facts_of(bench.notes, bench.concepts):
-        if fact.kind == "biomarker" and not {"result", "percent", "value", "score"} & fact.attributes.keys():
-            continue
         if fact.kind == "performance" and "value" not in fact.attributes:
             continue
-        if fact.kind == "biomarker" and fact.mention.text and fact.concept in _serum(bench.concepts):
-            fact.kind = "lab" if "value" in fact.attributes and "result" not in fact.attributes else fact.kind
+        if fact.kind == "biomarker":
+            if _RESULTS.isdisjoint(fact.attributes):
+                continue
+            if fact.mention.text and fact.concept in _serum(bench.concepts):
+                fact.kind = "lab" if "value" in fact.attributes and "result" not in fact.attributes else fact.kind
         bench.facts.append(fact)
 
 
@@ -315,9 +323,9 @@ def fold(bench: Workbench) -> None:
 
 def fold_by(bench: Workbench, key: Callable[[Fact], object]) -> None:
     """Facts of equal key become one event."""
-    groups: dict[object, list[Fact]] = defaultdict(list)
+    groups: dict[object, list[Fact]] = {}
     for fact in bench.facts:
-        groups[key(fact)].append(fact)
+        groups.setdefault(key(fact), []).append(fact)
     for facts in groups.values():
         event = _event(bench.patient_id, facts)
         bench.events.append(event)
@@ -326,25 +334,19 @@ def fold_by(bench: Workbench, key: Callable[[Fact], object]) -> None:
 
 
 def _fold_key(fact: Fact) -> tuple[object, ...]:
-    context = fact.context
-    temporality = (
-        context.temporality
-        if context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL)
-        else Temporality.CURRENT
-    )
-    telling = tuple(map(fact.attributes.get, _TELLING.get(fact.kind, ())))
-    day: object = (fact.day.low, fact.day.high) if fact.kind in SEQUENCES else None
+    kind, context, temporality = fact.kind, fact.context, fact.context.temporality
     return (
-        fact.kind,
+        kind,
         fact.concept,
         context.polarity,
-        temporality,
+        # What is over and what goes on is one event.
+        _CURRENT if temporality is _HISTORICAL else temporality,
         context.experiencer,
         context.reason,
         fact.tumor,
         fact.rejected,
-        telling,
-        day,
+        (fact.day.low, fact.day.high) if kind in SEQUENCES else None,
+        *map(fact.attributes.get, _TELLING.get(kind, ())),
     )
 
 

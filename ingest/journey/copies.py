@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 #: A shorter sentence says the same in many notes without being copied ("ECOG 1.").
 _COPIED_LENGTH: Final = 60
+#: Nothing of this length holds so much, whatever its words: counting them is spared. (Characters of ASCII.)
+_SHORT: Final = 48
 #: At least this part of the words of the longer of two sentences stands in both: one word in five may change.
 _SHARED: Final = 0.8
-#: Words in a row by which an earlier sentence is found again. A changed word takes away three such runs.
-_RUN: Final = 3
-#: So many of the latest sentences with a run are kept, and so many of those that share most are compared: the cost of
-#: a sentence does not grow with the number of notes.
+#: An earlier sentence is found again by three words in a row; a changed word takes away three such runs. So many of the
+#: latest sentences with a run are kept, and so many of those that share most are compared: the cost of a sentence does
+#: not grow with the number of notes.
 _KEPT: Final = 3
 #: A date in figures, or a number with its fraction, is one word: to change it changes one.
 _WORD: Final = re.compile(r"\d+(?:[/.,:\-]\d+)+|\w+")
@@ -40,19 +40,22 @@ def words_of(text: str, start: int, end: int) -> tuple[str, ...]:
 def long_sentences(text: str, spans: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, ...]]:
     """Those of the sentences that are long enough for a copy, with their words."""
     found = {}
+    is_ascii = text.isascii()
     for span in spans:
+        if is_ascii and span[1] - span[0] <= _SHORT:
+            continue
         words = words_of(text, *span)
         if sum(map(len, words)) + len(words) > _COPIED_LENGTH:
             found[span] = words
     return found
 
 
-@dataclass(slots=True)
-class Sentence:
-    """The words of a sentence in small letters, and what its mentions state."""
+class Sentence(NamedTuple):
+    """The words of a sentence in small letters, its runs of words, each once, and what its mentions state."""
 
     words: tuple[str, ...]
-    statements: set[Statement] = field(default_factory=set)
+    runs: Collection[tuple[str, ...]]
+    statements: Sequence[Statement]
 
 
 class Copies:
@@ -70,59 +73,67 @@ class Copies:
 
         ``statements``: of each sentence of the note that makes any, by its span in ``text``.
         """
-        return self.copied_of(long_sentences(text, statements), statements)
+        copied = self.copied_of(long_sentences(text, statements), statements)
+        return {(*span, one) for span, said in copied.items() for one in said}
 
     def copied_of(
         self,
         sentences: Mapping[tuple[int, int], tuple[str, ...]],
         statements: Mapping[tuple[int, int], Sequence[Statement]],
-    ) -> set[tuple[int, int, Statement]]:
-        """As :meth:`copied`, of the long ``sentences`` of a note, with their words."""
-        copied: set[tuple[int, int, Statement]] = set()
-        long_ones = []
-        for (start, end), words in sentences.items():
-            said = statements[start, end]
-            sentence = Sentence(words, set(said))
-            long_ones.append(sentence)
-            if sentence.words in self._verbatim:
-                copied.update((start, end, one) for one in said)
-            elif (earlier := self._earlier(sentence)) is not None:
-                copied.update((start, end, one) for one in said if one in earlier.statements)
-        for sentence in long_ones:
+    ) -> dict[tuple[int, int], Sequence[Statement]]:
+        """As :meth:`copied`, of the long ``sentences`` of a note, with their words: by the span, which were copied."""
+        copied: dict[tuple[int, int], Sequence[Statement]] = {}
+        new = []
+        for span, words in sentences.items():
+            said = statements[span]
+            if words in self._verbatim:
+                copied[span] = said
+                continue
+            sentence = Sentence(words, dict.fromkeys(zip(words, words[1:], words[2:], strict=False)), said)
+            new.append(sentence)
+            earlier = self._earlier(sentence)
+            if earlier is not None:
+                copied[span] = [one for one in said if one in earlier.statements]
+        for sentence in new:
             self._keep(sentence)
         return copied
 
     def _earlier(self, sentence: Sentence) -> Sentence | None:
         """The earlier sentence that this one is an edited copy of: of those alike, the one that shares most runs."""
         known = self._by_run
-        runs = [run for run in dict.fromkeys(_runs(sentence.words)) if run in known]
-        met = [earlier for run in runs for earlier in known[run]]
+        met = [earlier for run in sentence.runs if run in known for earlier in known[run]]
         if not met:
             return None
-        shared = Counter(map(id, met))
         found = {id(earlier): earlier for earlier in met}
+        shared = Counter(map(id, met))
         # Equal counts keep the order in which they were met: that of the text and of the notes.
-        return next(
-            (found[one] for one, _ in shared.most_common(_KEPT) if _alike(found[one].words, sentence.words)), None
-        )
+        for one in sorted(shared, key=shared.__getitem__, reverse=True)[:_KEPT]:
+            if _alike(found[one].words, sentence.words):
+                return found[one]
+        return None
 
     def _keep(self, sentence: Sentence) -> None:
         if sentence.words in self._verbatim:
             return
         self._verbatim.add(sentence.words)
-        for run in set(_runs(sentence.words)):
-            kept = self._by_run.setdefault(run, [])
-            kept.append(sentence)
-            del kept[:-_KEPT]
-
-
-def _runs(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    return zip(*(words[at:] for at in range(_RUN)), strict=False)
+        known = self._by_run
+        for run in sentence.runs:
+            kept = known.get(run)
+            if kept is None:
+                known[run] = [sentence]
+            else:
+                kept.append(sentence)
+                del kept[:-_KEPT]
 
 
 def _alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether few words are not in both, however often each stands there."""
-    longer = max(len(one), len(other))
-    if min(len(one), len(other)) < _SHARED * longer:
+    least = _SHARED * max(len(one), len(other))
+    if min(len(one), len(other)) < least:
         return False
-    return (Counter(one) & Counter(other)).total() >= _SHARED * longer
+    left, both = Counter(one), 0
+    for word in other:
+        if left.get(word):
+            left[word] -= 1
+            both += 1
+    return both >= least

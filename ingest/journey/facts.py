@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -61,52 +60,58 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
     copies = Copies()
     facts: list[Fact] = []
     for position, note in enumerate(notes):
-        said: dict[tuple[int, int], list[Mention]] = defaultdict(list)
-        for mention in note.mentions:
-            if not mention.unlinked:
-                said[mention.sentence].append(mention)
-        # What only short sentences state is no copy: nobody asks for it.
-        long_ones = long_sentences(note.note.text, said)
-        stated = {id(mention): statement_of(mention) for span in long_ones for mention in said[span]}
-        of_earlier = copies.copied_of(
-            long_ones, {span: [stated[id(mention)] for mention in said[span]] for span in long_ones}
-        )
-        for mention in note.mentions:
-            if mention.kind == "birth":
+        document_class, topic = note.document_class, note.topic
+        # What a mention without a concept is nobody knows: it states no fact.
+        known = [mention for mention in note.mentions if mention.concept or not mention.unlinked]
+        copied = _copied(copies, note.note.text, known)
+        for mention in known:
+            kind, told = mention.kind, mention.attributes
+            if kind == "birth":
                 continue  # It belongs to no tumor and has no course: see births.py.
-            if mention.unlinked:
-                continue  # What it is nobody knows: it states no fact.
-            copied = (
-                bool(of_earlier)
-                and mention.sentence in long_ones
-                and (*mention.sentence, stated[id(mention)]) in of_earlier
-            )
             for concept, attributes in _readings(mention, concepts):
-                told_of_event = note.document_class == "abstraction" or mention.kind == "trial"
-                if told_of_event and "status" in mention.attributes:
+                if "status" in told and (kind == "trial" or document_class == "abstraction"):
                     # What a note's wording says of one mention, an abstraction says of the event.
-                    attributes["status"] = mention.attributes["status"]
-                of_genetics = mention.kind == "variant" and note.document_class == "genetics"
+                    attributes["status"] = told["status"]
+                of_genetics = kind == "variant" and document_class == "genetics"
                 if of_genetics and _is_inherited(attributes) and not _of_tumor_sample(note.note.text, mention.start):
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
                     attributes.setdefault("origin", "germline")
                 facts.append(
                     Fact(
-                        mention.kind,
+                        kind,
                         concept,
                         attributes,
                         mention.context,
                         mention.day,
                         mention,
                         position,
-                        note.document_class,
-                        note.topic,
-                        copied,
-                        status=str(mention.attributes.get("status", "")),
+                        document_class,
+                        topic,
+                        id(mention) in copied,
+                        status=str(told.get("status", "")),
                         mentions=[mention.mention_id],
                     )
                 )
     return facts
+
+
+def _copied(copies: Copies, text: str, mentions: Sequence[Mention]) -> Set[int]:
+    """The identities of the mentions of a note whose statement an earlier sentence made."""
+    # What only short sentences state is no copy: nobody asks for it.
+    long_ones = long_sentences(text, dict.fromkeys([mention.sentence for mention in mentions]))
+    if not long_ones:
+        return frozenset()
+    said: dict[tuple[int, int], list[Mention]] = {span: [] for span in long_ones}
+    for mention in mentions:
+        if mention.sentence in said:
+            said[mention.sentence].append(mention)
+    stated = {span: [statement_of(mention) for mention in told] for span, told in said.items()}
+    return {
+        id(mention)
+        for span, copied in copies.copied_of(long_ones, stated).items()
+        for mention, statement in zip(said[span], stated[span], strict=True)
+        if statement in copied
+    }
 
 
 def statement_of(mention: Mention) -> Statement:
@@ -141,20 +146,27 @@ def _of_tumor_sample(text: str, position: int) -> bool:
 
 def _readings(mention: Mention, concepts: ConceptTable) -> Iterable[tuple[str, dict[str, Value]]]:
     """Concept and attributes of each fact that one mention states: ``CDKN2A/B`` and ``NTRK1-3`` are their members."""
-    listed: list[str] = [mention.concept]
     of_genes = mention.kind == "variant" or "gene" in mention.attributes
-    if of_genes and _ENUMERATION.search(mention.text) and mention.concept in concepts:
+    if not of_genes:
+        return ((mention.concept, _of_event(mention.attributes)),)
+    listed: list[str] = [mention.concept]
+    if _ENUMERATION.search(mention.text) and mention.concept in concepts:
         members = concepts.children(mention.concept)
         # "KRAS/NRAS" names two of three; "NTRK1/2/3" and "CDKN2A/B" write but the first in full.
         named = [member for member in members if concepts.name(member).lower() in mention.text.lower()]
         listed += named if len(named) > 1 else members
-    for concept in listed:
-        for attributes in _attribute_sets(mention, concepts):
-            yield concept, attributes
+    return [(concept, attributes) for concept in listed for attributes in _attribute_sets(mention, concepts)]
+
+
+def _of_event(attributes: Mapping[str, Value]) -> dict[str, Value]:
+    """Those that say something of the event."""
+    if _OF_MENTION.isdisjoint(attributes):
+        return dict(attributes)
+    return {name: value for name, value in attributes.items() if name not in _OF_MENTION}
 
 
 def _attribute_sets(mention: Mention, concepts: ConceptTable) -> Iterable[dict[str, Value]]:
-    attributes = {name: value for name, value in mention.attributes.items() if name not in _OF_MENTION}
+    attributes = _of_event(mention.attributes)
     if mention.kind != "variant":
         yield attributes
         return

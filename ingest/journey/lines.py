@@ -149,19 +149,15 @@ def _set(course: Course, name: str, value: str | float) -> None:
         fact.attributes[name] = value
 
 
-def _is_any(concepts: ConceptTable, concept: str, names: Iterable[str]) -> bool:
-    return any(concepts.is_a(concept, name) for name in names)
-
-
 def _counts(concepts: ConceptTable, concept: str) -> bool:
     """Whether a drug or regimen is one that a line can be made of: a systemic one, and no mere class of drugs."""
     drugs = _table()["drugs"]
-    if concept not in concepts or _is_any(concepts, concept, drugs["never"]):
+    if concept not in concepts or concepts.is_any(concept, drugs["never"]):
         return False
     if concepts.kind(concept) == "regimen":
         # One whose drugs are known is counted by them.
         return concept not in shipped_components()
-    if not _is_any(concepts, concept, drugs["systemic"]):
+    if not concepts.is_any(concept, drugs["systemic"]):
         return False
     # A class ("chemotherapy") has members with names of their own; the forms of one drug bear its name.
     name = concepts.name(concept).casefold()
@@ -237,21 +233,21 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
     for fact in facts:
         known, concept = fact.day.low > EARLIEST_DAY, fact.concept
         if fact.kind == "state" and concept in concepts:
-            if _is_any(concepts, concept, table["progression"]) and not _is_any(
-                concepts, concept, table["not_progression"]
+            if concepts.is_any(concept, table["progression"]) and not concepts.is_any(
+                concept, table["not_progression"]
             ):
                 progressed |= {fact.day.midpoint} if known else set()
-            if _is_any(concepts, concept, table["advanced"]):
+            if concepts.is_any(concept, table["advanced"]):
                 # "Metastatic breast cancer 2015" dates the cancer; a report's "macrometastases" lie in the nodes.
                 exact = known and fact.day.high - fact.day.low <= _EXACT and fact.document_class != "pathology"
                 advanced |= {fact.day.midpoint} if exact else set()
         elif _tells_of_spread(fact):
             advanced |= {fact.day.midpoint} if known else set()
-        elif fact.kind == "surgery" and known and _is_any(concepts, concept, table["local_treatment"]):
+        elif fact.kind == "surgery" and known and concepts.is_any(concept, table["local_treatment"]):
             if fact.tumor == tumor:
                 operated.add(fact.day.midpoint)
         elif fact.kind == "diagnosis" and fact.tumor == tumor:
-            is_systemic = is_systemic or _is_any(concepts, concept, table["systemic"])
+            is_systemic = is_systemic or concepts.is_any(concept, table["systemic"])
         if fact.kind in TIMED and fact.attributes.get("reason") == "progression" and fact.end is not None:
             progressed.add(fact.end.midpoint)
     return Disease(tuple(sorted(progressed)), tuple(sorted(operated)), min(advanced, default=None), is_systemic)
@@ -274,7 +270,7 @@ def _setting(concepts: ConceptTable, course: Course, disease: Disease) -> str:
         return ""
     if disease.is_advanced(course.begins):
         return ""
-    endocrine = _is_any(concepts, course.concept, _table()["drugs"]["endocrine"])
+    endocrine = concepts.is_any(course.concept, _table()["drugs"]["endocrine"])
     for day in disease.operated:
         if 0 <= course.begins - day <= _days("after_surgery") or endocrine and day <= course.begins:
             return "adjuvant"
@@ -287,7 +283,7 @@ def _setting(concepts: ConceptTable, course: Course, disease: Disease) -> str:
 def _is_blip(concepts: ConceptTable, course: Course) -> bool:
     """Endocrine therapy of a few weeks, to bridge a gap."""
     short = course.ends is not None and course.ends - course.begins <= _days("blip")
-    return short and not course.line and _is_any(concepts, course.concept, _table()["drugs"]["endocrine"])
+    return short and not course.line and concepts.is_any(course.concept, _table()["drugs"]["endocrine"])
 
 
 def _lines(concepts: ConceptTable, courses: Sequence[Course], disease: Disease) -> list[Line]:
@@ -327,8 +323,8 @@ def _go_together(concepts: ConceptTable, one: str, other: str) -> bool:
     drugs = _table()["drugs"]
     if any(concepts.is_a(one, family) and concepts.is_a(other, family) for family in drugs["families"]):
         return True
-    endocrine = [_is_any(concepts, drug, drugs["endocrine"]) for drug in (one, other)]
-    added = [_is_any(concepts, drug, drugs["added_to_endocrine"]) for drug in (one, other)]
+    endocrine = [concepts.is_any(drug, drugs["endocrine"]) for drug in (one, other)]
+    added = [concepts.is_any(drug, drugs["added_to_endocrine"]) for drug in (one, other)]
     return endocrine[0] and added[1] or endocrine[1] and added[0]
 
 

@@ -18,14 +18,14 @@ from .bench import Workbench
 
 def doubt_proposals(bench: Workbench) -> None:
     """What is proposed with too little probability is uncertain, whatever the words around it say."""
-    for fact in bench.facts:
+    for fact in bench.facts if bench.has_proposals else ():
         if fact.mention.model and fact.context.really_happened and fact.mention.confidence < probabilities().believed:
             fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
 
 
 def trust_proposals(bench: Workbench) -> None:
     """What is proposed is believed at most: a model may err."""
-    for fact in bench.facts:
+    for fact in bench.facts if bench.has_proposals else ():
         if fact.mention.model and fact.context.really_happened:
             fact.world = World.BELIEVED if fact.world is None else min(fact.world, World.BELIEVED)
 

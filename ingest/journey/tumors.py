@@ -127,7 +127,7 @@ class TumorMap:
         best.organs |= {organ} - {""}
         best.sides |= {side} - {""}
         best.concepts.add(fact.concept)
-        best.families |= self._families(fact.concept)
+        best.families |= _families(self._concepts, fact.concept)
         at = bisect.bisect_left(best.notes, fact.note)
         if best.notes[at : at + 1] != [fact.note]:
             best.notes.insert(at, fact.note)
@@ -136,7 +136,7 @@ class TumorMap:
     def _kinship(self, fact: Fact, organ: str, side: str, tumor: Tumor) -> int:
         """0: another tumor; higher: closer. Contralateral disease is another tumor; a histology refines its organ's."""
         bare = fact.concept not in self._concepts or not self._concepts.get(fact.concept).site
-        if any(self._concepts.is_a(fact.concept, system) and system in tumor.families for system in _SYSTEMIC):
+        if not _systems(self._concepts, fact.concept).isdisjoint(tumor.families):
             return 2
         if side and tumor.sides and side not in tumor.sides and (bare or organ in tumor.organs):
             return 0
@@ -152,12 +152,9 @@ class TumorMap:
             return 2
         return 0
 
-    def _families(self, concept: str) -> set[str]:
-        return {family for family in (*_FAMILIES, *_SYSTEMIC) if self._concepts.is_a(concept, family)}
-
     def _compatible(self, fact: Fact, tumor: Tumor) -> bool:
         """Two histologies of one organ are one tumor unless their families differ (carcinoma, sarcoma, lymphoma …)."""
-        mine = self._families(fact.concept)
+        mine = _families(self._concepts, fact.concept)
         return not mine or not tumor.families or bool(mine & tumor.families)
 
     # --- which tumor a finding is of ---------------------------------------------------------------------------------
@@ -294,6 +291,18 @@ def _distance(positions: Sequence[int], position: int) -> int:
 
 def _on_side(tumor: Tumor, side: str) -> bool:
     return side not in ("left", "right") or not tumor.sides or side in tumor.sides
+
+
+@lru_cache(maxsize=20_000)
+def _families(concepts: ConceptTable, concept: str) -> frozenset[str]:
+    """The families of histology and the diseases of a whole system that a concept is one of."""
+    return frozenset(family for family in (*_FAMILIES, *_SYSTEMIC) if concepts.is_a(concept, family))
+
+
+@lru_cache(maxsize=20_000)
+def _systems(concepts: ConceptTable, concept: str) -> frozenset[str]:
+    """The diseases of a whole system that a concept is one of."""
+    return _families(concepts, concept).intersection(_SYSTEMIC)
 
 
 @lru_cache(maxsize=1)
