@@ -145,16 +145,8 @@ class Rows:
 
     def known_so(self, rows: Array, source: str, undisputed: bool, sources: int) -> Array:
         """Which of the rows of the mask are told in such a note, by so many, and named by no decision."""
-        import pyarrow as pa
-
         event = self._events.event
-        told = self._kb.told_table(pa.array(event[rows]))
-        kept = np.asarray(told["sources"].to_numpy() >= sources)
-        if source:
-            kept &= Words.of(told["source"]).among((source,))
-        if undisputed:
-            kept &= ~told["disputed"].to_numpy()
-        return rows & np.isin(event, told["event"].to_numpy()[kept])
+        return rows & np.isin(event, self._kb.known_events(event[rows], source, sources, undisputed))
 
     @cached_property
     def observations(self) -> tuple[Array, Words, Array, Array]:

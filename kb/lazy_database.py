@@ -76,12 +76,16 @@ class LazyDatabase:
 
     def selected(self, select: str, clauses: Sequence[str], order: str, wanted: Mapping[str, pa.Table]) -> pa.Table:
         """A select of ours with clauses of ours; ``wanted`` are registered tables that the clauses name."""
-        cursor = self.cursor()
         where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
+        return self.joined(f"{select}{where} ORDER BY {order}", (), wanted)
+
+    def joined(self, query: str, parameters: Sequence[object], wanted: Mapping[str, pa.Table]) -> pa.Table:
+        """The rows of a statement of ours that names the tables ``wanted``, which are registered for it."""
+        cursor = self.cursor()
         for name, table in wanted.items():
             cursor.register(name, table)
         try:
-            return cursor.sql(f"{select}{where} ORDER BY {order}").to_arrow_table()
+            return cursor.sql(query, params=list(parameters)).to_arrow_table()
         finally:
             for name in wanted:
                 cursor.unregister(name)

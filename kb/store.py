@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from .index.arrays import Array
     from .index.columns import EventIndex
 
 #: The columns of :meth:`KnowledgeBase.event_table`.
@@ -53,23 +54,6 @@ EVENT_COLUMNS: Final = (
 )
 _SELECT_EVENTS: Final = f"SELECT {', '.join(EVENT_COLUMNS)} FROM event"
 _SELECT_ATTRIBUTES: Final = "SELECT event, name, text, number FROM event_attribute"
-_SELECT_TOLD: Final = """
-    SELECT event.event AS event, event.sources AS sources, note.type AS type, note.title AS title,
-        mention.section AS section,
-        EXISTS (
-            FROM decision WHERE decision.patient = event.patient
-            AND (list_contains(decision.believed, event.event_id) OR list_contains(decision.rejected, event.event_id))
-        ) AS disputed
-    FROM event
-    SEMI JOIN wanted_events ON event.event = wanted_events.event
-    LEFT JOIN evidence ON evidence.event = event.event
-    LEFT JOIN mention ON mention.patient = event.patient AND mention.mention_id = evidence.mention_id
-    LEFT JOIN note ON note.patient = event.patient AND note.note_id = mention.note_id AND note.status = 'current'
-"""
-_SELECT_OBSERVATIONS: Final = """
-    SELECT patient, date - DATE '0001-01-01' + 1 AS day, type, title
-    FROM note SEMI JOIN wanted_patients USING (patient) WHERE status = 'current'
-"""
 _COPY_ROWS: Final = 50_000
 
 
@@ -237,32 +221,37 @@ class KnowledgeBase:
             clauses.append("name IN (SELECT name FROM wanted_names)")
         return self._selected(_SELECT_ATTRIBUTES, clauses, "event, position", wanted)
 
-    def told_table(self, events: pa.Array | pa.ChunkedArray) -> pa.Table:
-        """How these event numbers are known: a row for each event and class of note (or section) that it is told in.
+    def known_events(self, events: Array, source: str = "", sources: int = 1, undisputed: bool = False) -> Array:
+        """Those of these event numbers that are told in a note or section of the class ``source`` (of
+        ``note_classes.toml``; empty: wherever), by so many independent notes, and perhaps named by no decision."""
+        import numpy as np
 
-        Columns: event, source (a class of ``note_classes.toml``; empty where no mention is held), sources (how many
-        independent notes), disputed (whether a decision names the event); ordered by event.
-        """
+        if len(events) and sources > 1:
+            events = self._told("of_sources", events, sources)["event"].to_numpy()
+        if len(events) and source:
+            told = self._told("told_in", events, *self._patients_between(events))
+            # Of many notes few types, titles and sections differ.
+            is_such = functools.cache(lambda *note: note[0] is not None and source in evidence_classes(*note))
+            such = map(is_such, *(told[name].to_pylist() for name in ("type", "title", "section")))
+            events = np.unique(told["event"].to_numpy()[np.fromiter(such, dtype=bool, count=len(told))])
+        if len(events) and undisputed:
+            disputed = self._told("disputed", events, *self._patients_between(events))["event"].to_numpy()
+            events = events[~np.isin(events, disputed)]
+        return events
+
+    def _told(self, name: str, events: Array, *parameters: int) -> pa.Table:
         import pyarrow as pa
 
-        wanted = {"wanted_events": pa.table({"event": _event_numbers(events)})}
-        rows = self._selected(_SELECT_TOLD, [], "event", wanted).to_pylist()
-        told = {
-            (row["event"], source, row["sources"], row["disputed"])
-            for row in rows
-            for source in ([""] if row["type"] is None else evidence_classes(row["type"], row["title"], row["section"]))
-        }
-        columns = list(zip(*sorted(told), strict=True)) if told else [(), (), (), ()]
-        return pa.table(
-            {
-                "event": pa.array(columns[0], pa.int64()),
-                "source": pa.array(columns[1], pa.string()),
-                "sources": pa.array(columns[2], pa.int64()),
-                "disputed": pa.array(columns[3], pa.bool_()),
-            }
-        )
+        bounds = [int(events.min()), int(events.max())]
+        wanted = {"wanted_events": pa.table({"event": pa.array(events, pa.int64())})}
+        return self._database.joined(statements("told")[name], [*bounds, *parameters], wanted)
 
-    def observation_table(self, patients: BitMap | Iterable[int]) -> pa.Table:
+    def _patients_between(self, events: Array) -> tuple[int, int]:
+        """The patients of the first and of the last of these events."""
+        ((first, last),) = self._rows(statements("told")["patients_between"], [int(events.min()), int(events.max())])
+        return first, last
+
+    def observation_table(self, patients: BitMap) -> pa.Table:
         """The current notes of these dense patient numbers, as what can tell of an event.
 
         Columns: patient, source (the note's class) and day (ordinal; null where the note has no date).
@@ -270,7 +259,8 @@ class KnowledgeBase:
         import pyarrow as pa
 
         wanted = {"wanted_patients": pa.table({"patient": pa.array(_integers(patients), pa.int32())})}
-        table = self._selected(_SELECT_OBSERVATIONS, [], "patient", wanted)
+        bounds = [patients.min(), patients.max()] if patients else [0, -1]
+        table = self._database.joined(statements("told")["observations"], bounds, wanted)
         # Of many notes few types and titles differ.
         class_of = functools.cache(note_class)
         source = list(map(class_of, table["type"].to_pylist(), table["title"].to_pylist()))

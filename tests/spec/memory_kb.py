@@ -14,12 +14,11 @@ from pyroaring import BitMap
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.index.columns import EventIndex, EventRows, Wanted
 from cohortium.kb.index.words import packed
-from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, Journey, World
+from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, Event, Journey, World
 from cohortium.kb.note_classes import evidence_classes, note_class
 from cohortium.kb.scales import Scales
 
 CONTEXT = ("polarity", "temporality", "experiencer", "reason")
-TOLD = pa.schema([("event", pa.int64()), ("source", pa.string()), ("sources", pa.int64()), ("disputed", pa.bool_())])
 OBSERVATIONS = pa.schema([("patient", pa.int32()), ("source", pa.string()), ("day", pa.int64())])
 
 
@@ -86,28 +85,33 @@ class MemoryKb:
         """The events as columns."""
         return CountedIndex(self)
 
-    def told_table(self, events: pa.Array) -> pa.Table:
-        """How these events are known."""
-        wanted = set(events.to_pylist())
-        found: list[dict[str, object]] = []
-        for number, (patient, event) in enumerate(self._numbered):
-            if number not in wanted:
-                continue
-            journey = self.journeys[patient]
-            notes = {note.note_id: note for note in journey.notes}
-            told = [mention for mention in journey.mentions if mention.mention_id in event.evidence]
-            classes = {
-                source
-                for mention in told
-                if (note := notes.get(mention.note_id)) is not None
-                for source in evidence_classes(note.type, note.title, mention.section)
-            }
-            disputed = any(event.event_id in (*one.believed, *one.rejected) for one in journey.decisions)
-            found += [
-                {"event": number, "source": source, "sources": event.sources, "disputed": disputed}
-                for source in classes or {""}
-            ]
-        return pa.Table.from_pylist(found, schema=TOLD)
+    def known_events(
+        self, events: np.ndarray[Any, Any], source: str = "", sources: int = 1, undisputed: bool = False
+    ) -> np.ndarray[Any, Any]:
+        """Those of these events that are known so."""
+        wanted = set(events.tolist())
+        found = [
+            number
+            for number, (patient, event) in enumerate(self._numbered)
+            if number in wanted
+            and event.sources >= sources
+            and (not source or source in self._classes(patient, event))
+            and not (undisputed and self._is_disputed(patient, event))
+        ]
+        return np.array(found, dtype=np.int64)
+
+    def _classes(self, patient: int, event: Event) -> set[str]:
+        journey = self.journeys[patient]
+        notes = {note.note_id: note for note in journey.notes}
+        return {
+            source
+            for mention in journey.mentions
+            if mention.mention_id in event.evidence and (note := notes.get(mention.note_id)) is not None
+            for source in evidence_classes(note.type, note.title, mention.section)
+        }
+
+    def _is_disputed(self, patient: int, event: Event) -> bool:
+        return any(event.event_id in (*one.believed, *one.rejected) for one in self.journeys[patient].decisions)
 
     def observation_table(self, patients: BitMap) -> pa.Table:
         """The notes of these patients."""
