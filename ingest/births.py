@@ -28,7 +28,10 @@ _AGES: Final = Gated(
         r"|\s?-?\s?y(?:r|ear)?s?[./ ]?\s?o(?:ld|\.)?)(?![^\W_])",
         re.IGNORECASE,
     ),
-    r"(?i:\A\d{1,3}(?:\Z|y))",
+    # A number is sought before the word for years: most numbers are no ages.
+    r"(?i:\d{1,3}y|y(?:\Z|[ros]|ear))",
+    before=6,
+    lead="0123456789",
 )
 _LABELLED: Final = Gated(
     re.compile(r"(?<![^\W_])(?:[Aa]ge|AGE)(?:/[Ss]ex|/SEX)?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"), r"\A(?:[Aa]ge|AGE)"

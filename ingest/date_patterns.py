@@ -94,7 +94,9 @@ MASKED_DATE = re.compile(
 #: What every such mention ends with, where a word opens it, and the unit before that; the long pattern is tried only
 #: before the two.
 AGO_END = Gated(
-    re.compile(r"(?:ago|prior|previously|earlier|back|out|s/p|post|status post|after surgery|from surgery)\b", re.I),
+    re.compile(
+        r"(?<![^\W_])(?:ago|prior|previously|earlier|back|out|s/p|post|status post|after surgery|from surgery)\b", re.I
+    ),
     begins=r"(?i:ago|prior|previously|earlier|back|out|s|post|status|after|from)\b",
 )
 UNIT_BEFORE = re.compile(r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}\Z", re.IGNORECASE)

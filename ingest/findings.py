@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from ..kb.concepts import ConceptTable
@@ -24,6 +25,23 @@ _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS
 _IN_A_COMPONENT = re.compile(r"\s(?:in|of)\s(?:the\s)?[\w\-]{3,20}\scomponents?\b", re.IGNORECASE)
 _OF_COPIES = frozenset({"amplification", "copy_gain", "homozygous_deletion", "fusion"})
 _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
+
+
+@lru_cache(maxsize=2)
+def _words_of(rule: str) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]]:
+    """Of the qualifiers or methods: one pattern of any word, and each word's own with what it says."""
+    told = marker_rules()[rule]
+    flags = re.IGNORECASE if rule == "qualifier" else re.NOFLAG
+    any_word = re.compile(rf"\b(?:{'|'.join(told)})\b", flags)
+    return any_word, tuple((re.compile(rf"\b{word}\b", flags), value) for word, value in told.items())
+
+
+def _first_of(rule: str, text: str) -> str:
+    """What the first word of a rule says that stands in the text; empty where none does."""
+    any_word, words = _words_of(rule)
+    if any_word.search(text) is None:
+        return ""
+    return next((value for word, value in words if word.search(text)), "")
 
 
 def extend_over_partner(text: str, span: Span, others: list[Span]) -> None:
@@ -165,17 +183,13 @@ class FindingReader:
             window = re.split(r"[;\n]|\.\s", window)[0]
             if _IN_A_COMPONENT.match(text, stretch, limit):
                 window += " component"
-            for word, value in rules["qualifier"].items():
-                if re.search(rf"\b{word}\b", window, re.IGNORECASE):
-                    attributes["result"] = value
-                    break
+            attributes["result"] = _first_of("qualifier", window) or result
         if marker.concept in self._expression and result in ("positive", "negative", "present_result"):
             attributes["result"] = rules["expression"]["negative" if result == "negative" else "positive"]
         behind = text[marker.start : min(limit, max([marker.end + 24, *(end for _, end, _ in helpers)]))][:120]
-        for word, method in rules["method"].items():
-            if re.search(rf"\b{word}\b", behind):
-                attributes["method"] = method
-                break
+        method = _first_of("method", behind)
+        if method:
+            attributes["method"] = method
         if not ({"result", "percent", "score", "value"} & attributes.keys()):
             return [
                 Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)

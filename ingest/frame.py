@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import bisect
 import functools
-import operator
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +13,7 @@ from ..kb.model import Note, Value
 from .dates import DateMention, DateReader
 from .gates import Places, places_of
 from .shape import Section, Sentence, Shape, sections_of
-from .tokens import MOST_REMEMBERED, Token, Words, tokens_of, words_of
+from .tokens import Token, Words, tokens_of, words_of
 
 
 class _HasPlace(Protocol):
@@ -54,32 +52,10 @@ class Span:
     confidence: float = 1.0
 
 
-class _Triggers(dict[str, int]):
-    """Of folded words, which sets of triggers they hold, as bits: a trigger may be written into a word."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._sets: dict[frozenset[str], int] = {}
-        self._patterns: list[re.Pattern[str]] = []
-
-    def bit(self, triggers: frozenset[str]) -> int:
-        """The bit of a set of triggers."""
-        number = self._sets.get(triggers)
-        if number is None:
-            self.clear()
-            self._patterns.append(re.compile("|".join(map(re.escape, sorted(triggers)))))
-            number = self._sets[triggers] = len(self._sets)
-        return 1 << number
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= MOST_REMEMBERED:
-            self.clear()
-        held = sum(1 << number for number, pattern in enumerate(self._patterns) if pattern.search(word))
-        self[word] = held
-        return held
-
-
-_TRIGGERS = _Triggers()
+@functools.lru_cache(maxsize=64)
+def _shortest(triggers: frozenset[str]) -> tuple[str, ...]:
+    """Those of the triggers in which no other is written: where none of them is, no other is."""
+    return tuple(sorted(one for one in triggers if not any(other in one for other in triggers - {one})))
 
 
 class Frame:
@@ -96,8 +72,6 @@ class Frame:
         self.text = note.text if text is None else text
         self.words: Words = words_of(self.text)
         self._sections = sections
-        #: The triggers that the note holds, and the highest that was known when they were sought.
-        self._held: tuple[int, int] | None = None
 
     @property
     def note_id(self) -> str:
@@ -113,6 +87,11 @@ class Frame:
     def vocabulary(self) -> frozenset[str]:
         """The folded words."""
         return frozenset(self.words.norms)
+
+    @cached_property
+    def _all_words(self) -> str:
+        """The folded words as one text, with a sign between them that stands in none."""
+        return "\n".join(self.vocabulary)
 
     @cached_property
     def places(self) -> Places:
@@ -137,10 +116,7 @@ class Frame:
         """Whether a word of the note is a trigger or has one written into it (``Grade3``); True without triggers."""
         if not triggers or not triggers.isdisjoint(self.vocabulary):
             return True
-        bit = _TRIGGERS.bit(triggers)
-        if self._held is None or self._held[0] < bit:
-            self._held = bit, functools.reduce(operator.or_, map(_TRIGGERS.__getitem__, self.vocabulary), 0)
-        return bool(self._held[1] & bit)
+        return any(map(self._all_words.__contains__, _shortest(triggers)))
 
     def by_sentence(self, spans: Sequence[Placed]) -> Iterator[tuple[Sentence, list[Placed]]]:
         """Each sentence with those of ``spans`` (ordered by start) that begin in it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ _CANCER_OF = re.compile(
 )
 #: Between two places that are named together.
 _JOINED = re.compile(r"[\s,/&+]*(?:and|or)?[\s,/&+]*")
+_METASTA = re.compile("metasta", re.IGNORECASE)
 _SPREAD_WORD = re.compile(r"\b(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = re.compile(
     r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also"
@@ -77,6 +77,10 @@ _LESION_AT = re.compile(
 )
 
 
+#: Kinds of spans, other than diagnoses, that have a side or a site.
+_PLACED = frozenset(
+    ("surgery", "radiation", "tnm", "stage", "node", "metastasis", "procedure", "variant", "biomarker", "grade")
+)
 _ANY_NODE = "lymph_node"
 
 
@@ -88,8 +92,14 @@ class Placement:
         self.concepts = concepts
         self.sites = SiteReader(concepts)
         self.composer = TumorComposer(concepts)
-        self._adjectives = implied["adjective"]
-        self._fluids = implied["fluid"]
+        self._adjectives = {words: state for words, state in implied["adjective"].items() if state in concepts}
+        self._ahead = tuple(self._adjectives)
+        self._at_head = tuple(words + " " for words in self._adjectives)
+        #: Place → the states that a solid tumor's cells there mean.
+        self._states_in: dict[str, list[str]] = {}
+        for fluid, state in implied["fluid"].items():
+            for place in concepts.below(fluid) if fluid in concepts else (fluid,):
+                self._states_in.setdefault(place, []).append(state)
         self._nodes_of = implied["nodes_of"]
         self._spread_of = implied["spread_of"]
 
@@ -109,7 +119,7 @@ class Placement:
         for span in diagnoses:
             low, high = frame.sentence_span(span.start)
             spread = bool(
-                re.match(r"metasta", frame.text[span.start : span.end], re.IGNORECASE)
+                _METASTA.match(frame.text, span.start, span.end)
                 or _SPREAD_WORD.search(frame.text, max(low, span.start - 40), span.start)
             )
             row = self.concepts.get(span.concept)
@@ -291,9 +301,9 @@ class Placement:
             low, _ = frame.sentence_span(span.start)
             before = frame.text[max(low, span.start - 40) : span.start].lower().replace("-", " ").rstrip()
             inside = frame.text[span.start : span.end].lower().replace("-", " ")
+            if not before.endswith(self._ahead) and not inside.startswith(self._at_head):
+                continue
             for words, state in self._adjectives.items():
-                if state not in self.concepts:
-                    continue
                 ahead = before.endswith(words) and not before[: -len(words)][-1:].isalnum()
                 if ahead or inside.startswith(words + " "):
                     attributes: dict[str, Value] = {"of": span.concept}
@@ -304,26 +314,24 @@ class Placement:
                     break
         return found
 
-    def _solid(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
-        """Those that are cancers, but not of the blood: blood cancers are at home in nodes and fluids."""
-        for span in diagnoses:
-            is_a = functools.partial(self.concepts.is_a, span.concept)
-            if is_a("malignant_neoplasm") and not is_a("haematological_malignancy"):
-                yield span
+    def _is_solid(self, tumor: str) -> bool:
+        """Whether it is a cancer, but not of the blood: blood cancers are at home in nodes and fluids."""
+        is_a = self.concepts.is_a
+        return is_a(tumor, "malignant_neoplasm") and not is_a(tumor, "haematological_malignancy")
 
     def fluid_states(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
         """The state that a solid tumor's cells in a fluid mean (``CSF cytology: malignant cells``)."""
-        for span in self._solid(diagnoses):
+        for span in diagnoses:
             place = str(span.attributes.get("spread_site", span.attributes.get("site", "")))
-            for fluid, state in self._fluids.items():
-                if place and self.concepts.is_a(place, fluid):
+            if place in self._states_in and self._is_solid(span.concept):
+                for state in self._states_in[place]:
                     yield replace(span, kind="state", concept=state, attributes={}, helpers=list(span.helpers))
 
     def involved_nodes(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
         """The finding in the nodes that a solid tumor's cells mean (``EBUS-FNA 4R: positive for malignant cells``)."""
-        for span in self._solid(diagnoses):
+        for span in diagnoses:
             place = str(span.attributes.get("spread_site", ""))
-            if place in self.sites.nodes:
+            if place in self.sites.nodes and self._is_solid(span.concept):
                 yield replace(span, kind="node", concept=place, attributes={"result": "positive"}, helpers=[])
 
     def spread_states(self, states: Iterable[Span]) -> Iterator[Span]:
@@ -336,18 +344,7 @@ class Placement:
         """Give findings and treatments their side, and the site that stands near or heads them."""
         operations = [one for one in events if one.kind in ("surgery", "procedure") and one.concept in self._nodes_of]
         for span in events:
-            if span.kind not in (
-                "surgery",
-                "radiation",
-                "tnm",
-                "stage",
-                "node",
-                "metastasis",
-                "procedure",
-                "variant",
-                "biomarker",
-                "grade",
-            ):
+            if span.kind not in _PLACED:
                 continue
             low, high = frame.sentence_span(span.start)
             side = (

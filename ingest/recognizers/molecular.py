@@ -59,7 +59,8 @@ _CATEGORY = re.compile(r"[TNM][0-4][A-D]")
 _PERCENT = re.compile(
     r"(?=[<>≥≤~\s\d])(?P<sign>[<>≥≤~]|>=|<=)?\s?(?P<low>\d{1,3}(?:\.\d+)?)(?:\s?(?:-|–|to)\s?(?P<high>\d{1,3}))?\s?(?:%|percent\b)"
 )
-_PERCENT_SIGN = re.compile(r"%|percent\b")
+_PERCENT_SIGN = re.compile("%")
+_SIGN_OR_WORD = re.compile(r"%|percent\b")
 #: All but blanks and figures that can stand before it.
 _BEFORE_PERCENT = ".<>≥≤~=-–to"
 #: So far before a percentage may the name of what is measured begin (characters).
@@ -144,7 +145,8 @@ def speaking_of_changes() -> frozenset[str]:
 def _percentages(text: str) -> Iterator[re.Match[str]]:
     """The percentages of a text: each ends in a sign or word that is rare, and is sought from where it can begin."""
     end = 0
-    for sign in _PERCENT_SIGN.finditer(text):
+    # The sign alone is found much quicker.
+    for sign in _SIGN_OR_WORD.finditer(text) if "percent" in text else _PERCENT_SIGN.finditer(text):
         low = sign.start()
         while low > end and ((before := text[low - 1]) in _BEFORE_PERCENT or before.isspace() or before.isdecimal()):
             low -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ...kb.model import Value
 from ..frame import Frame, Span
@@ -399,6 +400,7 @@ class StageRecognizer:
             yield Span(match.start(), match.end(), "stage", "", "pattern:stage", letter, priority=3)
 
     @staticmethod
+    @lru_cache(maxsize=1000)
     def _system(words: str) -> str:
         return next((system for name, system in _SYSTEMS.items() if re.search(rf"(?<![a-z]){name}", words)), "")
 

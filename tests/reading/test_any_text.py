@@ -182,7 +182,7 @@ def _counts(match: re.Match[str]) -> bool:
 
 
 #: Patterns that are sought in a whole text all the same: a sign that is rare, and what is sought behind another only.
-_UNGATED = {"_PERCENT_SIGN", "_EXAMINED_FIELD"}
+_UNGATED = {"_PERCENT_SIGN", "_SIGN_OR_WORD", "_EXAMINED_FIELD"}
 
 
 def test_recognisers_have_no_pattern_without_a_gate() -> None:
