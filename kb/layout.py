@@ -215,6 +215,12 @@ class Layout:
             f"this program reads version {SCHEMA_VERSION}. Hint: {hint}."
         )
 
+    def is_free(self) -> bool:
+        """Whether there is nothing here, or no more than a writer left that was killed before it had published."""
+        if not self.path.is_dir():
+            return not self.path.exists()
+        return {entry.name for entry in self.path.iterdir()} <= {_LOCK, _BUILDING, _GENERATIONS}
+
     # --- writing ----------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager

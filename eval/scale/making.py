@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from ...kb.concepts import ConceptTable
 from ...kb.errors import CohortiumError, UsageError
+from ...kb.layout import Layout
 from ...kb.load import GenerationWriter
 from .broad import BROAD_CODES, broad_ontology
 from .chunks import CHUNK, ChunkMaker
@@ -65,15 +66,18 @@ def make_kb(
 
     ``concepts``: what :func:`.broad.broad_ontology` gave, if it is at hand; ``advanced`` is told how many more patients
     are in. The same settings give the same knowledge base, whatever the number of workers. UsageError if there is
-    something at ``path``.
+    something at ``path`` but what a killed run left, LockedError while another process makes it.
     """
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if not Layout(path).is_free():
         raise UsageError(f"there is something at '{path}' already. Hint: name a folder that does not exist yet")
     was_there = path.exists()
     concepts = broad_ontology(settings.codes) if concepts is None else concepts
     begun = time.perf_counter()
+    ours = False
     try:
         with GenerationWriter(path, concepts=concepts, versions=_versions(settings)) as writer:
+            # Before the lock is held, what came there meanwhile may be another's.
+            ours = not was_there
             notes = 0
             with contextlib.closing(_chunks(settings, concepts, workers, writer.scratch)) as chunks:
                 for number, tables in chunks:
@@ -86,7 +90,7 @@ def make_kb(
             seconds = {"patients": made - writer.seconds["append"], **writer.seconds}
             worked = dict(writer.processor_seconds)
     except BaseException:
-        if not was_there:
+        if ours:
             # The writer leaves its lock; where there was nothing, nothing is left.
             shutil.rmtree(path, ignore_errors=True)
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -12,13 +13,15 @@ from typer.testing import CliRunner
 
 from cohortium.__main__ import app
 from cohortium.engine.api import open as open_kb
+from cohortium.eval.scale import making
 from cohortium.eval.scale.broad import BROAD, FIRST, SECOND, SINGLE, broad_ontology
 from cohortium.eval.scale.chunks import CHUNK, ChunkMaker
 from cohortium.eval.scale.draws import Choice, Ragged
 from cohortium.eval.scale.making import Settings, make_kb
 from cohortium.eval.verify.run import verify
 from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.errors import UsageError
+from cohortium.kb.errors import LockedError, UsageError
+from cohortium.kb.layout import Layout
 from cohortium.kb.model import World
 from cohortium.kb.rows import StagingRows
 from cohortium.kb.store import KnowledgeBase
@@ -175,6 +178,37 @@ def test_what_is_there_is_left_alone(tmp_path: Path, concepts: ConceptTable) -> 
     with pytest.raises(KeyboardInterrupt):
         make_kb(tmp_path / "new.kb", Settings(20, 5, 0, CODES), concepts=concepts, advanced=interrupt)
     assert not (tmp_path / "new.kb").exists()
+
+
+def test_what_a_killed_run_left_is_no_obstacle(made: Path, tmp_path: Path, concepts: ConceptTable) -> None:
+    """The same command begins again over a lock, a half-made generation and one that no pointer names; over notes that
+    were read it does not."""
+    left = tmp_path / "left.kb"
+    for folder in ("building/scratch/chunk000000", "generations/0123456789abcdef"):
+        (left / folder).mkdir(parents=True)
+    (left / "building" / "kb.duckdb").write_bytes(b"half")
+    (left / "writer.lock").touch()
+    make_kb(left, SETTINGS, concepts=concepts)
+    assert Layout(left).generations() == Layout(made).generations()
+    (tmp_path / "read.kb" / "unfinished").mkdir(parents=True)
+    with pytest.raises(UsageError, match="something at"):
+        make_kb(tmp_path / "read.kb", SETTINGS, concepts=concepts)
+
+
+def test_two_runs_at_one_place(tmp_path: Path, concepts: ConceptTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second is refused, also where both found nothing, and takes nothing away from the first."""
+    path = tmp_path / "new.kb"
+    with contextlib.ExitStack() as first:
+
+        def begins(codes: int) -> ConceptTable:
+            first.enter_context(Layout(path).writing())
+            (Layout(path).building / "kb.duckdb").touch()
+            return concepts
+
+        monkeypatch.setattr(making, "broad_ontology", begins)
+        with pytest.raises(LockedError):
+            make_kb(path, Settings(20, 5, 0, CODES))
+        assert (Layout(path).building / "kb.duckdb").exists()
 
 
 def test_the_command_prints_its_sums(tmp_path: Path) -> None:
