@@ -77,7 +77,8 @@ def evidence_of(old: tuple[Asked, Journey], new: tuple[Asked, Journey]) -> Evide
         *_on_one_side(before, after, GONE, COUNTS_NO_MORE),
         *_on_one_side(after, before, NEW, COUNTS_NOW),
     ]
-    return Evidence(tuple(_turned(before.criteria, after.criteria)), tuple(events))
+    turned = (one for pair in zip(before.criteria, after.criteria, strict=True) for one in _turned(*pair))
+    return Evidence(tuple(dict.fromkeys(turned)), tuple(events))
 
 
 _Key = tuple[object, ...]
@@ -88,9 +89,9 @@ class _Side:
 
     def __init__(self, asked: Asked, journey: Journey) -> None:
         explanation = explained(asked.query, journey, asked.concepts, asked.scales, "")
-        self.criteria = list(_criteria(explanation))
+        self.criteria = (*(criterion for _, criterion in explanation.definitions), explanation.criterion)
         self.counting: dict[_Key, ShownEvent] = {}
-        for criterion in self.criteria:
+        for criterion in (one for whole in self.criteria for one in _all(whole)):
             for event in criterion.events:
                 self.counting.setdefault(_key(event), event)
         reader = EvidenceReader(journey, asked.concepts)
@@ -103,26 +104,24 @@ def _on_one_side(here: _Side, there: _Side, absent: str, present: str) -> Iterat
             yield EventChange(present if key in there.known else absent, event)
 
 
-def _criteria(explanation: Explanation) -> Iterator[ExplainedCriterion]:
-    """Every criterion, those of definitions first, each before its parts."""
-    waiting = [explanation.criterion, *(criterion for _, criterion in reversed(explanation.definitions))]
-    while waiting:
-        criterion = waiting.pop()
-        yield criterion
-        waiting.extend(reversed(criterion.parts))
+def _all(criterion: ExplainedCriterion) -> Iterator[ExplainedCriterion]:
+    """A criterion and all of its parts."""
+    yield criterion
+    for part in criterion.parts:
+        yield from _all(part)
 
 
-def _turned(before: list[ExplainedCriterion], after: list[ExplainedCriterion]) -> Iterator[Turned]:
-    """The smallest criteria that turned."""
-    if len(before) != len(after):
-        yield Turned(after[-1].text, before[-1].certainty, after[-1].certainty)
-        return
-    seen = set()
-    for first, second in zip(before, after, strict=True):
-        turned = Turned(second.text, first.certainty, second.certainty)
-        if not second.parts and turned.before != turned.after and turned not in seen:
-            seen.add(turned)
-            yield turned
+def _turned(before: ExplainedCriterion, after: ExplainedCriterion) -> Iterator[Turned]:
+    """The smallest criteria that turned: those none of whose parts did. Of one tumor a whole can turn while each part
+    held before, of another."""
+    parts: list[Turned] = []
+    if len(before.parts) == len(after.parts):
+        for first, second in zip(before.parts, after.parts, strict=True):
+            parts += _turned(first, second)
+    if parts:
+        yield from parts
+    elif before.certainty != after.certainty:
+        yield Turned(after.text, before.certainty, after.certainty)
 
 
 def _key(event: ShownEvent) -> _Key:

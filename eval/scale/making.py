@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import collections
 import concurrent.futures
 import contextlib
@@ -230,6 +231,8 @@ def _work(chunk: int, patients: int) -> Path:
         gc.collect()
         gc.freeze()
         gc.disable()
+        # What stays frozen to the end the database's module calls leaked, in many lines.
+        atexit.register(gc.unfreeze)
     # Much is made and let go, in no circles: looking for those would take a tenth of the time.
     gc.collect()
     folder = _folder / f"chunk{chunk:06d}"

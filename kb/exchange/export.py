@@ -35,7 +35,7 @@ def export_tables(
     generations give equal files. ``without_text`` leaves out the columns that hold words of notes (see
     :data:`.card.TEXT_COLUMNS`). NotWritable if the folder is there already or cannot be written.
     """
-    with whole_folder(Path(folder)) as part, _opened(kb) as database, bar(progress) as shown:
+    with whole_folder(Path(folder)) as part, _opened(kb, part / "spill") as database, bar(progress) as shown:
         names = [name for (name,) in database.execute(_TABLES).fetchall()]
         files = {name: _write(database, name, part / file_name(name), without_text, shown) for name in names}
         card = Card(kb.generation, files, without_text)
@@ -43,7 +43,7 @@ def export_tables(
     return card
 
 
-def _opened(kb: KnowledgeBase) -> duckdb.DuckDBPyConnection:
+def _opened(kb: KnowledgeBase, spill: Path) -> duckdb.DuckDBPyConnection:
     try:
         database = quiet_database(kb.database, read_only=True)
     except duckdb.IOException as error:
@@ -52,6 +52,8 @@ def _opened(kb: KnowledgeBase) -> duckdb.DuckDBPyConnection:
             "Hint: export again"
         ) from error
     database.execute("SET memory_limit = $1", [_MEMORY])
+    # Not beside the tables, where a killed export would leave it: what moves to disk is text of notes.
+    database.execute("SET temp_directory = $1", [str(spill)])
     return database
 
 

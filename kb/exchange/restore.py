@@ -13,8 +13,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import NotWritable, UsageError
-from ..full_disk import DISK_ERRORS
+from ..errors import UsageError
+from ..full_disk import full_disk_told
 from ..index.build import build_index
 from ..layout import DATABASE, INDEX, Layout, generation_id
 from ..load import content_digest
@@ -45,14 +45,15 @@ def restore_tables(
             f"'{place}' is an export without text, of which no knowledge base can be made: proofs and corrections rest "
             "on the notes. Hint: export again, with their text"
         )
-    with layout.writing(), bar(progress) as shown:
-        if layout.current() is not None:
-            raise UsageError(f"'{kb_path}' holds a knowledge base already. Hint: name a new place")
+    with bar(progress) as shown:
+        _refuse_another(layout)
+        # Before a folder is made for what may be none.
         shown.step("checking files", len(card.tables))
         for name, file in card.tables.items():
             _check_file(place, name, file)
             shown.advance()
-        try:
+        with full_disk_told(layout.path), layout.writing():
+            _refuse_another(layout)
             with quiet_database(layout.building / "restoring.duckdb") as database:
                 database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
                 database.execute("SET memory_limit = $1", [f"{writer_memory()}B"])
@@ -68,12 +69,13 @@ def restore_tables(
                 database.execute("CHECKPOINT built")
                 database.execute("USE restoring")
                 database.execute("DETACH built")
-        except DISK_ERRORS as error:
-            raise NotWritable(
-                f"Writing the knowledge base at {layout.path} failed. Hint: is there space left on the disk?"
-            ) from error
-        layout.publish(card.generation, manifest)
+            layout.publish(card.generation, manifest)
     return card
+
+
+def _refuse_another(layout: Layout) -> None:
+    if layout.current() is not None:
+        raise UsageError(f"'{layout.path}' holds a knowledge base already. Hint: name a new place")
 
 
 def _check_file(folder: Path, name: str, file: TableFile) -> None:

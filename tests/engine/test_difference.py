@@ -170,6 +170,28 @@ def test_absence(make: Make) -> None:
     assert list(evidence.lines())[1] == "+ new: 2020-03-04  medication trastuzumab  [b]"
 
 
+def test_what_holds_of_one_tumor_now(tmp_path: Path) -> None:
+    """Two facts that were of two tumors are of one: each held before, so it is the whole that turned."""
+    opened = []
+    for tumor in ("second", "first"):
+        events = (
+            Event("P1", "medication", "cisplatin", tumor="first"),
+            Event("P1", "medication", "trastuzumab", tumor=tumor),
+            Event("P1", "medication", "oxaliplatin", tumor="second"),
+        )
+        with GenerationWriter(tmp_path / f"{tumor}.kb", concepts=small_ontology(BEFORE)) as writer:
+            writer.add([Journey("P1", events=events)])
+            writer.finish()
+        opened.append(cohortium.open(tmp_path / f"{tumor}.kb"))
+    old, new = opened
+    with old, new:
+        evidence = new.diff(old, "same tumor (cisplatin and trastuzumab)").evidence("P1")
+    assert evidence is not None
+    (turned,) = evidence.criteria
+    assert turned.criterion.startswith("same tumor")
+    assert (turned.before, turned.after) == ("no", "certain")
+
+
 def test_worlds(make: Make) -> None:
     """What is only possible joins the possible answer alone; each world has its counts."""
     old, new = make({"P1": {"a": "well"}}), make({"P1": {"a": "maybe cisplatin"}})
