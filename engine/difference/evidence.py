@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...kb.model import Journey
 from ..evidence import EvidenceReader, ShownEvent
-from ..explain import ExplainedCriterion, Explanation, explained
+from ..explain import ExplainedCriterion, explained
 from .meaning import Asked
 
 #: How an event that counts on one side alone stands on the other.
