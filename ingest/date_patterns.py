@@ -10,10 +10,12 @@ MONTHS = {
     name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
 }
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_MONTH = (
-    r"(?P<{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
+_MONTH_NAME = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
+_MONTH = rf"(?P<{{0}}>{_MONTH_NAME})(?![a-z])\.?"
+_ANY_MONTH = "|".join(MONTHS)
 _YEAR = r"(?:19|20|21)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?!\d)"
 #: What stands where a part of a date was taken out or is still to be filled in.
@@ -68,13 +70,19 @@ _BODY = rf"""(?P<masked>\[\*\*\s?)?(?:
     | (?P<year_only>{_YEAR})(?![\d/%+]|:\d|-(?!{_YEAR}(?![\d\-]))|\.\d)
     | ['’](?P<apostrophe_year>\d\d)(?![\ds\w'’"])
     )(?:\s?\*\*\])?"""
-# The first look-ahead only spares the engine most positions of a text.
+# The first look-ahead only spares the engine most positions of a text: a number of one or two figures begins a date
+# only where a sign, a day with its month, or a second day follows.
 DATE = re.compile(
-    rf"(?=[\d\['’jfmasondx_*?])(?:(?<![\w./])(?<!\d[\-–])|(?<=q\d[\-/])|(?<=[a-z]/)(?={_MONTH.format('month_behind')})){_BODY}",
+    rf"""(?=[\['’jfmasondx_*?]|{_YEAR}|\d\d?(?:/|\.(?:\d\d?\.|[x_*?md])
+            |(?:st|nd|rd|th)?(?:\s?[\-–]|[\s\-]{{0,3}}(?:of\s)?(?=[jfmasond])(?:{_ANY_MONTH}))))
+        (?:(?<![\w./])(?<!\d[\-–])|(?<=q\d[\-/])|(?<=[a-z]/)(?={_MONTH.format("month_behind")})){_BODY}""",
     re.VERBOSE | re.IGNORECASE,
 )
-#: A date begins with a number, with a month, with what hides a part of it, or with one of these signs.
-DATE_WORDS = Gate(begins=r"(?i:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|xx?\Z|mm\Z|dd\Z)")
+#: A date begins with a day, a year, a month, with what hides a part of it, or with one of these signs.
+DATE_WORDS = Gate(
+    begins=rf"(?i:\d\d?(?:\Z|st|nd|rd|th|of\Z|{_ANY_MONTH})|{_YEAR}(?:\d{{4}})?(?!\d)|(?:{_MONTH_NAME})(?![a-z])"
+    r"|xx?\Z|mm\Z|dd\Z)"
+)
 DATE_SIGNS = re.compile(r"[\[_*?'’](?:(?<=\[)(?=\*\*)|(?<=[_*?])(?=[_*?]?[/.\-])|(?<=['’])(?=\d\d))")
 SECOND_DATE = re.compile(_BODY, re.VERBOSE | re.IGNORECASE)
 DASH = re.compile(r"\s?[-–—]\s?")

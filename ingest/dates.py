@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from ..kb.model import DayInterval
+from ..kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 from .calendar_days import full_year, month_span, one_day, within_bounds, year_span
-from .cue_files import any_of, cue_file
 from .date_parts import half_hidden, narrowed
 from .date_patterns import (
     AGO,
@@ -33,10 +32,9 @@ from .date_patterns import (
     UNIT_DAYS,
     VAGUE,
 )
+from .date_words import CONTEXT, NODES, date_words, is_scored
 from .gates import Places, places_of
-from .tokens import words_of
-
-_CONTEXT = 60
+from .tokens import Words, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,48 +51,11 @@ class DateMention:
     precision: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """``cues/dates.toml`` as patterns that are matched directly before or behind a number."""
-
-    fraction_before: re.Pattern[str]
-    fraction_behind: re.Pattern[str]
-    nodes: re.Pattern[str]
-    date_before: re.Pattern[str]
-    year_before: re.Pattern[str]
-    number_before: re.Pattern[str]
-    quantity: re.Pattern[str]
-    birth: re.Pattern[str]
+_BETWEEN_MONTHS = tuple("-–—/oOhHuU")
 
 
-@lru_cache(maxsize=1)
-def _words() -> _Words:
-    table = cue_file("dates")
-
-    def any_word(name: str) -> str:
-        return any_of(table[name]["words"])
-
-    def compiled(pattern: str) -> re.Pattern[str]:
-        return re.compile(pattern, re.IGNORECASE)
-
-    return _Words(
-        compiled(
-            rf"(?<![^\W_]){any_word('fraction_before')}(?:[\s:=(,]{{1,3}}(?:was|is|of|in|at|score|now|then"
-            rf"|about))*[\s:=(\-#]{{0,3}}$"
-        ),
-        compiled(rf"\)?[\s\-]{{0,2}}{any_word('fraction_behind')}(?![^\W_])"),
-        compiled(rf"(?<![^\W_]){any_word('nodes')}(?![^\W_])"),
-        compiled(rf"(?<![^\W_]){any_word('date_before')}[\s:(]{{1,3}}$"),
-        compiled(rf"(?:(?<![^\W_]){any_word('year_before')}[.:\s#]{{0,3}}|\d\sof\s|\d\s|#\s?)$"),
-        compiled(rf"(?<![^\W_]){any_word('number_before')}[.:\s#(]{{0,3}}$"),
-        compiled(rf"[\s\-]{{0,2}}{any_word('quantity')}(?![^\W_])"),
-        compiled(rf"(?<![^\W_]){any_word('birth')}\W{{0,4}}$"),
-    )
-
-
-def is_scored(text: str, start: int) -> bool:
-    """Whether the words before ``start`` make two numbers and a slash a score or a dose ("Allred 7/8", "cycle 3/6")."""
-    return bool(_words().fraction_before.search(text, max(0, start - _CONTEXT), start))
+def _month_number(name: str) -> int:
+    return MONTHS[name[:3].casefold()]
 
 
 class DateReader:
@@ -104,11 +65,21 @@ class DateReader:
     only that allows, else the order under which more dates fall near and not after the note date; else month–day.
     """
 
-    def __init__(self, text: str, note_date: datetime.date | None, places: Places | None = None) -> None:
-        """``places``: where the words of the text open gates, if that is known."""
+    def __init__(
+        self,
+        text: str,
+        note_date: datetime.date | None,
+        words: Words | None = None,
+        places: Places | None = None,
+    ) -> None:
+        """``words`` and ``places``: the words of the text and where they open gates, if that is known."""
         self.text = text
         self.note_date = note_date
-        self._places = places_of(words_of(text)) if places is None else places
+        self._words = words_of(text) if words is None else words
+        self._places = places_of(self._words) if places is None else places
+        self._masks = "[**" in text
+        #: By its start, whether a date is a count: asked for the order of day and month, and again for itself.
+        self._counts: dict[int, bool] = {}
         self._matches = list(self._find())
         self._day_first = self._reads_day_first()
 
@@ -131,17 +102,43 @@ class DateReader:
         signs = [match.start() for match in DATE_SIGNS.finditer(self.text)]
         return sorted({*words, *signs}) if signs else words
 
+    def _may_end(self, name: str, start: int) -> bool:
+        """Whether the pattern of that name may match what stands before ``start``: the last word tells."""
+        if self.text[start - 1 : start].isalnum():
+            return True
+        at = bisect_left(self._words.starts, start)
+        word = self._words.written[at - 1] if at else "0"
+        return word.lower() in date_words().beside[name] or not (word.isascii() and word.isalnum())
+
+    def _may_begin(self, name: str, end: int) -> bool:
+        """Whether the pattern of that name may match what stands behind ``end``: the next word tells."""
+        if self.text[end : end + 1].isalnum():
+            return True
+        at = bisect_left(self._words.starts, end)
+        word = self._words.written[at] if at < len(self._words.starts) else "0"
+        return word.lower() in date_words().beside[name] or not (word.isascii() and word.isalnum())
+
+    def _narrowed(self, start: int, day: DayInterval, precision: str) -> tuple[int, DayInterval] | None:
+        linked = self.text[max(0, start - 6) : start].rstrip().lower().endswith(("of", "the"))
+        return narrowed(self.text, start, day, precision) if linked or self._may_end("narrowed", start) else None
+
+    def _is_birth(self, start: int) -> bool:
+        return self._may_end("birth", start) and bool(date_words().birth.search(self.text, max(0, start - 24), start))
+
+    def _is_quantity(self, end: int) -> bool:
+        return self._may_begin("quantity", end) and bool(date_words().quantity.match(self.text, end))
+
     def _reads_day_first(self) -> bool:
         day_first = month_first = 0
         near_day_first = near_month_first = 0
         for match in self._matches:
-            if match["bare_first"] is not None:
+            if match.lastgroup == "bare_second":
                 # Weaker than a date with a year: a count that no word marks may look like one.
                 first, second = int(match["bare_first"]), int(match["bare_second"])
                 if max(first, second) > 12 >= min(first, second) and not self._is_count(match):
                     day_first += first > second
                     month_first += second > first
-            if match["first"] is None:
+            if match.lastgroup != "number_year":
                 continue
             first, second = int(match["first"]), int(match["second"])
             if match["separator"] == ".":
@@ -190,22 +187,27 @@ class DateReader:
             read = None if self._is_no_date(match) else self._read(match)
             if read is None:
                 continue
-            interval = within_bounds(read[0].low, read[0].high)
-            if interval is None:
-                continue
-            if match["month_only"] or read[1] == "month-year":
+            interval, rule, precision = read
+            if interval.low < EARLIEST_DAY or interval.high > LATEST_DAY:
+                within = within_bounds(interval.low, interval.high)
+                if within is None:
+                    continue
+                interval = within
+            if rule == "month-year":
                 opening = self._open_month(match, interval)
                 if opening:
                     mentions.append(opening)
             end = match.end()
-            if match["short_after"] and read[1].endswith("without-year"):
+            if match["short_after"] and rule.endswith("without-year"):
                 end = match.end("month_after")
-            start, part = narrowed(self.text, match.start(), interval, read[2]) or (match.start(), interval)
-            if start < match.start() and _words().birth.search(self.text, max(0, start - 24), start):
-                continue
+            start, part = match.start(), interval
+            if precision != "day" and (narrow := self._narrowed(start, interval, precision)):
+                start, part = narrow
+                if self._is_birth(start):
+                    continue
             if match["span_year"]:
                 end = match.end("span_year")
-            mention = DateMention(start, end, part, read[1], read[2])
+            mention = DateMention(start, end, part, rule, precision)
             if mentions and mentions[-1].rule.endswith("without-year"):
                 mentions[-1] = self._of_range(mentions[-1], mention)
             mentions.append(mention)
@@ -224,6 +226,9 @@ class DateReader:
 
     def _open_month(self, match: re.Match[str], last: DayInterval) -> DateMention | None:
         """``Jan`` of ``Jan-Mar 2019``: its year is that of the end, or the one before when it would come later."""
+        # A dash, a stroke, "to" or "through" stands before it.
+        if not self.text[max(0, match.start() - 3) : match.start()].rstrip().endswith(_BETWEEN_MONTHS):
+            return None
         before = OPEN_MONTH.search(self.text, max(0, match.start() - 24), match.start())
         month = MONTHS.get(before["month"][:3].casefold()) if before else None
         if before is None or month is None:
@@ -250,13 +255,19 @@ class DateReader:
 
     def _is_no_date(self, match: re.Match[str]) -> bool:
         """Whether the words around tell that this is another kind of number."""
-        text, start, end = self.text, match.start(), match.end()
-        words = _words()
-        if words.birth.search(text, max(0, start - 24), start):
+        text, (start, end) = self.text, match.span()
+        if self._is_birth(start):
             return True
-        if not match["masked"] and self._is_masked_number(start):
+        if self._masks and not match["masked"] and self._is_masked_number(start):
             return True
-        if match["compact"]:
+        # The group that closed last tells which form of a date it is.
+        last = match.lastgroup
+        if last == "number_year":
+            return self._is_quantity(end)
+        if last == "bare_second":
+            return self._is_count(match)
+        words = date_words()
+        if last == "compact":
             return bool(
                 words.year_before.search(text, max(0, start - 16), start)
                 or words.number_before.search(text, max(0, start - 16), start)
@@ -267,52 +278,87 @@ class DateReader:
             year_of_day = match["year_of_day"] or match["short_of_day"]
             number = match["day_after"] and not year_of_day or match["month_short_year"]
             has_year = match["year_after"] or year_of_day or match["month_year"]
-            return bool(number and words.quantity.match(text, end)) or (month == "may" and not has_year)
-        if match["bare_first"]:
-            return self._is_count(match)
+            return bool(number and self._is_quantity(end)) or (month == "may" and not has_year)
         year = match["year_only"] or match["span_year"] or match["decade"]
         if year:
             return bool(
-                words.quantity.match(text, end)
+                self._is_quantity(end)
                 or words.year_before.search(text, max(0, start - 16), start)
-                and not narrowed(text, start, year_span(int(year)), "year")
+                and not self._narrowed(start, year_span(int(year)), "year")
             ) or self._is_future_century(int(year))
-        return bool(match["first"] and words.quantity.match(text, end))
+        return False
 
     def _is_masked_number(self, start: int) -> bool:
         """Whether the number stands in a placeholder that is none of a date (``[**Hospital 12**]``)."""
-        before = self.text[max(0, start - _CONTEXT) : start]
+        before = self.text[max(0, start - CONTEXT) : start]
         opened = before.rfind("[**")
         return opened > before.rfind("**]") and not MASKED_DATE.match(before, opened)
 
     def _is_count(self, match: re.Match[str]) -> bool:
         """Whether ``3/4`` is a count of nodes, a score, a strength, a part of something."""
-        text, start, end = self.text, match.start(), match.end()
-        words = _words()
-        if words.fraction_behind.match(text, end) or match.group() == "24/7":
+        start = match.start()
+        known = self._counts.get(start)
+        if known is None:
+            known = self._counts[start] = self._counts_something(match)
+        return known
+
+    def _counts_something(self, match: re.Match[str]) -> bool:
+        text, (start, end) = self.text, match.span()
+        words = date_words()
+        if self._may_begin("fraction_behind", end) and words.fraction_behind.match(text, end):
             return True
-        low = max(0, start - _CONTEXT)
-        if words.fraction_before.search(text, low, start):
+        if match.group() == "24/7" or self._is_scored(start):
             return True
-        if words.date_before.search(text, low, start):
+        low = max(0, start - CONTEXT)
+        if self._may_end("date_before", start) and words.date_before.search(text, low, start):
             return False
         clause = max(low, *(text.rfind(stop, low, start) for stop in (". ", ";", "\n")))
-        if words.nodes.search(text, clause, start):
+        if NODES.stands_in(self._places, clause, start) and words.nodes.search(text, clause, start):
             return True
         # "pain 3/10, then 7/10": the second has the same whole and no word of its own.
         same = re.compile(rf"(?<![\d/])\d{{1,2}}/{match['bare_second']}(?!\d)")
         earlier = same.search(text, clause, start)
-        return bool(earlier and words.fraction_before.search(text, max(0, earlier.start() - _CONTEXT), earlier.start()))
+        return earlier is not None and self._is_scored(earlier.start())
+
+    def _is_scored(self, start: int) -> bool:
+        return self._may_end("fraction_before", start) and is_scored(self.text, start)
 
     def _read(self, match: re.Match[str]) -> tuple[DayInterval, str, str] | None:
+        interval: DayInterval | None
+        # The group that closed last tells which form of a date it is; the commonest first.
+        last = match.lastgroup
+        if last == "number_year":
+            first, second, year = int(match["first"]), int(match["second"]), self._year(match["number_year"])
+            orders = ((second, first), (first, second)) if self._day_first else ((first, second), (second, first))
+            for month, day in orders:
+                interval = one_day(year, month, day)
+                if interval:
+                    return interval, "day-month-year" if self._day_first else "month-day-year", "day"
+            return None
+        if last == "bare_second":
+            first, second = int(match["bare_first"]), int(match["bare_second"])
+            month, day = (second, first) if self._day_first else (first, second)
+            return self._yearless(month, day)
+        if last == "slash_year":
+            return month_span(self._year(match["slash_year"]), int(match["slash_month"])), "month-year", "month"
+        if last == "year_only" or last == "span_to":
+            return year_span(int(match["year_only"] or match["span_year"])), "year", "year"
+        if last == "iso_month":
+            return month_span(int(match["iso_year"]), int(match["iso_month"])), "year-month", "month"
+        if last == "iso_day":
+            interval = one_day(int(match["iso_year"]), int(match["iso_month"]), int(match["iso_day"]))
+            return (interval, "iso", "day") if interval else None
+        if match["month_only"]:
+            digits = match["month_year"] or match["month_short_year"]
+            return month_span(self._year(digits), _month_number(match["month_only"])), "month-year", "month"
+        if match["month_after"] or match["month_before"]:
+            return self._of_named_month(match)
+        return self._of_rare_form(match)
+
+    def _of_rare_form(self, match: re.Match[str]) -> tuple[DayInterval, str, str] | None:
+        """A date written without signs, with a part of it hidden or masked, or in another form that is seldom met."""
         got = match.groupdict()
         interval: DayInterval | None
-        if got["iso_year"]:
-            year, month = int(got["iso_year"]), int(got["iso_month"])
-            if got["iso_day"] is None:
-                return month_span(year, month), "year-month", "month"
-            interval = one_day(year, month, int(got["iso_day"]))
-            return (interval, "iso", "day") if interval else None
         if got["hidden_day_year"]:
             return half_hidden(got["hidden_day_month"] or "", "", int(got["hidden_day_year"]), day_first=False)
         if got["named_year"]:
@@ -326,59 +372,37 @@ class DateReader:
             return half_hidden(got["shown_first"] or "", got["shown_second"] or "", year, self._day_first)
         if got["hidden_month_year"]:
             return year_span(int(got["hidden_month_year"])), "half-hidden", "year"
-        if got["first"]:
-            first, second, year = int(got["first"]), int(got["second"]), self._year(got["number_year"])
-            orders = ((second, first), (first, second)) if self._day_first else ((first, second), (second, first))
-            for month, day in orders:
-                interval = one_day(year, month, day)
-                if interval:
-                    return interval, "day-month-year" if self._day_first else "month-day-year", "day"
-            return None
-        if got["slash_month"]:
-            return month_span(self._year(got["slash_year"]), int(got["slash_month"])), "month-year", "month"
-        if got["bare_first"]:
-            first, second = int(got["bare_first"]), int(got["bare_second"])
-            month, day = (second, first) if self._day_first else (first, second)
-            return self._yearless(month, day)
         if got["cut_year"]:
             month = int(got["cut_month"] or got["cut_month_before"])
             return month_span(int(got["cut_year"]), month), "year-month", "month"
         if got["masked_month"]:
             return self._yearless(int(got["masked_month"]), int(got["masked_day"]))
-        if got["month_after"]:
-            short = got["short_after"]
-            if short and _words().quantity.match(self.text, match.end()):
-                short = None
-            return self._named(got["month_after"], int(got["day_first"]), got["year_after"] or short, got["from_day"])
         if got["month_hidden"]:
-            month = MONTHS[got["month_hidden"][:3].casefold()]
+            month = _month_number(got["month_hidden"])
             return month_span(int(got["month_hidden_year"]), month), "half-hidden", "month"
         if got["month_joined"]:
             return self._named(got["month_joined"], int(got["day_joined"]), got["year_joined"])
-        if got["month_before"]:
-            year_of_day = got["year_of_day"] or got["short_of_day"]
-            opened = not year_of_day and OPEN_MONTH.search(self.text, max(0, match.start() - 24), match.start())
-            if opened and len(got["day_after"]) == 2:
-                # "Oct - Nov 23": two months of a year, not one and a day.
-                return (
-                    month_span(self._year(got["day_after"]), MONTHS[got["month_before"][:3].casefold()]),
-                    "month-year",
-                    "month",
-                )
-            if got["to_day"]:
-                return self._named(got["month_before"], int(got["to_day"]), year_of_day, got["day_after"])
-            return self._named(got["month_before"], int(got["day_after"]), year_of_day)
-        if got["month_only"]:
-            digits = got["month_year"] or got["month_short_year"]
-            return month_span(self._year(digits), MONTHS[got["month_only"][:3].casefold()]), "month-year", "month"
         if got["decade"]:
             first = int(got["decade"])
             return DayInterval(year_span(first).low, year_span(first + 9).high), "decade", "year"
-        if got["span_year"]:
-            return year_span(int(got["span_year"])), "year", "year"
-        if got["year_only"]:
-            return year_span(int(got["year_only"])), "year", "year"
         return year_span(full_year(int(got["apostrophe_year"]), self.note_date)), "year", "year"
+
+    def _of_named_month(self, match: re.Match[str]) -> tuple[DayInterval, str, str] | None:
+        if match["month_after"]:
+            short = match["short_after"]
+            if short and self._is_quantity(match.end()):
+                short = None
+            digits = match["year_after"] or short
+            return self._named(match["month_after"], int(match["day_first"]), digits, match["from_day"])
+        name, day = match["month_before"], match["day_after"]
+        year_of_day = match["year_of_day"] or match["short_of_day"]
+        opened = not year_of_day and OPEN_MONTH.search(self.text, max(0, match.start() - 24), match.start())
+        if opened and len(day) == 2:
+            # "Oct - Nov 23": two months of a year, not one and a day.
+            return month_span(self._year(day), _month_number(name)), "month-year", "month"
+        if match["to_day"]:
+            return self._named(name, int(match["to_day"]), year_of_day, day)
+        return self._named(name, int(day), year_of_day)
 
     def _yearless(self, month: int, day: int) -> tuple[DayInterval, str, str] | None:
         interval = self._without_year(month, day)
@@ -388,7 +412,7 @@ class DateReader:
         self, name: str, day: int, digits: str | None, first: str | None = None
     ) -> tuple[DayInterval, str, str] | None:
         """``first``: the day from which on, where two are named (``March 4-8, 2019``)."""
-        month = MONTHS[name[:3].casefold()]
+        month = _month_number(name)
         interval = one_day(self._year(digits), month, day) if digits else self._without_year(month, day)
         if interval and first and digits and (begin := one_day(self._year(digits), month, int(first))):
             interval = DayInterval(min(begin.low, interval.low), max(begin.high, interval.high))

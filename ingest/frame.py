@@ -106,7 +106,9 @@ class Frame:
     @cached_property
     def dates(self) -> list[DateMention]:
         """The dates, in text order."""
-        return sorted(DateReader(self.text, self.note.date, self.places), key=lambda date: (date.start, date.end))
+        return sorted(
+            DateReader(self.text, self.note.date, self.words, self.places), key=lambda date: (date.start, date.end)
+        )
 
     @cached_property
     def _date_starts(self) -> list[int]:

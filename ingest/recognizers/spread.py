@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...kb.model import Value
-from ..dates import is_scored
+from ..date_words import is_scored
 from ..frame import Frame, Span
 from ..gates import Gated
 from ..tokens import fold

@@ -163,6 +163,7 @@ def test_gated_patterns_find_what_they_would_find_anywhere(text: str) -> None:
 
 @SOME
 @example(text="q2-Mar 4 Q3/2020 12/__/2019-Mar 4 ?/??/2020 [**4-8**] '19 ’20 xx/XX/2020 sept.2019 2 d post, dayſ ago")
+@example(text="'19of Oct 3rdMar 4 on 5. 6.2019, 4 - 5 May 2019 12.x.2019 7 /2019 20190304 2019s 19900101-2 1may 2")
 @given(text=TEXTS)
 def test_dates_begin_where_their_words_and_signs_stand(text: str) -> None:
     """Dates are sought only where one may begin, and the same are found as in the whole text."""
