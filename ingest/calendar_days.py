@@ -38,3 +38,16 @@ def within_bounds(low: int, high: int) -> DayInterval | None:
     """The interval cut to the days that the model knows; None when nothing is left."""
     low, high = max(low, EARLIEST_DAY), min(high, LATEST_DAY)
     return DayInterval(low, high) if low <= high else None
+
+
+def days_text(day: DayInterval) -> str:
+    """``2019-03-04``, or ``2019-03-01/2019-03-31`` for an interval."""
+    low, high = (datetime.date.fromordinal(one).isoformat() for one in (day.low, day.high))
+    return low if low == high else f"{low}/{high}"
+
+
+def days_of(text: str) -> DayInterval:
+    """The interval that :func:`days_text` wrote."""
+    low, _, high = text.partition("/")
+    first = datetime.date.fromisoformat(low).toordinal()
+    return DayInterval(first, datetime.date.fromisoformat(high).toordinal() if high else first)

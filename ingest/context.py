@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from .cue_table import CueKind, Found, Means, SentenceCues
-from .forms import answer
+from .forms import REACH_OF_BOX, answer, box_before, box_leads, empty_before, minus_before
 from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject
 from .phrases import PhraseMatch
 from .shape import Section, bracket_end
@@ -30,10 +30,6 @@ _COORDINATION = re.compile(
 _SAME_CLAUSE = re.compile(r"(?:(?!\b(?:and|then)\b)[^,;:.])*", re.IGNORECASE)
 #: "steatosis, necrosis, or liver fibrosis were not seen": what is not so of the last is not so of all.
 _LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
-_EMPTY_BOX = re.compile(r"(?:\[\s*\]|\(\s\)|\u2610|\[\s*no?\s*\])\s*$", re.IGNORECASE)
-#: With what an empty box ends, or one with a minus.
-_BOX_ENDS: Final = frozenset("])\u2610")
-_LEADING_BOX = re.compile(r"[ \t\-*]{0,8}(?:\[[ xX]?\]|\([ xX]\)|[\u2610-\u2612])")
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
 _QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
 #: "No recurrence of her cancer", "no invasion in this carcinoma": a thing spoken of as known is not what is denied.
@@ -116,16 +112,30 @@ _Governing = dict[str, list[tuple[int, Found]]]
 class SentenceContext:
     """The cues of one sentence, found once, and what they say of each target in it."""
 
+    __slots__ = (
+        "_is_asking",
+        "_is_plain",
+        "_links",
+        "_of_all",
+        "_of_treatments",
+        "_people",
+        "_span",
+        "_targets",
+        "_text",
+        "found",
+        "hard",
+        "negation_ends",
+        "speaks_of",
+    )
+
     def __init__(
         self,
         text: str,
         span: tuple[int, int],
         targets: Sequence[Target],
         cues: SentenceCues,
-        people: tuple[int, int],
     ) -> None:
-        """``span``: the character span of the sentence; ``targets`` in order of position; ``people``: the stretch that
-        tells of people at large."""
+        """``span``: the character span of the sentence; ``targets`` in order of position."""
         self._text = text
         self._span = span
         self._targets = targets
@@ -144,14 +154,11 @@ class SentenceContext:
         self._links = cues.links
         #: "general", "trial" or "handed" where the sentence speaks of medicine at large rather than of the patient.
         self.speaks_of = set(cues.speaks_of)
-        if statement("general_opening").match(text, *span):
-            self.speaks_of |= {"general", "trial"}
         #: Where the sentence tells of people at large ("women who carry ..."): of none of them is it the patient.
-        self._people = people
+        self._people = cues.people
         self._is_asking = text.find("?", *span) >= 0
         #: Whether no word of the sentence bears on what is said in it.
-        self._is_plain = not (cues.found or self._is_asking or people[0] < people[1])
-        self._results = [result for target in targets for result in target.results]
+        self._is_plain = not (cues.found or self._is_asking or cues.people[0] < cues.people[1])
 
     def _governing_of(self, target: Target) -> _Governing:
         """The cues that govern the target; between two equally near the one behind comes first."""
@@ -209,7 +216,8 @@ class SentenceContext:
         def holds(result: tuple[int, int]) -> bool:
             return result[0] <= match.start and match.end <= result[1]
 
-        return any(map(holds, self._results)) and not any(map(holds, target.results))
+        of_any = any(any(map(holds, other.results)) for other in self._targets if other.results)
+        return of_any and not any(map(holds, target.results))
 
     def _heads_list(self, found: Found) -> bool:
         """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
@@ -272,7 +280,7 @@ class SentenceContext:
     def read(self, target: Target, section: Section) -> Reading:
         """The context of ``target``, standing in ``section``."""
         answered = answer(self._text, target.end)
-        if not self._is_plain or answered or self.speaks_of or self._box_before(target):
+        if not self._is_plain or answered or self.speaks_of or box_before(self._text, target.start):
             return self._read(target, answered, section)
         of_family = section.effect == "family" and not _PATIENT.search(self._text, *self._span)
         known = _UNMARKED.get((target.kind, section.effect, of_family))
@@ -333,11 +341,9 @@ class SentenceContext:
         self, target: Target, answered: str, near: Sequence[tuple[int, Found]], cues: list[Cue]
     ) -> tuple[Polarity, str]:
         text, (start, end) = self._text, self._span
-        if self._box_before(target):
-            minus = statement("minus_before").search(text, max(0, target.start - 40), target.start)
-            empty = minus or _EMPTY_BOX.search(text, max(start, target.start - 40), target.start)
-            if empty and not self._mention_between(target):
-                return Polarity.ABSENT, "none"
+        boxed = box_before(text, target.start) and not self._mention_between(target)
+        if boxed and (minus_before(text, target.start) or empty_before(text, start, target.start)):
+            return Polarity.ABSENT, "none"
         if answered == "no":
             return Polarity.ABSENT, "none"
         if (
@@ -372,16 +378,10 @@ class SentenceContext:
         cues.append(self._cue(found))
         return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
 
-    def _box_before(self, target: Target) -> bool:
-        """Whether what ends a box stands before the target: few targets have any, and the patterns are dear."""
-        return self._text[max(0, target.start - 40) : target.start].rstrip()[-1:] in _BOX_ENDS
-
     def _mention_between(self, target: Target) -> bool:
-        # Where boxes lead the line each is that of the name behind it.
-        line = self._text.rfind("\n", 0, target.start) + 1
-        if _LEADING_BOX.match(self._text, line):
+        if box_leads(self._text, target.start):
             return False
-        return any(target.start - 40 < other.start < target.start for other in self._targets)
+        return any(target.start - REACH_OF_BOX < other.start < target.start for other in self._targets)
 
     def _temporality(
         self, target: Target, answered: str, near: Sequence[tuple[int, Found]], section: Section, cues: list[Cue]
@@ -438,9 +438,7 @@ class SentenceContext:
         self, target: Target, answered: str, governing: _Governing, section: Section, cues: list[Cue]
     ) -> tuple[str, str]:
         candidates = governing.get("status", [])
-        if self._box_before(target) and _EMPTY_BOX.search(
-            self._text, max(self._span[0], target.start - 40), target.start
-        ):
+        if box_before(self._text, target.start) and empty_before(self._text, self._span[0], target.start):
             return "never_started", "never_started"
         if answered:
             return _STATUS_BY_ANSWER[answered]

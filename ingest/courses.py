@@ -12,17 +12,20 @@ import datetime
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
 from ..kb.model import Cue, DayInterval, Mention, Polarity, Temporality, Value
-from .calendar_days import month_span
+from .calendar_days import days_text, month_span
 from .cue_files import any_of
 from .dates import DateMention
 from .frame import Frame
-from .recognizers.courses import Mark, course_words, dose_right_behind, marks_in
+from .recognizers.courses import Mark, course_words, dose_right_behind, marks_in, may_open
+
+#: Where a sentence begins and ends.
+Span = tuple[int, int]
 
 _DRUGS: Final = frozenset({"medication", "regimen"})
 _TREATMENTS: Final = frozenset({*_DRUGS, "radiation", "surgery", "procedure"})
@@ -96,6 +99,11 @@ class Group:
     of_others: dict[DayInterval, DayInterval] = field(default_factory=dict)
 
     @property
+    def says_anything(self) -> bool:
+        """Whether anything is said of it."""
+        return bool(self.told or self.began or self.ended or self.of_others)
+
+    @property
     def kinds(self) -> frozenset[str]:
         """The kinds of its members."""
         return frozenset(member.kind for member in self.members)
@@ -113,30 +121,48 @@ def with_courses(frame: Frame, mentions: Sequence[Mention]) -> list[Mention]:
     Attributes line and cycles (numbers), intent, change, reason, standing (started, ongoing, held, stopped, completed),
     began and ended (days as :func:`days_text` writes them); of radiation dose (Gy) and fractions.
     """
-    treated: dict[tuple[int, int], list[Mention]] = defaultdict(list)
-    harms: dict[tuple[int, int], list[Mention]] = defaultdict(list)
+    treated: dict[Span, list[Mention]] = defaultdict(list)
+    harms: dict[Span, list[Mention]] = defaultdict(list)
     for mention in mentions:
         if mention.kind in _TREATMENTS:
             treated[mention.sentence].append(mention)
         elif mention.kind in _HARMS and mention.context.polarity is not Polarity.ABSENT:
             harms[mention.sentence].append(mention)
+    if not treated:
+        return list(mentions)
     written: dict[int, Mention] = {}
-    last: Group | None = None
-    reached = 0
-    for sentence in frame.shape.sentences if treated else ():
-        span = (sentence.start, sentence.end)
-        groups = _groups(frame.text, treated[span]) if span in treated else []
-        if groups:
-            _read_sentence(frame, span, groups, harms.get(span, ()))
-            last = groups[-1]
-            written.update((id(member), _written(member, group)) for group in groups for member in group.members)
-        elif last is not None and span[0] - reached <= 3 and _goes_on(frame, last, span):
-            _read_sentence(frame, span, [last], harms.get(span, ()))
-            written.update((id(member), _written(member, last)) for member in last.members)
-        else:
-            last = None
+    for span, members in treated.items():
+        groups = _groups(frame.text, members)
+        _read_sentence(frame, span, groups, harms.get(span, ()))
+        for group in groups:
+            _write(group, written)
+        _read_on(frame, groups[-1], span, treated, harms, written)
+    return [written.get(id(mention), mention) for mention in mentions] if written else list(mentions)
+
+
+def _read_on(
+    frame: Frame,
+    last: Group,
+    span: Span,
+    treated: Mapping[Span, list[Mention]],
+    harms: Mapping[Span, list[Mention]],
+    written: dict[int, Mention],
+) -> None:
+    """Sentences without a treatment behind the one at ``span``, while they go on about its last one."""
+    sentences = frame.shape.sentences
+    reached = span[1]
+    for following in itertools.islice(sentences, frame.shape.sentence_index_at(span[0]) + 1, None):
+        span = (following.start, following.end)
+        if span in treated or span[0] - reached > 3 or not _goes_on(frame, last, span):
+            return
+        _read_sentence(frame, span, [last], harms.get(span, ()))
+        _write(last, written)
         reached = span[1]
-    return [written.get(id(mention), mention) for mention in mentions]
+
+
+def _write(group: Group, written: dict[int, Mention]) -> None:
+    if group.says_anything:
+        written.update((id(member), _written(member, group)) for member in group.members)
 
 
 def _groups(text: str, mentions: Iterable[Mention]) -> list[Group]:
@@ -156,18 +182,19 @@ def _groups(text: str, mentions: Iterable[Mention]) -> list[Group]:
     return groups
 
 
-def _goes_on(frame: Frame, last: Group, span: tuple[int, int]) -> bool:
+def _goes_on(frame: Frame, last: Group, span: Span) -> bool:
     """Whether a sentence without a treatment opens with what became of the last one."""
     text, (start, end) = frame.text, span
     if last.kinds - {*_DRUGS, "radiation"}:
         return False
     opening = _STILL_OF_IT.match(text, start, end)
     at = opening.end() if opening else start
-    marks = marks_in(frame, at, min(end, at + 40))
-    return any(mark.start - at <= 1 and mark.kind in ("standing", "cycles") for mark in marks)
+    return may_open(frame, at) and any(
+        mark.start - at <= 1 and mark.kind in ("standing", "cycles") for mark in marks_in(frame, at, min(end, at + 40))
+    )
 
 
-def _read_sentence(frame: Frame, span: tuple[int, int], groups: list[Group], harms: Sequence[Mention]) -> None:
+def _read_sentence(frame: Frame, span: Span, groups: list[Group], harms: Sequence[Mention]) -> None:
     """Give each mark of the sentence to a group, then dates and reasons to the marks."""
     text, (start, end) = frame.text, span
     marks = marks_in(frame, start, end)
@@ -178,9 +205,12 @@ def _read_sentence(frame: Frame, span: tuple[int, int], groups: list[Group], har
         group = _owner(text, mark, here) if here else groups[-1]
         if group is not None:
             held_here.append((mark, group))
-    _say(text, held_here, here)
-    _say_dates(frame, span, held_here, here or groups, dates)
-    _say_reasons(frame, span, held_here, harms, marks)
+    if held_here:
+        _say(text, held_here, here)
+    if held_here or dates:
+        _say_dates(frame, span, held_here, here or groups, dates)
+    if held_here:
+        _say_reasons(frame, span, held_here, harms, marks)
     for group in here:
         if group.kinds == {"radiation"} and "dose" not in group.told:
             found = dose_right_behind(text, group.end, end)
@@ -476,16 +506,3 @@ def _written(mention: Mention, group: Group) -> Mention:
         return mention
     cues = tuple(dict.fromkeys((*mention.cues, *group.cues)))
     return replace(mention, attributes={**mention.attributes, **told}, day=day, cues=cues)
-
-
-def days_text(day: DayInterval) -> str:
-    """``2019-03-04``, or ``2019-03-01/2019-03-31`` for an interval."""
-    low, high = (datetime.date.fromordinal(one).isoformat() for one in (day.low, day.high))
-    return low if low == high else f"{low}/{high}"
-
-
-def days_of(text: str) -> DayInterval:
-    """The interval that :func:`days_text` wrote."""
-    low, _, high = text.partition("/")
-    first = datetime.date.fromisoformat(low).toordinal()
-    return DayInterval(first, datetime.date.fromisoformat(high).toordinal() if high else first)

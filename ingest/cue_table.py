@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from .cue_files import cue_file
+from .frame import Frame
+from .people import NOBODY, opens_at_large, people_at_large
 from .phrases import PhraseMatch, PhraseTrie
-from .tokens import Token, tokenize
+from .tokens import tokenize
 
 #: The lists of ``[general]``, and what a sentence with one of their phrases speaks of; "": a look-alike, of nothing.
 _AT_LARGE = {"phrases": "general", "trial": "trial", "handed": "handed", "pseudo": ""}
@@ -49,17 +50,20 @@ class Found(NamedTuple):
 
 
 class SentenceCues(NamedTuple):
-    """The phrases of a sentence: its cues, the token spans of its terminators, and what it speaks of."""
+    """What bears on the context of all in a sentence: cues, the token spans of terminators, and what it tells of."""
 
     found: Sequence[Found] = ()
     hard: Sequence[tuple[int, int]] = ()
     negation: Sequence[tuple[int, int]] = ()
     #: Links that end a negation but carry an uncertainty on ("suggestive of carcinoma with carcinomatosis").
     links: Sequence[tuple[int, int]] = ()
-    speaks_of: frozenset[str] = frozenset()
+    speaks_of: Set[str] = frozenset()
+    #: The stretch that tells of people at large.
+    people: tuple[int, int] = NOBODY
 
 
 _NOTHING: Final = SentenceCues()
+_OPENING: Final = frozenset({"general", "trial"})
 _LINKS: Final = frozenset({"with", "on", "given"})
 
 
@@ -128,60 +132,49 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
     )
 
 
-class NoteCues:
-    """The phrases of a table in one note: where they may begin is found once, what they are for each sentence asked."""
+def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], first: int, last: int) -> SentenceCues:
+    """What stands in a sentence, which has the tokens from ``first`` up to ``last``.
 
-    __slots__ = ("_at", "_text", "_tokens", "_trie")
-
-    def __init__(self, text: str, tokens: Sequence[Token], norms: Sequence[str], table: CueTable) -> None:
-        """``norms``: the folded words of the tokens."""
-        self._text = text
-        self._tokens = tokens
-        self._trie = table.phrases
-        self._at = table.phrases.may_begin_at(norms)
-
-    def between(self, first: int, last: int, start: int) -> SentenceCues:
-        """Those of the sentence that begins at ``start``, of its tokens from ``first`` up to ``last``.
-
-        Of each table the longest at each word, left to right, without overlap.
-        """
-        at = self._at
-        low = bisect_left(at, first)
-        high = bisect_left(at, last, low)
-        if low == high:
-            return _NOTHING
-        text = self._text
-        found: list[Found] = []
-        hard, negation, links = [], [], []
-        speaks_of: set[str] = set()
-        # Up to where what was found of each table reaches.
-        cued = stopped = ended = told = 0
-        for index in at[low:high]:
-            for match in reversed(self._trie.matches_at(text, self._tokens, index)):
-                behind = match.last
-                if behind > last:
-                    continue
-                cues, is_hard, terminator, general = match.payloads[0]
-                if cues is not None and index >= cued:
-                    cued = behind
-                    for kind in cues:
-                        # Vital signs: what joins two things opens no sentence.
-                        if (not kind.spelled or is_spelled(text, match, kind.spelled)) and (
-                            match.end - match.start != 2 or text[start : match.end].strip() != "VS"
-                        ):
-                            found.append(Found(kind, match))
-                if is_hard and index >= stopped:
-                    stopped = behind
-                    hard.append((index, behind))
-                if terminator and index >= ended:
-                    ended = behind
-                    negation.append((index, behind))
-                    if terminator in _LINKS:
-                        links.append((index, behind))
-                if general is not None and index >= told:
-                    told = behind
-                    speaks_of.update(general)
-        return SentenceCues(found, hard, negation, links, frozenset(speaks_of))
+    Of each of the four kinds of phrases the longest at each word, left to right, without overlap.
+    """
+    trie, text, tokens, norms, start = table.phrases, frame.text, frame.tokens, frame.words.norms, sentence[0]
+    here = norms[first:last]
+    at = trie.may_begin_at(here)
+    people = people_at_large(text, here, sentence)
+    opening = _OPENING if opens_at_large(text, here, sentence) else frozenset[str]()
+    if not at:
+        return SentenceCues(speaks_of=opening, people=people) if opening or people is not NOBODY else _NOTHING
+    found: list[Found] = []
+    hard, negation, links = [], [], []
+    speaks_of = set(opening)
+    # Up to where what was found of each table reaches.
+    cued = stopped = ended = told = 0
+    for index in [first + index for index in at]:
+        for match in reversed(trie.matches_at(text, tokens, index)):
+            behind = match.last
+            if behind > last:
+                continue
+            cues, is_hard, terminator, general = match.payloads[0]
+            if cues is not None and index >= cued:
+                cued = behind
+                for kind in cues:
+                    # Vital signs: what joins two things opens no sentence.
+                    if (not kind.spelled or is_spelled(text, match, kind.spelled)) and (
+                        match.end - match.start != 2 or text[start : match.end].strip() != "VS"
+                    ):
+                        found.append(Found(kind, match))
+            if is_hard and index >= stopped:
+                stopped = behind
+                hard.append((index, behind))
+            if terminator and index >= ended:
+                ended = behind
+                negation.append((index, behind))
+                if terminator in _LINKS:
+                    links.append((index, behind))
+            if general is not None and index >= told:
+                told = behind
+                speaks_of.update(general)
+    return SentenceCues(found, hard, negation, links, speaks_of, people)
 
 
 def is_spelled(text: str, match: PhraseMatch[Means], spelled: frozenset[str]) -> bool:

@@ -122,13 +122,15 @@ class Frame:
 
     def by_sentence(self, spans: Sequence[Placed]) -> Iterator[tuple[Sentence, list[Placed]]]:
         """Each sentence with those of ``spans`` (ordered by start) that begin in it."""
-        at = 0
+        at, count = 0, len(spans)
         for sentence in self.shape.sentences:
             here: list[Placed] = []
-            while at < len(spans) and spans[at].start < sentence.end:
-                if spans[at].start >= sentence.start:
-                    here.append(spans[at])
-                at += 1
+            if at < count:
+                start, end, _ = sentence
+                while at < count and (span := spans[at]).start < end:
+                    if span.start >= start:
+                        here.append(span)
+                    at += 1
             yield sentence, here
 
     def ends_in_colon(self, sentence: Sentence) -> bool:

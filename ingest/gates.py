@@ -23,11 +23,13 @@ _PATTERNS: Final[list[Gated]] = []
 class Gate:
     """Words that look a certain way, and where in the word they do."""
 
-    __slots__ = ("number",)
+    __slots__ = ("begins", "number", "within")
 
     def __init__(self, begins: str = "", within: str = "") -> None:
         """``begins``: a pattern of how such a word, as it is written, begins; ``within``: one of what stands anywhere
         in it. Empty: no word does."""
+        self.begins = begins
+        self.within = within
         # Gates that open alike are one.
         self.number = _NUMBERS.setdefault((begins, within), len(_NUMBERS))
         _forget()
@@ -100,6 +102,13 @@ class Gated(Gate):
                 if not lead or text[at] in lead:
                     places.add(at)
         return sorted(places)
+
+
+def any_gate(*gates: Gate) -> Gate:
+    """The gate of the words that open any of these."""
+    begins = "|".join(f"(?:{gate.begins})" for gate in gates if gate.begins)
+    within = "|".join(f"(?:{gate.within})" for gate in gates if gate.within)
+    return Gate(begins, within)
 
 
 def gated_patterns() -> tuple[Gated, ...]:

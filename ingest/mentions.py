@@ -11,10 +11,9 @@ from typing import Final
 from ..kb.concepts import ConceptTable
 from ..kb.model import Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from .context import TREATMENT_KINDS, Reading, SentenceContext, Target
-from .cue_table import CueKind, CueTable, NoteCues, cue_table
+from .cue_table import CueKind, CueTable, cue_table, sentence_cues
 from .fact_days import Anchor, FactDays
 from .frame import Frame, Span
-from .people import people_at_large
 from .shape import Section
 from .statements import needs, said_in, sayable, statement
 
@@ -149,8 +148,8 @@ class MentionWriter:
         frame, text, (start, end) = note.frame, note.frame.text, sentence
         skipped = opening.effect in ("skip", "boilerplate")
         kinds = {span.kind for span in spans}
-        refused = not kinds.isdisjoint(TREATMENT_KINDS) and _follows("declined_next", text, end)
-        taken_back = not kinds.isdisjoint(_CORRECTABLE) and _follows("taken_back", text, end)
+        refused = not kinds.isdisjoint(TREATMENT_KINDS) and note.is_followed("declined_next", end)
+        taken_back = not kinds.isdisjoint(_CORRECTABLE) and note.is_followed("taken_back", end)
         at_large_all = bool(context.speaks_of)
         dates = frame.dates_in(start, end)
         read: list[Mention] = []
@@ -306,7 +305,7 @@ class _NoteInHand:
         self.frame = frame
         self.document_class = document_class
         self.days = FactDays(frame)
-        self._cues = NoteCues(frame.text, frame.tokens, frame.words.norms, cues)
+        self._cues = cues
         #: The statements of which some word stands in the note: no sentence is asked for another.
         self._said = sayable(frame.places)
         # Nor can the report be another patient's where nothing is.
@@ -316,6 +315,11 @@ class _NoteInHand:
         """Whether a stretch of it says such a thing."""
         return name in self._said and said_in(name, self.frame, start, end) is not None
 
+    def is_followed(self, name: str, end: int) -> bool:
+        """Whether such a statement stands right behind the sentence that ends there."""
+        text = self.frame.text
+        return name in self._said and statement(name).match(text, end, min(len(text), end + 80)) is not None
+
     def context(self, sentence: tuple[int, int], named: Iterable[Named]) -> tuple[SentenceContext, list[Target]]:
         """As :func:`sentence_context`."""
         return sentence_context(self.frame, sentence, named, self._cues)
@@ -324,11 +328,6 @@ class _NoteInHand:
 def _named(span: Span) -> Named:
     results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else ()
     return span.start, span.end, span.kind, results
-
-
-def _follows(name: str, text: str, end: int) -> bool:
-    """Whether such a statement stands right behind a sentence."""
-    return statement(name).match(text, end, min(len(text), end + 80)) is not None
 
 
 def _mention(
@@ -376,18 +375,18 @@ def _mention(
 
 
 def sentence_context(
-    frame: Frame, sentence: tuple[int, int], named: Iterable[Named], cues: NoteCues
+    frame: Frame, sentence: tuple[int, int], named: Iterable[Named], table: CueTable
 ) -> tuple[SentenceContext, list[Target]]:
     """The cues of a sentence, and its targets."""
-    starts, norms = frame.words.starts, frame.words.norms
+    starts = frame.words.starts
     first, last = frame.token_range(*sentence)
     targets = []
     for start, end, kind, results in named:
         low = bisect_left(starts, start)
         high = bisect_left(starts, end, low)
         targets.append(Target(low, high if high > low else low + 1, start, end, kind, results))
-    people = people_at_large(frame.text, norms[first:last], sentence)
-    return SentenceContext(frame.text, sentence, targets, cues.between(first, last, sentence[0]), people), targets
+    cues = sentence_cues(table, frame, sentence, first, last)
+    return SentenceContext(frame.text, sentence, targets, cues), targets
 
 
 def _says_more(spans: Sequence[Span]) -> bool:

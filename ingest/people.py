@@ -5,11 +5,12 @@ The words are data (``cues/context.toml``, ``cues/statements.toml``).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, Final
 
 from .phrases import PhraseMatch
-from .statements import needs, statement
+from .statements import goes_on_with, needs, statement
 
 #: Cues of people who are most often named because they come along: they must be the subject of what is said.
 _ONLY_SUBJECTS: Final = frozenset({"subject_of_kin", "subject_of_other"})
@@ -19,6 +20,10 @@ NAMED_BESIDE: Final = _ONLY_SUBJECTS | {"descendant", "spouse", "kin_by_marriage
 _OF_OTHERS: Final = frozenset({"someone_else", "read_about"})
 #: Statements about people at large.
 _AT_LARGE: Final = ("people_at_large", "carriers_at_large")
+#: The stretch of a sentence that tells of nobody else.
+NOBODY: Final = (0, 0)
+#: One of these folded words stands in each of them.
+_PEOPLE: Final = frozenset[str]().union(*map(needs, _AT_LARGE))
 _ILLNESSES: Final = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
 #: So far before somebody may the words of coming along begin (characters).
 _REACH_OF_COMPANY = 60
@@ -69,13 +74,27 @@ def people_at_large(text: str, norms: Sequence[str], sentence: tuple[int, int]) 
 
     ``norms``: its folded words.
     """
+    if _PEOPLE.isdisjoint(norms):
+        return NOBODY
     said = text[sentence[0] : sentence[1]]
     for name in _AT_LARGE:
-        if needs(name).isdisjoint(norms):
+        if not _may_hold(name, norms):
             continue
         found = statement(name).search(said)
         if found is None or statement("people_like_patient").search(said, found.start()):
             continue
         back = statement("back_to_patient").search(said, found.end())
         return sentence[0] + found.start(), sentence[0] + (back.start() if back else len(said))
-    return sentence[1], sentence[1]
+    return NOBODY
+
+
+def opens_at_large(text: str, norms: Sequence[str], sentence: tuple[int, int]) -> bool:
+    """Whether a sentence opens as one about people or tumors at large."""
+    return not needs("general_opening").isdisjoint(norms[:2]) and bool(
+        statement("general_opening").match(text, *sentence)
+    )
+
+
+def _may_hold(name: str, norms: Sequence[str]) -> bool:
+    words, behind = needs(name), goes_on_with(name)
+    return any(norm in words and following in behind for norm, following in itertools.pairwise(norms))

@@ -95,6 +95,22 @@ class PhraseTrie(Generic[Payload]):
             if _END in (node := root[norms[index]]) or index < last and norms[index + 1] in node
         ]
 
+    def longest(
+        self, text: str, tokens: Sequence[Token], norms: list[str], first: int, last: int
+    ) -> list[PhraseMatch[Payload]]:
+        """As :meth:`find`, of the tokens from ``first`` up to ``last``. ``norms``: the folded words of all tokens."""
+        found: list[PhraseMatch[Payload]] = []
+        behind = first
+        for index in self.may_begin_at(norms[first:last]):
+            index += first
+            if index >= behind:
+                for match in reversed(self.matches_at(text, tokens, index)):
+                    if match.last <= last:
+                        found.append(match)
+                        behind = match.last
+                        break
+        return found
+
     def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> list[PhraseMatch[Payload]]:
         """All phrases that begin with token ``index``, shortest first."""
         found: list[PhraseMatch[Payload]] = []

@@ -42,6 +42,12 @@ def needs(name: str) -> frozenset[str]:
     return frozenset(map(fold, _entries()[name]["needs"]))
 
 
+@lru_cache(maxsize=64)
+def goes_on_with(name: str) -> frozenset[str]:
+    """Folded words: right behind one of those that it needs stands one of these."""
+    return frozenset(map(fold, _entries()[name]["then"]))
+
+
 def statement(name: str) -> re.Pattern[str]:
     """The pattern of one kind of statement; KeyError if the file has none of that name."""
     return _table()[name]

@@ -280,6 +280,44 @@ class Mention:
     cues: tuple[Cue, ...] = ()
     confidence: float = 1.0
 
+    def __init__(
+        self,
+        note_id: str,
+        start: int,
+        end: int,
+        text: str,
+        kind: str,
+        label: str,
+        concept: str,
+        attributes: Mapping[str, Value] | None = None,
+        context: Context = Context(),
+        day: DayInterval = DayInterval(),
+        source: str = "",
+        section: str = "",
+        sentence: tuple[int, int] = (0, 0),
+        cues: tuple[Cue, ...] = (),
+        confidence: float = 1.0,
+    ) -> None:
+        # What a frozen value is given it takes field by field; a note has many mentions, and these take all at once.
+        given = {
+            "note_id": note_id,
+            "start": start,
+            "end": end,
+            "text": text,
+            "kind": kind,
+            "label": label,
+            "concept": concept,
+            "attributes": {} if attributes is None else attributes,
+            "context": context,
+            "day": day,
+            "source": source,
+            "section": section,
+            "sentence": sentence,
+            "cues": cues,
+            "confidence": confidence,
+        }
+        object.__setattr__(self, "__dict__", given)
+
     @functools.cached_property
     def mention_id(self) -> str:
         """Content id: note, span, kind, concept and attributes."""

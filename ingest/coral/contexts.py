@@ -8,7 +8,7 @@ from typing import Final
 
 from ...kb.model import Temporality
 from ..context import SentenceContext, Target
-from ..cue_table import NoteCues, cue_table
+from ..cue_table import cue_table
 from ..fact_days import FactDays
 from ..frame import Span
 from ..mentions import sentence_context
@@ -43,7 +43,6 @@ def read_contexts(page: Page) -> None:
     """Give each new annotation the context that its sentence says, and its day."""
     frame = page.frame
     days = FactDays(frame)
-    cues = NoteCues(frame.text, frame.tokens, frame.words.norms, cue_table())
     for sentence, here in page.by_sentence():
         for one in here:
             if not one.origin and one.label != "Datetime":
@@ -53,7 +52,7 @@ def read_contexts(page: Page) -> None:
             continue
         known = [one for one in here if one.origin or has_context(one.label)]
         named = [(one.start, one.end, one.kind, ()) for one in known]
-        context, targets = sentence_context(frame, (sentence.start, sentence.end), named, cues)
+        context, targets = sentence_context(frame, (sentence.start, sentence.end), named, cue_table())
         for one, target in zip(known, targets, strict=True):
             if not one.origin and has_context(one.label):
                 _give(one, context, target, page)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from ...kb.model import EARLIEST_DAY, DayInterval, Value
-from ..courses import days_of
+from ..calendar_days import days_of
 from ..cue_files import cue_file
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact

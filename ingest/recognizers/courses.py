@@ -15,7 +15,7 @@ from typing import Final
 from ...kb.model import Value
 from ..cue_files import any_of, cue_file
 from ..frame import Frame
-from ..gates import Gate, Gated, Places, places_of
+from ..gates import Gate, Gated, Places, any_gate, places_of
 from ..phrases import PhraseTrie
 from ..tokens import tokenize, words_of
 
@@ -85,6 +85,13 @@ _GRAYS: Final = Gated(_GRAY, r"\d", before=2, lead="=")
 _UNITS: Final = Gate(within="cGy|Gy|CGE|[Gg]ray|CcGE")
 _FRACTIONED: Final = Gated(_BARE_FRACTIONS, r"\d{1,2}(?:\Z|(?i:f))")
 _PROGRESSED: Final = Gated(_THEN_PROGRESSION, "PD|POD|[Pp]rogress", before=3, lead=",(→-")
+#: No pattern begins further before the word that opens it, in characters.
+_MOST_AHEAD: Final = 3
+#: The words that open any of the patterns that may open a sentence about a course, and any at all.
+_MARKED: Final = any_gate(
+    _PROGRESSED, _COUNTED, _NUMBERED, _SHORT, _TIMED, _SHORT_LINES, _LINE_NUMBERS, _GRAYS, _FRACTIONED
+)
+_OPENING: Final = any_gate(_COUNTED, _NUMBERED, _SHORT, _TIMED, _PROGRESSED)
 _DATE_BEHIND = re.compile(r"\s?[:(]?\s?(?:on\s|started\s)?\d{1,4}[/-]\d{1,2}")
 
 
@@ -149,22 +156,31 @@ def course_words() -> CourseWords:
 
 def marks_in(frame: Frame, start: int, end: int) -> list[Mark]:
     """The marks of the sentence between ``start`` and ``end``, in text order."""
-    text, places, words = frame.text, frame.places, course_words()
-    first, behind = frame.token_range(start, end)
-    tokens = frame.tokens[first:behind]
+    text, places = frame.text, frame.places
+    phrases = course_words().marks.longest(text, frame.tokens, frame.words.norms, *frame.token_range(start, end))
     found = [
         Mark(match.start, match.end, *match.payloads[0])
-        for match in words.marks.find(text, tokens)
+        for match in phrases
         if match.payloads[0][0] != "standing" or not _is_denied(text, start, match.start)
     ]
-    found += [
-        Mark(match.start(), match.end(), "standing", "failed")
-        for match in _PROGRESSED.find_in(places, text, start, end)
-    ]
-    found += _cycles(text, places, start, end)
-    found += _lines(text, places, start, end)
-    found += _doses(text, places, start, end)
-    return sorted(found, key=lambda mark: (mark.start, mark.end))
+    if _MARKED.stands_in(places, start, end + _MOST_AHEAD):
+        found += [
+            Mark(match.start(), match.end(), "standing", "failed")
+            for match in _PROGRESSED.find_in(places, text, start, end)
+        ]
+        found += _cycles(text, places, start, end)
+        found += _lines(text, places, start, end)
+        found += _doses(text, places, start, end)
+    return sorted(found, key=lambda mark: (mark.start, mark.end)) if len(found) > 1 else found
+
+
+def may_open(frame: Frame, start: int) -> bool:
+    """Whether a word of standing or a count of cycles may stand at ``start`` or one character behind it."""
+    if _OPENING.stands_in(frame.places, start, start + 2 + _MOST_AHEAD):
+        return True
+    first, last = frame.token_range(start, start + 2)
+    # The word behind it is a part of what begins there.
+    return first < last and bool(course_words().marks.may_begin_at(frame.words.norms[first : last + 1]))
 
 
 def _is_denied(text: str, start: int, at: int) -> bool:

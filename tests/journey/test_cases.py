@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cohortium.ingest.courses import days_text
+from cohortium.ingest.calendar_days import days_text
 from cohortium.ingest.document import shared_reader
 from cohortium.ingest.journey.build import build_journey
 from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Event, Journey, Note, World
