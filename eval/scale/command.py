@@ -16,7 +16,7 @@ def make_kb(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The knowledge base to make; nothing may be there yet.")],
     patients: Annotated[int, typer.Option(min=1, help="How many patients.")] = 10_000,
     events: Annotated[
-        float, typer.Option("--events-per-patient", min=1.0, max=10_000.0, help="Events of a patient, on average.")
+        float, typer.Option("--events-per-patient", min=1.0, max=1_000.0, help="Events of a patient, on average.")
     ] = 60.0,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same knowledge base.")] = 0,
     codes: Annotated[int, typer.Option(min=1, help="Codes of the broad class that is added to the ontology.")] = 10_000,

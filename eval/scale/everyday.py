@@ -11,7 +11,7 @@ from ...kb.concepts import ConceptTable
 from .broad import FIRST, SECOND, SINGLE, code
 from .courses import YEAR, People, Tumors
 from .drawn import ALL, NONE, Drawn
-from .draws import NOTHING, Array, Choice, Random, places, weighted, zipf
+from .draws import NOTHING, Array, Choice, Random, places, weighted
 from .facts import Facts
 from .plans import BANDS, Plans, data
 
@@ -176,6 +176,3 @@ def span_of(people: People, owner: Array) -> Array:
     """Days of follow-up of the owners."""
     days: Array = (people.last - people.day)[owner]
     return days
-
-
-__all__ = ["Everyday", "zipf"]

@@ -70,7 +70,6 @@ class Phrases:
         self.cue_behind = np.array([bool(voice.behind) for voice in voices])
         self.cue_length = np.array([len((voice.before or voice.behind).strip(" :")) for voice in voices])
         self.fact_length = np.array([len(fact.text) for fact in facts])
-        self.world = np.array([int(voice.world) for voice in voices])
         # --- cells of tables
         self.kind = Words([fact.kind for fact in facts])
         self.mentioned_as = Words([fact.mentioned_as for fact in facts])

@@ -14,7 +14,7 @@ import numpy as np
 from ...kb.concepts import ConceptTable
 from ...kb.model import Value
 from ...kb.regimens import shipped_components
-from .draws import NOTHING, Choice, Ragged, weighted, zipf
+from .draws import NOTHING, Choice, Ragged, zipf
 from .facts import Facts
 
 SIDES: Final = ("", "left", "right")
@@ -350,9 +350,6 @@ class Plans:
                 for kind, concept, regimen in told
             ]
         )
-        self.part_planned = np.array(
-            [self._facts.named(kind, concept, {"status": "planned"}) for kind, concept, _ in told]
-        )
         self.ending = Choice([[(at, ending[3]) for at, ending in enumerate(ENDINGS)]])
 
     def _given(self, kind: str, concept: str, regimen: str, line: int, ending: tuple[str, str, str, int]) -> int:
@@ -376,6 +373,3 @@ def _numbered(counts: Sequence[int]) -> list[list[int]]:
     """Consecutive numbers, so many for each group."""
     edges = np.cumsum([0, *counts]).tolist()
     return [list(range(low, high)) for low, high in itertools.pairwise(edges)]
-
-
-__all__ = ["BANDS", "LINES", "PHASES", "SIDES", "Plans", "band_of", "data", "weighted"]
