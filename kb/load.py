@@ -26,13 +26,12 @@ from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, gen
 from .merged_rows import MergedRows
 from .model import Journey
 from .ontology_tables import ontology_tables
-from .quiet_database import quiet_database
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
 from .scales import Scales
 from .sorted_rows import SortedRows
 from .statements import script, statements
 from .store import KnowledgeBase
-from .writer_memory import writer_memory
+from .writing_database import writing_database
 
 #: Rows are handed to the database when their notes and facts weigh about this much (characters).
 _BATCH_WEIGHT: Final = 16_000_000
@@ -71,10 +70,8 @@ class GenerationWriter:
     def __enter__(self) -> Self:
         with full_disk_told(self._layout.path), contextlib.ExitStack() as resources:
             resources.enter_context(self._layout.writing())
-            self._database = quiet_database(self._layout.building / "staging.duckdb")
+            self._database = writing_database(self._layout.building, "staging")
             resources.callback(self._database.close)
-            self._database.execute("SET temp_directory = $1", [str(self._layout.building / "spill")])
-            self._database.execute("SET memory_limit = $1", [f"{writer_memory()}B"])
             for name, schema in STAGING.items():
                 self._database.register("incoming", schema.empty_table())
                 self._database.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")

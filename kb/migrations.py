@@ -20,8 +20,8 @@ from .full_disk import DISK_ERRORS
 from .index.build import build_index
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
 from .ontology_tables import concepts_from
-from .quiet_database import quiet_database
 from .statements import statements
+from .writing_database import writing_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,7 @@ def _migrated(layout: Layout, before: str, steps: tuple[Migration, ...]) -> str:
     folder = layout.building / INDEX
     folder.mkdir(mode=0o700)
     try:
-        with quiet_database(layout.building / "migrating.duckdb") as database:
-            database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
+        with writing_database(layout.building, "migrating") as database:
             database.execute("ATTACH $1 AS built", [str(copy)])
             database.execute("USE built")
             for step in steps:

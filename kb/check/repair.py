@@ -12,7 +12,7 @@ from ..generation_names import split_name
 from ..index.build import build_index
 from ..layout import DATABASE, INDEX, Layout
 from ..ontology_tables import concepts_from
-from ..quiet_database import quiet_database
+from ..writing_database import writing_database
 
 
 def repair_index(path: str | os.PathLike[str]) -> str:
@@ -36,8 +36,7 @@ def repair_index(path: str | os.PathLike[str]) -> str:
         folder = layout.building / INDEX
         folder.mkdir(mode=0o700)
         try:
-            with quiet_database(layout.building / "repair.duckdb") as database:
-                database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
+            with writing_database(layout.building, "repair") as database:
                 database.execute("ATTACH $1 AS built (READ_ONLY)", [str(layout.generation(generation) / DATABASE)])
                 database.execute("USE built")
                 concepts = concepts_from(lambda statement: database.execute(statement).fetchall())

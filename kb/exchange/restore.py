@@ -20,9 +20,8 @@ from ..layout import DATABASE, INDEX, Layout, generation_id
 from ..load import content_digest
 from ..ontology_tables import concepts_from
 from ..progress import Bar, bar
-from ..quiet_database import quiet_database
 from ..statements import script
-from ..writer_memory import writer_memory
+from ..writing_database import writing_database
 from .card import Card, TableFile, damaged, file_name, read_card
 
 _BATCH_ROWS: Final = 50_000
@@ -54,9 +53,7 @@ def restore_tables(
             shown.advance()
         with full_disk_told(layout.path), layout.writing():
             _refuse_another(layout)
-            with quiet_database(layout.building / "restoring.duckdb") as database:
-                database.execute("SET temp_directory = $1", [str(layout.building / "spill")])
-                database.execute("SET memory_limit = $1", [f"{writer_memory()}B"])
+            with writing_database(layout.building, "restoring") as database:
                 database.execute("ATTACH $1 AS built", [str(layout.building / DATABASE)])
                 database.execute("USE built")
                 database.execute(script("schema"))

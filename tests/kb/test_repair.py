@@ -20,6 +20,7 @@ from cohortium.kb.migrations import MIGRATIONS, migrate, migrate_back
 from cohortium.kb.model import Journey
 from cohortium.kb.scales import Scales
 from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.writer_memory import SETTING
 
 
 @pytest.fixture
@@ -104,6 +105,19 @@ def test_a_migration_is_taken_back(kb: Path) -> None:
     assert migrate(kb).generation == new
     with pytest.raises(UsageError, match="no migration"):
         migrate_back(shutil.copytree(kb, kb.with_name("y.kb"), ignore=shutil.ignore_patterns(str(old), "PREVIOUS")))
+
+
+def test_the_writers_memory_holds_for_all_who_write(kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repair and a migration keep to the setting as every writer does: what is no size is refused, and changes
+    nothing."""
+    monkeypatch.setenv(SETTING, "much")
+    with pytest.raises(UsageError, match="is no size"):
+        repair_index(kb)
+    make_version_1(kb)
+    before = Layout(kb).generations()
+    with pytest.raises(UsageError, match="is no size"):
+        migrate(kb)
+    assert Layout(kb).generations() == before
 
 
 def test_going_back_is_stopped_in_between(kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
