@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from .tokens import Remembered, Words
 
@@ -118,40 +118,55 @@ def gated_patterns() -> tuple[Gated, ...]:
 
 #: By the number of each gate, where in a text words open it, in order.
 Places = Sequence[Sequence[int]]
-#: The numbers of the gates that a word opens, each with the place in the word.
-_Marks = tuple[tuple[int, int], ...]
 
 
-#: Instead of a number: any gate.
-_ALL: Final = -1
+class _Marks(NamedTuple):
+    """The numbers of the gates that a word opens where it begins, and of those within it with the place in it."""
+
+    begun: tuple[int, ...]
+    within: tuple[tuple[int, int], ...]
 
 
 def places_of(words: Words) -> Places:
     """Where the words of a text open each gate."""
     places: list[list[int]] = [[] for _ in _NUMBERS]
     for start, marks in zip(words.starts, map(_MARKS.__getitem__, words.written), strict=True):
-        if marks:
-            for number, offset in marks:
-                if number >= 0:
-                    places[number].append(start + offset)
-                else:
-                    for column in places:
-                        column.append(start + offset)
+        if marks is not None:
+            begun, within = marks
+            for number in begun:
+                places[number].append(start)
+            for number, offset in within:
+                places[number].append(start + offset)
     return places
 
 
-def _marks(word: str) -> _Marks:
+def _marks(word: str) -> _Marks | None:
+    """What the word opens; None if it opens nothing."""
     if not word.isascii():
         # Patterns tell letters from signs in ways of their own there: all are tried at every place of such a word.
-        return tuple((_ALL, offset) for offset in range(len(word)))
+        everywhere = [(number, offset) for offset in range(1, len(word)) for number in range(len(_NUMBERS))]
+        return _shared(_Marks(tuple(range(len(_NUMBERS))), tuple(everywhere)))
     openings = _openings()
     # All that a word may begin with is tried in one call.
     told = openings.begins.match(word)
     begun = told.groups() if told else ()
-    marks = [(number, 0) for number, text in zip(openings.numbers, begun, strict=True) if text is not None]
+    marks = {(number, 0) for number, text in zip(openings.numbers, begun, strict=True) if text is not None}
     if openings.anywhere.search(word):
-        marks += [(number, one.start()) for number, within in openings.within for one in within.finditer(word)]
-    return tuple(sorted(set(marks)))
+        marks.update((number, one.start()) for number, within in openings.within for one in within.finditer(word))
+    if not marks:
+        return None
+    return _shared(
+        _Marks(
+            tuple(sorted(number for number, offset in marks if not offset)),
+            tuple(sorted((number, offset) for number, offset in marks if offset)),
+        )
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shared(marks: _Marks) -> _Marks:
+    """The same marks, kept once: words open gates in few ways, and what is small stays near the processor."""
+    return marks
 
 
 @dataclass(frozen=True, slots=True)

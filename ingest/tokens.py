@@ -71,6 +71,11 @@ def fold(word: str) -> str:
     return _FOLDED[word]
 
 
+#: The same for the words of notes alone: among those of the ontology, which are more, they would lie far apart in
+#: memory, and waiting for it is most of what a look-up costs.
+_NORMS: Final = Remembered(fold)
+
+
 class Words(NamedTuple):
     """The words of a text in order, as columns: as written, where each begins and ends, and folded."""
 
@@ -86,7 +91,7 @@ def words_of(text: str) -> Words:
     parts = _WORD.split(text)
     written = parts[1::2]
     bounds = list(itertools.accumulate(map(len, parts)))
-    return Words(written, bounds[:-1:2], bounds[1::2], list(map(_FOLDED.__getitem__, written)))
+    return Words(written, bounds[:-1:2], bounds[1::2], list(map(_NORMS.__getitem__, written)))
 
 
 # The bare constructor: it checks nothing that could be wrong.
