@@ -40,6 +40,7 @@ KINDS: Final = (
     "trial",
     "death",
 )
+_KINDS: Final = frozenset(KINDS)
 
 #: The attribute that *worst*, *best* and a bare comparison of a kind refer to.
 MAIN_ATTRIBUTE: Final[Mapping[str, str]] = {
@@ -95,7 +96,13 @@ def _number(number: int) -> bytes:
 
 
 def _of_attributes(attributes: Mapping[str, Value]) -> bytes:
-    return _piece(str(sorted(attributes.items()))) if attributes else _NO_ATTRIBUTES
+    if not attributes:
+        return _NO_ATTRIBUTES
+    if len(attributes) == 1:
+        # Most have one, and a list is dear to write: this is how it would be.
+        ((name, value),) = attributes.items()
+        return _piece(f"[({name!r}, {value!r})]")
+    return _piece(str(sorted(attributes.items())))
 
 
 _NO_ATTRIBUTES: Final = _piece("[]")
@@ -104,9 +111,18 @@ _OF_EVENT: Final = _piece("event")
 
 
 @functools.lru_cache(maxsize=16384)
-def _written(part: Context | DayInterval | None) -> bytes:
+def _written(context: Context) -> bytes:
     """The piece of what many events share: it is dear to write."""
-    return _piece(str(part))
+    return _piece(str(context))
+
+
+@functools.lru_cache(maxsize=16384)
+def _days(low: int, high: int) -> bytes:
+    return _piece(str(DayInterval(low, high)))
+
+
+_NO_DAY: Final = _piece(str(None))
+_WORLDS: Final = tuple(_piece(str(number)) for number in range(4))
 
 
 class Polarity(enum.StrEnum):
@@ -254,7 +270,7 @@ class Cue:
     rule: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Mention:
     """A span of a note with its label, concept, attributes and context.
 
@@ -355,7 +371,7 @@ class Relation:
     rule: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Event:
     """One thing that happened (or did not) to one patient, with the mentions that justify it.
 
@@ -380,13 +396,48 @@ class Event:
     anchors: tuple[str, ...] = ()
     confidence: float = 1.0
 
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"event kind is {self.kind!r}; it is one of {', '.join(KINDS)}")
-        if self.world > World.NONE and self.context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL):
-            raise ValueError("a planned or hypothetical event is in no world")
-        if self.world > World.NONE and self.context.experiencer is not Experiencer.PATIENT:
-            raise ValueError("an event of a relative is in no world")
+    def __init__(
+        self,
+        patient_id: str,
+        kind: str,
+        concept: str,
+        day: DayInterval = DayInterval(),
+        end: DayInterval | None = None,
+        attributes: Mapping[str, Value] | None = None,
+        context: Context = Context(),
+        world: World = World.CERTAIN,
+        tumor: str = NO_TUMOR,
+        tumor_rule: int = 5,
+        evidence: tuple[str, ...] = (),
+        sources: int = 1,
+        anchors: tuple[str, ...] = (),
+        confidence: float = 1.0,
+    ) -> None:
+        if kind not in _KINDS:
+            raise ValueError(f"event kind is {kind!r}; it is one of {', '.join(KINDS)}")
+        if world > World.NONE and not context.really_happened:
+            if context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL):
+                raise ValueError("a planned or hypothetical event is in no world")
+            if context.experiencer is not Experiencer.PATIENT:
+                raise ValueError("an event of a relative is in no world")
+        # All at once, as a mention.
+        given = {
+            "patient_id": patient_id,
+            "kind": kind,
+            "concept": concept,
+            "day": day,
+            "end": end,
+            "attributes": {} if attributes is None else attributes,
+            "context": context,
+            "world": world,
+            "tumor": tumor,
+            "tumor_rule": tumor_rule,
+            "evidence": evidence,
+            "sources": sources,
+            "anchors": anchors,
+            "confidence": confidence,
+        }
+        object.__setattr__(self, "__dict__", given)
 
     @functools.cached_property
     def event_id(self) -> str:
@@ -397,11 +448,11 @@ class Event:
                 _common(self.patient_id),
                 _common(self.kind),
                 _common(self.concept),
-                _written(self.day),
-                _written(self.end),
+                _days(self.day.low, self.day.high),
+                _NO_DAY if self.end is None else _days(self.end.low, self.end.high),
                 _of_attributes(self.attributes),
                 _written(self.context),
-                _number(int(self.world)),
+                _WORLDS[self.world],
                 _common(self.tumor),
                 _piece(str(self.evidence)),
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import datetime
+import operator
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -46,6 +47,8 @@ Step = Callable[[Workbench], None]
 _SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
 #: Attributes in which one finding of a kind is another than the next.
 _PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})
+#: The evidence of an event, the strongest first.
+_STRONGEST: Final = operator.attrgetter("copied", "note")
 _CURRENT: Final = Temporality.CURRENT
 _HISTORICAL: Final = Temporality.HISTORICAL
 #: One of these makes of a marker a finding.
@@ -355,28 +358,37 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
     if len(facts) == 1:
         return _only_event(patient_id, first)
     # What one note leaves open another may settle.
-    world = max(world_of(fact.context) if fact.world is None else fact.world for fact in facts)
-    attributes: dict[str, Value] = {}
+    world, rule, confidence = World.NONE, first.tumor_rule, first.mention.confidence
+    attributes = dict(first.attributes)
+    end: DayInterval | None = None
+    last, historical = first.day.high, True
+    sources: set[int] = set()
+    # One turn for all: this runs for every fact of a patient.
     for fact in facts:
-        for name, value in fact.attributes.items():
-            attributes.setdefault(name, value)
+        world = max(world, world_of(fact.context) if fact.world is None else fact.world)
+        if fact.attributes.keys() != attributes.keys():
+            for name, value in fact.attributes.items():
+                attributes.setdefault(name, value)
+        ended = fact.end
+        if ended is not None and (end is None or (ended.high, ended.low) > (end.high, end.low)):
+            end = ended
+        last = max(last, fact.day.high)
+        historical = historical and fact.context.temporality is _HISTORICAL
+        rule = min(rule, fact.tumor_rule)
+        confidence = max(confidence, fact.mention.confidence)
+        if not fact.copied:
+            sources.add(fact.note)
     day = _first_day(facts)
-    evidence = tuple(
-        dict.fromkeys(
-            mention for fact in sorted(facts, key=lambda fact: (fact.copied, fact.note)) for mention in fact.mentions
-        )
-    )
-    ends = [fact.end for fact in facts if fact.end is not None]
-    end = max(ends, key=lambda day: (day.high, day.low)) if ends else None
     if end is not None and end.high < day.low:
         end = None
     if end is None and first.kind in TIMED:
-        last = max(fact.day.high for fact in facts)
         end = DayInterval(last, last) if last > day.high else None
-    historical = all(fact.context.temporality is Temporality.HISTORICAL for fact in facts)
-    temporality = first.context.temporality
-    if temporality in (Temporality.CURRENT, Temporality.HISTORICAL):
-        temporality = Temporality.HISTORICAL if historical else Temporality.CURRENT
+    evidence = dict.fromkeys([mention for fact in sorted(facts, key=_STRONGEST) for mention in fact.mentions])
+    context = first.context
+    if context.temporality is _CURRENT or context.temporality is _HISTORICAL:
+        temporality = _HISTORICAL if historical else _CURRENT
+        if temporality is not context.temporality:
+            context = replace(context, temporality=temporality)
     return Event(
         patient_id,
         first.kind,
@@ -384,26 +396,24 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
         day,
         end,
         attributes,
-        first.context if temporality is first.context.temporality else replace(first.context, temporality=temporality),
+        context,
         world,
         first.tumor,
-        min(fact.tumor_rule for fact in facts),
-        evidence,
-        max(1, len({fact.note for fact in facts if not fact.copied})),
+        rule,
+        tuple(evidence),
+        max(1, len(sources)),
         _anchors(facts),
-        max(fact.mention.confidence for fact in facts),
+        confidence,
     )
 
 
 def _only_event(patient_id: str, fact: Fact) -> Event:
     """The event of one fact alone, as most are: what :func:`_event` gives for it."""
-    day = fact.day if fact.day.low > EARLIEST_DAY else DayInterval(EARLIEST_DAY, fact.day.high)
-    end = fact.end
+    day, end = fact.day, fact.end
+    if day.low <= EARLIEST_DAY:
+        day = DayInterval(EARLIEST_DAY, day.high)
     if end is not None and end.high < day.low:
         end = None
-    if end is None and fact.kind in TIMED and fact.day.high > day.high:
-        end = DayInterval(fact.day.high, fact.day.high)
-    mention = fact.mention
     return Event(
         patient_id,
         fact.kind,
@@ -418,15 +428,14 @@ def _only_event(patient_id: str, fact: Fact) -> Event:
         tuple(dict.fromkeys(fact.mentions)),
         1,
         _anchors((fact,)),
-        mention.confidence,
+        fact.mention.confidence,
     )
 
 
 def _anchors(facts: Iterable[Fact]) -> tuple[str, ...]:
     """The readings that gave the dates, each once."""
-    return tuple(
-        dict.fromkeys([cue.rule for fact in facts for cue in fact.mention.cues if cue.rule.startswith("date:")])
-    )
+    rules = [cue.rule for fact in facts for cue in fact.mention.cues if cue.rule.startswith("date:")]
+    return tuple(dict.fromkeys(rules)) if rules else ()
 
 
 def _first_day(facts: Sequence[Fact]) -> DayInterval:
