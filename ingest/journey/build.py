@@ -264,13 +264,14 @@ def tell_tumors_apart(bench: Workbench) -> None:
     documents = {note: DocumentTumors(named) for note, named in by_note.items()}
     around = _Around(bench, roots)
     for fact in bench.facts:
-        if not fact.tumor and is_own(fact) and fact.kind in _OF_ALL and _is_of_all(bench, fact):
+        if fact.tumor or not is_own(fact):
+            continue
+        if fact.kind in _OF_ALL and _is_of_all(bench, fact):
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
-        elif not fact.tumor and is_own(fact):
-            place = (fact.mention.note_id, fact.mention.sentence)
-            bench.tumors.link(
-                fact, by_sentence.get(place, ()), documents.get(place[0]), partial(around.tumor, fact.note)
-            )
+        else:
+            note = fact.mention.note_id
+            beside = by_sentence.get((note, fact.mention.sentence), ())
+            bench.tumors.link(fact, beside, documents.get(note), partial(around.tumor, fact.note))
 
 
 def _is_of_all(bench: Workbench, fact: Fact) -> bool:

@@ -84,12 +84,11 @@ class TumorMap:
         """``diagnoses``: the patient's own malignant or in-situ diagnoses that happened, in date order."""
         self._concepts = concepts
         self._tumors: list[Tumor] = []
-        specific_first = sorted(
-            diagnoses,
-            key=lambda fact: (fact.concept in _UNSPECIFIC, not self._organ(fact), not self._side(fact), fact.note),
-        )
-        for fact in specific_first:
-            self._place(fact)
+        placed = [(fact, self._organ(fact), self._side(fact)) for fact in diagnoses]
+        # What is specific comes first.
+        placed.sort(key=lambda one: (one[0].concept in _UNSPECIFIC, not one[1], not one[2], one[0].note))
+        for fact, organ, side in placed:
+            self._place(fact, organ, side)
         self.ids = [
             content_id("tumor", patient_id, index, self._organ(tumor.members[0]), tumor.members[0].concept)
             for index, tumor in enumerate(self._tumors)
@@ -109,8 +108,7 @@ class TumorMap:
         side = str(fact.attributes.get("laterality", ""))
         return side if side in ("left", "right") else ""
 
-    def _place(self, fact: Fact) -> None:
-        organ, side = self._organ(fact), self._side(fact)
+    def _place(self, fact: Fact, organ: str, side: str) -> None:
         best, best_rank = None, (0, 0)
         for tumor in self._tumors:
             kinship = self._kinship(fact, organ, side, tumor)
@@ -124,8 +122,10 @@ class TumorMap:
             best = Tumor()
             self._tumors.append(best)
         best.members.append(fact)
-        best.organs |= {organ} - {""}
-        best.sides |= {side} - {""}
+        if organ:
+            best.organs.add(organ)
+        if side:
+            best.sides.add(side)
         best.concepts.add(fact.concept)
         best.families |= _families(self._concepts, fact.concept)
         at = bisect.bisect_left(best.notes, fact.note)
@@ -142,7 +142,9 @@ class TumorMap:
             return 0
         if fact.concept in _UNSPECIFIC and not organ:
             return 2 if side and side in tumor.sides else 1
-        related = any(self._concepts.related(fact.concept, concept) for concept in tumor.concepts)
+        related = fact.concept in tumor.concepts or any(
+            self._concepts.related(fact.concept, concept) for concept in tumor.concepts
+        )
         if organ and organ in tumor.organs:
             if side and side in tumor.sides and self._compatible(fact, tumor):
                 return 5
@@ -279,8 +281,7 @@ class TumorMap:
         if named:
             return min(named, key=lambda other: abs(other.mention.start - fact.mention.start)).tumor
         site = str(fact.attributes.get("site", ""))
-        side = str(fact.attributes.get("laterality", ""))
-        return self.by_organ(site, side) if site else ""
+        return self.by_organ(site, str(fact.attributes.get("laterality", ""))) if site else ""
 
 
 def _distance(positions: Sequence[int], position: int) -> int:
