@@ -23,7 +23,6 @@ from ...kb.model import (
     Journey,
     Polarity,
     Temporality,
-    Value,
     World,
 )
 from ..document import SHARED, ReadNote
