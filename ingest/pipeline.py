@@ -38,6 +38,8 @@ BATCH_CHARACTERS: Final = 400_000
 #: So many batches are loaded at once: each insertion costs the same, however few its rows.
 _LOADED_AT_ONCE: Final = 16
 _QUARANTINE_ROWS: Final = 500
+#: So many bytes of sources take longer to read than a worker to make ready.
+_WORTH_A_WORKER: Final = 1_000_000
 
 
 class Interrupted(CohortiumError):
@@ -58,6 +60,8 @@ class Run:
     versions: VersionStore
     report: IngestReport
     bar: Bar
+    #: Whether there is surely something to read for every worker.
+    much: bool = False
     affected: list[str] = field(default_factory=list)
     quarantine: StagingRows = field(default_factory=StagingRows)
     waiting: int = 0
@@ -127,7 +131,7 @@ def group_by_patient(run: Run, patients: Iterable[PatientNotes]) -> Iterator[Bat
 
 def read_notes_and_build_journeys(run: Run, batches: Iterable[Batch]) -> Iterator[BatchResult]:
     """Batches to staging rows: each note read, then each journey built (:func:`.reading.read_batch`)."""
-    for batch, result, resumed in read_all(run.reading, batches, run.spool, run.workers):
+    for batch, result, resumed in read_all(run.reading, batches, run.spool, run.workers, much=run.much):
         run.report.add(batches=1, resumed=int(resumed), **result.counts)
         for fault in result.quarantined:
             run.report.tell(*fault)
@@ -218,7 +222,8 @@ def run_ingest(
                 )
             spool.make()
             with previous or contextlib.nullcontext(), VersionStore(spool.folder, previous) as versions:
-                run = Run(reading, workers, writer, previous, spool, versions, report, shown)
+                much = previous is None and found.size >= workers * _WORTH_A_WORKER
+                run = Run(reading, workers, writer, previous, spool, versions, report, shown, much)
                 stream: Any = found
                 for step in STEPS:
                     stream = step(run, stream)

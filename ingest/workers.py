@@ -35,13 +35,17 @@ class WorkerLost(CohortiumError):
 
 
 def read_all(
-    reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int
+    reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int, *, much: bool = False
 ) -> Iterator[tuple[Batch, BatchResult, bool]]:
-    """Each batch with what it became, and whether an earlier run had already read it."""
+    """Each batch with what it became, and whether an earlier run had already read it.
+
+    ``much``: there will be batches for every worker, and they make ready before the first is known: while the sources
+    are read, which this process does alone.
+    """
     if workers == 1:
         yield from _read_here(reading, batches, spool)
     else:
-        yield from _read_elsewhere(reading, batches, spool, workers)
+        yield from _read_elsewhere(reading, batches, spool, workers, much)
 
 
 def _read_here(reading: Reading, batches: Iterable[Batch], spool: Spool) -> Iterator[tuple[Batch, BatchResult, bool]]:
@@ -69,7 +73,7 @@ def rare_collections() -> Iterator[None]:
 
 
 def _read_elsewhere(
-    reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int
+    reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int, much: bool
 ) -> Iterator[tuple[Batch, BatchResult, bool]]:
     waiting: collections.deque[tuple[str, Batch, concurrent.futures.Future[None] | None]] = collections.deque()
     with _loss_told(), contextlib.ExitStack() as resources:
@@ -81,6 +85,10 @@ def _read_elsewhere(
             initargs=(reading, str(spool.folder.parent)),
         )
         resources.callback(pool.shutdown, wait=True, cancel_futures=True)
+        if much:
+            # Each begins a process. What fails here fails again with the first batch, and is told then.
+            for _ in range(workers):
+                pool.submit(_make_ready)
         for batch in batches:
             key = batch_key(reading, batch)
             waiting.append((key, batch, None if spool.holds(key) else pool.submit(_work, key, batch)))
@@ -154,11 +162,21 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(key: str, batch: Batch) -> None:
+def _made_reader() -> Reader:
     global _reader
-    if _reading is None or _spool is None:
+    if _reading is None:
         raise RuntimeError("the worker was not started")
     if _reader is None:
         # Once a process, and here: an error of the initializer would only be told as a broken pool.
         _reader = _reading.make()
-    _spool.put(key, read_batch(_reader, batch))
+    return _reader
+
+
+def _make_ready() -> None:
+    _made_reader()
+
+
+def _work(key: str, batch: Batch) -> None:
+    if _spool is None:
+        raise RuntimeError("the worker was not started")
+    _spool.put(key, read_batch(_made_reader(), batch))

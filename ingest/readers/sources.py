@@ -43,6 +43,11 @@ class Sources:
         for file, family in self.files:
             family.check(file, self.columns)
 
+    @property
+    def size(self) -> int:
+        """The bytes of all files, as they lie on disk."""
+        return sum(file.path.stat().st_size for file, _ in self.files)
+
     def __iter__(self) -> Iterator[Incoming | QuarantinedRecord]:
         for file, family in self.files:
             yield from read_records(family.read(file), family.columns(self.columns))
