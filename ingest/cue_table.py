@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from .cue_files import cue_file
 from .frame import Frame
-from .people import NOBODY, opens_at_large, people_at_large
+from .people import AT_LARGE, NOBODY, opens_at_large, people_at_large
 from .phrases import PhraseMatch, PhraseTrie
 from .tokens import tokenize
 
@@ -140,8 +140,10 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
     trie, text, tokens, norms, start = table.phrases, frame.text, frame.tokens, frame.words.norms, sentence[0]
     here = norms[first:last]
     at = trie.may_begin_at(here)
-    people = people_at_large(text, here, sentence)
-    opening = _OPENING if opens_at_large(text, here, sentence) else frozenset[str]()
+    people, opening = NOBODY, frozenset[str]()
+    if not AT_LARGE.isdisjoint(here):
+        people = people_at_large(text, here, sentence)
+        opening = _OPENING if opens_at_large(text, here, sentence) else opening
     if not at:
         return SentenceCues(speaks_of=opening, people=people) if opening or people is not NOBODY else _NOTHING
     found: list[Found] = []

@@ -149,7 +149,9 @@ class NoteReader:
         events += self._second_readings(spans)
         institution = statement("institution")
         named = [span for span in events if span.kind == "diagnosis"]
-        secondary = [span for span in named if _is_secondary(frame.text, span)]
+        secondary = (
+            [span for span in named if _is_secondary(frame.text, span)] if "secondary" in frame.vocabulary else []
+        )
         left_out = {
             id(span) for span in named if institution.match(frame.text, span.end) or _is_category(frame.text, span)
         }
@@ -279,6 +281,8 @@ def _relations(mentions: Iterable[Mention]) -> Iterable[Relation]:
     for mention in mentions:
         by_sentence.setdefault(mention.sentence, []).append(mention)
     for group in by_sentence.values():
+        if len(group) == 1:
+            continue
         tumors = [mention for mention in group if mention.kind == "diagnosis"]
         for mention in group:
             if tumors and mention.kind in ("biomarker", "variant", "stage", "tnm", "grade"):

@@ -88,6 +88,8 @@ def with_harms(frame: Frame, mentions: Sequence[Mention]) -> tuple[list[Mention]
     for sentence in harms.keys() & treatments.keys():
         for harm, treatment, relation, cue in _tied(frame.text, harms[sentence], treatments[sentence]):
             found.setdefault(id(harm), (harm, treatment, relation, cue))
+    if not found:
+        return list(mentions), []
     changed = {key: _caused(*parts) for key, parts in found.items()}
     relations = []
     for key, (_, treatment, relation, _) in sorted(found.items(), key=lambda item: item[1][0].start):

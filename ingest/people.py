@@ -22,8 +22,8 @@ _OF_OTHERS: Final = frozenset({"someone_else", "read_about"})
 _AT_LARGE: Final = ("people_at_large", "carriers_at_large")
 #: The stretch of a sentence that tells of nobody else.
 NOBODY: Final = (0, 0)
-#: One of these folded words stands in each of them.
-_PEOPLE: Final = frozenset[str]().union(*map(needs, _AT_LARGE))
+#: One of these folded words stands in each sentence of people or tumors at large.
+AT_LARGE: Final = frozenset[str]().union(*map(needs, (*_AT_LARGE, "general_opening")))
 _ILLNESSES: Final = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
 #: So far before somebody may the words of coming along begin (characters).
 _REACH_OF_COMPANY = 60
@@ -74,8 +74,6 @@ def people_at_large(text: str, norms: Sequence[str], sentence: tuple[int, int]) 
 
     ``norms``: its folded words.
     """
-    if _PEOPLE.isdisjoint(norms):
-        return NOBODY
     said = text[sentence[0] : sentence[1]]
     for name in _AT_LARGE:
         if not _may_hold(name, norms):
