@@ -320,6 +320,8 @@ def _may_be(name: str, surface: str) -> bool:
 def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> bool:
     """Equal but for what separates the words; signs at the end of the name (``ER+``) must follow in the text, and one
     at its beginning (``-ve``) must stand before it, where the case of its letters says nothing."""
+    if name.isalnum() and surface.isalnum() and name.isascii() and surface.isascii():
+        return name == surface
     if _SIGNED.match(name):
         sign = _SIGN_BEFORE.search(text, max(0, start - 2), start)
         return sign is not None and bool(sign["plus"]) == (name[0] == "+") and name[1:] == surface.lower()

@@ -117,8 +117,10 @@ class _PhrasePlaces:
 
     def may_begin(self, start: int, end: int) -> bool:
         """Whether one may in this stretch."""
-        at = bisect.bisect_left(self._starts, start)
-        return at < len(self._starts) and self._starts[at] < end
+        starts = self._starts
+        if not starts or starts[-1] < start:
+            return False
+        return starts[bisect.bisect_left(starts, start)] < end
 
 
 class ResultBinder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from ...kb.model import Value
 from ..gates import Gate, Gated, Places
@@ -41,12 +42,16 @@ def end_closed(match: re.Match[str]) -> int:
 Build = Callable[[re.Match[str]], Expression | None]
 
 
+#: So far before and behind the begin of a word is its trigger looked for (characters).
+_ABOUT: Final = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """One way of writing a change: a pattern behind its gate, and its builder.
 
     ``signs``: one of these must stand in the text, or the pattern is not tried. ``word``: so must a word that opens it.
-    ``trigger``: what must be found besides, where both would still let most texts pass.
+    ``trigger``: what must be found besides, about that word if there is one, where both still let most texts pass.
     """
 
     gated: Gated
@@ -61,9 +66,14 @@ class Form:
             return
         if self.word is not None and not places[self.word.number]:
             return
-        if self.trigger is not None and not self.trigger.search(text):
+        if self.trigger is not None and not self._is_triggered(places, text, self.trigger):
             return
         for match in self.gated.find(places, text):
             found = self.build(match)
             if found is not None:
                 yield found
+
+    def _is_triggered(self, places: Places, text: str, trigger: re.Pattern[str]) -> bool:
+        if self.word is None:
+            return trigger.search(text) is not None
+        return any(trigger.search(text, max(0, at - _ABOUT), at + _ABOUT) for at in places[self.word.number])

@@ -75,7 +75,7 @@ _PLAIN: Final = str.maketrans(
 
 def plain(text: str) -> str:
     """``text`` with one spelling of dashes, arrows, blanks and deltas; as long as before, place by place."""
-    return text.translate(_PLAIN)
+    return text.replace("\t", " ") if text.isascii() else text.translate(_PLAIN)
 
 
 def letter(residue: str) -> str:
