@@ -65,6 +65,6 @@ def _lists_so(lists: Listed | None, key: tuple[str, str, int], wanted: BitMap) -
     kind, concept, world = key
     try:
         return lists is not None and lists.patients(kind, concept, World(world)) == wanted
-    except (ValueError, IndexError):
+    except DamagedIndex:
         # Bytes that are no bitmap, or that lead out of the file.
         return False

@@ -103,6 +103,6 @@ def _list_so(lists: Listed | None, key: tuple[Any, ...], world: World, bitmaps: 
     kind, name, value, concept = key
     try:
         return lists is not None and lists.of_value(kind, concept, name, value, world) == bitmaps[world]
-    except (ValueError, IndexError):
+    except DamagedIndex:
         # Bytes that are no bitmap, or that lead out of the file.
         return False

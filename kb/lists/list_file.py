@@ -114,6 +114,7 @@ class ListFile:
 
     def __init__(self, path: Path) -> None:
         """DamagedIndex if the file is none of these, or was cut off; OSError if there is none."""
+        self._path = path
         handle = os.open(path, os.O_RDONLY)
         try:
             size = os.fstat(handle).st_size
@@ -152,13 +153,16 @@ class ListFile:
         return found
 
     def patients(self, entry: int, world: World) -> BitMap:
-        """The patients of the entry in the world: the caller's own."""
+        """The patients of the entry in the world: the caller's own. DamagedIndex if it leads out of the file."""
         start = entry * _WORLDS
-        numbers = self._parts[self._first[start] : self._first[start + LEVELS[0] - world + 1]]
-        if len(numbers) == 1:
-            return self._bitmap(numbers[0])
-        # A world that is there twice, here and above, is read once.
-        return BitMap.union(*map(self._bitmap, dict.fromkeys(numbers))) if len(numbers) else BitMap()
+        try:
+            numbers = self._parts[self._first[start] : self._first[start + LEVELS[0] - world + 1]]
+            if len(numbers) == 1:
+                return self._bitmap(numbers[0])
+            # A world that is there twice, here and above, is read once.
+            return BitMap.union(*map(self._bitmap, dict.fromkeys(numbers))) if len(numbers) else BitMap()
+        except (IndexError, ValueError) as error:
+            raise _damaged(self._path) from error
 
     def _bitmap(self, number: int) -> BitMap:
         return BitMap.deserialize(self._map[self._offsets[number] : self._offsets[number + 1]])

@@ -8,11 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyroaring import BitMap
 
 from cohortium.kb.check.run import RULES, CheckReport, check_kb
 from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.errors import DamagedIndex
 from cohortium.kb.layout import INDEX, Layout
-from cohortium.kb.lists.list_file import LISTS
+from cohortium.kb.lists.list_file import LISTS, ListFile
 from cohortium.kb.lists.values import VALUES, limits
 from cohortium.kb.load import build_generation
 from cohortium.kb.model import Event, Journey, Value, World
@@ -119,3 +121,11 @@ def test_bytes_that_lead_out_of_the_file(kb: Path) -> None:
         file.write_bytes(whole[:-size] + b"\xff" * size)
         for name in ("posting lists", "lists by value"):
             assert [one.name for one in looked_at(kb, name).findings] == [name], size
+    file.write_bytes(whole[:-400] + b"\xff" * 400)
+    lists = ListFile(file)
+    with pytest.raises(DamagedIndex, match="lists in the index is not whole"):
+        _all_patients(lists)
+
+
+def _all_patients(lists: ListFile) -> list[BitMap]:
+    return [lists.patients(entry, World.POSSIBLE) for entry in range(len(lists))]
