@@ -127,11 +127,20 @@ class _Marks(NamedTuple):
     within: tuple[tuple[int, int], ...]
 
 
+#: Those of a word that opens every gate at each of its letters.
+_EVERYWHERE: Final = _Marks((), ())
+
+
 def places_of(words: Words) -> Places:
     """Where the words of a text open each gate."""
     places: list[list[int]] = [[] for _ in _NUMBERS]
-    for start, marks in zip(words.starts, map(_MARKS.__getitem__, words.written), strict=True):
-        if marks is not None:
+    for start, end, marks in zip(words.starts, words.ends, map(_MARKS.__getitem__, words.written), strict=True):
+        if marks is _EVERYWHERE:
+            # However long the word (a line of a script without blanks is one), its places are made once for all gates.
+            there = list(range(start, end))
+            for column in places:
+                column += there
+        elif marks is not None:
             begun, within = marks
             for number in begun:
                 places[number].append(start)
@@ -144,8 +153,7 @@ def _marks(word: str) -> _Marks | None:
     """What the word opens; None if it opens nothing."""
     if not word.isascii():
         # Patterns tell letters from signs in ways of their own there: all are tried at every place of such a word.
-        everywhere = [(number, offset) for offset in range(1, len(word)) for number in range(len(_NUMBERS))]
-        return _shared(_Marks(tuple(range(len(_NUMBERS))), tuple(everywhere)))
+        return _EVERYWHERE
     openings = _openings()
     # All that a word may begin with is tried in one call.
     told = openings.begins.match(word)
