@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
 
 
-def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
+@contextmanager
+def ahead(items: Iterator[Item]) -> Iterator[Iterator[Item]]:
     """The same items; a thread of its own takes them, never more than one before it is asked for.
 
-    Whatever ``items`` works with is not to be used elsewhere until this iterator is at its end or closed.
+    Whatever ``items`` works with is not to be used elsewhere within.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="cohortium-ahead") as thread:
         coming = thread.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = thread.submit(next, items, None)
-            yield item
+
+        def taken() -> Iterator[Item]:
+            nonlocal coming
+            while (item := coming.result()) is not None:
+                coming = thread.submit(next, items, None)
+                yield item
+
+        yield taken()

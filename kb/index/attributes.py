@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -66,7 +65,7 @@ class AttributeColumns:
         starts = np.array([start for start, _ in self._kinds.values()], dtype=np.int64)
         files: dict[int, BinaryIO] = {}
         try:
-            with closing(ahead(self._batches(row_of_event, starts, names, batch))) as batches:
+            with ahead(self._batches(row_of_event, starts, names, batch)) as batches:
                 for keys, pairs in batches:
                     for key, part in zip(*_parts(keys, pairs), strict=True):
                         if key not in files:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -159,7 +158,7 @@ class _Building:
     def _place(self, columns: dict[str, Array], row_of_event: Array, spans: Array, ending: dict[str, Array]) -> None:
         rows_of, ends_of = _Places(self._slice_starts[:-1]), _Places(np.cumsum(self._slice_ends) - self._slice_ends)
         seen = 0
-        with closing(ahead(self._events_of_patients())) as batches:
+        with ahead(self._events_of_patients()) as batches:
             for batch in batches:
                 event, patient, slice_, low, span, world, context, tumor, end_low, end_high = batch
                 if not np.array_equal(event, np.arange(seen, seen + len(event))):

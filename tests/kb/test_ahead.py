@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import numpy as np
 import pytest
@@ -17,8 +16,10 @@ from cohortium.kb.patient_sets import patient_set
 
 def test_the_same_items() -> None:
     """All items come, in their order; of nothing nothing comes."""
-    assert list(ahead(iter(range(1, 100)))) == list(range(1, 100))
-    assert list(ahead(iter(()))) == []
+    with ahead(iter(range(1, 100))) as coming:
+        assert list(coming) == list(range(1, 100))
+    with ahead(iter(())) as coming:
+        assert list(coming) == []
 
 
 def test_one_at_a_time() -> None:
@@ -30,7 +31,7 @@ def test_one_at_a_time() -> None:
             taken.append(name)
             yield name
 
-    with closing(ahead(items())) as coming:
+    with ahead(items()) as coming:
         assert [next(coming), next(coming)] == ["a", "b"]
     assert taken in (["a", "b"], ["a", "b", "c"])
 
@@ -42,10 +43,10 @@ def test_what_goes_wrong_is_told() -> None:
         yield 1
         raise OSError("the disk is full")
 
-    coming = ahead(items())
-    assert next(coming) == 1
-    with pytest.raises(OSError, match="the disk is full"):
-        next(coming)
+    with ahead(items()) as coming:
+        assert next(coming) == 1
+        with pytest.raises(OSError, match="the disk is full"):
+            next(coming)
 
 
 @given(st.lists(st.integers(0, 2**32 - 1)), st.sampled_from(["u4", "i8", "u8"]))
