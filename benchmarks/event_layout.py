@@ -42,21 +42,16 @@ def ancestors(kb: KnowledgeBase) -> list[tuple[str, str]]:
         first, last = index.array("kind_slices")[index.kinds.index(kind) :][:2].tolist()
         for at in index.array("slice_concepts")[first:last].tolist():
             concept = index.concepts[at]
-            held |= kb.concepts.above(concept) if concept in kb.concepts else {concept}
+            held |= kb.concepts.at_or_above(concept)
         found += [(kind, concept) for concept in sorted(held)]
     return found
-
-
-def below(kb: KnowledgeBase, concept: str) -> frozenset[str]:
-    """The concept and what is below it."""
-    return kb.concepts.below(concept) if concept in kb.concepts else frozenset((concept,))
 
 
 def lists_of(kb: KnowledgeBase, keys: list[tuple[str, str]]) -> Lists:
     """For each kind and ancestor its rows, in the order of patients, and beside them those patients."""
     owner, found = kb.event_index.array("patient"), {}
     for kind, concept in keys:
-        rows = spread(kb.event_index.ranges(kind, below(kb, concept))).astype(np.uint32)
+        rows = spread(kb.event_index.ranges(kind, kb.concepts.at_or_below(concept))).astype(np.uint32)
         rows = rows[np.argsort(owner[rows], kind="stable")]
         found[kind, concept] = rows, owner[rows]
     return found
@@ -74,7 +69,7 @@ def by_lists(lists: Lists, key: tuple[str, str], patients: BitMap, everybody: in
 def by_ranges(index: EventIndex, kb: KnowledgeBase, key: tuple[str, str], patients: BitMap) -> Array:
     """The rows of the patients, by ranges."""
     kind, concept = key
-    return index.rows([(kind, below(kb, concept))], patients).at
+    return index.rows([(kind, kb.concepts.at_or_below(concept))], patients).at
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -90,7 +85,7 @@ def seconds(call: Callable[[], Any]) -> float:
 def compared(kb: KnowledgeBase, concepts: int, seed: int) -> dict[str, Any]:
     """Both ways, for so many of the kinds and concepts: those that have the most events."""
     index, keys, everybody = kb.event_index, ancestors(kb), len(kb.all_patients)
-    counts = {key: index.ranges(key[0], below(kb, key[1])) for key in keys}
+    counts = {key: index.ranges(key[0], kb.concepts.at_or_below(key[1])) for key in keys}
     held = {key: int((ranges[:, 1] - ranges[:, 0]).sum()) for key, ranges in counts.items()}
     random = Random(seed)
     chosen = sorted(keys, key=lambda key: -held[key])[:concepts]

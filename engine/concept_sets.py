@@ -46,7 +46,7 @@ def concept_ids(expression: nodes.ConceptExpression, concepts: ConceptTable) -> 
         case nodes.Under(_, True):
             return frozenset(named_ids(expression))
     (concept,) = named_ids(expression)
-    return concepts.below(concept) if concept in concepts else frozenset((concept,))
+    return concepts.at_or_below(concept)
 
 
 def covering(ids: frozenset[str], concepts: ConceptTable) -> tuple[list[str], list[str]]:

@@ -98,7 +98,7 @@ class Placement:
         #: Place → the states that a solid tumor's cells there mean.
         self._states_in: dict[str, list[str]] = {}
         for fluid, state in implied["fluid"].items():
-            for place in concepts.below(fluid) if fluid in concepts else (fluid,):
+            for place in concepts.at_or_below(fluid):
                 self._states_in.setdefault(place, []).append(state)
         self._nodes_of = implied["nodes_of"]
         self._spread_of = implied["spread_of"]

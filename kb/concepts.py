@@ -135,6 +135,14 @@ class ConceptTable:
             found = self._above[concept] = self._closure(concept, self._parents)
         return found
 
+    def at_or_above(self, concept: str) -> frozenset[str]:
+        """As :meth:`above`; of an unknown concept itself alone."""
+        return self.above(concept) if concept in self._position else frozenset((concept,))
+
+    def at_or_below(self, concept: str) -> frozenset[str]:
+        """As :meth:`below`; of an unknown concept itself alone."""
+        return self.below(concept) if concept in self._position else frozenset((concept,))
+
     def is_a(self, concept: str, ancestor: str) -> bool:
         """Whether ``concept`` is ``ancestor`` or lies below it; False for an unknown concept unless both are equal."""
         # What is asked most often of all: the closure is met here in most cases, and no other call is needed.
@@ -145,10 +153,7 @@ class ConceptTable:
 
     def is_any(self, concept: str, ancestors: Iterable[str]) -> bool:
         """Whether :meth:`is_a` holds for one of the ancestors."""
-        found = self._above.get(concept)
-        if found is None:
-            found = self.above(concept) if concept in self._position else frozenset((concept,))
-        return not found.isdisjoint(ancestors)
+        return not self.at_or_above(concept).isdisjoint(ancestors)
 
     def related(self, one: str, other: str) -> bool:
         """Whether the two are one concept, or one lies below the other."""

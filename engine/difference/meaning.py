@@ -125,7 +125,7 @@ def _admitted(place: _Place, concepts: ConceptTable) -> frozenset[str]:
     match place:
         case Under(term, exact):
             identity = term.id if isinstance(term, Concept) else term.text
-            return frozenset({identity}) if exact or identity not in concepts else concepts.below(identity)
+            return frozenset({identity}) if exact else concepts.at_or_below(identity)
         case Union(parts):
             return frozenset().union(*(_admitted(part, concepts) for part in parts))
         case OtherThan(base, excluded):

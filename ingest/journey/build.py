@@ -204,7 +204,7 @@ def doubt_shared(bench: Workbench) -> None:
         (fact.kind, concept)
         for fact in bench.facts
         if fact.document_class != SHARED and fact.context.really_happened
-        for concept in (bench.concepts.above(fact.concept) if fact.concept in bench.concepts else {fact.concept})
+        for concept in bench.concepts.at_or_above(fact.concept)
     }
     for fact in bench.facts:
         if fact.document_class == SHARED and fact.context.really_happened and not _is_told(fact, own, bench.facts):

@@ -43,8 +43,7 @@ def closed_postings(exact: Bitmaps, concepts: ConceptTable) -> Bitmaps:
         for world in sorted(World, reverse=True):
             reached |= bitmaps[world]
             downward[world] = reached.copy()
-        ancestors = concepts.above(concept) if concept in concepts else frozenset((concept,))
-        for ancestor in ancestors | {ANY_CONCEPT}:
+        for ancestor in concepts.at_or_above(concept) | {ANY_CONCEPT}:
             union = closed.setdefault((*key, ancestor), [BitMap() for _ in World])
             for world in World:
                 union[world] |= downward[world]

@@ -121,11 +121,8 @@ class _Writer:
 
     def _closed(self, exact: dict[str, Exact], *words: str) -> Iterable[tuple[str, Sequence[int]]]:
         kind, *rest = words
-        below = members_below(exact, self._above)
+        below = members_below(exact, self._concepts.at_or_above)
         return write_closed(self._file, exact, below, lambda concept: key_of(kind, concept, *rest), self._most_parts)
-
-    def _above(self, concept: str) -> Iterable[str]:
-        return self._concepts.above(concept) if concept in self._concepts else (concept,)
 
 
 def _packed(rows: EventRows, low: int, high: int) -> Array:
