@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
@@ -257,13 +258,12 @@ class SiteReader:
         organs = [site for site in title_sites if self.primary_site(site)]
         if organs:
             return organs[0]
-        counts: dict[str, int] = {}
-        for span in diagnoses:
-            organ = self._concepts.get(span.concept).site if span.concept in self._concepts else ""
-            if organ:
-                counts[organ] = counts.get(organ, 0) + 1
-        most = max(counts.values(), default=0)
-        ranked = [organ for organ, count in counts.items() if count == most]
-        if len(ranked) == 1:
-            return ranked[0]
+        counts = Counter(
+            self._concepts.get(span.concept).site
+            for span in diagnoses
+            if span.concept in self._concepts and self._concepts.get(span.concept).site
+        )
+        ranked = counts.most_common(2)
+        if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):
+            return ranked[0][0]
         return ""

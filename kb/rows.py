@@ -32,8 +32,6 @@ from .model import (
 )
 
 _quoted: Final = json.encoder.encode_basestring
-#: Rows hold no circles.
-_encoded: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str).encode
 CURRENT: Final = "current"
 SUPERSEDED: Final = "superseded"
 #: Of a version that was taken back: nothing stands in its place.
@@ -210,7 +208,7 @@ def rows_digest(tables: Mapping[str, Sequence[tuple[Any, ...]]], patient_id: str
         digest.update(name.encode())
         try:
             # Not repr: it would escape a lone surrogate, which neither Arrow nor DuckDB can hold.
-            digest.update(_encoded(rows).encode("utf-8"))
+            digest.update(json.dumps(rows, ensure_ascii=False, default=str).encode("utf-8"))
         except UnicodeEncodeError as error:
             raise UsageError(
                 f"A {name} of patient {patient_id!r} holds a lone surrogate, which is no character. "
@@ -283,6 +281,11 @@ def older_row(ordinal: int, old: SupersededNote) -> tuple[Any, ...]:
     return note_row(old.note.patient_id, ordinal, old.note, status, old.superseded_by or None)
 
 
+def _context_cells(context: Context) -> tuple[str, str, str, str]:
+    # The members themselves are texts; the property ``value`` is dear to ask.
+    return context.polarity, context.temporality, context.experiencer, context.reason
+
+
 def _value_cells(value: Value) -> tuple[str | None, float | None, str]:
     if isinstance(value, str):
         return value, None, "text"
@@ -290,8 +293,6 @@ def _value_cells(value: Value) -> tuple[str | None, float | None, str]:
 
 
 def _mention_row(patient: str, ordinal: int, mention: Mention) -> tuple[Any, ...]:
-    context, day = mention.context, mention.day
-    start, end = mention.sentence
     return (
         patient,
         ordinal,
@@ -304,16 +305,12 @@ def _mention_row(patient: str, ordinal: int, mention: Mention) -> tuple[Any, ...
         mention.label,
         mention.concept,
         _json_of(mention.attributes),
-        context.polarity,
-        context.temporality,
-        context.experiencer,
-        context.reason,
-        day.low,
-        day.high,
+        *_context_cells(mention.context),
+        mention.day.low,
+        mention.day.high,
         mention.source,
         mention.section,
-        start,
-        end,
+        *mention.sentence,
         [{"span_start": cue.start, "span_end": cue.end, "rule": cue.rule} for cue in mention.cues],
         mention.confidence,
     )
@@ -335,7 +332,6 @@ def _json_of(attributes: Mapping[str, Value]) -> str:
 
 
 def _event_row(patient: str, ordinal: int, event: Event) -> tuple[Any, ...]:
-    context = event.context
     return (
         patient,
         ordinal,
@@ -346,10 +342,7 @@ def _event_row(patient: str, ordinal: int, event: Event) -> tuple[Any, ...]:
         event.day.high,
         None if event.end is None else event.end.low,
         None if event.end is None else event.end.high,
-        context.polarity,
-        context.temporality,
-        context.experiencer,
-        context.reason,
+        *_context_cells(event.context),
         int(event.world),
         event.tumor,
         event.tumor_rule,

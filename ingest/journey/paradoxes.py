@@ -59,8 +59,7 @@ def resolve_impossible(bench: Workbench) -> None:
 
 
 def _rows_of(rows: Mapping[str, Sequence[Impossible]], fact: Fact) -> Sequence[Impossible]:
-    of_concept, of_kind = rows.get(fact.concept, ()), rows.get(fact.kind, ())
-    return (*of_concept, *of_kind) if of_concept and of_kind else of_concept or of_kind
+    return (*rows.get(fact.concept, ()), *rows.get(fact.kind, ()))
 
 
 def _text(bench: Workbench, fact: Fact) -> str:
