@@ -13,8 +13,6 @@ from .tokens import words_of
 
 #: So far before a number the words for it may stand, in characters.
 CONTEXT = 60
-#: What may stand between a word for a score and its figures.
-_BETWEEN_SCORE = frozenset("was is of in at score now then about".split())
 #: Patterns that look before the number, and behind it, of which the word next to it tells whether they may match.
 _BEFORE, _BEHIND = ("birth", "date_before"), ("fraction_behind", "quantity")
 
@@ -50,7 +48,7 @@ def date_words() -> DateWords:
 
     return DateWords(
         compiled(
-            rf"(?<![^\W_]){any_word('fraction_before')}(?:[\s:=(,]{{1,3}}(?:{'|'.join(sorted(_BETWEEN_SCORE))}))*"
+            rf"(?<![^\W_]){any_word('fraction_before')}(?:[\s:=(,]{{1,3}}{any_word('between_score')})*"
             rf"[\s:=(\-#]{{0,3}}$"
         ),
         compiled(rf"\)?[\s\-]{{0,2}}{any_word('fraction_behind')}(?![^\W_])"),
@@ -66,7 +64,7 @@ def date_words() -> DateWords:
             "narrowed": frozenset(
                 words_of(one).written[-1] for entry in (*table["part"], *table["months_of"]) for one in entry["words"]
             ),
-            "fraction_before": frozenset(table["fraction_before"]["words"]) | _BETWEEN_SCORE,
+            "fraction_before": frozenset((*table["fraction_before"]["words"], *table["between_score"]["words"])),
         },
     )
 

@@ -106,16 +106,19 @@ class DateReader:
         """Whether the pattern of that name may match what stands before ``start``: the last word tells."""
         if self.text[start - 1 : start].isalnum():
             return True
-        at = bisect_left(self._words.starts, start)
-        word = self._words.written[at - 1] if at else "0"
-        return word.lower() in date_words().beside[name] or not (word.isascii() and word.isalnum())
+        return self._tells(name, bisect_left(self._words.starts, start) - 1)
 
     def _may_begin(self, name: str, end: int) -> bool:
         """Whether the pattern of that name may match what stands behind ``end``: the next word tells."""
         if self.text[end : end + 1].isalnum():
             return True
-        at = bisect_left(self._words.starts, end)
-        word = self._words.written[at] if at < len(self._words.starts) else "0"
+        return self._tells(name, bisect_left(self._words.starts, end))
+
+    def _tells(self, name: str, at: int) -> bool:
+        """Whether the pattern of that name may match beside the word with this number; no word: it may not."""
+        if not 0 <= at < len(self._words.written):
+            return False
+        word = self._words.written[at]
         return word.lower() in date_words().beside[name] or not (word.isascii() and word.isalnum())
 
     def _narrowed(self, start: int, day: DayInterval, precision: str) -> tuple[int, DayInterval] | None:
