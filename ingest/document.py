@@ -38,7 +38,7 @@ from .recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from .recognizers.trials import TrialRecognizer, with_status
 from .results import ResultBinder
 from .shape import Section, sections_of
-from .statements import statement
+from .statements import needs, statement
 from .tagging.choice import Choice
 from .tagging.recognizer import PreparedRecognizer
 from .tokens import Remembered
@@ -149,9 +149,8 @@ class NoteReader:
         events += self._second_readings(spans)
         institution = statement("institution")
         named = [span for span in events if span.kind == "diagnosis"]
-        secondary = (
-            [span for span in named if _is_secondary(frame.text, span)] if "secondary" in frame.vocabulary else []
-        )
+        may_be_secondary = not needs("secondary").isdisjoint(frame.vocabulary)
+        secondary = [span for span in named if _is_secondary(frame.text, span)] if may_be_secondary else []
         left_out = {
             id(span) for span in named if institution.match(frame.text, span.end) or _is_category(frame.text, span)
         }

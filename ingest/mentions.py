@@ -15,7 +15,7 @@ from .cue_table import CueKind, CueTable, cue_table, sentence_cues
 from .fact_days import Anchor, FactDays
 from .frame import Frame, Span
 from .shape import Section
-from .statements import needs, said_in, sayable, statement
+from .statements import needs, said_in, statement, unsayable
 
 #: Reads the context of a target again: frame, sentence, its context, the target, its section, what the rules read.
 SecondReader = Callable[[Frame, tuple[int, int], SentenceContext, Target, Section, Reading], Reading]
@@ -299,26 +299,26 @@ class MentionWriter:
 class _NoteInHand:
     """What is asked once of the note whose mentions are written."""
 
-    __slots__ = ("_cues", "_said", "days", "document_class", "frame", "may_be_misfiled")
+    __slots__ = ("_cues", "_unsaid", "days", "document_class", "frame", "may_be_misfiled")
 
     def __init__(self, frame: Frame, cues: CueTable, document_class: str) -> None:
         self.frame = frame
         self.document_class = document_class
         self.days = FactDays(frame)
         self._cues = cues
-        #: The statements of which some word stands in the note: no sentence is asked for another.
-        self._said = sayable(frame.places)
+        #: The statements of which no word stands in the note: no sentence is asked for them.
+        self._unsaid = unsayable(frame.places)
         # Nor can the report be another patient's where nothing is.
-        self.may_be_misfiled = "another_patient" in self._said
+        self.may_be_misfiled = "another_patient" not in self._unsaid
 
     def says(self, name: str, start: int, end: int) -> bool:
         """Whether a stretch of it says such a thing."""
-        return name in self._said and said_in(name, self.frame, start, end) is not None
+        return name not in self._unsaid and said_in(name, self.frame, start, end) is not None
 
     def is_followed(self, name: str, end: int) -> bool:
         """Whether such a statement stands right behind the sentence that ends there."""
         text = self.frame.text
-        return name in self._said and statement(name).match(text, end, min(len(text), end + 80)) is not None
+        return name not in self._unsaid and statement(name).match(text, end, min(len(text), end + 80)) is not None
 
     def context(self, sentence: tuple[int, int], named: Iterable[Named]) -> tuple[SentenceContext, list[Target]]:
         """As :func:`sentence_context`."""

@@ -57,9 +57,9 @@ def _holders() -> dict[str, Gate]:
     return {name: Gate(begins=f"(?i:{entry['holds']})") for name, entry in _entries().items() if "holds" in entry}
 
 
-def sayable(places: Places) -> frozenset[str]:
-    """The statements with words that they must hold, of which one stands in a note with these places."""
-    return frozenset(name for name, gate in _HOLDERS.items() if places[gate.number])
+def unsayable(places: Places) -> frozenset[str]:
+    """The statements with words that they must hold, of which none stands in a note with these places."""
+    return frozenset(name for name, gate in _HOLDERS.items() if not places[gate.number])
 
 
 def said_in(name: str, frame: _Noted, start: int, end: int) -> re.Match[str] | None:
