@@ -19,11 +19,11 @@ NAMED_BESIDE: Final = _ONLY_SUBJECTS | {"descendant", "spouse", "kin_by_marriage
 #: Cues of what others have, or may have; they leave the patient what is called the patient's own.
 _OF_OTHERS: Final = frozenset({"someone_else", "read_about"})
 #: Statements about people at large.
-_AT_LARGE: Final = ("people_at_large", "carriers_at_large")
+_STATEMENTS: Final = ("people_at_large", "carriers_at_large")
 #: The stretch of a sentence that tells of nobody else.
 NOBODY: Final = (0, 0)
 #: One of these folded words stands in each sentence of people or tumors at large.
-AT_LARGE: Final = frozenset[str]().union(*map(needs, (*_AT_LARGE, "general_opening")))
+AT_LARGE: Final = frozenset[str]().union(*map(needs, (*_STATEMENTS, "general_opening")))
 _ILLNESSES: Final = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
 #: So far before somebody may the words of coming along begin (characters).
 _REACH_OF_COMPANY = 60
@@ -75,7 +75,7 @@ def people_at_large(text: str, norms: Sequence[str], sentence: tuple[int, int]) 
     ``norms``: its folded words.
     """
     said = text[sentence[0] : sentence[1]]
-    for name in _AT_LARGE:
+    for name in _STATEMENTS:
         if not _may_hold(name, norms):
             continue
         found = statement(name).search(said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -81,10 +81,6 @@ class PhraseTrie(Generic[Payload]):
             node[_END] = (*node.get(_END, ()), payload)
             at = behind
 
-    def first_words(self) -> Set[str]:
-        """The folded words with which phrases begin."""
-        return self._root.keys()
-
     def may_begin_at(self, norms: Sequence[str]) -> list[int]:
         """The places, among folded words, of those at which a phrase may begin: by that word and the one behind it."""
         root, last = self._root, len(norms) - 1
@@ -96,7 +92,7 @@ class PhraseTrie(Generic[Payload]):
         ]
 
     def longest(
-        self, text: str, tokens: Sequence[Token], norms: list[str], first: int, last: int
+        self, text: str, tokens: Sequence[Token], norms: Sequence[str], first: int, last: int
     ) -> list[PhraseMatch[Payload]]:
         """As :meth:`find`, of the tokens from ``first`` up to ``last``. ``norms``: the folded words of all tokens."""
         found: list[PhraseMatch[Payload]] = []
@@ -143,10 +139,5 @@ class PhraseTrie(Generic[Payload]):
         self, text: str, tokens: Sequence[Token], norms: Sequence[str] | None = None
     ) -> Iterator[PhraseMatch[Payload]]:
         """The longest phrase at each token, left to right, without overlap. ``norms``: of the tokens, where known."""
-        behind = 0
-        for index in self.may_begin_at([token[2] for token in tokens] if norms is None else norms):
-            if index >= behind:
-                found = self.matches_at(text, tokens, index)
-                if found:
-                    yield found[-1]
-                    behind = found[-1].last
+        known = [token[2] for token in tokens] if norms is None else norms
+        return iter(self.longest(text, tokens, known, 0, len(tokens)))
