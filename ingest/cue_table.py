@@ -67,11 +67,8 @@ _OPENING: Final = frozenset({"general", "trial"})
 _LINKS: Final = frozenset({"with", "on", "given"})
 
 
-@dataclass(frozen=True, slots=True)
-class CueTable:
-    """The phrases of cues with pseudo-cues, terminators and medicine at large in one trie: a note is gone over once."""
-
-    phrases: PhraseTrie[Means]
+#: The phrases of cues with pseudo-cues, terminators and medicine at large in one trie: a note is gone over once.
+CueTable = PhraseTrie[Means]
 
 
 @lru_cache(maxsize=1)
@@ -116,19 +113,17 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
             words = tuple(token.norm for token in tokenize(phrase))
             spelled.setdefault(words, phrase)
             said.setdefault(words, {}).setdefault(name, []).append(of)
-    return CueTable(
-        PhraseTrie(
-            (
-                spelled[words],
-                Means(
-                    () if "pseudo" in of else tuple(of["cues"]) if "cues" in of else None,
-                    "hard" in of,
-                    of["negation"][0] if "negation" in of else "",
-                    tuple(filter(None, of["general"])) if "general" in of else None,
-                ),
-            )
-            for words, of in said.items()
+    return PhraseTrie(
+        (
+            spelled[words],
+            Means(
+                () if "pseudo" in of else tuple(of["cues"]) if "cues" in of else None,
+                "hard" in of,
+                of["negation"][0] if "negation" in of else "",
+                tuple(filter(None, of["general"])) if "general" in of else None,
+            ),
         )
+        for words, of in said.items()
     )
 
 
@@ -137,9 +132,9 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
 
     Of each of the four kinds of phrases the longest at each word, left to right, without overlap.
     """
-    trie, text, tokens, norms, start = table.phrases, frame.text, frame.tokens, frame.words.norms, sentence[0]
-    here = norms[first:last]
-    at = trie.may_begin_at(here)
+    text, tokens, start = frame.text, frame.tokens, sentence[0]
+    here = frame.words.norms[first:last]
+    at = table.may_begin_at(here)
     people, opening = NOBODY, frozenset[str]()
     if not AT_LARGE.isdisjoint(here):
         people = people_at_large(text, here, sentence)
@@ -152,7 +147,7 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
     # Up to where what was found of each table reaches.
     cued = stopped = ended = told = 0
     for index in [first + index for index in at]:
-        for match in reversed(trie.matches_at(text, tokens, index)):
+        for match in reversed(table.matches_at(text, tokens, index)):
             behind = match.last
             if behind > last:
                 continue
