@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from ..kb.concepts import Abbreviation, ConceptTable
+from ..kb.concept_rows import Abbreviation
+from ..kb.concepts import ConceptTable
 from .frame import Frame, Recognizer, Span
 from .other_meanings import has_other_meanings, means_another
 from .phrases import PhraseMatch, PhraseTrie

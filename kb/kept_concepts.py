@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, overload
 
-from . import concepts as concepts_module
-from . import words
+from . import name_index, words
 from .concept_rows import Abbreviation, ConceptRow, ValueSet
-from .concepts import ConceptTable, NameIndex
+from .concepts import ConceptTable
 from .errors import DamagedIndex
+from .name_index import NameIndex
 
 #: The file of the ontology, in the folder of the index.
 CONCEPTS: Final = "concepts"
@@ -173,7 +173,7 @@ def _rules_of_names() -> str:
     digest = hashlib.blake2b(digest_size=8)
     files: Iterable[str | None] = (
         words.__file__,
-        concepts_module.__file__,
+        name_index.__file__,
         str(words.ONTOLOGY_FOLDER / "spelling.tsv"),
     )
     for path in files:

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from .concepts import Abbreviation, ConceptRow, ConceptTable, ValueSet
+from .concept_rows import Abbreviation
+from .concepts import ConceptRow, ConceptTable, ValueSet
 from .model import content_id
 
 _TEXT: Final = pa.string()

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..concept_rows import Abbreviation
-from ..concepts import bare_system, code_systems
 from ..errors import UsageError
+from ..name_index import bare_system, code_systems
 
 
 @dataclass(frozen=True, slots=True)

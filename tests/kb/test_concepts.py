@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concepts import Abbreviation, ConceptRow, ConceptTable
+from cohortium.kb.concept_rows import Abbreviation
+from cohortium.kb.concepts import ConceptRow, ConceptTable
 from cohortium.kb.errors import OntologyError
 from cohortium.kb.graph import path
 from cohortium.kb.lint import lint

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.kb.concepts import Abbreviation, ConceptRow, ConceptTable, ValueSet
+from cohortium.kb.concept_rows import Abbreviation
+from cohortium.kb.concepts import ConceptRow, ConceptTable, ValueSet
 from cohortium.kb.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
