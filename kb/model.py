@@ -96,13 +96,7 @@ def _number(number: int) -> bytes:
 
 
 def _of_attributes(attributes: Mapping[str, Value]) -> bytes:
-    if not attributes:
-        return _NO_ATTRIBUTES
-    if len(attributes) == 1:
-        # Most have one, and a list is dear to write: this is how it would be.
-        ((name, value),) = attributes.items()
-        return _piece(f"[({name!r}, {value!r})]")
-    return _piece(str(sorted(attributes.items())))
+    return _piece(str(sorted(attributes.items()))) if attributes else _NO_ATTRIBUTES
 
 
 _NO_ATTRIBUTES: Final = _piece("[]")

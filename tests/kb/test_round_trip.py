@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from pyroaring import BitMap
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import UnknownNote, UnknownPatient, UsageError
 from cohortium.kb.load import GenerationWriter, build_generation
-from cohortium.kb.model import Journey, Note, World
+from cohortium.kb.model import Event, Journey, Mention, Note, World
 from cohortium.kb.rows import QuarantinedRecord, SupersededNote
 from cohortium.kb.scales import Scales
 from cohortium.kb.store import EVENT_COLUMNS, KnowledgeBase
@@ -29,6 +30,18 @@ def tables(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     with duckdb.connect(str(path / "generations" / generation / "kb.duckdb"), read_only=True) as connection:
         names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
         return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+
+
+@pytest.mark.parametrize(
+    "made", [Mention("note", 0, 1, "x", "state", "DiseaseState", "remission"), Event("P1", "state", "remission")]
+)
+def test_every_field_is_filled(made: Mention | Event) -> None:
+    """What is filled all at once lacks no field of its class, and has its defaults."""
+    fields = dataclasses.fields(made)
+    assert list(vars(made)) == [field.name for field in fields]
+    for field in fields:
+        if field.default is not dataclasses.MISSING:
+            assert getattr(made, field.name) == field.default, field.name
 
 
 @pytest.fixture
