@@ -134,7 +134,7 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
     """
     text, tokens, start = frame.text, frame.tokens, sentence[0]
     here = frame.words.norms[first:last]
-    at = table.may_begin_at(here)
+    at = frame.beginnings(table, first, last)
     people, opening = NOBODY, frozenset[str]()
     if not AT_LARGE.isdisjoint(here):
         people = people_at_large(text, here, sentence)
@@ -146,7 +146,7 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
     speaks_of = set(opening)
     # Up to where what was found of each table reaches.
     cued = stopped = ended = told = 0
-    for index in [first + index for index in at]:
+    for index in at:
         for match in reversed(table.matches_at(text, tokens, index)):
             behind = match.last
             if behind > last:

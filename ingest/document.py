@@ -31,17 +31,19 @@ from .mentions import MentionWriter, SecondReader
 from .notation.mentions import with_notations
 from .placing import Placement
 from .proposals import Proposals, RulesReading
-from .recognizers.molecular import MolecularRecognizer
+from .recognizers.courses import course_words
+from .recognizers.molecular import MolecularRecognizer, molecular_words
 from .recognizers.performance import PerformanceRecognizer
 from .recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from .recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from .recognizers.trials import TrialRecognizer, with_status
-from .results import ResultBinder
+from .results import ResultBinder, composite_results
 from .shape import Section, sections_of
 from .statements import needs, statement
 from .tagging.choice import Choice
 from .tagging.recognizer import PreparedRecognizer
 from .tokens import Remembered
+from .vocabulary import Vocabulary
 
 #: Minutes that tell of several patients, filed to the chart of each.
 SHARED: Final = "shared"
@@ -110,7 +112,10 @@ class NoteReader:
             if state in concepts
             for below in concepts.below(state)
         }
-        self._writer = MentionWriter(concepts, state_of, parts.cues(), parts.second())
+        cues = parts.cues()
+        self._writer = MentionWriter(concepts, state_of, cues, parts.second())
+        tries = (self.lexicon.trie, cues, composite_results(), molecular_words(), course_words().marks)
+        self._vocabulary = Vocabulary(tries)
         self.proposals: Proposals | None = None
         if parts.learned is not None:
             learned = parts.learned(concepts, self.lexicon.kind_of, self._unspecific)
@@ -130,7 +135,7 @@ class NoteReader:
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:
         expressions of change become mentions of their own, beside those of their genes."""
-        frame = Frame(note, self._sections, self._case.restore(note.text))
+        frame = Frame(note, self._sections, self._case.restore(note.text), self._vocabulary)
         document_class = note_class(note.type, note.title)
         if document_class == "clinical" and len(statement("case_of_several").findall("\n" + frame.text)) > 1:
             document_class = SHARED

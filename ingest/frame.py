@@ -7,13 +7,15 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..kb.model import Note, Value
 from .dates import DateMention, DateReader
 from .gates import Places, places_of
+from .phrases import PhraseMatch, PhraseTrie
 from .shape import Section, Sentence, Shape, sections_of
 from .tokens import Token, Words, tokens_of, words_of
+from .vocabulary import Vocabulary
 
 
 class _HasPlace(Protocol):
@@ -27,6 +29,7 @@ class _HasPlace(Protocol):
 
 
 Placed = TypeVar("Placed", bound=_HasPlace)
+Phrase = TypeVar("Phrase")
 
 
 @dataclass(slots=True)
@@ -65,12 +68,20 @@ class Frame:
     """
 
     def __init__(
-        self, note: Note, sections: Callable[[str], list[Section]] = sections_of, text: str | None = None
+        self,
+        note: Note,
+        sections: Callable[[str], list[Section]] = sections_of,
+        text: str | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
-        """``sections``: what divides the text into sections; ``text``: the note's as readers are to see it, as long."""
+        """``sections``: what divides the text into sections; ``text``: the note's as readers are to see it, as long;
+        ``vocabulary``: what remembers more of its words than their folded form."""
         self.note = note
         self.text = note.text if text is None else text
-        self.words: Words = words_of(self.text)
+        self._vocabulary = vocabulary
+        self._known = None if vocabulary is None else vocabulary.words_of(self.text)
+        self.words: Words = words_of(self.text) if self._known is None else self._known.words
+        self._beginnings: dict[PhraseTrie[Any], list[int]] = {}
         self._sections = sections
 
     @property
@@ -96,7 +107,24 @@ class Frame:
     @cached_property
     def places(self) -> Places:
         """Where words open the gates of patterns."""
-        return places_of(self.words)
+        return places_of(self.words, None if self._known is None else self._known.marks)
+
+    def beginnings(self, trie: PhraseTrie[Any], first: int = 0, last: int | None = None) -> list[int]:
+        """The words, by number from ``first`` up to ``last``, at which a phrase of the trie may begin."""
+        found = self._beginnings.get(trie)
+        if found is None:
+            # Once for the whole note.
+            nodes = self._vocabulary.nodes(trie, self._known) if self._vocabulary and self._known else None
+            found = self._beginnings[trie] = trie.may_begin_at(self.words.norms, nodes)
+        if last is None:
+            return found
+        low = bisect.bisect_left(found, first)
+        return found[low : bisect.bisect_left(found, last, low)]
+
+    def phrases(self, trie: PhraseTrie[Phrase], first: int, last: int) -> list[PhraseMatch[Phrase]]:
+        """The longest phrase at each word from ``first`` up to ``last``, left to right, without overlap."""
+        beginnings = self.beginnings(trie, first, last)
+        return trie.longest(self.text, self.tokens, beginnings, last) if beginnings else []
 
     @cached_property
     def shape(self) -> Shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -111,6 +111,11 @@ def any_gate(*gates: Gate) -> Gate:
     return Gate(begins, within)
 
 
+def number_of_gates() -> int:
+    """How many gates there are by now: what a word opens is known anew when there are more."""
+    return len(_NUMBERS)
+
+
 def gated_patterns() -> tuple[Gated, ...]:
     """All patterns that stand behind a gate."""
     return tuple(_PATTERNS)
@@ -120,7 +125,7 @@ def gated_patterns() -> tuple[Gated, ...]:
 Places = Sequence[Sequence[int]]
 
 
-class _Marks(NamedTuple):
+class Marks(NamedTuple):
     """The numbers of the gates that a word opens where it begins, and of those within it with the place in it."""
 
     begun: tuple[int, ...]
@@ -128,13 +133,14 @@ class _Marks(NamedTuple):
 
 
 #: Those of a word that opens every gate at each of its letters.
-_EVERYWHERE: Final = _Marks((), ())
+_EVERYWHERE: Final = Marks((), ())
 
 
-def places_of(words: Words) -> Places:
-    """Where the words of a text open each gate."""
+def places_of(words: Words, known: Iterable[Marks | None] | None = None) -> Places:
+    """Where the words of a text open each gate. ``known``: what each of them opens, where that is at hand."""
     places: list[list[int]] = [[] for _ in _NUMBERS]
-    for start, end, marks in zip(words.starts, words.ends, map(_MARKS.__getitem__, words.written), strict=True):
+    every = map(_MARKS.__getitem__, words.written) if known is None else known
+    for start, end, marks in zip(words.starts, words.ends, every, strict=True):
         if marks is _EVERYWHERE:
             # However long the word (a line of a script without blanks is one), its places are made once for all gates.
             there = list(range(start, end))
@@ -149,7 +155,7 @@ def places_of(words: Words) -> Places:
     return places
 
 
-def _marks(word: str) -> _Marks | None:
+def marks_of(word: str) -> Marks | None:
     """What the word opens; None if it opens nothing."""
     if not word.isascii():
         # Patterns tell letters from signs in ways of their own there: all are tried at every place of such a word.
@@ -164,7 +170,7 @@ def _marks(word: str) -> _Marks | None:
     if not marks:
         return None
     return _shared(
-        _Marks(
+        Marks(
             tuple(sorted(number for number, offset in marks if not offset)),
             tuple(sorted((number, offset) for number, offset in marks if offset)),
         )
@@ -172,7 +178,7 @@ def _marks(word: str) -> _Marks | None:
 
 
 @lru_cache(maxsize=4096)
-def _shared(marks: _Marks) -> _Marks:
+def _shared(marks: Marks) -> Marks:
     """The same marks, kept once: words open gates in few ways, and what is small stays near the processor."""
     return marks
 
@@ -199,7 +205,7 @@ def _openings() -> _Openings:
     )
 
 
-_MARKS: Final = Remembered(_marks)
+_MARKS: Final = Remembered(marks_of)
 
 
 def _forget() -> None:

@@ -92,10 +92,10 @@ class Lexicon:
 
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
-        self._trie: PhraseTrie[Sense] = PhraseTrie()
+        self.trie: PhraseTrie[Sense] = PhraseTrie()
         #: What phrases say, as they are written, where nothing else bears on it.
         self._settled: dict[str, _Told | tuple[()]] = {}
-        self._trie.add_all(self._phrases())
+        self.trie.add_all(self._phrases())
 
     def _phrases(self) -> Iterator[tuple[str, Sense, bool]]:
         """Every name and short form with its sense, and whether a comma may stand in it."""
@@ -133,10 +133,10 @@ class Lexicon:
         """Longest names first at each word; a name whose every reading fails its cue gives way to a shorter one."""
         tokens, text, behind = frame.tokens, frame.text, 0
         nearby = _Nearby(frame)
-        for index in self._trie.may_begin_at(frame.words.norms):
+        for index in frame.beginnings(self.trie):
             if index < behind:
                 continue
-            for match in reversed(self._trie.matches_at(text, tokens, index)):
+            for match in reversed(self.trie.matches_at(text, tokens, index)):
                 told = self._told(nearby, match)
                 if told is not None:
                     yield told.span(text, match)
@@ -148,7 +148,7 @@ class Lexicon:
         first, last = frame.token_range(start, end)
         return first < last and any(
             sense.cued and sense.kind in ("gene", "biomarker")
-            for match in self._trie.matches_at(frame.text, frame.tokens, first)
+            for match in self.trie.matches_at(frame.text, frame.tokens, first)
             if (match.start, match.end) == (start, end)
             for sense in self._readings(_Nearby(frame), match)
         )

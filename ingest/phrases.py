@@ -28,6 +28,8 @@ _COMMA = re.compile(r",[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}")
 _USUAL_GAPS = " -\n/\t'’+"
 
 Payload = TypeVar("Payload")
+#: By each folded word that may come next, where it leads to; under "" the payloads of what ends here.
+Node = dict[str, Any]
 _END = ""
 
 
@@ -81,24 +83,29 @@ class PhraseTrie(Generic[Payload]):
             node[_END] = (*node.get(_END, ()), payload)
             at = behind
 
-    def may_begin_at(self, norms: Sequence[str]) -> list[int]:
-        """The places, among folded words, of those at which a phrase may begin: by that word and the one behind it."""
-        root, last = self._root, len(norms) - 1
+    def node(self, norm: str) -> Node | None:
+        """How phrases go on that begin with this folded word; None if none does."""
+        return self._root.get(norm)
+
+    def may_begin_at(self, norms: Sequence[str], nodes: Sequence[Node | None] | None = None) -> list[int]:
+        """The places, among folded words, of those at which a phrase may begin: by that word and the one behind it.
+        ``nodes``: what :meth:`node` tells of each word, where that is at hand."""
+        last = len(norms) - 1
+        known = list(map(self.node, norms)) if nodes is None else nodes
         # Most words begin no phrase, and of those that do most go on in another way.
         return [
             index
-            for index in compress(range(last + 1), map(root.__contains__, norms))
-            if _END in (node := root[norms[index]]) or index < last and norms[index + 1] in node
+            for index, node in compress(enumerate(known), known)
+            if node and (_END in node or index < last and norms[index + 1] in node)
         ]
 
     def longest(
-        self, text: str, tokens: Sequence[Token], norms: Sequence[str], first: int, last: int
+        self, text: str, tokens: Sequence[Token], beginnings: Iterable[int], last: int
     ) -> list[PhraseMatch[Payload]]:
-        """As :meth:`find`, of the tokens from ``first`` up to ``last``. ``norms``: the folded words of all tokens."""
+        """As :meth:`find`, of the tokens before ``last``. ``beginnings``: as :meth:`may_begin_at` tells them."""
         found: list[PhraseMatch[Payload]] = []
-        behind = first
-        for index in self.may_begin_at(norms[first:last]):
-            index += first
+        behind = 0
+        for index in beginnings:
             if index >= behind:
                 for match in reversed(self.matches_at(text, tokens, index)):
                     if match.last <= last:
@@ -135,9 +142,6 @@ class PhraseTrie(Generic[Payload]):
             index += 1
             node, end = deeper, behind
 
-    def find(
-        self, text: str, tokens: Sequence[Token], norms: Sequence[str] | None = None
-    ) -> Iterator[PhraseMatch[Payload]]:
-        """The longest phrase at each token, left to right, without overlap. ``norms``: of the tokens, where known."""
-        known = [token[2] for token in tokens] if norms is None else norms
-        return iter(self.longest(text, tokens, known, 0, len(tokens)))
+    def find(self, text: str, tokens: Sequence[Token]) -> Iterator[PhraseMatch[Payload]]:
+        """The longest phrase at each token, left to right, without overlap."""
+        return iter(self.longest(text, tokens, self.may_begin_at([token[2] for token in tokens]), len(tokens)))

@@ -113,7 +113,7 @@ class _PhrasePlaces:
 
     def __init__(self, frame: Frame) -> None:
         words = frame.words
-        self._starts = [words.starts[index] for index in composite_results().may_begin_at(words.norms)]
+        self._starts = [words.starts[index] for index in frame.beginnings(composite_results())]
 
     def may_begin(self, start: int, end: int) -> bool:
         """Whether one may in this stretch."""
@@ -218,7 +218,7 @@ class ResultBinder:
         """The results of phrases that are marker and result at once; what they say of a gene, patterns read better."""
         first, last = frame.token_range(start, end)
         found: dict[tuple[int, int, str, str], Span] = {}
-        for match in composite_results().find(frame.text, frame.tokens[first:last], frame.words.norms[first:last]):
+        for match in frame.phrases(composite_results(), first, last):
             for spelling, results in match.payloads:
                 if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
                     continue

@@ -72,11 +72,6 @@ def fold(word: str) -> str:
     return _FOLDED[word]
 
 
-#: The same for the words of notes alone: among those of the ontology, which are more, they would lie far apart in
-#: memory, and waiting for it is most of what a look-up costs.
-_NORMS: Final = Remembered(fold)
-
-
 class Words(NamedTuple):
     """The words of a text in order, as columns: as written, where each begins and ends, and folded."""
 
@@ -88,11 +83,16 @@ class Words(NamedTuple):
 
 def words_of(text: str) -> Words:
     """All words of ``text`` in order; punctuation and underscores separate words and are none."""
+    written, starts, ends = parted(text)
+    return Words(written, starts, ends, list(map(_FOLDED.__getitem__, written)))
+
+
+def parted(text: str) -> tuple[list[str], list[int], list[int]]:
+    """The words of ``text`` as they are written, and where each begins and ends."""
     # This runs over every word of every note: each step is one call for all of them.
     parts = (_ASCII_WORD if text.isascii() else _WORD).split(text)
-    written = parts[1::2]
     bounds = list(itertools.accumulate(map(len, parts)))
-    return Words(written, bounds[:-1:2], bounds[1::2], list(map(_NORMS.__getitem__, written)))
+    return parts[1::2], bounds[:-1:2], bounds[1::2]
 
 
 # The bare constructor: it checks nothing that could be wrong.

@@ -201,6 +201,10 @@ def joined_tables(parts: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table
     return {name: table.combine_chunks() for name, table in joined.items()}
 
 
+#: Rows hold no circles.
+_encoder: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
+
+
 def rows_digest(tables: Mapping[str, Sequence[tuple[Any, ...]]], patient_id: str) -> str:
     """A digest of all rows of one patient. UsageError if a text is not valid Unicode."""
     digest = hashlib.blake2b(digest_size=16)
@@ -208,7 +212,7 @@ def rows_digest(tables: Mapping[str, Sequence[tuple[Any, ...]]], patient_id: str
         digest.update(name.encode())
         try:
             # Not repr: it would escape a lone surrogate, which neither Arrow nor DuckDB can hold.
-            digest.update(json.dumps(rows, ensure_ascii=False, default=str).encode("utf-8"))
+            digest.update(_encoder.encode(rows).encode("utf-8"))
         except UnicodeEncodeError as error:
             raise UsageError(
                 f"A {name} of patient {patient_id!r} holds a lone surrogate, which is no character. "

@@ -157,7 +157,7 @@ def course_words() -> CourseWords:
 def marks_in(frame: Frame, start: int, end: int) -> list[Mark]:
     """The marks of the sentence between ``start`` and ``end``, in text order."""
     text, places = frame.text, frame.places
-    phrases = course_words().marks.longest(text, frame.tokens, frame.words.norms, *frame.token_range(start, end))
+    phrases = frame.phrases(course_words().marks, *frame.token_range(start, end))
     found = [
         Mark(match.start, match.end, *match.payloads[0])
         for match in phrases
@@ -178,9 +178,7 @@ def may_open(frame: Frame, start: int) -> bool:
     """Whether a word of standing or a count of cycles may stand at ``start`` or one character behind it."""
     if _OPENING.stands_in(frame.places, start, start + 2 + _MOST_AHEAD):
         return True
-    first, last = frame.token_range(start, start + 2)
-    # The word behind it is a part of what begins there.
-    return first < last and bool(course_words().marks.may_begin_at(frame.words.norms[first : last + 1]))
+    return bool(frame.beginnings(course_words().marks, *frame.token_range(start, start + 2)))
 
 
 def _is_denied(text: str, start: int, at: int) -> bool:

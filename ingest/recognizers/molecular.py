@@ -177,7 +177,7 @@ class MolecularRecognizer:
 
     @staticmethod
     def _words(frame: Frame) -> Iterator[Span]:
-        for match in molecular_words().find(frame.text, frame.tokens, frame.words.norms):
+        for match in frame.phrases(molecular_words(), 0, len(frame.tokens)):
             surface = frame.text[match.start : match.end]
             attributes: dict[str, Value] = {}
             for attribute, value, exact in match.payloads:
