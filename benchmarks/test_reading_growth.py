@@ -17,7 +17,7 @@ from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecogn
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from cohortium.ingest.recognizers.trials import TrialRecognizer
 from cohortium.ingest.shape import Shape
-from cohortium.ingest.tokens import tokenize
+from cohortium.ingest.tokens import words_of
 from cohortium.kb.model import Note
 
 NOTE_DATE = datetime.date(2021, 6, 15)
@@ -118,7 +118,7 @@ NOISE = 0.3
 #: Each part of reading that takes a text alone.
 PARTS = {
     "shape": lambda text: Shape(text),
-    "tokens": tokenize,
+    "words": words_of,
     "dates": lambda text: list(DateReader(text, NOTE_DATE)),
     "notations": expressions_of,
 }

@@ -467,8 +467,8 @@ def _say_reasons(
         following = [other.start for other in standings if other.start > mark.start]
         high = min([span[1], mark.end + _REACH_OF_REASON, *following])
         first, last = frame.token_range(mark.end, high)
-        tokens = frame.tokens[first:last]
-        found = [(match.start, match.end, match.payloads[0]) for match in words.reasons.find(text, tokens)]
+        reasons = frame.phrases(words.reasons, first, last)
+        found = [(match.start, match.end, match.payloads[0]) for match in reasons]
         found += [(harm.start, harm.end, "toxicity") for harm in harms if mark.end <= harm.start < high]
         for low, end, why in sorted(found):
             if _is_linked(frame, mark.end, low) and not _STEP.search(text, mark.end, low):
@@ -483,7 +483,7 @@ def _is_linked(frame: Frame, low: int, high: int) -> bool:
     if high - low <= 2 or _OPENS_REASON.search(frame.text, max(low, high - 24), high):
         return True
     first, last = frame.token_range(low, high)
-    return next(course_words().because.find(frame.text, frame.tokens[first:last]), None) is not None
+    return bool(frame.phrases(course_words().because, first, last))
 
 
 def _written(mention: Mention, group: Group) -> Mention:

@@ -11,7 +11,7 @@ from .cue_files import cue_file
 from .frame import Frame
 from .people import AT_LARGE, NOBODY, opens_at_large, people_at_large
 from .phrases import PhraseMatch, PhraseTrie
-from .tokens import tokenize
+from .tokens import words_of
 
 #: The lists of ``[general]``, and what a sentence with one of their phrases speaks of; "": a look-alike, of nothing.
 _AT_LARGE = {"phrases": "general", "trial": "trial", "handed": "handed", "pseudo": ""}
@@ -43,14 +43,14 @@ class Means(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A cue in a sentence, with its token span."""
+    """A cue in a sentence, with the span of its words."""
 
     kind: CueKind
     match: PhraseMatch[Means]
 
 
 class SentenceCues(NamedTuple):
-    """What bears on the context of all in a sentence: cues, the token spans of terminators, and what it tells of."""
+    """What bears on the context of all in a sentence: cues, the spans of words of terminators, and what it tells of."""
 
     found: Sequence[Found] = ()
     hard: Sequence[tuple[int, int]] = ()
@@ -110,7 +110,7 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
     said: dict[tuple[str, ...], dict[str, list[Any]]] = {}
     for name, phrases in listed.items():
         for phrase, of in phrases:
-            words = tuple(token.norm for token in tokenize(phrase))
+            words = tuple(words_of(phrase).norms)
             spelled.setdefault(words, phrase)
             said.setdefault(words, {}).setdefault(name, []).append(of)
     return PhraseTrie(
@@ -128,11 +128,11 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
 
 
 def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], first: int, last: int) -> SentenceCues:
-    """What stands in a sentence, which has the tokens from ``first`` up to ``last``.
+    """What stands in a sentence, which has the words from ``first`` up to ``last``.
 
     Of each of the four kinds of phrases the longest at each word, left to right, without overlap.
     """
-    text, tokens, start = frame.text, frame.tokens, sentence[0]
+    text, start = frame.text, sentence[0]
     here = frame.words.norms[first:last]
     at = frame.beginnings(table, first, last)
     people, opening = NOBODY, frozenset[str]()
@@ -147,7 +147,7 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
     # Up to where what was found of each table reaches.
     cued = stopped = ended = told = 0
     for index in at:
-        for match in reversed(table.matches_at(text, tokens, index)):
+        for match in reversed(table.matches_at(text, frame.words, index)):
             behind = match.last
             if behind > last:
                 continue

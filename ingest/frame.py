@@ -14,7 +14,7 @@ from .dates import DateMention, DateReader
 from .gates import Places, places_of
 from .phrases import PhraseMatch, PhraseTrie
 from .shape import Section, Sentence, Shape, sections_of
-from .tokens import Token, Words, tokens_of, words_of
+from .tokens import Words, words_of
 from .vocabulary import Vocabulary
 
 
@@ -62,7 +62,7 @@ def _shortest(triggers: frozenset[str]) -> tuple[str, ...]:
 
 
 class Frame:
-    """One note prepared for recognisers: text, word tokens, shape, dates, and the set of its folded words.
+    """One note prepared for recognisers: text, words, shape, dates, and the set of its folded words.
 
     Each is made when it is first asked for: of a title no more than its names are wanted.
     """
@@ -88,11 +88,6 @@ class Frame:
     def note_id(self) -> str:
         """The id of the note."""
         return self.note.note_id
-
-    @cached_property
-    def tokens(self) -> list[Token]:
-        """The words one by one."""
-        return tokens_of(self.words)
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -124,7 +119,7 @@ class Frame:
     def phrases(self, trie: PhraseTrie[Phrase], first: int, last: int) -> list[PhraseMatch[Phrase]]:
         """The longest phrase at each word from ``first`` up to ``last``, left to right, without overlap."""
         beginnings = self.beginnings(trie, first, last)
-        return trie.longest(self.text, self.tokens, beginnings, last) if beginnings else []
+        return trie.longest(self.text, self.words, beginnings, last) if beginnings else []
 
     @cached_property
     def shape(self) -> Shape:
@@ -166,7 +161,7 @@ class Frame:
         return self.text[sentence.end - 1] == ":" or self.text[sentence.end : sentence.end + 1] == ":"
 
     def token_range(self, start: int, end: int) -> tuple[int, int]:
-        """First token that begins at or after ``start`` and the first that begins at or after ``end``."""
+        """First word that begins at or after ``start`` and the first that begins at or after ``end``."""
         starts = self.words.starts
         first = bisect.bisect_left(starts, start)
         return first, bisect.bisect_left(starts, end, lo=first)

@@ -131,12 +131,12 @@ class Lexicon:
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Longest names first at each word; a name whose every reading fails its cue gives way to a shorter one."""
-        tokens, text, behind = frame.tokens, frame.text, 0
+        words, text, behind = frame.words, frame.text, 0
         nearby = _Nearby(frame)
         for index in frame.beginnings(self.trie):
             if index < behind:
                 continue
-            for match in reversed(self.trie.matches_at(text, tokens, index)):
+            for match in reversed(self.trie.matches_at(text, words, index)):
                 told = self._told(nearby, match)
                 if told is not None:
                     yield told.span(text, match)
@@ -148,7 +148,7 @@ class Lexicon:
         first, last = frame.token_range(start, end)
         return first < last and any(
             sense.cued and sense.kind in ("gene", "biomarker")
-            for match in self.trie.matches_at(frame.text, frame.tokens, first)
+            for match in self.trie.matches_at(frame.text, frame.words, first)
             if (match.start, match.end) == (start, end)
             for sense in self._readings(_Nearby(frame), match)
         )

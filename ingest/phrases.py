@@ -1,4 +1,4 @@
-"""A trie of phrases over word tokens: the longest match at each word, in one pass, whatever the number of phrases."""
+"""A trie of phrases over words: the longest match at each word, in one pass, whatever the number of phrases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .tokens import Token, words_of
+from .tokens import Words, words_of
 
 #: What may stand between two words of one phrase: a hyphen, slash or apostrophe, spaces, or one wrapped line; in a
 #: change of chromosomes also a bracket or semicolon, as in ``del(17p)`` and ``t(14;16)``.
@@ -34,7 +34,7 @@ _END = ""
 
 
 class PhraseMatch(NamedTuple, Generic[Payload]):
-    """A phrase found: character span, first and last token (exclusive), payloads in the order they were added."""
+    """A phrase found: character span, first and last word (exclusive), payloads in the order they were added."""
 
     start: int
     end: int
@@ -99,30 +99,29 @@ class PhraseTrie(Generic[Payload]):
             if node and (_END in node or index < last and norms[index + 1] in node)
         ]
 
-    def longest(
-        self, text: str, tokens: Sequence[Token], beginnings: Iterable[int], last: int
-    ) -> list[PhraseMatch[Payload]]:
-        """As :meth:`find`, of the tokens before ``last``. ``beginnings``: as :meth:`may_begin_at` tells them."""
+    def longest(self, text: str, words: Words, beginnings: Iterable[int], last: int) -> list[PhraseMatch[Payload]]:
+        """As :meth:`find`, of the words before ``last``. ``beginnings``: as :meth:`may_begin_at` tells them."""
         found: list[PhraseMatch[Payload]] = []
         behind = 0
         for index in beginnings:
             if index >= behind:
-                for match in reversed(self.matches_at(text, tokens, index)):
+                for match in reversed(self.matches_at(text, words, index)):
                     if match.last <= last:
                         found.append(match)
                         behind = match.last
                         break
         return found
 
-    def matches_at(self, text: str, tokens: Sequence[Token], index: int) -> list[PhraseMatch[Payload]]:
-        """All phrases that begin with token ``index``, shortest first."""
+    def matches_at(self, text: str, words: Words, index: int) -> list[PhraseMatch[Payload]]:
+        """All phrases that begin with the word ``index``, shortest first."""
+        _, starts, ends, norms = words
         found: list[PhraseMatch[Payload]] = []
-        node = self._root.get(tokens[index][2])
+        node = self._root.get(norms[index])
         if node is None:
             return found
-        first, last = index, len(tokens) - 1
-        start, end, _ = tokens[index]
-        # This runs for every other word of a note: tuples are taken apart by position, and the usual gaps are known.
+        first, last = index, len(norms) - 1
+        start, end = starts[index], ends[index]
+        # This runs for every fourth word of a note: the usual gaps are known.
         while True:
             payloads = node.get(_END)
             if payloads is not None:
@@ -131,17 +130,17 @@ class PhraseTrie(Generic[Payload]):
                     return found
             if index == last:
                 return found
-            following, behind, norm = tokens[index + 1]
-            deeper = node.get(norm)
+            index += 1
+            deeper = node.get(norms[index])
             if deeper is None:
                 return found
+            following = starts[index]
             if not (following - end == 1 and text[end] in _USUAL_GAPS or _GAP.fullmatch(text, end, following)):
-                deeper = node.get("," + norm)
+                deeper = node.get("," + norms[index])
                 if deeper is None or not _COMMA.fullmatch(text, end, following):
                     return found
-            index += 1
-            node, end = deeper, behind
+            node, end = deeper, ends[index]
 
-    def find(self, text: str, tokens: Sequence[Token]) -> Iterator[PhraseMatch[Payload]]:
-        """The longest phrase at each token, left to right, without overlap."""
-        return iter(self.longest(text, tokens, self.may_begin_at([token[2] for token in tokens]), len(tokens)))
+    def find(self, text: str, words: Words) -> Iterator[PhraseMatch[Payload]]:
+        """The longest phrase at each word, left to right, without overlap. ``words``: those of ``text``."""
+        return iter(self.longest(text, words, self.may_begin_at(words.norms), len(words.norms)))

@@ -1,4 +1,4 @@
-"""Word tokens of a text, folded (case, spelling, plural) so that variants of one word compare equal."""
+"""The words of a text, folded (case, spelling, plural) so that variants of one word compare equal."""
 
 from __future__ import annotations
 
@@ -20,14 +20,6 @@ MOST_REMEMBERED: Final = 100_000
 _LONGEST_REMEMBERED: Final = 64
 
 Known = TypeVar("Known")
-
-
-class Token(NamedTuple):
-    """One word: character span and folded form."""
-
-    start: int
-    end: int
-    norm: str
 
 
 class Remembered(dict[str, Known], Generic[Known]):
@@ -93,17 +85,3 @@ def parted(text: str) -> tuple[list[str], list[int], list[int]]:
     parts = (_ASCII_WORD if text.isascii() else _WORD).split(text)
     bounds = list(itertools.accumulate(map(len, parts)))
     return parts[1::2], bounds[:-1:2], bounds[1::2]
-
-
-# The bare constructor: it checks nothing that could be wrong.
-_token: Final[Callable[[type[Token], tuple[int, int, str]], Token]] = tuple.__new__
-
-
-def tokens_of(words: Words) -> list[Token]:
-    """The words one by one."""
-    return list(map(_token, itertools.repeat(Token), zip(words.starts, words.ends, words.norms, strict=True)))
-
-
-def tokenize(text: str) -> list[Token]:
-    """All words of ``text`` in order, as tokens."""
-    return tokens_of(words_of(text))

@@ -74,7 +74,7 @@ class Row:
         text = frame.text
         if self.phrases is not None:
             first, last = frame.token_range(start, end)
-            for phrase in self.phrases.find(text, frame.tokens[first:last]):
+            for phrase in frame.phrases(self.phrases, first, last):
                 surface = text[phrase.start : phrase.end]
                 # A name in capitals is no word of the language: "Color" the laboratory, "POD" a progression.
                 if any(name in self.spelled for name in phrase.payloads) and surface not in phrase.payloads:

@@ -17,7 +17,7 @@ from ..cue_files import any_of, cue_file
 from ..frame import Frame
 from ..gates import Gate, Gated, Places, any_gate, places_of
 from ..phrases import PhraseTrie
-from ..tokens import tokenize, words_of
+from ..tokens import words_of
 
 #: No count of cycles is higher: what is, counts something else (a dose in milligrams, a year).
 _MOST_CYCLES = 60
@@ -249,7 +249,7 @@ def _doses(text: str, places: Places, start: int, end: int) -> Iterator[Mark]:
 
 def reason_in(text: str) -> str:
     """The class of the first reason that a short text names; empty for none."""
-    found = next(course_words().reasons.find(text, tokenize(text)), None)
+    found = next(course_words().reasons.find(text, words_of(text)), None)
     return found.payloads[0] if found else ""
 
 

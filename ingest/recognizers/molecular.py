@@ -177,7 +177,7 @@ class MolecularRecognizer:
 
     @staticmethod
     def _words(frame: Frame) -> Iterator[Span]:
-        for match in frame.phrases(molecular_words(), 0, len(frame.tokens)):
+        for match in frame.phrases(molecular_words(), 0, len(frame.words.norms)):
             surface = frame.text[match.start : match.end]
             attributes: dict[str, Value] = {}
             for attribute, value, exact in match.payloads:

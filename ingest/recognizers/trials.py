@@ -15,7 +15,7 @@ from ..cue_files import any_of, cue_file
 from ..frame import Frame, Span
 from ..gates import Gate, Gated
 from ..phrases import PhraseTrie
-from ..tokens import fold, tokenize
+from ..tokens import fold, words_of
 
 _PHASE = r"(?:phase|ph)\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)"
 _STUDY = r"(?:trials?|stud(?:y|ies)|protocols?)"
@@ -150,7 +150,7 @@ def _parts_around(frame: Frame, start: int, end: int, reach: int) -> list[tuple[
     first, last = frame.token_range(low, high)
     return [
         (match.start, match.end, status)
-        for match in trial_words().status.find(frame.text, frame.tokens[first:last])
+        for match in frame.phrases(trial_words().status, first, last)
         for status in match.payloads
         if match.start >= low and match.end <= high
     ]
@@ -158,7 +158,7 @@ def _parts_around(frame: Frame, start: int, end: int, reach: int) -> list[tuple[
 
 def part_in(text: str) -> str:
     """What a short text says of the patient's part in a trial; empty for nothing."""
-    found = {status for match in trial_words().status.find(text, tokenize(text)) for status in match.payloads}
+    found = {status for match in trial_words().status.find(text, words_of(text)) for status in match.payloads}
     return next((status for status in trial_words().order if status in found), "")
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cohortium.ingest.frame import Frame
 from cohortium.ingest.gates import Gate
 from cohortium.ingest.phrases import PhraseTrie
+from cohortium.ingest.tokens import Words
 from cohortium.ingest.vocabulary import Vocabulary
 from cohortium.kb.model import Note
 
@@ -63,11 +64,11 @@ def test_phrases_of_a_stretch_are_those_of_its_words_alone(
 ) -> None:
     """A stretch of a note holds the phrases that a search of its words by themselves finds."""
     for frame in frames(text, vocabulary):
-        bounds = sorted({0, min(cut, len(frame.tokens)), len(frame.tokens)})
-        for first, last in pairwise(bounds):
-            alone = [match.payloads for match in trie.find(text, frame.tokens[first:last])]
+        words = frame.words
+        for first, last in pairwise(sorted({0, min(cut, len(words.norms)), len(words.norms)})):
+            alone = Words(*(column[first:last] for column in words))
             found = frame.phrases(trie, first, last)
-            assert [match.payloads for match in found] == alone
+            assert [match[:2] for match in found] == [match[:2] for match in trie.find(text, alone)]
             assert all(first <= match.first < match.last <= last for match in found)
 
 
