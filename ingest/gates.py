@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 from typing import Final, NamedTuple
 
 from .tokens import Remembered, Words
@@ -139,14 +140,14 @@ _EVERYWHERE: Final = Marks((), ())
 def places_of(words: Words, known: Iterable[Marks | None] | None = None) -> Places:
     """Where the words of a text open each gate. ``known``: what each of them opens, where that is at hand."""
     places: list[list[int]] = [[] for _ in _NUMBERS]
-    every = map(_MARKS.__getitem__, words.written) if known is None else known
-    for start, end, marks in zip(words.starts, words.ends, every, strict=True):
+    every = list(map(_MARKS.__getitem__, words.written) if known is None else known)
+    for start, end, marks in compress(zip(words.starts, words.ends, every, strict=True), every):
         if marks is _EVERYWHERE:
             # However long the word (a line of a script without blanks is one), its places are made once for all gates.
             there = list(range(start, end))
             for column in places:
                 column += there
-        elif marks is not None:
+        elif marks:
             begun, within = marks
             for number in begun:
                 places[number].append(start)
