@@ -1,29 +1,29 @@
--- What the event index is made of. Tables whose names begin with index_ are temporary.
+-- What the event index is made of. Tables whose names begin with index_ are temporary; {tables} is a schema of ours.
 
 -- name: concepts_of_kinds
-SELECT kind, concept, count(*) AS events, count(end_low) AS ends FROM built.event GROUP BY ALL;
+SELECT kind, concept, count(*) AS events, count(end_low) AS ends FROM {tables}.event GROUP BY ALL;
 
 -- name: contexts
-SELECT DISTINCT polarity, temporality, experiencer, reason FROM built.event ORDER BY ALL;
+SELECT DISTINCT polarity, temporality, experiencer, reason FROM {tables}.event ORDER BY ALL;
 
 -- name: spans
-SELECT DISTINCT high - low FROM built.event ORDER BY 1;
+SELECT DISTINCT high - low FROM {tables}.event ORDER BY 1;
 
 -- name: bounds
 SELECT count(*), coalesce(min(low), 0), coalesce(max(low), 0), coalesce(min(end_low), 0), coalesce(max(end_high), 0)
-FROM built.event;
+FROM {tables}.event;
 
 -- name: patients
-SELECT count(*), coalesce(max(events), 0) FROM built.patient;
+SELECT count(*), coalesce(max(events), 0) FROM {tables}.patient;
 
 -- name: first_events
-SELECT patient, first_event FROM built.patient ORDER BY patient;
+SELECT patient, first_event FROM {tables}.patient ORDER BY patient;
 
 -- name: make_tumors
 CREATE OR REPLACE TEMP TABLE index_tumor AS
 SELECT patient, tumor, world, row_number() OVER (PARTITION BY patient ORDER BY tumor) - 1 AS ordinal
 FROM (
-    SELECT patient, tumor, max(world) AS world FROM built.event
+    SELECT patient, tumor, max(world) AS world FROM {tables}.event
     WHERE tumor NOT IN ('', '*') AND world > 0 GROUP BY patient, tumor
 )
 ORDER BY patient, ordinal;
@@ -40,7 +40,7 @@ SELECT e.event AS event, e.patient AS patient, s.slice AS slice, e.low AS low, e
     e.world AS world, c.context AS context,
     CAST(CASE e.tumor WHEN '' THEN -1 WHEN '*' THEN -2 ELSE coalesce(t.ordinal, -3) END AS INTEGER) AS tumor,
     e.end_low AS end_low, e.end_high AS end_high
-FROM built.event AS e
+FROM {tables}.event AS e
 JOIN index_slice AS s ON s.kind = e.kind AND s.concept = e.concept
 JOIN index_context AS c ON c.polarity = e.polarity AND c.temporality = e.temporality
     AND c.experiencer = e.experiencer AND c.reason = e.reason
@@ -52,7 +52,8 @@ ORDER BY e.event;
 CREATE OR REPLACE TEMP TABLE index_value AS
 SELECT name, text, number, row_number() OVER (PARTITION BY name ORDER BY text NULLS LAST, number) - 1 AS value
 FROM (
-    SELECT DISTINCT name, text, CASE WHEN text IS NULL THEN number END AS number FROM built.event_attribute
+    SELECT DISTINCT name, text, CASE WHEN text IS NULL THEN number + 0.0 END AS number
+    FROM {tables}.event_attribute
     WHERE text <> '' OR (text IS NULL AND number IS NOT NULL)
 );
 
@@ -64,7 +65,7 @@ SELECT text, number FROM index_value WHERE name = $1 ORDER BY value;
 
 -- name: attributes
 SELECT a.event AS event, n.position AS name, CAST(v.value AS INTEGER) AS value
-FROM built.event_attribute AS a
+FROM {tables}.event_attribute AS a
 JOIN index_value AS v ON v.name = a.name
     AND v.text IS NOT DISTINCT FROM a.text AND v.number IS NOT DISTINCT FROM CASE WHEN a.text IS NULL THEN a.number END
 JOIN index_name AS n ON n.name = a.name;

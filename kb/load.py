@@ -188,7 +188,8 @@ class GenerationWriter:
         folder = self._layout.building / INDEX
         folder.mkdir(mode=0o700)
         with self._timed("index"):
-            build_index(database, folder, self._concepts)
+            update = None if self._merged is None else self._merged.update()
+            build_index(database, folder, self._concepts, update)
         # Not left to DETACH: not every version of the database tells when this fails.
         with self._timed("checkpoint"):
             database.execute("CHECKPOINT built")

@@ -27,6 +27,37 @@ SELECT count(*) FROM before.patient ANTI JOIN staging.patient USING (patient_id)
 -- name: patient
 INSERT INTO built.patient SELECT patient, patient_id, first_event, events, digest FROM placed ORDER BY patient;
 
+-- name: gone
+-- The old numbers of the patients whose rows are not copied.
+SELECT patient FROM before.patient SEMI JOIN staging.patient USING (patient_id) ORDER BY patient;
+
+-- name: come
+-- The new numbers of the patients whose rows come from the staging tables.
+SELECT patient FROM placed WHERE old_patient IS NULL ORDER BY patient;
+
+-- name: changed_patient
+-- Then the same patients by themselves, as far as the event index is made of them.
+CREATE TABLE changed.patient AS
+SELECT CAST(row_number() OVER (ORDER BY patient_id) - 1 AS INTEGER) AS patient,
+       patient_id,
+       CAST(coalesce(sum(events) OVER (ORDER BY patient_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS BIGINT)
+           AS first_event,
+       events
+FROM staging.patient
+ORDER BY patient;
+
+-- name: changed_event
+CREATE TABLE changed.event AS
+SELECT p.first_event + s.ordinal AS event, p.patient, s.* EXCLUDE (patient_id, ordinal)
+FROM staging.event AS s JOIN changed.patient AS p USING (patient_id)
+ORDER BY event;
+
+-- name: changed_event_attribute
+CREATE TABLE changed.event_attribute AS
+SELECT p.first_event + s.ordinal AS event, s.* EXCLUDE (patient_id, ordinal)
+FROM staging.event_attribute AS s JOIN changed.patient AS p USING (patient_id)
+ORDER BY event, s.position;
+
 -- name: chunks
 -- So many patients at a time: whether all come from before, their old and new numbers, and their events there.
 SELECT count(old_patient) = count(*) AS plain,

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import duckdb
+import numpy as np
 
+from .index.arrays import Array
+from .index.splice import CHANGED, Update
+from .layout import INDEX
 from .statements import statements
 
 #: Patients of a chunk: a sort of so many patients' rows fits in little memory.
@@ -64,6 +68,7 @@ class MergedRows:
         """``database`` is the writer's, with its staging tables."""
         self._database = database
         self._sql = statements("merge")
+        self._index = previous.parent / INDEX
         database.execute("ATTACH $1 AS before (READ_ONLY)", [str(previous)])
 
     @property
@@ -84,7 +89,15 @@ class MergedRows:
             advance(chunk.high - chunk.low + 1)
         self._database.execute("COMMIT")
         self._database.execute("RESET threads")
+        self._gone, self._come = self._numbers("gone"), self._numbers("come")
         self._database.execute("DETACH before")
+
+    def update(self) -> Update:
+        """What :meth:`write` changed, with the tables that it asks for."""
+        self._database.execute(f"CREATE SCHEMA {CHANGED}")
+        for table in ("patient", "event", "event_attribute"):
+            self._database.execute(self._sql[f"changed_{table}"])
+        return Update(self._index, self._gone, self._come)
 
     def _copy(self, chunk: Chunk) -> None:
         shift = chunk.low - chunk.old_low
@@ -104,6 +117,10 @@ class MergedRows:
 
     def _run(self, name: str, *values: int, **names: str) -> None:
         self._database.execute(self._sql[name].format(**names), list(values))
+
+    def _numbers(self, name: str) -> Array:
+        found = self._database.execute(self._sql[name]).fetchnumpy()["patient"]
+        return np.asarray(found, dtype=np.int64)
 
     def _all(self, name: str, values: list[int] | None = None) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._database.execute(self._sql[name], values or []).fetchall()

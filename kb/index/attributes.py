@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -10,7 +10,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from ..statements import statements
 from .ahead import ahead
 from .arrays import Array, ArrayWriter, narrowest
 from .words import packed
@@ -26,16 +25,18 @@ class AttributeColumns:
     def __init__(
         self,
         database: duckdb.DuckDBPyConnection,
+        statements: Mapping[str, str],
         writer: ArrayWriter,
         scratch: Path,
         kinds: dict[str, tuple[int, int]],
     ) -> None:
-        """``kinds``: the first row of each kind and the one after its last, in the order of rows."""
+        """``statements``: those of ``event_index.sql``; ``kinds``: the first row of each kind and the one after its
+        last, in the order of rows."""
         self._database = database
         self._writer = writer
         self._scratch = scratch
         self._kinds = kinds
-        self._statements = statements("event_index")
+        self._statements = statements
 
     def write(self, row_of_event: Array, batch: int) -> list[list[str]]:
         """All columns; the (kind, name) of each, by number: the arrays of the n-th begin with ``attribute_n_``."""
@@ -90,11 +91,11 @@ class AttributeColumns:
         for pairs in _blocks(path):
             counts += np.bincount(pairs["value"], minlength=len(counts))
         used, held, length = np.flatnonzero(counts), int(counts.sum()), rows[1] - rows[0]
-        code_type, row_type = narrowest(0, len(used)), narrowest(0, length)
+        dense, code_type, row_type = column_form(length, held, len(used))
         code = np.zeros(len(counts), dtype=code_type)
         code[used] = np.arange(len(used))
         prefix = f"attribute_{number}_"
-        if length * code_type.itemsize <= held * (code_type.itemsize + row_type.itemsize):
+        if dense:
             column = self._writer.create(f"{prefix}codes", code_type, length)
             column[:] = len(used)
             for pairs in _blocks(path):
@@ -107,6 +108,13 @@ class AttributeColumns:
         told = np.searchsorted(used, len(texts))
         self._writer.add(f"{prefix}texts", packed([texts[at] for at in used[:told].tolist()]))
         self._writer.add(f"{prefix}numbers", numbers[used[told:] - len(texts)], "<f8")
+
+
+def column_form(rows: int, held: int, values: int) -> tuple[bool, np.dtype[Any], np.dtype[Any]]:
+    """Whether a column has a code for every row of its kind, being smaller so than rows with codes would be; the types
+    of codes and of rows."""
+    code, row = narrowest(0, values), narrowest(0, rows)
+    return rows * code.itemsize <= held * (code.itemsize + row.itemsize), code, row
 
 
 def _blocks(path: Path) -> Iterator[Array]:

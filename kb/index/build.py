@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,51 +13,102 @@ import numpy as np
 import pyarrow as pa
 
 from ..concepts import ConceptTable
+from ..errors import DamagedIndex
 from ..lists.writing import write_lists
-from ..model import KINDS
 from ..statements import statements
 from .ahead import ahead
 from .arrays import Array, ArrayFile, ArrayWriter, narrowest
 from .attributes import AttributeColumns
 from .columns import EVENTS, EventIndex
-from .concept_order import ranks
-from .words import packed
+from .moved import Unlike
+from .slices import WrittenSlices, in_order
+from .splice import CHANGED, Splicing, Update
 
 #: Rows that are handed over by the database at a time.
 _BATCH: Final = 500_000
+#: Above this share of patients who went or came, the index is made from the tables: it is as quick then.
+_MOST_CHANGED: Final = 0.1
 
 
-def build_index(database: duckdb.DuckDBPyConnection, folder: Path, concepts: ConceptTable) -> dict[str, Any]:
-    """Write the index into the empty ``folder`` and tell its bytes, rows and seconds.
+def build_index(
+    database: duckdb.DuckDBPyConnection, folder: Path, concepts: ConceptTable, update: Update | None = None
+) -> dict[str, Any]:
+    """Write the index into the empty ``folder`` and tell its bytes, rows and seconds, and whether it was spliced.
 
     ``database`` reads the finished tables under the schema name ``built``; its temporary tables that begin with
     ``index_`` are replaced. Events come in the order of their numbers, and each goes to the next free row of its kind
-    and concept: the database sorts no more than the events of some patients at a time.
+    and concept: the database sorts no more than the events of some patients at a time. With an ``update`` only those
+    of its patients are read, and all others' rows are copied from the index before, where it can be used: the files are
+    the same.
     """
     started = time.perf_counter()
+    told = None if update is None else _spliced(database, folder, concepts, update)
+    spliced = told is not None
+    if told is None:
+        told = build_columns(database, folder, concepts)
+    lists = write_lists(database, folder, concepts, EventIndex(ArrayFile(folder, EVENTS)))
+    told["bytes"] |= lists["bytes"]
+    seconds = {"seconds": round(time.perf_counter() - started, 3), "seconds_of_lists": lists["seconds"]}
+    return {**told, **seconds, "spliced": spliced}
+
+
+def build_columns(
+    database: duckdb.DuckDBPyConnection, folder: Path, concepts: ConceptTable, tables: str = "built"
+) -> dict[str, Any]:
+    """The event columns, made from the tables of a schema."""
     writer = ArrayWriter(folder, EVENTS)
-    building = _Building(database, folder, concepts, writer)
+    building = _Building(database, folder, concepts, writer, tables)
     try:
-        told = building.run()
+        return building.run()
     finally:
         writer.close()
         building.clean()
-    lists = write_lists(database, folder, concepts, EventIndex(ArrayFile(folder, EVENTS)))
-    told["bytes"] |= lists["bytes"]
-    return {**told, "seconds": round(time.perf_counter() - started, 3), "seconds_of_lists": lists["seconds"]}
+
+
+def _spliced(
+    database: duckdb.DuckDBPyConnection, folder: Path, concepts: ConceptTable, update: Update
+) -> dict[str, Any] | None:
+    """The event columns, spliced; None where they are to be made from the tables."""
+    ((events, patients),) = database.execute(
+        "SELECT (SELECT count(*) FROM built.event), (SELECT count(*) FROM built.patient)"
+    ).fetchall()
+    if len(update.gone) + len(update.come) > _MOST_CHANGED * patients:
+        return None
+    changed = folder / CHANGED
+    changed.mkdir(mode=0o700)
+    writer = ArrayWriter(folder, EVENTS)
+    try:
+        build_columns(database, changed, concepts, CHANGED)
+        fresh = EventIndex(ArrayFile(changed, EVENTS))
+        splicing = Splicing(EventIndex(ArrayFile(update.before, EVENTS)), update.gone, fresh, update.come, concepts)
+        if (splicing.events, splicing.patients) != (events, patients):
+            return None
+        size = writer.finish(splicing.write(writer))
+        return {"bytes": {EVENTS: size}, "rows": {EVENTS: events}}
+    except (DamagedIndex, Unlike, IndexError, ValueError):
+        # What was is damaged, or written under another ontology: the tables are what counts.
+        return None
+    finally:
+        writer.close()
+        shutil.rmtree(changed)
 
 
 class _Building:
     """One building of the event columns."""
 
     def __init__(
-        self, database: duckdb.DuckDBPyConnection, folder: Path, concepts: ConceptTable, writer: ArrayWriter
+        self,
+        database: duckdb.DuckDBPyConnection,
+        folder: Path,
+        concepts: ConceptTable,
+        writer: ArrayWriter,
+        tables: str,
     ) -> None:
         self._database = database
         self._folder = folder
         self._concepts = concepts
         self._writer = writer
-        self._statements = statements("event_index")
+        self._statements = {name: text.format(tables=tables) for name, text in statements("event_index").items()}
         self._scratch = folder / "scratch"
 
     def run(self) -> dict[str, Any]:
@@ -65,7 +116,7 @@ class _Building:
         self._scratch.mkdir(mode=0o700)
         ((self._events, first_day, last_day, first_end, last_end),) = self._all("bounds")
         ((self._patients, most),) = self._all("patients")
-        kinds, names = self._slices()
+        slices = self._slices()
         contexts = self._all("contexts")
         self._register("index_context", ("polarity", "temporality", "experiencer", "reason"), contexts, "context")
         spans = np.array([span for (span,) in self._all("spans")] or [0], dtype=np.int64)
@@ -92,15 +143,15 @@ class _Building:
             "end_high": create("end_high", end_day, ends),
         }
         self._place(columns, row_of_event, spans, ending)
-        attributes = AttributeColumns(self._database, self._writer, self._scratch, self._kind_starts)
+        attributes = AttributeColumns(self._database, self._statements, self._writer, self._scratch, slices.rows_of)
         told = {
             "events": self._events,
             "patients": self._patients,
-            "kinds": kinds,
+            "kinds": slices.kinds,
             "contexts": [list(context) for context in contexts],
             "attributes": attributes.write(row_of_event, _BATCH),
         }
-        self._writer.add("concepts", packed(names))
+        slices.add_names()
         size = self._writer.finish(told)
         return {"bytes": {EVENTS: size}, "rows": {EVENTS: self._events}}
 
@@ -113,25 +164,15 @@ class _Building:
 
     # --- the order of rows ------------------------------------------------------------------------------------------
 
-    def _slices(self) -> tuple[list[str], list[str]]:
+    def _slices(self) -> WrittenSlices:
         """Number the kinds and concepts that there are, in the order of rows, and write where each begins."""
-        held = self._all("concepts_of_kinds")
-        rank = ranks(self._concepts, {concept for _, concept, _, _ in held})
-        found = {kind for kind, *_ in held}
-        kinds = [*(kind for kind in KINDS if kind in found), *sorted(found.difference(KINDS))]
-        position = {kind: at for at, kind in enumerate(kinds)}
-        held.sort(key=lambda row: (position[row[0]], rank[row[1]]))
-        self._register("index_slice", ("kind", "concept"), [row[:2] for row in held], "slice")
-        starts = np.cumsum([0, *(events for _, _, events, _ in held)], dtype=np.int64)
-        self._slice_ends = np.array([ends for _, _, _, ends in held], dtype=np.int64)
-        first = np.searchsorted([position[kind] for kind, *_ in held], np.arange(len(kinds) + 1))
-        bounds = starts[first].tolist()
-        self._kind_starts = dict(zip(kinds, pairwise(bounds), strict=True))
-        self._slice_starts = starts
-        self._writer.add("slice_starts", starts, "<i8")
-        self._writer.add("slice_concepts", np.array([rank[concept] for _, concept, *_ in held], dtype=np.int64))
-        self._writer.add("kind_slices", first, "<i8")
-        return kinds, sorted(rank, key=rank.__getitem__)
+        held = {(kind, concept): (events, ends) for kind, concept, events, ends in self._all("concepts_of_kinds")}
+        order = in_order(held, self._concepts)
+        self._register("index_slice", ("kind", "concept"), order, "slice")
+        self._slice_ends = np.array([held[one][1] for one in order], dtype=np.int64)
+        slices = WrittenSlices(self._writer, order, [held[one][0] for one in order], self._concepts)
+        self._slice_starts = slices.starts
+        return slices
 
     def _patient_rows(self) -> None:
         """Where the events of each patient begin."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -84,18 +85,38 @@ class EventIndex:
         """The contexts that an event has: polarity, temporality, experiencer, reason."""
         return tuple((polarity, time, who, why) for polarity, time, who, why in self._source.told["contexts"])
 
+    def rows_of(self, kind: str) -> tuple[int, int]:
+        """The first row of a kind, and the one after its last."""
+        if kind not in self._slices:
+            return 0, 0
+        first, last = self.kind_starts[self.kinds.index(kind) :][:2].tolist()
+        return first, last
+
+    @property
+    def attributes(self) -> Iterable[tuple[str, str]]:
+        """The kinds and names of which an event has a value."""
+        return self._attributes.keys()
+
     @functools.cached_property
     def _attributes(self) -> dict[tuple[str, str], int]:
         return {(kind, name): at for at, (kind, name) in enumerate(self._source.told["attributes"])}
 
     @functools.cached_property
+    def slices(self) -> list[tuple[str, str]]:
+        """The kinds and concepts of which there are events, in the order of rows."""
+        names, slices = self.concepts, np.diff(self.array("kind_slices")).tolist()
+        kinds = itertools.chain.from_iterable(map(itertools.repeat, self.kinds, slices))
+        return [
+            (kind, names[concept]) for kind, concept in zip(kinds, self.array("slice_concepts").tolist(), strict=True)
+        ]
+
+    @functools.cached_property
     def _slices(self) -> dict[str, dict[str, int]]:
         """Of each kind: the number of the slice of each concept."""
-        owned, first, names = self.array("slice_concepts").tolist(), self.array("kind_slices").tolist(), self.concepts
-        return {
-            kind: {names[owned[at]]: at for at in range(first[number], first[number + 1])}
-            for number, kind in enumerate(self.kinds)
-        }
+        found: dict[str, dict[str, int]] = {kind: {} for kind in self.kinds}
+        for at, (kind, concept) in enumerate(self.slices):
+            found[kind][concept] = at
+        return found
 
     @functools.cached_property
     def kind_starts(self) -> Array:
@@ -237,7 +258,7 @@ class EventIndex:
         if number is None:
             return None
         rows = self.array(f"attribute_{number}_rows") if number in self._sparse else None
-        start = int(self.kind_starts[self.kinds.index(kind)])
+        start, _ = self.rows_of(kind)
         return AttributeValues(start, self.array(f"attribute_{number}_codes"), rows, self._distinct(number))
 
     def attribute_columns(self, kind: str) -> Iterator[tuple[str, Sequence[Value], Array, Array]]:
@@ -246,13 +267,8 @@ class EventIndex:
             column = self.values(kind, name) if of_kind == kind else None
             if column is None:
                 continue
-            codes = column.codes
-            if column.rows is None:
-                rows = np.flatnonzero(codes != len(column.distinct))
-                codes = codes[rows]
-            else:
-                rows = column.rows.astype(np.int64)
-            yield name, column.distinct, rows + column.start, codes
+            rows, codes = column.held()
+            yield name, column.distinct, rows, codes
 
     def _distinct(self, number: int) -> DistinctValues:
         found = self._values.get(number)

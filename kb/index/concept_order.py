@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 from ..concepts import ConceptTable
@@ -18,8 +19,9 @@ def ranks(concepts: ConceptTable, used: Iterable[str]) -> dict[str, int]:
     return {concept: rank for rank, concept in enumerate([*empty, *named, *unknown])}
 
 
-def preorder(concepts: ConceptTable) -> list[str]:
-    """Every concept, depth first: roots and children in the order of the files."""
+@functools.lru_cache(maxsize=2)
+def preorder(concepts: ConceptTable) -> tuple[str, ...]:
+    """Every concept, depth first: roots and children in the order of the files. An update asks for it twice."""
     found: dict[str, None] = {}
     everything = [row.id for row in concepts.rows()]
     roots = [concept for concept in everything if not concepts.parents(concept)]
@@ -31,4 +33,4 @@ def preorder(concepts: ConceptTable) -> list[str]:
             if concept not in found:
                 found[concept] = None
                 waiting.extend(reversed(concepts.children(concept)))
-    return list(found)
+    return tuple(found)

@@ -22,10 +22,10 @@ class DistinctValues(Sequence[Value]):
     """The values of an attribute: texts, then numbers, which are not all made objects."""
 
     def __init__(self, texts: tuple[str, ...], numbers: Array) -> None:
-        self._texts, self._numbers = texts, numbers
+        self.texts, self.numbers = texts, numbers
 
     def __len__(self) -> int:
-        return len(self._texts) + len(self._numbers)
+        return len(self.texts) + len(self.numbers)
 
     @overload
     def __getitem__(self, at: int) -> Value: ...
@@ -37,7 +37,7 @@ class DistinctValues(Sequence[Value]):
         if isinstance(at, slice):
             return tuple(self[one] for one in range(len(self))[at])
         at = range(len(self))[at]
-        return self._texts[at] if at < len(self._texts) else float(self._numbers[at - len(self._texts)])
+        return self.texts[at] if at < len(self.texts) else float(self.numbers[at - len(self.texts)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,13 @@ class AttributeValues:
         found = np.full(len(rows), len(self.distinct), self.codes.dtype)
         found[there] = self.codes[position]
         return found
+
+    def held(self) -> tuple[Array, Array]:
+        """The rows of all that have a value, ascending, and the code of each."""
+        if self.rows is not None:
+            return self.rows.astype(np.int64) + self.start, self.codes
+        rows = np.flatnonzero(self.codes != len(self.distinct))
+        return rows + self.start, self.codes[rows]
 
 
 @dataclass(frozen=True, slots=True)
