@@ -26,8 +26,8 @@ from .splice import CHANGED, Splicing, Update
 
 #: Rows that are handed over by the database at a time.
 _BATCH: Final = 500_000
-#: Above this share of patients who went or came, the index is made from the tables: it is as quick then.
-_MOST_CHANGED: Final = 0.1
+#: Above this share of patients whose rows went or came, the index is made from the tables.
+_MOST_CHANGED: Final = 0.2
 
 
 def build_index(
@@ -72,7 +72,7 @@ def _spliced(
     ((events, patients),) = database.execute(
         "SELECT (SELECT count(*) FROM built.event), (SELECT count(*) FROM built.patient)"
     ).fetchall()
-    if len(update.gone) + len(update.come) > _MOST_CHANGED * patients:
+    if max(len(update.gone), len(update.come)) > _MOST_CHANGED * patients:
         return None
     changed = folder / CHANGED
     changed.mkdir(mode=0o700)

@@ -15,8 +15,11 @@ from .event_rows import Part, spread
 _BLOCK: Final = 1 << 18
 #: A run of so many places is copied by itself; shorter ones are gathered, many at a time.
 _LONG: Final = 1024
-#: Bits of a stretch of places for which the way to the new ones is kept, where it is one for all of them.
-_STRETCH: Final = 8
+#: So many stretches a run, for each of which the way to the new places is kept where it is one for all of them; and the
+#: least and the most bits of a stretch.
+_STRETCHES: Final = 8
+_FEWEST_BITS: Final = 3
+_MOST_BITS: Final = 10
 _SEVERAL: Final = np.iinfo(np.int64).min
 
 
@@ -31,9 +34,13 @@ class Moved:
         """Of an array of this ``length``: the places that are ``gone``, sorted and each once; and ``before`` which old
         place (``length``: behind all) each new thing stands, in order."""
         gone, before = gone.astype(np.int64), before.astype(np.int64)
-        cuts = np.unique(np.concatenate([[0], gone, gone + 1, before, [length]]))
+        # Sorted parts are sorted together sooner than np.unique makes a set of them.
+        first = np.flatnonzero(np.diff(gone, prepend=-2) != 1)
+        # The last of a run stands before the first of the next one.
+        runs_of_gone = np.concatenate([gone[first], gone[first - 1] + 1])
+        cuts = np.sort(np.concatenate([runs_of_gone, before, [0, length]]), kind="stable")
         start, end = cuts[:-1], cuts[1:]
-        stays = np.isin(start, gone, assume_unique=True, invert=True)
+        stays = (start < end) & (np.append(gone, -1)[np.searchsorted(gone, start)] != start)
         #: The runs of old places that stay together, and how far each moves.
         self._start, self._end = start[stays], end[stays]
         self._by = np.searchsorted(before, self._start, side="right") - np.searchsorted(gone, self._start)
@@ -78,18 +85,24 @@ class Moved:
         """The new places of these old ones, which stay."""
         if not len(self._start):
             return places.astype(np.int64)
-        way = self._ways[places >> _STRETCH]
+        way = self._ways[places >> self._bits]
         several = np.flatnonzero(way == _SEVERAL)
         way[several] = self._by[np.searchsorted(self._start, places[several], side="right") - 1]
         way += places
         return np.asarray(way)
 
     @functools.cached_property
+    def _bits(self) -> int:
+        """How many bits a stretch has: short ones take more memory, of long ones more have several ways."""
+        fitting = (int(self._end[-1]) // (_STRETCHES * len(self._start))).bit_length() - 1
+        return min(max(fitting, _FEWEST_BITS), _MOST_BITS)
+
+    @functools.cached_property
     def _ways(self) -> Array:
         """How far all that stays of each stretch moves."""
-        first = np.arange(0, int(self._end[-1]), 1 << _STRETCH)
+        first = np.arange(0, int(self._end[-1]), 1 << self._bits)
         run = np.searchsorted(self._start, first, side="right")
-        last = np.searchsorted(self._start, first + (1 << _STRETCH) - 1, side="right")
+        last = np.searchsorted(self._start, first + (1 << self._bits) - 1, side="right")
         return np.where(run == last, self._by[run - 1], _SEVERAL)
 
     def extremes(self, column: Array) -> tuple[int, int]:

@@ -229,8 +229,7 @@ def test_what_cannot_be_spliced_is_made_from_the_tables(
     damage: str,
 ) -> None:
     """An index that is damaged or of another version, and an update of many patients."""
-    if damage != "many changed":
-        monkeypatch.setattr(build, "_MOST_CHANGED", 1)
+    monkeypatch.setattr(build, "_MOST_CHANGED", 0.1 if damage == "many changed" else 1)
 
     def damaging(folder: Path) -> None:
         directory = json.loads((folder / "events.json").read_text())
@@ -354,5 +353,5 @@ def in_small_pieces(patch: pytest.MonkeyPatch) -> None:
     """Work on few rows at a time, as if there were many."""
     patch.setattr(moved, "_BLOCK", 4)
     patch.setattr(moved, "_LONG", 3)
-    patch.setattr(moved, "_STRETCH", 1)
+    patch.setattr(moved, "_FEWEST_BITS", 1)
     patch.setattr(recoded, "_BLOCK", 4)
