@@ -85,7 +85,7 @@ def _spliced(
             return None
         size = writer.finish(splicing.write(writer))
         return {"bytes": {EVENTS: size}, "rows": {EVENTS: events}}
-    except (DamagedIndex, Unlike, IndexError, ValueError):
+    except (DamagedIndex, Unlike, LookupError, ValueError):
         # What was is damaged, or written under another ontology: the tables are what counts.
         return None
     finally:

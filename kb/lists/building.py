@@ -117,7 +117,8 @@ class _Writer:
                 start = end
 
     def _exact(self, packed: Array) -> Exact:
-        return Exact(levels_of((packed >> np.uint64(_WORLD)).astype(np.uint32), packed & np.uint64(3)), self._file)
+        worlds = (packed & np.uint64(3)).view(np.int64)
+        return Exact(levels_of((packed >> np.uint64(_WORLD)).astype(np.uint32), worlds), self._file)
 
     def _closed(self, exact: dict[str, Exact], *words: str) -> Iterable[tuple[str, Sequence[int]]]:
         kind, *rest = words

@@ -6,6 +6,7 @@ One that is united from many is written, so that a class of ten thousand codes i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 #: A list of more bitmaps than this is written as one: each bitmap more costs its reader a microsecond or two.
 MOST_PARTS: Final = 8
 
+_WORLDS: Final = tuple(map(int, LEVELS))
+
 #: Of one list, the patients by the highest world that they are listed in, for each world of LEVELS.
 Levels = Sequence[BitMap]
 
@@ -32,18 +35,17 @@ class Exact:
     def __init__(self, levels: Levels, file: ListWriter) -> None:
         self.levels = levels
         #: How many patients each world of LEVELS has.
-        self.sizes: list[int] = np.cumsum([len(level) for level in levels]).tolist()
+        self.sizes: list[int] = list(itertools.accumulate(map(len, levels)))
         self.parts: Parts = [[file.bitmap(level)] if level else [] for level in levels]
 
 
 def levels_of(patients: Array, worlds: Array) -> list[BitMap]:
     """Patients, sorted and each once, parted by their world."""
-    worlds = worlds.astype(np.uint8)
-    counts = np.bincount(worlds, minlength=len(LEVELS))
-    whole = np.flatnonzero(counts)
-    if len(whole) == 1:
-        return [patient_set(patients) if level == whole[0] else BitMap() for level in LEVELS]
-    return [patient_set(patients[worlds == int(level)]) if counts[level] else BitMap() for level in LEVELS]
+    # Not by members of the enumeration, which NumPy first asks whether they are arrays.
+    counts = np.bincount(worlds, minlength=len(LEVELS)).tolist()
+    if len(patients) in counts:
+        return [patient_set(patients) if counts[level] else BitMap() for level in _WORLDS]
+    return [patient_set(patients[worlds == level]) if counts[level] else BitMap() for level in _WORLDS]
 
 
 def highest_worlds(keys: Array) -> Array:
