@@ -157,7 +157,7 @@ def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
         run.writer.copy_quarantine(run.previous)
         told = run.previous.info()
         counts = {name: number + int(told.get(name, 0)) for name, number in counts.items()}
-    yield run.writer.finish(counts)
+    yield run.writer.finish(counts, run.bar)
 
 
 #: A run, in its order: each step takes what the one before it gives.

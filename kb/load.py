@@ -26,6 +26,7 @@ from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, gen
 from .merged_rows import MergedRows
 from .model import Journey
 from .ontology_tables import ontology_tables
+from .progress import Bar
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
 from .scales import Scales
 from .sorted_rows import SortedRows
@@ -166,17 +167,19 @@ class GenerationWriter:
 
     # --- what comes out ---------------------------------------------------------------------------------------------
 
-    def finish(self, counts: Mapping[str, int] | None = None) -> str:
+    def finish(self, counts: Mapping[str, int] | None = None, bar: Bar | None = None) -> str:
         """Write, publish and return the generation's id, which derives from its content.
 
         ``counts`` are those of the run (notes_in, stored, unchanged, superseding, quarantined); ``info`` shows them.
+        ``bar`` shows how far it is.
         """
+        bar = bar or Bar()
         self._database.execute("RESET threads")
         with self._timed("rows"):
             self._flush()
             self._carry()
             self._check_patients()
-            self._assemble()
+            self._assemble(bar)
         database = self._database
         for name, table in ontology_tables(self._concepts).items():
             self._insert(f"built.{name}", table)
@@ -187,6 +190,7 @@ class GenerationWriter:
         self._insert("built.manifest", pa.table({"name": names, "value": values}))
         folder = self._layout.building / INDEX
         folder.mkdir(mode=0o700)
+        bar.step("building the index")
         with self._timed("index"):
             update = None if self._merged is None else self._merged.update()
             build_index(database, folder, self._concepts, update)
@@ -205,11 +209,11 @@ class GenerationWriter:
         self._database.execute(script("schema"))
         self._database.execute("USE staging")
 
-    def _assemble(self) -> None:
+    def _assemble(self, bar: Bar) -> None:
         """From staging to the tables; rows that came sorted are there already."""
         if self._merged is not None:
             self._create_tables()
-            self._merged.write()
+            self._merged.write(bar)
             self._database.execute(statements("assemble")["quarantine"])
             return
         if self._sorted is None:

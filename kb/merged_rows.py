@@ -7,7 +7,7 @@ numbers of patients are held for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,12 +17,13 @@ import numpy as np
 from .index.arrays import Array
 from .index.splice import CHANGED, Update
 from .layout import INDEX
+from .progress import Bar
 from .statements import statements
 
 #: Patients of a chunk: a sort of so many patients' rows fits in little memory.
 _CHUNK: Final = 1_000
-#: So many patients are copied by one statement, where none of them was read again.
-_PLAIN: Final = 100_000
+#: So many patients are copied by one statement, where none of them was read again: some seconds' work.
+_PLAIN: Final = 25_000
 #: The tables that bear a patient's number, with the order of their rows; then those that bear an event's alone.
 _OF_PATIENTS: Final[Mapping[str, str]] = {
     "note": "patient, status <> 'current', ordinal, note_id",
@@ -76,17 +77,19 @@ class MergedRows:
         """How many patients are copied: those of whom nothing is in the staging tables."""
         return int(self._all("others")[0][0])
 
-    def write(self, advance: Callable[[int], None] = lambda patients: None) -> None:
-        """Fill the empty tables of the schema ``built``; ``advance`` is told of patients who are written."""
+    def write(self, bar: Bar) -> None:
+        """Fill the empty tables of the schema ``built``; ``bar`` shows how many patients are written."""
         self._database.execute(self._sql["placed"])
         # As where rows come sorted (:meth:`.load.GenerationWriter.add_sorted`): several threads write much twice.
         self._database.execute("SET threads = 1")
         # In one transaction: the rest of a row group that each statement leaves would be written again by the next.
         self._database.execute("BEGIN")
         self._database.execute(self._sql["patient"])
-        for chunk in _joined(Chunk(*row) for row in self._all("chunks", [_CHUNK])):
+        chunks = list(_joined(Chunk(*row) for row in self._all("chunks", [_CHUNK])))
+        bar.step("copying patients", chunks[-1].high + 1 if chunks else 0)
+        for chunk in chunks:
             self._copy(chunk) if chunk.plain else self._sort(chunk)
-            advance(chunk.high - chunk.low + 1)
+            bar.advance(chunk.high - chunk.low + 1)
         self._database.execute("COMMIT")
         self._database.execute("RESET threads")
         self._gone, self._come = self._numbers("gone"), self._numbers("come")

@@ -13,6 +13,7 @@ from cohortium.kb import merged_rows
 from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import Journey
+from cohortium.kb.progress import Bar
 from cohortium.kb.rows import SupersededNote
 from cohortium.kb.scales import Scales
 from cohortium.kb.store import KnowledgeBase
@@ -57,6 +58,49 @@ def test_an_update_equals_writing_everybody(
     updated = write("updated.kb", again, [], others=tmp_path / "before.kb")
     assert updated == write("whole.kb", whole, [] if "P03" in changed else old)
     assert rows(tmp_path / "updated.kb") == rows(tmp_path / "whole.kb")
+
+
+def test_an_update_shows_how_far_it_is(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    concepts: ConceptTable,
+    scales: Scales,
+    make_journey: Callable[..., Journey],
+) -> None:
+    """Every patient is counted once, whether copied or written anew; then the index is named."""
+    monkeypatch.setattr(merged_rows, "_CHUNK", 2)
+    monkeypatch.setattr(merged_rows, "_PLAIN", 4)
+    with GenerationWriter(tmp_path / "before.kb", concepts=concepts, scales=scales) as writer:
+        writer.add(make_journey(f"P{number:02}") for number in range(12))
+        writer.finish()
+    bar = TakenDown()
+    with (
+        KnowledgeBase.open(tmp_path / "before.kb") as previous,
+        GenerationWriter(tmp_path / "before.kb", concepts=concepts, scales=scales) as writer,
+    ):
+        writer.add([make_journey("A"), make_journey("P06", "Another text.")])
+        writer.copy_others(previous)
+        writer.finish(bar=bar)
+    assert bar.steps == [("copying patients", 13), ("building the index", None)]
+    assert len(bar.advances) > 2
+    assert sum(bar.advances) == 13
+
+
+class TakenDown(Bar):
+    """A bar that takes down what it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: list[tuple[str, int | None]] = []
+        self.advances: list[int] = []
+
+    def step(self, name: str, total: int | None = None) -> None:
+        """A step."""
+        self.steps.append((name, total))
+
+    def advance(self, number: int = 1) -> None:
+        """So many more are done."""
+        self.advances.append(number)
 
 
 def rows(kb: Path) -> dict[str, list[tuple[object, ...]]]:
