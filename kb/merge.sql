@@ -3,7 +3,7 @@
 
 -- name: placed
 -- Every patient of the new generation with the new numbers and, where the rows come from before, the old ones.
-CREATE OR REPLACE TEMP TABLE placed AS
+CREATE TABLE staging.placed AS
 SELECT row_number() OVER (ORDER BY patient_id) - 1 AS patient,
        patient_id,
        CAST(coalesce(sum(events) OVER (ORDER BY patient_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS BIGINT)
@@ -25,7 +25,7 @@ ORDER BY patient;
 SELECT count(*) FROM before.patient ANTI JOIN staging.patient USING (patient_id);
 
 -- name: patient
-INSERT INTO built.patient SELECT patient, patient_id, first_event, events, digest FROM placed ORDER BY patient;
+INSERT INTO built.patient SELECT patient, patient_id, first_event, events, digest FROM staging.placed ORDER BY patient;
 
 -- name: gone
 -- The old numbers of the patients whose rows are not copied.
@@ -33,7 +33,7 @@ SELECT patient FROM before.patient SEMI JOIN staging.patient USING (patient_id) 
 
 -- name: come
 -- The new numbers of the patients whose rows come from the staging tables.
-SELECT patient FROM placed WHERE old_patient IS NULL ORDER BY patient;
+SELECT patient FROM staging.placed WHERE old_patient IS NULL ORDER BY patient;
 
 -- name: changed_patient
 -- Then the same patients by themselves, as far as the event index is made of them.
@@ -66,7 +66,7 @@ SELECT count(old_patient) = count(*) AS plain,
        coalesce(min(old_first), 0) AS event_low,
        coalesce(max(old_first + events) FILTER (WHERE old_patient IS NOT NULL), 0) - 1 AS event_high,
        min(first_event) - coalesce(min(old_first), 0) AS event_shift
-FROM placed GROUP BY patient // $1 ORDER BY low;
+FROM staging.placed GROUP BY patient // $1 ORDER BY low;
 
 -- name: plain_rows
 INSERT INTO built.{table}
@@ -86,11 +86,11 @@ SELECT t.* REPLACE (t.event + $3 AS event) FROM before.{table} AS t WHERE t.even
 INSERT INTO built.{table}
 SELECT * FROM (
     SELECT CAST(p.patient AS INTEGER) AS patient, t.* EXCLUDE (patient)
-    FROM before.{table} AS t JOIN placed AS p ON t.patient = p.old_patient
+    FROM before.{table} AS t JOIN staging.placed AS p ON t.patient = p.old_patient
     WHERE t.patient BETWEEN $1 AND $2
     UNION ALL BY NAME
     SELECT CAST(p.patient AS INTEGER) AS patient, s.* EXCLUDE (patient_id)
-    FROM staging.{table} AS s JOIN placed AS p USING (patient_id)
+    FROM staging.{table} AS s JOIN staging.placed AS p USING (patient_id)
     WHERE p.patient BETWEEN $3 AND $4
 )
 ORDER BY {order};
@@ -100,12 +100,12 @@ INSERT INTO built.event
 SELECT * FROM (
     SELECT p.first_event + t.event - p.old_first AS event, CAST(p.patient AS INTEGER) AS patient,
            t.* EXCLUDE (event, patient)
-    FROM before.event AS t JOIN placed AS p ON t.patient = p.old_patient
+    FROM before.event AS t JOIN staging.placed AS p ON t.patient = p.old_patient
     WHERE t.patient BETWEEN $1 AND $2
     UNION ALL BY NAME
     SELECT p.first_event + s.ordinal AS event, CAST(p.patient AS INTEGER) AS patient,
            s.* EXCLUDE (patient_id, ordinal)
-    FROM staging.event AS s JOIN placed AS p USING (patient_id)
+    FROM staging.event AS s JOIN staging.placed AS p USING (patient_id)
     WHERE p.patient BETWEEN $3 AND $4
 )
 ORDER BY event;
@@ -116,11 +116,11 @@ SELECT * FROM (
     SELECT p.first_event + t.event - p.old_first AS event, t.* EXCLUDE (event)
     FROM before.{table} AS t
     JOIN (SELECT event, patient FROM before.event WHERE event BETWEEN $1 AND $2) AS e USING (event)
-    JOIN placed AS p ON e.patient = p.old_patient
+    JOIN staging.placed AS p ON e.patient = p.old_patient
     WHERE t.event BETWEEN $1 AND $2
     UNION ALL BY NAME
     SELECT p.first_event + s.ordinal AS event, s.* EXCLUDE (patient_id, ordinal)
-    FROM staging.{table} AS s JOIN placed AS p USING (patient_id)
+    FROM staging.{table} AS s JOIN staging.placed AS p USING (patient_id)
     WHERE p.patient BETWEEN $3 AND $4
 )
 ORDER BY event, position;

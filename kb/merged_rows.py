@@ -1,13 +1,14 @@
 """An update: the rows of a few patients who were read again, among those of all others, copied inside the database.
 
 The others' rows never leave the database: their patients and events get new numbers, chunk by chunk. Where a chunk has
-no patient who was read again, its rows are copied in their order; elsewhere the two are sorted together. Only the
-numbers of patients are held for all of them.
+no patient who was read again, its rows are copied in their order; elsewhere the two are sorted together. Two lots of tables
+are written at the same time. Only the numbers of patients are held for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +19,7 @@ from .index.arrays import Array
 from .index.splice import CHANGED, Update
 from .layout import INDEX
 from .progress import Bar
+from .side_by_side import Run, side_by_side
 from .statements import statements
 
 #: Patients of a chunk: a sort of so many patients' rows fits in little memory.
@@ -32,6 +34,8 @@ _OF_PATIENTS: Final[Mapping[str, str]] = {
     "decision": "patient, ordinal",
 }
 _OF_EVENTS: Final = ("event_attribute", "evidence")
+#: What is written at the same time: mentions are nearly half of it all.
+_LOTS: Final = (("mention",), ("note", "relation", "decision", "event", *_OF_EVENTS))
 
 
 class Chunk(NamedTuple):
@@ -82,17 +86,24 @@ class MergedRows:
         self._database.execute(self._sql["placed"])
         # As where rows come sorted (:meth:`.load.GenerationWriter.add_sorted`): several threads write much twice.
         self._database.execute("SET threads = 1")
-        # In one transaction: the rest of a row group that each statement leaves would be written again by the next.
-        self._database.execute("BEGIN")
         self._database.execute(self._sql["patient"])
         chunks = list(_joined(Chunk(*row) for row in self._all("chunks", [_CHUNK])))
         bar.step("copying patients", chunks[-1].high + 1 if chunks else 0)
-        for chunk in chunks:
-            self._copy(chunk) if chunk.plain else self._sort(chunk)
-            bar.advance(chunk.high - chunk.low + 1)
-        self._database.execute("COMMIT")
+        written = _Slowest(bar, len(_LOTS))
+
+        def copying(number: int, tables: Sequence[str]) -> Callable[[Run], None]:
+            def copy(run: Run) -> None:
+                for chunk in chunks:
+                    for table in tables:
+                        run(*self._copied(table, chunk))
+                    written.advance(number, chunk.high - chunk.low + 1)
+
+            return copy
+
+        side_by_side(self._database, [copying(number, tables) for number, tables in enumerate(_LOTS)])
         self._database.execute("RESET threads")
         self._gone, self._come = self._numbers("gone"), self._numbers("come")
+        self._database.execute("DROP TABLE staging.placed")
         self._database.execute("DETACH before")
 
     def update(self) -> Update:
@@ -102,24 +113,19 @@ class MergedRows:
             self._database.execute(self._sql[f"changed_{table}"])
         return Update(self._index, self._gone, self._come)
 
-    def _copy(self, chunk: Chunk) -> None:
+    def _copied(self, table: str, chunk: Chunk) -> tuple[str, tuple[int, ...]]:
+        """The statement that writes the rows of a chunk, and its values."""
         shift = chunk.low - chunk.old_low
-        for table in _OF_PATIENTS:
-            self._run("plain_rows", chunk.old_low, chunk.old_high, shift, table=table)
-        self._run("plain_event", chunk.old_low, chunk.old_high, shift, chunk.event_shift)
-        for table in _OF_EVENTS:
-            self._run("plain_of_events", chunk.event_low, chunk.event_high, chunk.event_shift, table=table)
-
-    def _sort(self, chunk: Chunk) -> None:
         old, new = (chunk.old_low, chunk.old_high), (chunk.low, chunk.high)
-        for table, order in _OF_PATIENTS.items():
-            self._run("mixed_rows", *old, *new, table=table, order=order)
-        self._run("mixed_event", *old, *new)
-        for table in _OF_EVENTS:
-            self._run("mixed_of_events", chunk.event_low, chunk.event_high, *new, table=table)
-
-    def _run(self, name: str, *values: int, **names: str) -> None:
-        self._database.execute(self._sql[name].format(**names), list(values))
+        events = (chunk.event_low, chunk.event_high)
+        form = "plain" if chunk.plain else "mixed"
+        if table in _OF_PATIENTS:
+            statement = self._sql[f"{form}_rows"].format(table=table, order=_OF_PATIENTS[table])
+            return statement, (*old, shift) if chunk.plain else (*old, *new)
+        if table in _OF_EVENTS:
+            statement = self._sql[f"{form}_of_events"].format(table=table)
+            return statement, (*events, chunk.event_shift) if chunk.plain else (*events, *new)
+        return self._sql[f"{form}_event"], (*old, shift, chunk.event_shift) if chunk.plain else (*old, *new)
 
     def _numbers(self, name: str) -> Array:
         found = self._database.execute(self._sql[name]).fetchnumpy()["patient"]
@@ -128,3 +134,19 @@ class MergedRows:
     def _all(self, name: str, values: list[int] | None = None) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._database.execute(self._sql[name], values or []).fetchall()
         return found
+
+
+class _Slowest:
+    """Shows how many patients are done in every lot."""
+
+    def __init__(self, bar: Bar, lots: int) -> None:
+        self._bar = bar
+        self._done = [0] * lots
+        self._lock = threading.Lock()
+
+    def advance(self, lot: int, patients: int) -> None:
+        """So many more are done in this lot."""
+        with self._lock:
+            before = min(self._done)
+            self._done[lot] += patients
+            self._bar.advance(min(self._done) - before)
