@@ -217,6 +217,9 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
         or statement("minus_before").search(text, max(0, first - 40), first)
     )
     if not places:
+        own = sign_after(text, marker.end)
+        if own:  # "EGFR -, KRAS +, ALK -": a gene with a sign of its own takes none from the end of the list.
+            return [own[0] == "negative"]
         loci = [
             span.end
             for span in group.descriptors

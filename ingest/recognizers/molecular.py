@@ -77,6 +77,8 @@ _SIGN = re.compile(
     r"(?:[ \t]?(?:\(|\[)(?P<bracket>(?:\+|[-–\u2212])(?:ve)?|neg|pos|negative|positive)(?:\)|\])"
     r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER))"
     r"|[ \t]+(?:is|was|were)[ \t]+(?P<said>\+)(?=[ \t]*(?:[.,;)]|$))"
+    # "ER +, PR -": a sign of its own that ends its item.
+    r"|[ \t](?P<lone>[+\-–\u2212](?:ve)?)(?=[ \t]*(?:[,;)/]|\.(?!\d)|\r?\n|$)|[ \t]+(?:ER|PR|HER|[Kk]i)[\s\-\d])"
     # In a table a sign stands alone in its cell; a dash that leads on is none.
     r"|[ \t]?[:=|][ \t]{0,3}(?P<cell>\+|[-–])(?=[ \t]*(?:[\n\r,;|)]|$)))"
 )
@@ -282,7 +284,7 @@ def sign_after(text: str, end: int) -> tuple[str, int] | None:
     match = _SIGN.match(text, end)
     if not match:
         return None
-    sign = match["bracket"] or match["sign"] or match["said"] or match["cell"]
+    sign = match["bracket"] or match["sign"] or match["said"] or match["lone"] or match["cell"]
     return ("positive" if sign[0] in "+p" else "negative"), match.end()
 
 
