@@ -54,6 +54,11 @@ def extend_over_partner(text: str, span: Span, others: list[Span]) -> None:
         span.end = partner.end()
 
 
+#: A score that stands alone behind a receptor; one and two are left out: they may be pluses as well.
+_BARE_SCORE = re.compile(
+    r"[ \t]{0,2}[:=]?[ \t]{1,2}(?P<score>[03-8])"
+    r"(?=[ \t]*(?:[,;)]|\.(?!\d)|\r?\n|\Z)|[ \t]{1,2}(?:ER|PR|PgR|HER|Ki)[\s\-\d:=])"
+)
 _INNER_SIGN = re.compile(r"\w\s?\(?(?P<sign>\+|-(?=\)?[\s/,]))")
 _TWO_SIGNS = re.compile(r"[\s:=(]{0,3}(?P<one>\+|-|pos\w*|neg\w*)\s?/\s?(?P<other>\+|-|pos\w*|neg\w*)", re.IGNORECASE)
 _TWO_PERCENTAGES = re.compile(
@@ -282,6 +287,12 @@ class FindingReader:
             attributes["result"] = "negative"
         if "score" in attributes and "result" not in attributes and "allred" in threshold:
             attributes["result"] = "positive" if float(attributes["score"]) >= threshold["allred"] else "negative"
+        if "allred" in threshold and not {"result", "percent", "score"} & attributes.keys():
+            score = _BARE_SCORE.match(frame.text, marker.end, limit)
+            if score:  # "ER 0 PR 0", "ER 8, PR 7": the figure alone is a score of eight.
+                attributes["score"] = float(score["score"])
+                attributes["result"] = "positive" if attributes["score"] >= threshold["allred"] else "negative"
+                helpers.append((marker.end, score.end(), "number"))
         if marker.concept == "her2" and "result" not in attributes:
             zero = re.match(r"[\s:=]*(?:IHC|status|score)?[\s:=]*0(?![\d.%+/])", frame.text[marker.end : limit])
             if zero:

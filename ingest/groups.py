@@ -226,9 +226,11 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
             if span.kind == "molecular" and span.attributes.keys() <= {"exon", "exons", "codon"}
         ]
         behind = max([group.markers[-1].end, *(end for end in loci if end <= group.ends)])
-        words = [span.end for span in group.descriptors if span.kind == "molecular" and span.end <= group.ends]
+        changes = [span for span in group.descriptors if span.kind == "molecular" and span.end <= group.ends]
+        words = [span.end for span in changes]
         return [
             denied_before
+            or any(statement("not_shown").search(text, max(behind, span.start - 48), span.start) for span in changes)
             or bool(_DENYING_SIGN.match(text, max([behind, *words])))
             or bool(
                 statement("denied_at_once").match(text, behind, group.ends)
