@@ -263,6 +263,9 @@ class SentenceContext:
             # "Breast cancer, ER negative": what is said of a marker is said of no disease beside it.
             if other.kind in ("biomarker", "variant") and target.kind not in ("biomarker", "variant"):
                 return False
+            # "Thyroidectomy + RAI, melanoma ruled out": the verdict is of the finding that it stands behind.
+            if kind.name == "never_given_behind" and other.kind in ("diagnosis", "metastasis", "biomarker", "variant"):
+                return False
             position = max(position, other.end)
         if kind.name.startswith(("negation", "uncertainty", "certainty")):
             gap = self._text[position : match.start]
