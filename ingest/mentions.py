@@ -55,6 +55,10 @@ _WHEREVER: Final = ("target", "notation:")
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 #: No further than so many characters does a heading hold that calls its lines superseded.
 _REACH_OF_HEADING = 800
+#: Marks of quotation.
+_QUOTATION = '"“'
+#: A quotation of so many characters is found again where it stands in the note itself.
+_LEAST_QUOTED = 15
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 _DOSE = re.compile(
@@ -132,7 +136,7 @@ class MentionWriter:
                     elif start < superseded_to:
                         superseded_to = start  # The next heading ends it.
             criteria = criteria and closed_by == "semi"
-        return mentions
+        return _without_anothers(note, mentions)
 
     def _read_sentence(
         self,
@@ -392,6 +396,30 @@ def sentence_context(
 def _says_more(spans: Sequence[Span]) -> bool:
     """Whether the sentence says something of its tumor: it is that which was wrong ("MSI-high ovarian carcinoma")."""
     return any(span.kind in ("biomarker", "variant", "stage", "tnm", "grade") for span in spans)
+
+
+def _without_anothers(note: _NoteInHand, mentions: list[Mention]) -> list[Mention]:
+    """What is quoted beside the words that it is another patient's is that patient's, also where it stands itself."""
+    frame, text = note.frame, note.frame.text
+    if not note.may_be_misfiled or not any(mark in text for mark in _QUOTATION):
+        return mentions
+    of_another: list[tuple[int, int]] = []
+    for match in (*statement("quoted_of_another").finditer(text), *statement("of_another_quoted").finditer(text)):
+        of_another.append(match.span("quoted"))
+        quoted = match["quoted"].strip(" .,;\r\n")
+        # A few words may be quoted of a longer passage above: then all of their sentence is meant.
+        place = text.find(quoted)
+        while place >= 0 and len(quoted) >= _LEAST_QUOTED:
+            of_another.append(frame.sentence_span(place))
+            place = text.find(quoted, place + len(quoted))
+    if not of_another:
+        return mentions
+    return [
+        replace(one, context=replace(one.context, experiencer=Experiencer.OTHER))
+        if any(first <= one.start < last for first, last in of_another)
+        else one
+        for one in mentions
+    ]
 
 
 def _taken_back(mention: Mention) -> Mention:

@@ -18,6 +18,7 @@ from .other_meanings import means_another
 from .phrases import PhraseTrie
 from .shape import Sentence, bracket_end
 from .statements import statement
+from .variants import NEVER_INHERITED
 
 
 @lru_cache(maxsize=1)
@@ -56,6 +57,8 @@ _AS_A_WHOLE = "words:heading"
 _TOLD_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
 #: A line below a heading is an item of its list, without a bullet, if it is no longer (characters).
 _LONGEST_ITEM = 60
+#: What names a test of the germline.
+_GERMLINE_PANEL = "germline_panel"
 #: So many genes in a row, without a word of their own, are what a panel looks at.
 _PANEL = 10
 
@@ -123,6 +126,24 @@ class _PhrasePlaces:
         return starts[bisect.bisect_left(starts, start)] < end
 
 
+def _with_origin(text: str, findings: list[Span], panels: Sequence[Span]) -> list[Span]:
+    """Changes that a test of the germline found are the germline's (``The germline panel shows ATM c.8147T>C``)."""
+    for finding in findings:
+        if finding.kind != "variant" or finding.attributes.get("alteration") in NEVER_INHERITED:
+            continue
+        for panel in panels:
+            if panel.end <= finding.start:
+                elsewhere = any(
+                    statement(name).search(text, panel.end, finding.start) for name in ("tumor_sample", "denied_behind")
+                )
+                found = not elsewhere
+            else:
+                found = bool(statement("found_by").search(text, finding.end, panel.start))
+            if found:
+                finding.attributes.setdefault("origin", "germline")
+    return findings
+
+
 class ResultBinder:
     """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
 
@@ -149,6 +170,7 @@ class ResultBinder:
                 if phrases.may_begin(sentence.start, sentence.end):
                     bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
                 continue
+            germline = [span for span in here if span.concept == _GERMLINE_PANEL]
             here = [
                 span
                 for span in here
@@ -188,7 +210,8 @@ class ResultBinder:
                 following = groups[position + 1] if position + 1 < len(groups) else None
                 group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start
                 group.ends = following.begins() if following else sentence.end
-                bound.extend(self._bind_group(frame, group, heading, here, sentence.end))
+                findings = self._bind_group(frame, group, heading, here, sentence.end)
+                bound.extend(_with_origin(frame.text, findings, germline) if germline else findings)
             if phrases.may_begin(sentence.start, sentence.end):
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
             # "VUS: A; B; C": the class goes on behind each semicolon, and ends with the sentence.

@@ -15,6 +15,10 @@ _RESIDUE = re.compile(r"([A-Z])(\d+)([A-Z*].*)?")
 _SYMBOL = re.compile(r"[A-Z][A-Z0-9]{1,9}")
 #: Effects that break a protein whatever its codon.
 _TRUNCATING = frozenset({"frameshift", "nonsense", "splice_site", "truncating", "start_lost"})
+#: Alterations that tumors acquire.
+NEVER_INHERITED = frozenset(
+    {"fusion", "amplification", "copy_gain", "homozygous_deletion", "overexpression", "methylation"}
+)
 
 
 def _rows(name: str) -> list[list[str]]:

@@ -11,17 +11,13 @@ from ...kb.concepts import ConceptTable
 from ...kb.model import Context, DayInterval, Mention, Value, World
 from ..document import ReadNote
 from ..statements import statement
-from ..variants import complete
+from ..variants import NEVER_INHERITED, complete
 from .copies import Copies, Statement, long_sentences
 
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
 SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 #: A family written as an enumeration of its members.
 _ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
-#: Changes that tumors acquire.
-_NEVER_INHERITED = frozenset(
-    {"fusion", "amplification", "copy_gain", "homozygous_deletion", "overexpression", "methylation"}
-)
 #: How far before a finding its sample may be named, in characters.
 _REACH_OF_SAMPLE = 700
 #: Attributes of the reading of one mention, which say nothing of the event.
@@ -133,7 +129,7 @@ def has_date(mention: Mention) -> bool:
 
 def _is_inherited(attributes: Mapping[str, Value]) -> bool:
     """Whether a change may be one of the germline: no fraction of the tumor's cells, no fusion, no gained copies."""
-    return "percent" not in attributes and attributes.get("alteration") not in _NEVER_INHERITED
+    return "percent" not in attributes and attributes.get("alteration") not in NEVER_INHERITED
 
 
 def _of_tumor_sample(text: str, position: int) -> bool:
