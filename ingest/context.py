@@ -27,6 +27,7 @@ _COORDINATION = re.compile(
     r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus|therapy|treatment|agents?|e\.g\.)(?!\w))?[\s,/&+()]*",
     re.IGNORECASE,
 )
+_PARTS = re.compile(r"[,;:.()\[\]|]")
 _SAME_CLAUSE = re.compile(r"(?:(?!\b(?:and|then)\b)[^,;:.])*", re.IGNORECASE)
 #: "steatosis, necrosis, or liver fibrosis were not seen": what is not so of the last is not so of all.
 _LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
@@ -55,6 +56,8 @@ _VERDICT = re.compile(
 )
 #: So few words stand between a plan and the amount that is planned ("plan to give 6 cycles of").
 _TO_AMOUNT = 4
+#: So few words stand between a word of beginning and what is begun.
+_TO_WHAT_IS_BEGUN = 3
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 _OF_ONE = re.compile(r"\b(?:patient|pt|she|he|her|his)\b", re.IGNORECASE)
 
@@ -250,7 +253,7 @@ class SentenceContext:
         return comma < 0 or len(on) <= (8 if "or" in on else 5)
 
     def _reaches_back(self, kind: CueKind, match: PhraseMatch[Means], target: Target) -> bool:
-        if kind.direction == "both":
+        if kind.direction == "both" and kind.name != "begun":
             return True
         if kind.name == "negation_behind" and _LISTED.fullmatch(self._text, target.end, match.start):
             return not any(target.last <= first and last < match.first for first, last in self.negation_ends)
@@ -418,7 +421,18 @@ class SentenceContext:
     def _is_denied(self, given: Found) -> bool:
         """Whether a negation stands right before a word of giving ("never did receive", "has not yet started")."""
         return any(
-            found.kind.name == "negation" and 0 <= given.match.first - found.match.last <= 1 for found in self.found
+            found.kind.name == "negation"
+            and 0 <= given.match.first - found.match.last <= 1
+            # "(3 cm, nodes neg) s/p lumpectomy": what a sign parts from it denies nothing.
+            and not _PARTS.search(self._text, found.match.end, given.match.start)
+            for found in self.found
+        )
+
+    def _begins_another(self, begun: Found) -> bool:
+        """Whether a treatment stands right behind a word of beginning ("offered A, and she has started B")."""
+        return any(
+            other.kind in TREATMENT_KINDS and 0 <= other.first - begun.match.last <= _TO_WHAT_IS_BEGUN
+            for other in self._targets
         )
 
     def _without_leaflets(self, clear: list[tuple[int, Found]], target: Target) -> list[tuple[int, Found]]:
@@ -460,6 +474,15 @@ class SentenceContext:
             if found.kind.name == "never_given_behind":
                 cues.append(self._cue(found))
                 return found.kind.sets["status"], found.kind.sets["reason"]
+        begun = [pair for pair in candidates if pair[1].kind.name == "begun" and pair[1].match.first >= target.last]
+        if begun:
+            # "Offered A, and she has started it": it came to that. "Offered A, and she has started B" is of B.
+            found = begun[0][1]
+            if self._begins_another(found):
+                candidates = [pair for pair in candidates if pair not in begun]
+            elif not any(other.kind.name == "condition" for _, other in governing.get("temporality", ())):
+                cues.append(self._cue(found))
+                return "given", "none"
         clear = [pair for pair in candidates if pair[1].kind.sets["status"] != "mentioned"]
         clear += [
             pair
