@@ -31,6 +31,7 @@ from .mentions import MentionWriter, SecondReader
 from .notation.mentions import with_notations
 from .placing import Placement
 from .proposals import Proposals, RulesReading
+from .recognizers.bare_stages import BareStageRecognizer
 from .recognizers.courses import course_words
 from .recognizers.molecular import MolecularRecognizer, molecular_words
 from .recognizers.performance import PerformanceRecognizer
@@ -91,6 +92,7 @@ class NoteReader:
             Abbreviations(self.lexicon),
             TnmRecognizer(),
             StageRecognizer(),
+            BareStageRecognizer(),
             GradeRecognizer(),
             PerformanceRecognizer(),
             MolecularRecognizer(),

@@ -121,7 +121,7 @@ _STAGE = re.compile(
             |STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
             (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis
             |presentation|remains|[:=\-–]|\.{{2,60}})){{0,4}}
-            \s{{0,3}}(?:AJCC\s?[6-9]?\s?|FIGO\s?)?(?P<value_prefix>yp|yc|p|c)?)?
+            (?:\s{{0,3}}|(?<=[:=])[ \t]{{4,40}})(?:AJCC\s?[6-9]?\s?|FIGO\s?)?(?P<value_prefix>yp|yc|p|c)?)?
         (?P<stage>{_ROMAN}|(?<=age\s)(?i:one|two|three|four)\b)
         (?:\s?(?:[/–-]|\bor\b|\bto\b|\bvs\b\.?)\s?(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
     re.VERBOSE,

@@ -18,6 +18,7 @@ from cohortium.ingest.frame import Frame
 from cohortium.ingest.gates import gated_patterns
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.recognizers import molecular
+from cohortium.ingest.recognizers.bare_stages import BareStageRecognizer
 from cohortium.ingest.recognizers.molecular import MolecularRecognizer
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
@@ -87,6 +88,7 @@ def test_shape_covers_any_text(text: str) -> None:
     [
         TnmRecognizer(),
         StageRecognizer(),
+        BareStageRecognizer(),
         GradeRecognizer(),
         PerformanceRecognizer(),
         NodeRecognizer(),
@@ -136,6 +138,7 @@ def test_recognisers_find_the_same_behind_their_triggers(text: str, date: dateti
     frame = Frame(Note("P1", "N1", text, date))
     for recognizer in (
         StageRecognizer(),
+        BareStageRecognizer(),
         GradeRecognizer(),
         PerformanceRecognizer(),
         NodeRecognizer(),
