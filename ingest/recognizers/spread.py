@@ -9,6 +9,7 @@ from ...kb.model import Value
 from ..date_words import is_scored
 from ..frame import Frame, Span
 from ..gates import Gated
+from ..statements import statement
 from ..tokens import fold
 
 _SITE_OF_MET = (
@@ -131,6 +132,10 @@ RETURN = "pattern:return"
 DEPOSIT = "pattern:deposit"
 #: Two fields of one form stand no further apart than this.
 _FIELD_GAP = 60
+#: How the nodes of a count were got stands no further from it (characters).
+_ROUND_COUNT = 90
+#: So many nodes are counted where nodes were taken out.
+_LEAST_TAKEN_OUT = 3
 
 
 class MetastasisRecognizer:
@@ -190,9 +195,9 @@ class NodeRecognizer:
                     frame.text, max(low, match.start() - 60), min(high, match.end() + 40)
                 ):
                     continue
-                yield self._span(match.start(), match.end(), "node-count", positive, examined)
+                yield self._span(frame, match.start(), match.end(), "node-count", positive, examined)
         for match in () if words.isdisjoint(_NEGATIVE_WORDS) else _NEGATIVES.find(frame.places, frame.text):
-            yield self._span(match.start(), match.end(), "node-count", 0, self._number(match["examined"]))
+            yield self._span(frame, match.start(), match.end(), "node-count", 0, self._number(match["examined"]))
 
     def _fields(self, frame: Frame) -> Iterator[Span]:
         """Fields of forms: a count of involved nodes, with the count of examined ones when it stands beside."""
@@ -214,17 +219,28 @@ class NodeRecognizer:
             positive = int(match["value"])
             if beside and int(beside[0]["value"]) >= positive:
                 start, end = min(match.start(), beside[0].start()), max(match.end(), beside[0].end())
-                yield self._span(start, end, "node-synoptic", positive, int(beside[0]["value"]))
+                yield self._span(frame, start, end, "node-synoptic", positive, int(beside[0]["value"]))
             elif re.search(r"node|LN", match.group(), re.IGNORECASE):
-                yield self._span(match.start(), match.end(), "node-synoptic", positive, None)
+                yield self._span(frame, match.start(), match.end(), "node-synoptic", positive, None)
 
     @staticmethod
     def _number(word: str) -> int:
         return int(word) if word.isdigit() else _WORD_NUMBERS.get(word.casefold(), 0)
 
     @staticmethod
-    def _span(start: int, end: int, source: str, positive: int, examined: int | None) -> Span:
+    def _span(frame: Frame, start: int, end: int, source: str, positive: int, examined: int | None) -> Span:
         attributes: dict[str, Value] = {"positive": float(positive)}
         if examined is not None:
             attributes["examined"] = float(examined)
+            if positive and _is_surgical(frame, start, end, examined):
+                attributes["basis"] = "surgical"
         return Span(start, end, "node", "", f"pattern:{source}", attributes, priority=3)
+
+
+def _is_surgical(frame: Frame, start: int, end: int, examined: int) -> bool:
+    """Whether nodes were taken out: the words say so, or so many were counted, and no needle or picture is named."""
+    low, high = frame.sentence_span(start)
+    stretch = max(low, start - _ROUND_COUNT), min(max(high, end), end + _ROUND_COUNT)
+    if statement("nodes_taken_out").search(frame.text, *stretch):
+        return True
+    return examined >= _LEAST_TAKEN_OUT and not statement("nodes_not_taken_out").search(frame.text, *stretch)
