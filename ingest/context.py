@@ -410,7 +410,8 @@ class SentenceContext:
         if governing:
             found = governing[0][1]
             low, high = sorted((found.match.end, target.start))
-            if not statement("own").search(self._text, low, high):
+            own = statement("own").search(self._text, low, high)
+            if not own or statement("own_of_kin").search(self._text, low, high):
                 cues.append(self._cue(found))
                 return Experiencer(found.kind.sets["experiencer"])
             return Experiencer.PATIENT

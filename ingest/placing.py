@@ -35,6 +35,9 @@ _TO_SITE = re.compile(
     r"(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d{1,3})?\s{0,4}(?:left|right|L|R)?\s{0,4}",
     re.IGNORECASE,
 )
+#: Short for "metastases", up to a place right behind it, and what makes that the place of an examination.
+_METS_AT_ONCE = re.compile(r"mets\s(?:(?:left|right|L|R|bilateral)\s)?", re.IGNORECASE)
+_EXAMINED = re.compile(r"\s(?:MRI|CT|PET|scan|imaging|biops|bx|function|enzymes|test|protocol)", re.IGNORECASE)
 #: Between a node and the word of the spread that was found in it.
 _NODE_HOLDS = re.compile(
     r"(?:\s?\([^()\n]{1,20}\))?(?::|,|\s(?:with|shows?|showed|contain(?:s|ed|ing)|(?:is\s|was\s)?positive\sfor))\s"
@@ -61,18 +64,22 @@ _LONGEST_NAME = 200
 
 #: "Liver lesions consistent with metastases", "nodules in the lung are mets": what lies at the place is called spread.
 _IS_SPREAD = re.compile(
-    r"(?:[^\s.;:]{1,14}(?=\snodul|\smass|\slesion))?[\s,:]{0,2}(?:\([^()\n]{0,40}\)\s?)?(?:(?:[\w\-]+:?\s){0,4}?(?:lesions?|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+"
+    r"(?:[^\s.;:]{1,14}(?=\snodul|\smass|\slesion))?[\s,.:]{0,2}(?:\([^()\n]{0,40}\)\s?)?"
+    r"(?:(?:that|which)\s[^.;:,]{3,40},\s)?(?:(?:[\w\-]+:?\s){0,4}?(?:lesions?|lytic|sclerotic|blastic|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+"
     r"|activity|implants?|disease|involvement|avidity|hypodensit\w+|abnormalit\w+)[\s,]{1,2}(?:[^\s;:]{1,20}\s){0,8}?)?"
     r"(?:(?:is|are|was|were|which|that|most|highly|now|felt to be|most)\s){0,3}(?:c/w|consistent\swith|compatible\swith"
     r"|representing|represents?|in\skeeping\swith|suspicious\sfor|concerning\sfor|worrisome\sfor|suggestive\sof|indicative\sof"
-    r"|likely|probable|favou?r(?:s|ed|ing)?|typical\s(?:of|for)|diagnostic\sof|proven|due\sto|from|reflecting|:|=|-)\s"
+    r"|likely|probable|favou?r(?:s|ed|ing)?|typical\s(?:of|for)|diagnostic\sof|proven|due\sto|from|reflecting"
+    r"|(?:felt|thought|believed|proved|proven|shown|found|confirmed|turned\sout)\sto\sbe"
+    r"|(?:regarded|read|confirmed|considered)\s(?:by\s(?:\w+\s){1,3})?as|:|=|-)\s"
     r"(?:(?:new|multiple|a|the|biopsy-proven|known|diffuse|widespread|osseous|hepatic|pulmonary|distant)\s){0,3}",
     re.IGNORECASE,
 )
 #: "Lesions in the liver and lung …": what is there leads, and the place follows.
 _LESION_AT = re.compile(
     r"(?:lesions?|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+|activity|implants?)\s(?:\w+\s){0,3}?"
-    r"(?:in|of|within|at|throughout|involving)\s(?:[\w\-]+\s){0,3}$",
+    r"(?:in|of|within|at|throughout|involving)\s(?:[\w\-]+\s){0,3}$"
+    r"|(?:lytic|sclerotic|blastic)\s(?:(?:lesions?|foci)\s)?(?:[\w\-]+\s)?$",
     re.IGNORECASE,
 )
 
@@ -198,6 +205,11 @@ class Placement:
                 if word.source == RETURN and position == word.end:
                     gap = _RETURNED_TO
                 leads = gap.fullmatch(frame.text, position, site.start)
+                if leads is None and position == word.end and not before and self._distant(site.concept):
+                    # "Mets bone, liver": the place follows at once, and is not that of an examination.
+                    leads = _METS_AT_ONCE.fullmatch(frame.text, word.start, site.start)
+                    if leads and _EXAMINED.match(frame.text, site.end):
+                        leads = None
                 if leads and leads.groupdict().get("with") and not _IS_A_PLACE.match(frame.text, site.end):
                     leads = None
                 if leads:
@@ -269,7 +281,9 @@ class Placement:
         chosen = _last_and_joined(text, before)
         behind = text[chosen[-1].end : word.start]
         lesion = re.search(
-            r"lesion|mass|nodul|deposit|uptake|foc|opacit|activity|implant|avid|hypodens", behind, re.IGNORECASE
+            r"lesion|mass|nodul|deposit|uptake|foc|opacit|activity|implant|avid|hypodens|lytic|sclerotic|blastic",
+            behind,
+            re.IGNORECASE,
         )
         if lesion or _LESION_AT.search(text, max(0, chosen[0].start - 80), chosen[0].start):
             return chosen
