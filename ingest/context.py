@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from ..kb.model import Context, Cue, Experiencer, Polarity, Temporality
+from ..kb.model import Cue, Experiencer, Polarity, Temporality
+from .context_values import Reading, Target, context_of
 from .cue_table import CueKind, Found, Means, SentenceCues
 from .forms import REACH_OF_BOX, answer, box_before, box_leads, empty_before, minus_before
 from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject
@@ -60,49 +59,6 @@ _TO_AMOUNT = 4
 _TO_WHAT_IS_BEGUN = 3
 _PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
 _OF_ONE = re.compile(r"\b(?:patient|pt|she|he|her|his)\b", re.IGNORECASE)
-
-
-class Target(NamedTuple):
-    """What context is asked for: token span, character span and event kind."""
-
-    first: int
-    last: int
-    start: int
-    end: int
-    kind: str
-    #: Where the words stand that a recogniser has read as this target's own result.
-    results: tuple[tuple[int, int], ...] = ()
-
-
-#: Contexts are few, and many mentions share each.
-_context: Final = lru_cache(maxsize=1024)(Context)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The context of one target; ``status`` is given, planned, declined, never_started or empty (treatments only)."""
-
-    context: Context = Context()
-    status: str = ""
-    cues: tuple[Cue, ...] = ()
-
-    def but(
-        self,
-        polarity: Polarity | None = None,
-        temporality: Temporality | None = None,
-        experiencer: Experiencer | None = None,
-        reason: str = "",
-        status: str = "",
-    ) -> Reading:
-        """The same with another status, or other parts of the context."""
-        was = self.context
-        context = _context(
-            polarity or was.polarity,
-            temporality or was.temporality,
-            experiencer or was.experiencer,
-            reason or was.reason,
-        )
-        return Reading(context, status or self.status, self.cues)
 
 
 #: What is read where no cue stands, by kind, the effect of the section, and whether all is a relative's.
@@ -317,7 +273,7 @@ class SentenceContext:
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
         if self.tells_of_people(target.start):
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if target.kind in TREATMENT_KINDS else ""
-        return Reading(_context(polarity, temporality, experiencer, reason), status, tuple(cues))
+        return Reading(context_of(polarity, temporality, experiencer, reason), status, tuple(cues))
 
     def tells_of_people(self, position: int) -> bool:
         """Whether the words there are about people at large, and not about the patient."""

@@ -10,7 +10,8 @@ from typing import Final
 
 from ..kb.concepts import ConceptTable
 from ..kb.model import Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
-from .context import TREATMENT_KINDS, Reading, SentenceContext, Target
+from .context import TREATMENT_KINDS, SentenceContext
+from .context_values import Reading, Target
 from .cue_table import CueKind, CueTable, cue_table, sentence_cues
 from .fact_days import Anchor, FactDays
 from .frame import Frame, Span

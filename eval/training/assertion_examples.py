@@ -27,7 +27,8 @@ from typing import Final
 from ...ingest.abstraction.records import Abstraction, read_abstractions
 from ...ingest.assertion_model.second_reading import FINDINGS
 from ...ingest.assertion_model.signs import signs, signs_of_rules
-from ...ingest.context import Reading, SentenceContext, Target
+from ...ingest.context import SentenceContext
+from ...ingest.context_values import Reading, Target
 from ...ingest.coral.standoff import Event, Standoff, load
 from ...ingest.document import NoteReader, Parts
 from ...ingest.frame import Frame

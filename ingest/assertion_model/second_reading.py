@@ -16,7 +16,8 @@ from .classifier import ContextModel
 from .signs import signs, signs_of_rules
 
 if TYPE_CHECKING:  # The context of sentences is read beside this, not below it.
-    from ..context import Reading, SentenceContext, Target
+    from ..context import SentenceContext
+    from ..context_values import Reading, Target
     from ..frame import Frame
 
 #: Kinds whose context is read from cues alone; of treatments the status is read, of markers the result.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from ..shape import Section
 
 if TYPE_CHECKING:  # The context of sentences is read beside this, not below it.
-    from ..context import Reading, SentenceContext, Target
+    from ..context import SentenceContext
+    from ..context_values import Reading, Target
     from ..cue_table import Found
     from ..frame import Frame
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.model import Temporality
-from ..context import SentenceContext, Target
+from ..context import SentenceContext
+from ..context_values import Target
 from ..cue_table import cue_table
 from ..fact_days import FactDays
 from ..frame import Span
