@@ -108,14 +108,14 @@ class NoteReader:
         self._unspecific = frozenset(implied["unspecific"]["concepts"])
         self._never_turned = frozenset(implied["pattern_of_growth"]["words"])
         self._placement = parts.placement(concepts, implied)
-        state_of: dict[str, str] = {
+        tumor_of: dict[str, str] = implied["scale_of"] | {
             below: tumor
             for state, tumor in implied["state_of"].items()
             if state in concepts
             for below in concepts.below(state)
         }
         cues = parts.cues()
-        self._writer = MentionWriter(concepts, state_of, cues, parts.second())
+        self._writer = MentionWriter(concepts, tumor_of, cues, parts.second())
         tries = (self.lexicon.trie, cues, composite_results(), molecular_words(), course_words().marks)
         self._vocabulary = Vocabulary(tries)
         self.proposals: Proposals | None = None

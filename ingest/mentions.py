@@ -90,16 +90,16 @@ class MentionWriter:
     def __init__(
         self,
         concepts: ConceptTable,
-        state_of: Mapping[str, str],
+        tumor_of: Mapping[str, str],
         cues: CueTable | None = None,
         second: SecondReader | None = None,
     ) -> None:
-        """``state_of``: states that only one tumor has, with that tumor. ``cues`` of the context: the shipped ones.
-        ``second``: who reads each context again; nobody."""
+        """``tumor_of``: states that only one tumor has, and scales that only one is graded by, with that tumor.
+        ``cues`` of the context: the shipped ones. ``second``: who reads each context again; nobody."""
         self._cues = cue_table() if cues is None else cues
         self._second = second
         self._concepts = concepts
-        self._state_of = state_of
+        self._tumor_of = tumor_of
 
     def write(self, frame: Frame, events: list[Span], document_class: str) -> list[Mention]:
         if not events:
@@ -196,11 +196,15 @@ class MentionWriter:
                     reading = Reading(reading.context, reading.status, cues)
             if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENT_KINDS:
                 reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
-            if reading.status in ("given", "mentioned") and note.says("not_so", start, end):
-                reading = reading.but(Polarity.ABSENT, reason="never_started", status="never_started")
+            told = reading.status in ("given", "mentioned") and note.says("not_so", start, end)
+            if told or (reading.status in ("given", "mentioned", "planned") and note.says("fell_through", start, end)):
+                when = reading.context.temporality
+                when = Temporality.CURRENT if when is Temporality.PLANNED else when
+                reading = reading.but(Polarity.ABSENT, when, reason="never_started", status="never_started")
             day, anchor = note.days.among(dates, span, start, reading.context)
             read.append(_mention(note, span, reading, day, anchor, opening.name, sentence))
-            implied = self._state_of.get(span.concept) if kind == "state" else None
+            telling = span.concept if kind == "state" else span.attributes.get("scale") if kind == "grade" else None
+            implied = self._tumor_of.get(str(telling)) if telling else None
             if implied and reading.context.really_happened:
                 tumor = Span(
                     span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
