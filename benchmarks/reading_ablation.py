@@ -54,7 +54,7 @@ CUES: Mapping[str, frozenset[str]] = {
     ),
     "given, declined, never given": frozenset(
         {"never_given", "never_given_behind", "declined", "declined_behind", "given", "given_amount", "given_behind"}
-        | {"mentioned", "mentioned_behind"}
+        | {"begun", "mentioned", "mentioned_behind"}
     ),
     "history": frozenset({"historical", "was", "complaint"}),
     "other persons": frozenset(

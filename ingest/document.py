@@ -33,6 +33,7 @@ from .placing import Placement
 from .proposals import Proposals, RulesReading
 from .recognizers.bare_stages import BareStageRecognizer
 from .recognizers.courses import course_words
+from .recognizers.doses import DoseRecognizer
 from .recognizers.molecular import MolecularRecognizer, molecular_words
 from .recognizers.performance import PerformanceRecognizer
 from .recognizers.spread import MetastasisRecognizer, NodeRecognizer
@@ -93,6 +94,7 @@ class NoteReader:
             TnmRecognizer(),
             StageRecognizer(),
             BareStageRecognizer(),
+            DoseRecognizer(),
             GradeRecognizer(),
             PerformanceRecognizer(),
             MolecularRecognizer(),

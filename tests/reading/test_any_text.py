@@ -19,6 +19,7 @@ from cohortium.ingest.gates import gated_patterns
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.recognizers import molecular
 from cohortium.ingest.recognizers.bare_stages import BareStageRecognizer
+from cohortium.ingest.recognizers.doses import DoseRecognizer
 from cohortium.ingest.recognizers.molecular import MolecularRecognizer
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
@@ -89,6 +90,7 @@ def test_shape_covers_any_text(text: str) -> None:
         TnmRecognizer(),
         StageRecognizer(),
         BareStageRecognizer(),
+        DoseRecognizer(),
         GradeRecognizer(),
         PerformanceRecognizer(),
         NodeRecognizer(),
@@ -139,6 +141,7 @@ def test_recognisers_find_the_same_behind_their_triggers(text: str, date: dateti
     for recognizer in (
         StageRecognizer(),
         BareStageRecognizer(),
+        DoseRecognizer(),
         GradeRecognizer(),
         PerformanceRecognizer(),
         NodeRecognizer(),

@@ -1,0 +1,42 @@
+"""Radiation that is told by its dose alone: ``completed 50 Gy in 25 fractions``, ``40.05Gy/15# to the left breast``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..frame import Frame, Span
+from ..gates import Gated
+from ..statements import statement
+
+#: A dose of a whole course: two figures, or one with fractions behind it. A dose of a picture is in mGy or cGy.
+_DOSE = re.compile(
+    r"(?<![\w.,/\-<>≤≥~])(?P<dose>\d{1,2}(?:\.\d{1,2})?)\s?Gy(?![\w\-])"
+    r"(?:\s?(?:/|in|x|×)\s?\d{1,2}\s?(?:#|fx|fr|fractions?|f)?(?![\w/%]))?"
+)
+_DOSES = Gated(_DOSE, r"\d{1,2}(?:\.\d{1,2})?(?:Gy\Z|\Z)", r"Gy\Z", before=8)
+#: A dose below this, without fractions, is more often that of an organ than of a course.
+_LEAST = 8.0
+
+
+class DoseRecognizer:
+    """Finds doses of radiation in sentences that name no radiation otherwise; attribute dose."""
+
+    name = "doses"
+    triggers = frozenset({"gy"})
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Spans of kind ``radiation``."""
+        for match in _DOSES.find(frame.places, frame.text):
+            low, high = frame.sentence_span(match.start())
+            if float(match["dose"]) < _LEAST or statement("names_radiation").search(frame.text, low, high):
+                continue
+            yield Span(
+                match.start(),
+                match.end(),
+                "radiation",
+                "radiation_therapy",
+                "pattern:dose",
+                {"dose": float(match["dose"])},
+                priority=1,
+            )
