@@ -176,6 +176,13 @@ class FindingReader:
         for span in descriptors or [item for item in heading if item.kind == "value"]:
             self._take(marker, span, attributes, helpers, rules)
         self._from_numbers(frame, marker, attributes, helpers, rules, concept_above, limit)
+        absent = None
+        if marker.concept in self._expression:
+            absent = statement("stain_absent").match(text, marker.end, frame.sentence_span(marker.start)[1])
+        if absent and "result" not in attributes:
+            # It is the stain that is absent, and not the statement: "MLH1 and PMS2 absent".
+            attributes["result"] = "lost"
+            helpers.append((*absent.span("said"), "words"))
         result = attributes.get("result")
         if result == "positive":
             window = (
