@@ -14,7 +14,7 @@ _DOSE = re.compile(
     r"(?<![\w.,/\-<>≤≥~])(?P<dose>\d{1,2}(?:\.\d{1,2})?)\s?Gy(?![\w\-])"
     r"(?:\s?(?:/|in|x|×)\s?\d{1,2}\s?(?:#|fx|fr|fractions?|f)?(?![\w/%]))?"
 )
-_DOSES = Gated(_DOSE, r"\d{1,2}(?:\.\d{1,2})?(?:Gy\Z|\Z)", r"Gy\Z", before=8)
+_DOSES = Gated(_DOSE, within=r"Gy(?![A-Za-z])", before=8)
 #: A dose below this, without fractions, is more often that of an organ than of a course.
 _LEAST = 8.0
 
