@@ -35,6 +35,10 @@ _TO_SITE = re.compile(
     r"(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d{1,3})?\s{0,4}(?:left|right|L|R)?\s{0,4}",
     re.IGNORECASE,
 )
+#: "Met" right before the name of a tumor, as it stands behind a sign or a word of finding.
+_MET_ADJECTIVE = re.compile(
+    r"(?:[:;,(=+\-–]\s{0,2}|\b(?i:c/w|with|for|of|showed|shows|is|was|bx|biopsy|confirmed|proven|known|dx)\s)[Mm]et\s$"
+)
 #: Short for "metastases", up to a place right behind it, and what makes that the place of an examination.
 _METS_AT_ONCE = re.compile(r"mets\s(?:(?:left|right|L|R|bilateral)\s)?", re.IGNORECASE)
 _EXAMINED = re.compile(r"\s(?:MRI|CT|PET|scan|imaging|biops|bx|function|enzymes|test|protocol)", re.IGNORECASE)
@@ -321,9 +325,11 @@ class Placement:
                 ahead = before.endswith(words) and not before[: -len(words)][-1:].isalnum()
                 if ahead or inside.startswith(words + " "):
                     attributes: dict[str, Value] = {"of": span.concept}
-                    if state == "metastatic_disease" and not self.concepts.get(span.concept).site:
-                        continue
                     start = span.start if inside.startswith(words) else span.start - len(words) - 1
+                    # "Liver bx: met adenoca": no word of spread but this tells it; elsewhere it is a verb, or a gene.
+                    short = words == "met" and _MET_ADJECTIVE.search(frame.text, max(0, span.start - 24), span.start)
+                    if state == "metastatic_disease" and not short and not self.concepts.get(span.concept).site:
+                        continue
                     found.append(Span(max(low, start), span.end, "state", state, "pattern:adjective", attributes))
                     break
         return found
