@@ -182,7 +182,7 @@ class FindingReader:
         if absent and "result" not in attributes:
             # It is the stain that is absent, and not the statement: "MLH1 and PMS2 absent".
             attributes["result"] = "lost"
-            helpers.append((*absent.span("said"), "words"))
+            helpers.append((*absent.span("said"), "stain absent"))
         result = attributes.get("result")
         if result == "positive":
             window = (
