@@ -325,7 +325,7 @@ class Placement:
                 ahead = before.endswith(words) and not before[: -len(words)][-1:].isalnum()
                 if ahead or inside.startswith(words + " "):
                     attributes: dict[str, Value] = {"of": span.concept}
-                    start = span.start if inside.startswith(words) else span.start - len(words) - 1
+                    start = span.start if inside.startswith(words + " ") else span.start - len(words) - 1
                     # "Liver bx: met adenoca": no word of spread but this tells it; elsewhere it is a verb, or a gene.
                     short = words == "met" and _MET_ADJECTIVE.search(frame.text, max(0, span.start - 24), span.start)
                     if state == "metastatic_disease" and not short and not self.concepts.get(span.concept).site:
