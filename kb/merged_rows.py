@@ -1,8 +1,8 @@
 """An update: the rows of a few patients who were read again, among those of all others, copied inside the database.
 
 The others' rows never leave the database: their patients and events get new numbers, chunk by chunk. Where a chunk has
-no patient who was read again, its rows are copied in their order; elsewhere the two are sorted together. Two lots of tables
-are written at the same time. Only the numbers of patients are held for all of them.
+no patient who was read again, its rows are copied in their order; elsewhere the two are sorted together. Two lots of
+tables are written at the same time. Only the numbers of patients are held for all of them.
 """
 
 from __future__ import annotations
