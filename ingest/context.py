@@ -209,6 +209,7 @@ class SentenceContext:
         return comma < 0 or len(on) <= (8 if "or" in on else 5)
 
     def _reaches_back(self, kind: CueKind, match: PhraseMatch[Means], target: Target) -> bool:
+        # What was begun after all is told behind it; any other cue that stands on either side reaches over all.
         if kind.direction == "both" and kind.name != "begun":
             return True
         if kind.name == "negation_behind" and _LISTED.fullmatch(self._text, target.end, match.start):

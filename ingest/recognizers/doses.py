@@ -9,13 +9,13 @@ from ..frame import Frame, Span
 from ..gates import Gated
 from ..statements import statement
 
-#: A dose of a whole course: two figures, or one with fractions behind it. A dose of a picture is in mGy or cGy.
+#: A dose in Gy, perhaps with its fractions. That of a picture is in mGy or cGy.
 _DOSE = re.compile(
     r"(?<![\w.,/\-<>≤≥~])(?P<dose>\d{1,2}(?:\.\d{1,2})?)\s?Gy(?![\w\-])"
     r"(?:\s?(?:/|in|x|×)\s?\d{1,2}\s?(?:#|fx|fr|fractions?|f)?(?![\w/%]))?"
 )
 _DOSES = Gated(_DOSE, within=r"Gy(?![A-Za-z])", before=8)
-#: A dose below this, without fractions, is more often that of an organ than of a course.
+#: A dose below this is more often that of an organ, or of one fraction, than of a course.
 _LEAST = 8.0
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,20 @@ def invent(patient_id: str, text: str = "Adenocarcinoma of the lung. Mother had 
 def make_journey() -> Callable[..., Journey]:
     """A function of patient id and first note's text to a journey."""
     return invent
+
+
+@pytest.fixture
+def make_update() -> Callable[[Sequence[str]], tuple[list[Journey], list[Journey]]]:
+    """A function of names to the twelve patients P00 to P11 as they were, and to those named as they were read again:
+    every other one has no events any more."""
+
+    def update(changed: Sequence[str]) -> tuple[list[Journey], list[Journey]]:
+        before = [invent(f"P{number:02}") for number in range(12)]
+        again = [dataclasses.replace(invent(name, "Another text."), events=()) for name in changed[::2]]
+        again += [invent(name, "Adenocarcinoma of the lung, once more.") for name in changed[1::2]]
+        return before, again
+
+    return update
 
 
 @pytest.fixture

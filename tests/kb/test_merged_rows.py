@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
@@ -33,15 +32,13 @@ def test_an_update_equals_writing_everybody(
     monkeypatch: pytest.MonkeyPatch,
     concepts: ConceptTable,
     scales: Scales,
-    make_journey: Callable[..., Journey],
+    make_update: Callable[[Sequence[str]], tuple[list[Journey], list[Journey]]],
     changed: list[str],
 ) -> None:
     """The same generation, the same rows in the same places, over many chunks; with fewer events, more, or none."""
     monkeypatch.setattr(merged_rows, "_CHUNK", 2)
     monkeypatch.setattr(merged_rows, "_PLAIN", 3)
-    before = [make_journey(f"P{number:02}") for number in range(12)]
-    again = [dataclasses.replace(make_journey(name, "Another text."), events=()) for name in changed[::2]]
-    again += [make_journey(name, "Adenocarcinoma of the lung, once more.") for name in changed[1::2]]
+    before, again = make_update(changed)
     old = [SupersededNote(before[3].notes[0], "another"), SupersededNote(before[3].notes[1], "")]
 
     def write(name: str, journeys: list[Journey], older: list[SupersededNote], *, others: Path | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 import tempfile
@@ -178,6 +177,8 @@ def test_places_move_by_what_goes_and_comes(monkeypatch: pytest.MonkeyPatch) -> 
 
 # --- an update ------------------------------------------------------------------------------------------------------
 
+#: The fixture of that name.
+MakeUpdate = Callable[[Sequence[str]], tuple[list[Journey], list[Journey]]]
 #: Who is read again, of P00 to P11.
 CHANGES: dict[str, list[str]] = {
     "nobody": [],
@@ -193,12 +194,12 @@ def test_an_update_splices_its_index(
     monkeypatch: pytest.MonkeyPatch,
     concepts: ConceptTable,
     scales: Scales,
-    make_journey: Callable[..., Journey],
+    make_update: MakeUpdate,
     changed: list[str],
 ) -> None:
     """All files are those that the new tables make, and nothing else is left in the folder."""
     monkeypatch.setattr(build, "_MOST_CHANGED", 1)
-    told = told_of_update(tmp_path, monkeypatch, make_journey, changed, (concepts, concepts), scales)
+    told = told_of_update(tmp_path, monkeypatch, make_update, changed, (concepts, concepts), scales)
     assert told["spliced"]
 
 
@@ -207,7 +208,7 @@ def test_another_ontology_has_the_index_made_from_the_tables(
     monkeypatch: pytest.MonkeyPatch,
     concepts: ConceptTable,
     scales: Scales,
-    make_journey: Callable[..., Journey],
+    make_update: MakeUpdate,
 ) -> None:
     """Where concepts have another order; where only others were added that nobody has, it is spliced."""
     monkeypatch.setattr(build, "_MOST_CHANGED", 1)
@@ -215,7 +216,7 @@ def test_another_ontology_has_the_index_made_from_the_tables(
     more = ConceptTable([*concepts.rows(), ConceptRow("new", "drug", "new")])
     for other, is_spliced in ((turned, False), (more, True)):
         folder = tmp_path / str(is_spliced)
-        told = told_of_update(folder, monkeypatch, make_journey, ["P05"], (concepts, other), scales)
+        told = told_of_update(folder, monkeypatch, make_update, ["P05"], (concepts, other), scales)
         assert told["spliced"] == is_spliced
 
 
@@ -225,7 +226,7 @@ def test_what_cannot_be_spliced_is_made_from_the_tables(
     monkeypatch: pytest.MonkeyPatch,
     concepts: ConceptTable,
     scales: Scales,
-    make_journey: Callable[..., Journey],
+    make_update: MakeUpdate,
     damage: str,
 ) -> None:
     """An index that is damaged or of another version, and an update of many patients."""
@@ -241,23 +242,21 @@ def test_what_cannot_be_spliced_is_made_from_the_tables(
             directory["arrays"]["row_of_event"][1] -= 5
         (folder / "events.json").write_text(json.dumps(directory))
 
-    told = told_of_update(tmp_path, monkeypatch, make_journey, ["P05", "P11"], (concepts, concepts), scales, damaging)
+    told = told_of_update(tmp_path, monkeypatch, make_update, ["P05", "P11"], (concepts, concepts), scales, damaging)
     assert not told["spliced"]
 
 
 def told_of_update(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-    make_journey: Callable[..., Journey],
+    make_update: MakeUpdate,
     changed: Sequence[str],
     concepts: tuple[ConceptTable, ConceptTable],
     scales: Scales,
     damaging: Callable[[Path], None] = lambda folder: None,
 ) -> dict[str, Any]:
     """What the index of an update tells, after its files were compared with those that are made from its tables."""
-    before = [make_journey(f"P{number:02}") for number in range(12)]
-    again = [dataclasses.replace(make_journey(name, "Another text."), events=()) for name in changed[::2]]
-    again += [make_journey(name, "Adenocarcinoma of the lung, once more.") for name in changed[1::2]]
+    before, again = make_update(changed)
     build_generation(folder / "a.kb", before, concepts=concepts[0], scales=scales)
     told: list[dict[str, Any]] = []
 
