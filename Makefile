@@ -55,8 +55,8 @@ bench-scale: .venv/dev  ## query shapes beside SQL, at two small sizes; build/sc
 	$(BIN)/python benchmarks/scale_benchmark.py --out build/scale $(if $(RIVALS),--rivals $(RIVALS)) \
 	  --seconds 1 $(addprefix --patients ,$(or $(PATIENTS),1000 5000))
 
-bank: .venv/core  ## the read-backs of eval/acr/bank.toml, after a query was changed
-	$(BIN)/python -m cohortium.eval.acr.read_backs
+bank: .venv/core  ## the read-backs of eval/bank/acr/bank.toml, after a query was changed
+	$(BIN)/python -m cohortium.eval.bank.acr.read_backs
 
 grammar: .venv/core  ## query_lang/grammar.json, after the grammar or its vocabulary was changed
 	$(BIN)/python -m cohortium.query_lang.syntax

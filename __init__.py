@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .engine.api import open
     from .engine.cohort import Cohort
-    from .eval.verify.run import verify
-    from .ingest.coral.standoff import load as read_brat
+    from .engine.proofs.checker.run import verify
+    from .ingest.coral_schema.standoff import load as read_brat
     from .ingest.single import read
     from .kb.errors import CohortiumError
     from .kb.exchange.restore import restore_tables as restore
@@ -33,9 +33,9 @@ _HOMES = {
     "Cohort": (".engine.cohort", "Cohort"),
     "read": (".ingest.single", "read"),
     "from_circe": (".query_lang.circe.importer", "from_circe"),
-    "read_brat": (".ingest.coral.standoff", "load"),
+    "read_brat": (".ingest.coral_schema.standoff", "load"),
     "restore": (".kb.exchange.restore", "restore_tables"),
-    "verify": (".eval.verify.run", "verify"),
+    "verify": (".engine.proofs.checker.run", "verify"),
     "CohortiumError": (".kb.errors", "CohortiumError"),
 }
 

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from . import __version__
 from .kb.errors import CohortiumError, DamagedKb
-from .kb.terminal import accept_any_letter, print_error
+from .kb.skin.terminal import accept_any_letter, print_error
 
 INTERRUPTED = 130
 
@@ -31,16 +31,20 @@ MODULES: Final = (
         ("info", "query", "ask", "explain", "why-not", "funnel", "lint", "import-circe", "sql", "repl"),
     ),
     (".engine.difference.command", ("diff",)),
-    (".eval.verify.command", ("verify",)),
+    (".engine.proofs.checker.command", ("verify",)),
     (".kb.exchange.commands", ("export", "restore")),
     (".kb.check.command", ("check", "migrate")),
 )
 #: Groups of commands: name, help and modules.
 GROUPS: Final = (
     ("eval", "Score answers against labels.", (".eval.commands",)),
-    ("bench", "Set systems side by side; make corpora to do so.", (".eval.benchmark.command", ".eval.scale.command")),
+    (
+        "bench",
+        "Set systems side by side; make corpora to do so.",
+        (".eval.benchmark.command", ".eval.made_up.scale.command"),
+    ),
     ("train", "Train recognisers of mentions.", (".eval.training.command",)),
-    ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology_commands",)),
+    ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology.commands",)),
 )
 
 

@@ -19,8 +19,8 @@ from typing import Any
 from signature import command_line, markdown, signature
 
 import cohortium
-from cohortium.eval.corpora.reading import read_annotated
-from cohortium.eval.corpora.splits import split
+from cohortium.eval.extraction.corpora.reading import read_annotated
+from cohortium.eval.extraction.corpora.splits import split
 
 PROBLEMS = frozenset(
     """Symptom ClinicalCondition Histology Metastasis DiseaseState LymphNodeInvolvement Allergy RadPathResult

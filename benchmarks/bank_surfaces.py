@@ -13,9 +13,9 @@ import json
 import tomllib
 from collections.abc import Iterator
 
-from cohortium.eval.synthetic.variety import variety_of_file
-from cohortium.eval.synthetic.writing.banks import FOLDER
-from cohortium.kb.concepts import ConceptTable
+from cohortium.eval.made_up.synthetic.variety import variety_of_file
+from cohortium.eval.made_up.synthetic.writing.banks import FOLDER
+from cohortium.kb.ontology.concepts import ConceptTable
 
 
 def surfaces() -> Iterator[tuple[str, str]]:

@@ -21,9 +21,9 @@ from typing import Any
 import numpy
 from signature import command_line, markdown, signature
 
-from cohortium.eval.bootstrap import paired_interval
-from cohortium.eval.metrics import F1, FALSE_POSITIVE_RATE
-from cohortium.eval.scoring import Counts, value
+from cohortium.eval.measures.bootstrap import paired_interval
+from cohortium.eval.measures.metrics import F1, FALSE_POSITIVE_RATE
+from cohortium.eval.measures.scoring import Counts, value
 from cohortium.eval.training.assertion import HeldAside, Recipe, held_aside, other_sources, train
 from cohortium.eval.training.assertion_examples import (
     Example,
@@ -33,8 +33,8 @@ from cohortium.eval.training.assertion_examples import (
     from_negex,
     from_reports,
 )
-from cohortium.ingest.assertion_model.classifier import PARTS
-from cohortium.ingest.assertion_model.second_reading import HOW, combined
+from cohortium.ingest.models.assertion_model.classifier import PARTS
+from cohortium.ingest.models.assertion_model.second_reading import HOW, combined
 
 #: Probabilities from which the model is heard; above 1 it never is.
 SURE = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.01)

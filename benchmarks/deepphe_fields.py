@@ -23,10 +23,10 @@ from typing import Final
 
 from signature import command_line, markdown, signature
 
-from cohortium.ingest.pipeline import run_ingest
-from cohortium.kb.concepts import ConceptTable
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Event, Journey, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.reader import KnowledgeBase
 
 VERDICTS: Final = ("agrees", "in part", "differs", "not read", "not in the reports", "gold in doubt")
 #: Table and column (with the row, where only that row is meant) -> what stands against the gold, and why.

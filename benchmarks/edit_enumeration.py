@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from enumerated_facts import FARTHEST, FREE, Cost, Costed, SetEdits, TooMany, cost, moved, plus, windows
 
-from cohortium.engine.reference import Meaning
+from cohortium.engine.reference.meaning import Meaning
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes
 

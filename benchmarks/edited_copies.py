@@ -14,8 +14,8 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from cohortium.ingest.document import shared_reader
 from cohortium.ingest.journey.copies import Copies, long_sentences
+from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.model import Note
 
 

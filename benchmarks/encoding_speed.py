@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from signature import command_line, markdown, signature
 
-from cohortium.eval.acr.bank import load_bank
-from cohortium.eval.baselines.chunks import split
-from cohortium.eval.baselines.local_encoder import PRECISIONS, LocalEncoder
-from cohortium.eval.systems.corpus import Corpus
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.baselines.retrieval.chunks import split
+from cohortium.eval.baselines.retrieval.local_encoder import PRECISIONS, LocalEncoder
+from cohortium.eval.baselines.systems.corpus import Corpus
 
 NEAREST = 10
 

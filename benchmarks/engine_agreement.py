@@ -26,10 +26,11 @@ from generated_queries import NODE_CLASSES, dividing_query, features, wanted
 from generated_records import CONCEPTS, SCALES, records
 from signature import command_line, markdown, signature
 
-from cohortium.engine import fast, reference
-from cohortium.kb.load import build_generation
+from cohortium.engine.fast import evaluate as fast
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import Journey, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes
 
 WORLDS: Final = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from cohortium.engine.reference import Meaning, View
+from cohortium.engine.reference.meaning import Meaning, View
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Journey, Value, World
 from cohortium.query_lang import nodes
 

@@ -26,7 +26,7 @@ from signature import command_line, signature
 from cohortium.kb.index.columns import EventIndex
 from cohortium.kb.index.event_rows import spread
 from cohortium.kb.model import World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Lists = dict[tuple[str, str], tuple[Array, Array]]

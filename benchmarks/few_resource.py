@@ -21,10 +21,10 @@ from typing import Any
 from signature import command_line, markdown, signature
 
 from cohortium.eval.training.cells import PLAN_SEEDS, PLANS
-from cohortium.eval.training.few import Experiment, Learner, as_dict, divided
-from cohortium.eval.training.medical_tags import read_tagged
-from cohortium.kb.concepts import ConceptTable
+from cohortium.eval.training.few.medical_tags import read_tagged
+from cohortium.eval.training.few.resources import Experiment, Learner, as_dict, divided
 from cohortium.kb.errors import CohortiumError
+from cohortium.kb.ontology.concepts import ConceptTable
 
 HEADER = (
     "cell",

@@ -29,8 +29,8 @@ from killed_runs import answers_of, write_notes
 from process_groups import Group, in_child
 from signature import command_line, markdown, signature
 
-from cohortium.ingest.pipeline import run_ingest
-from cohortium.ingest.reading import Reading, ShippedReader, shipped_reading
+from cohortium.ingest.run.batches import Reading, ShippedReader, shipped_reading
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.run import check_kb
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from cohortium.eval.acr.bank import load_queries
-from cohortium.kb.concepts import ConceptTable
+from cohortium.eval.bank.acr.bank import load_queries
 from cohortium.kb.errors import CohortiumError
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.circe.importer import from_circe
 from cohortium.query_lang.english.translate import translate
 from cohortium.query_lang.habits import habits
@@ -83,7 +83,7 @@ def seeds() -> tuple[str, ...]:
 @functools.cache
 def questions() -> tuple[str, ...]:
     """Questions in English."""
-    data = tomllib.loads((ROOT / "eval" / "acr" / "bank.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((ROOT / "eval" / "bank" / "acr" / "bank.toml").read_text(encoding="utf-8"))
     return tuple(entry["text"] for entry in data["query"])
 
 

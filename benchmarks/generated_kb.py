@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from cohortium.kb.concepts import ConceptRow, ConceptTable
-from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import Mention, Note
-from cohortium.kb.rows import STAGING
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
+from cohortium.kb.storage.rows import STAGING
+from cohortium.kb.storage.writer import GenerationWriter
 
 BROAD: Final = "made_up_class"
 SINGLE: Final = "made_up_code"

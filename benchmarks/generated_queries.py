@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from generated_records import CONCEPTS, KINDS, SCALES, weighted
 
-from cohortium.engine import reference
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, MAIN_ATTRIBUTE, Event, Journey, Value, World
 from cohortium.query_lang import event_nodes, nodes
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, TypeVar
 
-from cohortium.kb.concepts import ConceptRow, ConceptTable
 from cohortium.kb.model import (
     ALL_TUMORS,
     NO_TUMOR,
@@ -30,7 +29,8 @@ from cohortium.kb.model import (
     Value,
     World,
 )
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
+from cohortium.kb.ontology.scales import Scales
 
 _Choice = TypeVar("_Choice")
 

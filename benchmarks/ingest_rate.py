@@ -27,8 +27,8 @@ from typing import Any, Final
 
 from signature import command_line, markdown, signature
 
-from cohortium.ingest import pipeline
-from cohortium.ingest.reading import BatchResult, Reader, Reading, shipped_reading
+from cohortium.ingest.run import pipeline
+from cohortium.ingest.run.batches import BatchResult, Reader, Reading, shipped_reading
 from cohortium.kb.model import Journey, Note
 
 SAMPLES: Final = Path(__file__).resolve().parents[1] / "ingest" / "samples" / "notes.jsonl"

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from cohortium.kb.layout import DATABASE, INDEX, Layout
+from cohortium.kb.storage.layout import DATABASE, INDEX, Layout
 
 #: How far a write has come, the furthest first: what is then on disk, below the folder of the knowledge base.
 STAGES = (

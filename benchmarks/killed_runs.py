@@ -32,16 +32,16 @@ from process_groups import COUNTED, Group, in_child
 from signature import command_line, markdown, signature
 
 import cohortium
-from cohortium.ingest import pipeline
-from cohortium.ingest.pipeline import run_ingest
-from cohortium.ingest.reading import Reading, ShippedReader, shipped_reading
+from cohortium.ingest.run import pipeline
+from cohortium.ingest.run.batches import Reading, ShippedReader, shipped_reading
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.run import check_kb
 from cohortium.kb.errors import DamagedIndex, MissingKb, SchemaVersionError
-from cohortium.kb.layout import INDEX, Layout
-from cohortium.kb.load import build_generation
-from cohortium.kb.migrations import migrate
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.layout import INDEX, Layout
+from cohortium.kb.storage.migrations import migrate
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 
 SAMPLES = Path(__file__).resolve().parents[1] / "ingest" / "samples" / "notes.jsonl"
 #: What an open knowledge base is asked: lists, event rows, time and values.

@@ -30,19 +30,19 @@ from reading_ablation import read_notes
 from signature import command_line, markdown, signature
 
 import cohortium
-from cohortium.eval.acr.report import Report
-from cohortium.eval.acr.run import run_acr
-from cohortium.eval.bootstrap import interval, paired_interval
-from cohortium.eval.metrics import F1, PRECISION, RECALL
-from cohortium.eval.scoring import micro
-from cohortium.ingest.document import NoteReader, Parts
-from cohortium.ingest.frame import Span
+from cohortium.eval.bank.acr.report import Report
+from cohortium.eval.bank.acr.run import run_acr
+from cohortium.eval.measures.bootstrap import interval, paired_interval
+from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
+from cohortium.eval.measures.scoring import micro
 from cohortium.ingest.journey.build import build_journey
-from cohortium.ingest.proposals import Proposals
-from cohortium.ingest.tagging.choice import ModelChoice, chosen_model
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.load import build_generation
+from cohortium.ingest.models.tagging.choice import ModelChoice, chosen_model
+from cohortium.ingest.note.proposals import Proposals
+from cohortium.ingest.note.read import NoteReader, Parts
+from cohortium.ingest.text.frame import Span
 from cohortium.kb.model import Event, Journey, Note, World
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.writer import build_generation
 
 #: Patients whose notes the model sees at once.
 BATCH = 40
@@ -86,8 +86,8 @@ def variants(model: ModelChoice, context: Path | None) -> list[Variant]:
         Variant("+ model and linker, none round a reading of the rules", model, left_apart),
     ]
     if context is not None:
-        from cohortium.ingest.assertion_model.classifier import ContextModel
-        from cohortium.ingest.assertion_model.second_reading import SecondReading
+        from cohortium.ingest.models.assertion_model.classifier import ContextModel
+        from cohortium.ingest.models.assertion_model.second_reading import SecondReading
 
         def second() -> dict[str, Any]:
             return {"second": lambda: SecondReading(ContextModel.load(context))}

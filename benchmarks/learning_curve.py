@@ -21,10 +21,10 @@ from typing import Any
 from few_resource import learner_of
 from signature import command_line, markdown, signature
 
-from cohortium.eval.corpora.reading import read_annotated
-from cohortium.eval.ner.documents import read_corpus
-from cohortium.eval.ner.terminology import find_folder, no_terminology, read_terminology
-from cohortium.eval.training.curve import SHARES, Curve, Point
+from cohortium.eval.extraction.corpora.reading import read_annotated
+from cohortium.eval.extraction.ner.documents import read_corpus
+from cohortium.eval.extraction.ner.terminology import find_folder, no_terminology, read_terminology
+from cohortium.eval.training.few.curve import SHARES, Curve, Point
 from cohortium.kb.errors import CohortiumError
 
 HEADER = (

@@ -21,12 +21,12 @@ import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
-from cohortium.kb.lists.building import build_lists
-from cohortium.kb.lists.index_rows import IndexRows
-from cohortium.kb.lists.list_file import LISTS
-from cohortium.kb.lists.listed import Listed
+from cohortium.kb.index.lists.building import build_lists
+from cohortium.kb.index.lists.index_rows import IndexRows
+from cohortium.kb.index.lists.list_file import LISTS
+from cohortium.kb.index.lists.listed import Listed
 from cohortium.kb.model import World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 
 LIMITS = (0, 4, 8, 16, 64, 10**9)
 _SAMPLE = 2_000

@@ -14,9 +14,9 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from cohortium.ingest.abbreviations import Abbreviations, definitions
-from cohortium.ingest.document import shared_reader
-from cohortium.ingest.frame import Frame
+from cohortium.ingest.note.read import shared_reader
+from cohortium.ingest.recognizers.abbreviations import Abbreviations, definitions
+from cohortium.ingest.text.frame import Frame
 from cohortium.kb.model import Note
 
 

@@ -20,9 +20,9 @@ from typing import Any
 from signature import command_line, markdown, signature
 
 import cohortium
-from cohortium.eval.ner.documents import Document, read_corpus, read_predictions
-from cohortium.eval.ner.scores import score
-from cohortium.eval.ner.terminology import find_folder, no_terminology, read_terminology
+from cohortium.eval.extraction.ner.documents import Document, read_corpus, read_predictions
+from cohortium.eval.extraction.ner.scores import score
+from cohortium.eval.extraction.ner.terminology import find_folder, no_terminology, read_terminology
 
 LABELS = Path(__file__).with_name("ner_labels.toml")
 

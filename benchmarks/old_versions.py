@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from cohortium.kb.layout import DATABASE, INDEX, Layout, canonical_json, generation_id
+from cohortium.kb.storage.layout import DATABASE, INDEX, Layout, canonical_json, generation_id
 
 
 def make_version_1(kb: Path) -> None:

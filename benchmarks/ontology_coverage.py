@@ -35,9 +35,9 @@ from typing import Any, Final
 from signature import command_line, markdown, signature
 
 import cohortium
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.regimens import read_components
-from cohortium.kb.words import normal_form
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.regimens import read_components
+from cohortium.kb.ontology.words import normal_form
 
 #: Kinds of concept that a drug's name may resolve to; radioactive iodine is one of radiation.
 DRUGS: Final = ("drug", "regimen", "radiation")

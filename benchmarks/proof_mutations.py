@@ -33,15 +33,15 @@ from signature import command_line, markdown, signature
 
 import cohortium
 from cohortium.engine.api import OpenKb
-from cohortium.engine.proof import NoProof, proof_of
-from cohortium.engine.proof_records import Records
-from cohortium.eval.acr.bank import load_bank
-from cohortium.eval.verify.verifier import Verifier
-from cohortium.ingest.document import NoteReader
+from cohortium.engine.proofs.checker.verifier import Verifier
+from cohortium.engine.proofs.prover import NoProof, proof_of
+from cohortium.engine.proofs.records import Records
+from cohortium.eval.bank.acr.bank import load_bank
 from cohortium.ingest.journey.build import build_journey
-from cohortium.kb.load import build_generation
+from cohortium.ingest.note.read import NoteReader
 from cohortium.kb.model import Event, Journey, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes
 from cohortium.query_lang.render import render
 

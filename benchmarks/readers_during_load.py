@@ -26,9 +26,9 @@ from signature import command_line, markdown, signature
 
 import cohortium
 from cohortium.engine.api import OpenKb
-from cohortium.ingest.pipeline import run_ingest
-from cohortium.ingest.reading import Reading, ShippedReader, shipped_reading
-from cohortium.kb.layout import Layout
+from cohortium.ingest.run.batches import Reading, ShippedReader, shipped_reading
+from cohortium.ingest.run.pipeline import run_ingest
+from cohortium.kb.storage.layout import Layout
 
 SAMPLES = Path(__file__).resolve().parents[1] / "ingest" / "samples" / "notes.jsonl"
 QUERIES = (

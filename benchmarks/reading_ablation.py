@@ -23,23 +23,23 @@ from typing import Any
 from signature import command_line, markdown, signature
 
 import cohortium
-from cohortium.eval.acr.run import run_acr
-from cohortium.eval.bootstrap import paired_interval
-from cohortium.eval.metrics import F1, PRECISION, RECALL
-from cohortium.eval.scoring import micro
-from cohortium.ingest.cue_table import CueTable, cue_table_of, shipped_cues
-from cohortium.ingest.document import NoteReader, Parts
-from cohortium.ingest.frame import Frame, Span
+from cohortium.eval.bank.acr.run import run_acr
+from cohortium.eval.measures.bootstrap import paired_interval
+from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
+from cohortium.eval.measures.scoring import micro
+from cohortium.ingest.binding.placing import Placement
+from cohortium.ingest.binding.sites import TumorComposer
+from cohortium.ingest.context.cue_table import CueTable, cue_table_of, shipped_cues
 from cohortium.ingest.journey.bench import Workbench, is_own
 from cohortium.ingest.journey.build import STEPS, Step, build_journey, compose, fold, fold_by, tell_tumors_apart
 from cohortium.ingest.journey.conflicts import retract, supersede
 from cohortium.ingest.journey.treatments import give_components, weigh_treatments
-from cohortium.ingest.placing import Placement
-from cohortium.ingest.shape import Section
-from cohortium.ingest.sites import TumorComposer
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.load import build_generation
+from cohortium.ingest.note.read import NoteReader, Parts
+from cohortium.ingest.text.frame import Frame, Span
+from cohortium.ingest.text.shape import Section
 from cohortium.kb.model import Journey, Note, content_id
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.writer import build_generation
 
 #: Group of cues -> the cues of ``context.toml`` that are in it.
 CUES: Mapping[str, frozenset[str]] = {

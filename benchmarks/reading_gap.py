@@ -20,7 +20,7 @@ from typing import Any
 from signature import signature
 
 import cohortium
-from cohortium.eval.acr.run import run_acr
+from cohortium.eval.bank.acr.run import run_acr
 from cohortium.query_lang import nodes
 
 

@@ -21,20 +21,20 @@ from typing import Any
 
 from signature import command_line, markdown, signature
 
-from cohortium.eval.acr.bank import load_bank
-from cohortium.eval.acr.labels import Labels
-from cohortium.eval.acr.run import labels_for
-from cohortium.eval.baselines.chunks import split
-from cohortium.eval.baselines.configured import encoder_named
-from cohortium.eval.baselines.encoders import Encoder
-from cohortium.eval.baselines.nearest import IndexSettings
-from cohortium.eval.baselines.retriever import Retriever, dense, lexical
-from cohortium.eval.baselines.tuning import AVERAGES, WAYS, labels_of, tune
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.bank.acr.run import labels_for
+from cohortium.eval.baselines.retrieval.chunks import split
+from cohortium.eval.baselines.retrieval.configured import encoder_named
+from cohortium.eval.baselines.retrieval.encoders import Encoder
+from cohortium.eval.baselines.retrieval.nearest import IndexSettings
+from cohortium.eval.baselines.retrieval.retriever import Retriever, dense, lexical
+from cohortium.eval.baselines.retrieval.tuning import AVERAGES, WAYS, labels_of, tune
+from cohortium.eval.baselines.systems.contract import Question
+from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.eval.benchmark.grades import grade
-from cohortium.eval.metrics import F1, PRECISION, RECALL
-from cohortium.eval.scoring import macro, micro
-from cohortium.eval.systems.contract import Question
-from cohortium.eval.systems.corpus import Corpus
+from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
+from cohortium.eval.measures.scoring import macro, micro
 
 QUESTIONS = [Question(str(one.id), one.text, of=one.id) for one in load_bank()]
 HEADER = ("retriever", "patients", "chunks", "P", "R", "micro F1", "macro F1", "oracle top-k, micro", "macro", "ms")

@@ -35,7 +35,7 @@ from scale_report import joined, page
 from scale_turns import Patience
 from signature import command_line, signature
 
-from cohortium.eval.signature import versions
+from cohortium.eval.report.signature import versions
 from cohortium.kb.errors import CohortiumError
 
 #: Patients up to which openmed is asked: its statements look at all events of all patients.

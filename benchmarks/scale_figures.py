@@ -13,7 +13,7 @@ from scale_sql import PLAIN as PLAIN_SQL
 from scale_sql import TUNED as TUNED_SQL
 from scale_tables import Kb, Report, by_size, median, names, patients, times
 
-from cohortium.eval.drawing import COLOURS, MARKS, STROKES, Drawing, plain_numbers
+from cohortium.eval.report.drawing import COLOURS, MARKS, STROKES, Drawing, plain_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

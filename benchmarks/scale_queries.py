@@ -27,8 +27,8 @@ from scale_turns import Call, Patience, by_turns, timed
 
 import cohortium
 from cohortium.engine.api import OpenKb
-from cohortium.kb.layout import DATABASE, INDEX, Layout
 from cohortium.kb.model import World
+from cohortium.kb.storage.layout import DATABASE, INDEX, Layout
 
 OURS: Final = "cohortium"
 RESOLVED, PATIENTS = "openmed", "openmed, patients alone"

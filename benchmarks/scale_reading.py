@@ -19,10 +19,10 @@ from ingest_rate import made_notes
 from rival_process import RivalProcess
 from scale_turns import Patience, Spent, Spread, by_turns, timed
 
-from cohortium.ingest.document import NoteReader
-from cohortium.ingest.pipeline import run_ingest
-from cohortium.kb.concepts import ConceptTable
+from cohortium.ingest.note.read import NoteReader
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Note
+from cohortium.kb.ontology.concepts import ConceptTable
 
 LENGTHS: Final = (50, 200, 400, 800)
 OURS, INGEST = "cohortium, reading", "cohortium, ingest"

@@ -10,11 +10,11 @@ from typing import Any, Final
 from scale_figures import drawings
 from scale_tables import Report, tables
 
-from cohortium.eval import drawing
-from cohortium.eval.benchmark import layout
-from cohortium.eval.benchmark.layout import as_html
-from cohortium.eval.drawing import Figure, drawn
-from cohortium.eval.html import document
+from cohortium.eval.benchmark.report import layout
+from cohortium.eval.benchmark.report.layout import as_html
+from cohortium.eval.report import drawing
+from cohortium.eval.report.drawing import Figure, drawn
+from cohortium.eval.report.html import document
 from cohortium.kb.errors import UsageError
 
 _TITLE: Final = "Cohortium at scale"

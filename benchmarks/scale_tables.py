@@ -12,7 +12,7 @@ from scale_reading import OURS as READING
 from scale_sql import PLAIN as PLAIN_SQL
 from scale_sql import TUNED as TUNED_SQL
 
-from cohortium.eval.benchmark.layout import Column, Row, Table
+from cohortium.eval.benchmark.report.layout import Column, Row, Table
 
 Report = Mapping[str, Any]
 Kb = Mapping[str, Any]

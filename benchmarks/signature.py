@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import cohortium
-import cohortium.eval.signature
+import cohortium.eval.report.signature
 
 
 def signature(command: str, seed: int) -> dict[str, Any]:
@@ -47,4 +47,4 @@ def _cell(cell: object) -> str:
 
 def command_line() -> str:
     """The command as it was given, without where on this machine the interpreter and the files lie."""
-    return cohortium.eval.signature.command_line("python", f"benchmarks/{Path(sys.argv[0]).name}")
+    return cohortium.eval.report.signature.command_line("python", f"benchmarks/{Path(sys.argv[0]).name}")

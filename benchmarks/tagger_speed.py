@@ -23,11 +23,11 @@ from typing import Any
 
 from signature import command_line, markdown, signature
 
-from cohortium.eval.corpora.reading import read_annotated
-from cohortium.ingest.shape import sentences_of
-from cohortium.ingest.tagging.model_directory import ModelDirectory
-from cohortium.ingest.tagging.tagger import Tagger, Words
-from cohortium.ingest.tagging.words import word_spans
+from cohortium.eval.extraction.corpora.reading import read_annotated
+from cohortium.ingest.models.tagging.model_directory import ModelDirectory
+from cohortium.ingest.models.tagging.tagger import Tagger, Words
+from cohortium.ingest.models.tagging.words import word_spans
+from cohortium.ingest.text.shape import sentences_of
 from cohortium.kb.errors import CohortiumError
 
 SAMPLES = Path(__file__).parents[1] / "ingest" / "samples" / "notes.jsonl"

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from cohortium.ingest.document import NoteReader
-from cohortium.ingest.pipeline import run_ingest
+from cohortium.ingest.note.read import NoteReader
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Note
 
 SAMPLES = Path(__file__).resolve().parents[1] / "ingest" / "samples" / "notes.jsonl"

@@ -20,7 +20,7 @@ import generated_kb
 import pytest
 
 import cohortium
-from cohortium.kb.layout import DATABASE, Layout
+from cohortium.kb.storage.layout import DATABASE, Layout
 
 SIZES = (2_000, 20_000)
 WORLDS = ("certain", "believed", "possible")

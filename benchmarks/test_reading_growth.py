@@ -8,16 +8,16 @@ import time
 
 import pytest
 
-from cohortium.ingest.dates import DateReader
-from cohortium.ingest.document import NoteReader
-from cohortium.ingest.frame import Frame
 from cohortium.ingest.notation.expressions import expressions_of
+from cohortium.ingest.note.read import NoteReader
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from cohortium.ingest.recognizers.trials import TrialRecognizer
-from cohortium.ingest.shape import Shape
-from cohortium.ingest.tokens import words_of
+from cohortium.ingest.text.dates.reader import DateReader
+from cohortium.ingest.text.frame import Frame
+from cohortium.ingest.text.shape import Shape
+from cohortium.ingest.text.tokens import words_of
 from cohortium.kb.model import Note
 
 NOTE_DATE = datetime.date(2021, 6, 15)

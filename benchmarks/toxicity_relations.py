@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 from signature import signature
 
 import cohortium
-from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable
 
 _MARK = re.compile(r"\[[se][12]\]")
 _RELATION = "ConditionOrTreatmentCausesProblem"

@@ -22,10 +22,10 @@ from signature import command_line, markdown, signature
 import cohortium
 from cohortium.ingest.abstraction.records import AbstractedFact, Abstraction, read_abstractions
 from cohortium.ingest.abstraction.terms import FactReader
-from cohortium.ingest.document import shared_reader
-from cohortium.ingest.recognizers.courses import dose_of, reason_in
+from cohortium.ingest.note.read import shared_reader
+from cohortium.ingest.treatments.marks import dose_of, reason_in
 from cohortium.kb.model import DayInterval, Event, World
-from cohortium.kb.regimens import shipped_components
+from cohortium.kb.ontology.regimens import shipped_components
 
 KINDS = ("medication", "regimen", "radiation")
 ATTRIBUTES = ("line", "intent", "status", "reason", "dose", "fractions")

@@ -18,8 +18,8 @@ from typing import Any
 
 from signature import command_line, markdown, signature
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.english.translate import translate
 
 

@@ -22,11 +22,11 @@ import numpy as np
 from pyroaring import BitMap
 from signature import command_line, signature
 
-from cohortium.engine import fast
-from cohortium.kb.concepts import ConceptTable
+from cohortium.engine.fast import evaluate as fast
 from cohortium.kb.index.columns import EventIndex
 from cohortium.kb.index.words import packed
 from cohortium.kb.model import World
+from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.query_lang import nodes
 
 FIRST, SECOND = (nodes.Events("procedure", nodes.Under(nodes.Concept(name, name))) for name in ("first", "second"))

@@ -27,11 +27,11 @@ from generated_records import CONCEPTS, NARROW_SHAPES, SCALES, SHAPES, records
 from signature import command_line, markdown, signature
 
 from cohortium.engine.cohort import Cohort
-from cohortium.engine.reference import Meaning
-from cohortium.engine.why_not import WhyNot
-from cohortium.kb.load import build_generation
+from cohortium.engine.reference.meaning import Meaning
+from cohortium.engine.why_not.answer import WhyNot
 from cohortium.kb.model import Journey
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes
 
 PATIENTS: Final = 6

@@ -28,8 +28,8 @@ from generated_queries import features, query
 from generated_records import CONCEPTS, NARROW_SHAPES, SCALES, SHAPES, records
 from signature import command_line, markdown, signature
 
-from cohortium.engine.reference import Meaning
-from cohortium.engine.reference_views import View
+from cohortium.engine.reference.meaning import Meaning
+from cohortium.engine.reference.views import View
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ..kb.concepts import ConceptTable
 from ..kb.model import World
-from ..kb.scales import Scales
-from ..kb.store import KnowledgeBase
+from ..kb.ontology.concepts import ConceptTable
+from ..kb.ontology.scales import Scales
+from ..kb.storage.reader import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.errors import QueryError
 from ..query_lang.keywords import KEYWORDS
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..kb.exchange.card import Card
-    from ..kb.free_sql import FreeSql
+    from ..kb.storage.free_sql import FreeSql
     from ..query_lang.lint.finding import Finding
     from ..query_lang.sql.source_text import Parameters as SqlParameters
 
 if TYPE_CHECKING:
+    from .answers.journey import Timeline
     from .asking import Answer
     from .difference.changes import Difference
-    from .journey import Timeline
 
 
 def open(path: str | os.PathLike[str]) -> OpenKb:
@@ -166,7 +166,7 @@ class OpenKb:
     def journey(self, patient_id: str) -> Timeline:
         """What is known of one patient, in order of time. UnknownPatient if there is none of this id."""
         # Imported when asked for: a cohort needs no journey.
-        from .journey import timeline
+        from .answers.journey import timeline
 
         return timeline(self._store.journey(patient_id, relations=False), self.concepts)
 
@@ -229,7 +229,7 @@ class OpenKb:
         return self._free_sql().answer(statement, parameters, limit=limit, seconds=seconds)
 
     def _free_sql(self) -> FreeSql:
-        from ..kb.free_sql import FreeSql
+        from ..kb.storage.free_sql import FreeSql
 
         with self._opening:
             if self._sql is None:

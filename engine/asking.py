@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from ..kb.errors import UsageError
-from ..kb.store import KnowledgeBase
-from ..kb.terminal import print_table
+from ..kb.skin.terminal import print_table
+from ..kb.storage.reader import KnowledgeBase
 from ..query_lang.english.translate import Reading, Translation, translate
 from .cohort import Cohort
 from .tables import WorldName, cohort_payload, print_cohort
@@ -30,7 +30,7 @@ def translated(kb: KnowledgeBase, question: str, translator: str) -> Translation
     if translator == "rules":
         return rules
     # Imported when asked for: nothing that could reach a network is loaded otherwise.
-    from .model_asking import ask_model
+    from .answers.model_asking import ask_model
 
     return ask_model(kb, question, rules)
 

@@ -11,22 +11,22 @@ from pyroaring import BitMap
 
 from ..kb.errors import UsageError
 from ..kb.model import World
-from ..kb.store import KnowledgeBase
+from ..kb.storage.reader import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.errors import QueryError
 from ..query_lang.nodes import QueryTreeError
 from ..query_lang.render import render
-from .fast import evaluate
+from .fast.evaluate import evaluate
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..query_lang.lint.finding import Finding
     from ..query_lang.parameters import Parameters
-    from .explain import Explanation
-    from .funnel import Funnel
-    from .rank import RankedPatient
-    from .why_not import WhyNot
+    from .answers.explain import Explanation
+    from .answers.funnel import Funnel
+    from .answers.rank import RankedPatient
+    from .why_not.answer import WhyNot
 
 #: Sub-expressions that :meth:`Cohort.parts` lists, at most.
 MOST_PARTS: Final = 100
@@ -220,7 +220,7 @@ class Cohort:
     def explain(self, patient_id: str) -> Explanation:
         """For each criterion its truth and its evidence. UnknownPatient if the knowledge base has no such patient."""
         # Imported when asked for: a count needs neither evidence nor the reference engine.
-        from .explain import explained
+        from .answers.explain import explained
 
         journey = self._kb.journey(patient_id, relations=False)
         return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
@@ -237,7 +237,7 @@ class Cohort:
 
         UnknownPatient if there is no such patient, UsageError if it is no member, NoProof (a defect) if none is found.
         """
-        from .proof import proof_of
+        from .proofs.prover import proof_of
 
         number = self._kb.number(patient_id)
         if number not in self.numbers:
@@ -261,7 +261,7 @@ class Cohort:
 
         UnknownPatient if the knowledge base has no such patient, UsageError unless the cohort is the believed one.
         """
-        from .why_not import why_not
+        from .why_not.answer import why_not
 
         if self.world is not World.BELIEVED:
             raise UsageError("why_not is about the believed answer. Hint: cohort.believed.why_not(…)")
@@ -272,7 +272,7 @@ class Cohort:
 
     def funnel(self) -> Funnel:
         """How many patients remain after each criterion, whom it removes, and whom dropping it alone would regain."""
-        from .funnel import funnel
+        from .answers.funnel import funnel
 
         try:
             return funnel(self.query, self._kb)
@@ -284,7 +284,7 @@ class Cohort:
 
         UsageError for a number below 0. Reads the record of each patient who can be among the first.
         """
-        from .rank import ranked
+        from .answers.rank import ranked
 
         if top is not None and top < 0:
             raise UsageError("rank: 'top' is the number of patients to list, 0 or more")
@@ -292,7 +292,7 @@ class Cohort:
 
     def by_strength(self) -> Iterator[tuple[World, str, float]]:
         """All patients in the order of :meth:`rank`, each with their world and strength alone: half its cost."""
-        from .rank import by_strength
+        from .answers.rank import by_strength
 
         for world, patient, strength in by_strength(self.query, self._kb, self._by_certainty(), None):
             yield world, patient, strength.value

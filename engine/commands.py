@@ -11,7 +11,7 @@ import typer
 
 from ..kb.errors import UsageError
 from ..kb.model import World
-from ..kb.terminal import Format, answer, print_csv, print_table
+from ..kb.skin.terminal import Format, answer, print_csv, print_table
 from .tables import (
     TABLE_ROWS,
     WorldName,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..kb.errors import CohortiumError, UsageError
 from ..kb.model import World
-from ..kb.terminal import count_text, print_table
+from ..kb.skin.terminal import count_text, print_table
 from .tables import (
     WorldName,
     certainty_rows,

@@ -9,15 +9,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ..kb.model import World
-from ..kb.terminal import count_text, print_table, value_text
+from ..kb.skin.terminal import count_text, print_table, value_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..query_lang.lint.finding import Finding
+    from .answers.evidence import ShownEvent
+    from .answers.journey import Timeline
     from .cohort import Cohort
-    from .evidence import ShownEvent
-    from .journey import Timeline
 
 #: Patients that a table shows when no limit is given; json and csv give all of them.
 TABLE_ROWS: Final = 20

@@ -10,14 +10,14 @@ import typer
 
 from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
-from ..kb.terminal import Format, answer, check_output, counted, print_csv, print_table
-from .consistency.command import consistency
-from .coral.command import COMMANDS as CORAL_COMMANDS
-from .fact_level.command import facts
-from .mednlp.command import mednlp
-from .ner.baselines.command import ner_baseline
-from .ner.command import ner
-from .notation.command import variants
+from ..kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from .bank.consistency.command import consistency
+from .extraction.coral.command import COMMANDS as CORAL_COMMANDS
+from .extraction.fact_level.command import facts
+from .extraction.mednlp.command import mednlp
+from .extraction.ner.baselines.command import ner_baseline
+from .extraction.ner.command import ner
+from .extraction.notation.command import variants
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
@@ -94,10 +94,10 @@ def _scores(
     facts: Path | None, kb: Path | None, labels: Path, alpha: int | None, beta: int | None, seed: int, errors: bool
 ) -> dict[str, Any]:
     if facts is not None:
-        from .acr.abstraction import run_abstraction
+        from .bank.acr.abstraction import run_abstraction
 
         return run_abstraction(facts, labels, kb=kb, alpha=alpha, beta=beta, seed=seed).as_dict(errors=errors)
-    from .acr.run import run_acr
+    from .bank.acr.run import run_acr
 
     assert kb is not None  # one of the two is there
     return run_acr(kb, labels, alpha=alpha, beta=beta, seed=seed).as_dict(errors=errors)
@@ -106,8 +106,8 @@ def _scores(
 def _natural(
     kb: Path | None, labels: Path, queries: Path | None, alpha: int | None, beta: int | None, seed: int
 ) -> dict[str, Any]:
-    from .natural.questions import load_questions
-    from .natural.scores import run_natural
+    from .bank.natural.questions import load_questions
+    from .bank.natural.scores import run_natural
 
     assert kb is not None  # it was checked
     questions = None if queries is None else load_questions(queries)
@@ -176,7 +176,7 @@ def print_scores(scores: dict[str, Any]) -> None:
 
 def print_facts(scores: dict[str, Any]) -> None:
     """What became of an abstraction's facts, by kind; those that name nothing known; disagreements, explained."""
-    from .acr.report import disagreement_line
+    from .bank.acr.report import disagreement_line
 
     facts = scores["facts"]
     columns = ("facts", "resolved", "kind_only", "unresolved", "share")
@@ -212,7 +212,7 @@ def _number(value: float | None) -> str:
 
 
 def _write_page(path: Path, scores: dict[str, Any]) -> None:
-    from .acr.page import page
+    from .bank.acr.page import page
 
     try:
         path.write_text(page(scores), encoding="utf-8")

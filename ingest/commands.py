@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ..kb.errors import CohortiumError, NothingStored, UsageError
-from ..kb.terminal import Format, answer, check_output, counted, print_json, print_table, value_text
+from ..kb.skin.terminal import Format, answer, check_output, counted, print_json, print_table, value_text
 
 #: The model of the commands that read; the figures for it stand in docs/learned_recognition.md.
 DEFAULT_MODEL: Final = "none"
@@ -85,7 +85,7 @@ def ingest(
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
 ) -> None:
     """Read notes, or a clinical abstraction, into a knowledge base."""
-    from .pipeline import run_ingest
+    from .run.pipeline import run_ingest
 
     # Before the run, and not after an hour of it.
     check_output(output, out, rows=False)
@@ -115,7 +115,7 @@ def ingest_abstraction(
     sources: list[Path], kb: Path, mapping: str, strict: bool, output: Format, out: Path | None
 ) -> None:
     """Read facts that people wrote down into a knowledge base of its own."""
-    from ..kb.layout import Layout
+    from ..kb.storage.layout import Layout
     from .abstraction.load import load_abstractions
 
     if len(sources) != 1 or mapping:
@@ -153,7 +153,7 @@ def print_unresolved(facts: Sequence[Mapping[str, Any]]) -> None:
 
 def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     """Rows in = stored + unchanged + superseding + quarantined, the reasons of the last, and what stands now."""
-    from .report import OUTCOMES
+    from .run.report import OUTCOMES
 
     print(
         f"{counted(sums['notes_in'], 'note')} in = " + " + ".join(f"{sums[outcome]} {outcome}" for outcome in OUTCOMES)
@@ -165,7 +165,7 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     if sums["quarantined"] > len(sums["quarantine"]):
         print(f"… and {sums['quarantined'] - len(sums['quarantine'])} more in quarantine")
     if "asked" in sums:
-        from .recognizers.llm.choice import sentence_of
+        from .models.chat.choice import sentence_of
 
         print(sentence_of(sums["asked"]))
     held = f"{counted(sums['patients'], 'patient')}, {counted(sums['events'], 'event')}"
@@ -193,20 +193,20 @@ def read(
     """Read one note and print what it says: mentions with their context, and relations."""
     text = note_text(note)
 
+    from .models.tagging.choice import chosen_model
     from .single import read as read_one
-    from .tagging.choice import chosen_model
 
     learned = chosen_model(model)
     document = read_one(text, date, title, type_, ontology=ontology, model=learned)
     if learned is not None and (told := learned.told()):
-        from .recognizers.llm.choice import sentence_of
+        from .models.chat.choice import sentence_of
 
         print(sentence_of(told), file=sys.stderr)
     if brat == "-":
         sys.stdout.write(document.to_brat())
         return
     if brat:
-        from .coral.brat_folder import save
+        from .coral_schema.brat_folder import save
 
         for path in save(document.standoff(), brat):
             print(path)

@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..kb.concepts import ConceptTable
 from ..kb.errors import UsageError
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Value
+from ..kb.ontology.concepts import ConceptTable
 from .coral.annotate import annotate
 from .coral.annotation import Annotation
-from .coral.schema import schema
-from .coral.standoff import Attribute, Entity, Line, Standoff, quoted
-from .coral.standoff import Relation as RelationLine
-from .document import NoteReader, ReadNote, read_text, shared_reader
-from .frame import Frame, resolve_overlaps
-from .shape import without_blanks
-from .tagging.choice import Choice, chosen_model
+from .coral_schema.standoff import Attribute, Entity, Line, Standoff, quoted
+from .coral_schema.standoff import Relation as RelationLine
+from .coral_schema.types import schema
+from .models.tagging.choice import Choice, chosen_model
+from .note.read import NoteReader, ReadNote, read_text, shared_reader
+from .text.frame import Frame, resolve_overlaps
+from .text.shape import without_blanks
 
 
 @dataclass(frozen=True, slots=True)

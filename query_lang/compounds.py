@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..kb.concepts import ConceptTable
+from ..kb.ontology.concepts import ConceptTable
 from .findings import SECTIONS, findings, is_protein_change
 from .nodes import AllOf, Compare, Condition, Is, Name
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from ..kb.concepts import ConceptTable
-from ..kb.scales import Scales, as_number
+from ..kb.ontology.concepts import ConceptTable
+from ..kb.ontology.scales import Scales, as_number
 from .findings import findings, protein_change
 from .nodes import (
     AllOf,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..kb.concepts import ConceptTable
+from ..kb.ontology.concepts import ConceptTable
 from .nodes import (
     AgeAt,
     Among,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..kb.concepts import ConceptTable
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
+from ..kb.ontology.concepts import ConceptTable
 from .conditions import BY_ID
 from .findings import findings
 from .nodes import (

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ..kb.concepts import ConceptTable
-from ..kb.scales import Scales
+from ..kb.ontology.concepts import ConceptTable
+from ..kb.ontology.scales import Scales
 from .compounds import spelled_out, split_biomarker, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .errors import QueryError

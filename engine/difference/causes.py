@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...kb.model import Journey, World
-from ..reference import matches
+from ..reference.meaning import matches
 from .meaning import Asked
 
 #: What each version in a manifest is a version of; names that stand nowhere here count as the pipeline.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...kb.model import World
-from ...kb.rows import CURRENT
-from ...kb.store import KnowledgeBase
+from ...kb.storage.reader import KnowledgeBase
+from ...kb.storage.rows import CURRENT
 from ..cohort import Cohort
 from .causes import BEARINGS, Cause, Record, Sides, causes_of, kinds_of, reading_changes, told
 from .evidence import Evidence, evidence_of

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ...kb.model import World
-from ...kb.terminal import Format, answer, check_output, print_csv, print_table
+from ...kb.skin.terminal import Format, answer, check_output, print_csv, print_table
 from ..commands import DefinitionsOption, FormatOption, OutOption, QueryArgument, SetOption, query_text
 from ..tables import TABLE_ROWS, WorldName
 from .changes import Change, Difference

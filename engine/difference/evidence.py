@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...kb.model import Journey
-from ..evidence import EvidenceReader, ShownEvent
-from ..explain import ExplainedCriterion, explained
+from ..answers.evidence import EvidenceReader, ShownEvent
+from ..answers.explain import ExplainedCriterion, explained
 from .meaning import Asked
 
 #: How an event that counts on one side alone stands on the other.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ...kb.concepts import ConceptTable
-from ...kb.scales import ATTRIBUTE_SCALES, Scales
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import ATTRIBUTE_SCALES, Scales
 from ...query_lang import nodes
 from ...query_lang.event_nodes import (
     AllOf,

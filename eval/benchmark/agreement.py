@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from ..acr.bank import load_bank
-from ..consistency.pairs import PairsError, load_subtypes, normalized
-from ..systems.contract import Question
+from ..bank.acr.bank import load_bank
+from ..bank.consistency.pairs import PairsError, load_subtypes, normalized
+from ..baselines.systems.contract import Question
 
 _FOLDER: Final = Path(__file__).parent
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from ...kb.errors import UsageError
-from ...kb.terminal import Format, answer, check_output, counted, json_text, print_table
-from ..classes import SizeBounds
-from ..signature import command_line
+from ...kb.skin.terminal import Format, answer, check_output, counted, json_text, print_table
+from ..measures.classes import SizeBounds
+from ..report.signature import command_line
 
 PATIENTS: Final = 1436
 #: Patients of the corpus that a run makes for itself, and their notes.
@@ -126,13 +126,13 @@ def acr(
             with_text=with_text,
         )
     _write(out / "report.json", json_text(report))
-    from .page import page
+    from .report.page import page
 
     html = page(report)
     _write(out / "report.html", html)
     if html_out is not None:
         _write(html_out, html)
-    from .tables import print_report
+    from .report.tables import print_report
 
     answer(report, output=output, out=json_out, as_table=lambda: print_report(report))
     print(f"reports: {out / 'report.html'}, {out / 'report.json'}", file=sys.stderr)
@@ -154,7 +154,7 @@ def make_corpus(
     json_out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
 ) -> None:
     """Make a fictional corpus: simulated clinical courses, told in notes of many styles, with gold facts and labels."""
-    from ..synthetic.corpus_files import write_corpus
+    from ..made_up.synthetic.corpus_files import write_corpus
 
     check_output(output, json_out, rows=False)
     sums = write_corpus(
@@ -191,7 +191,7 @@ def _questions(only: str, paraphrases: bool) -> Any:
 
 
 def _small_corpus(folder: Path, seed: int, workers: int) -> Path:
-    from ..synthetic.corpus_files import write_corpus
+    from ..made_up.synthetic.corpus_files import write_corpus
 
     patients, documents = SMALL
     write_corpus(folder, patients=patients, documents=documents, seed=seed, workers=workers, command=command_line())

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..systems.contract import Answer, Outcome
+from ..baselines.systems.contract import Answer, Outcome
 from .agreement import Expected, expected_agreement
 from .grades import MISSING, failed_on, retrieved
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from .report_form import BenchmarkReport, ErrorOf, QuestionAsked, QuotedPlace
+from .report.form import BenchmarkReport, ErrorOf, QuestionAsked, QuotedPlace
 
 __all__ = ["LISTED", "anchors", "errors_part"]
 

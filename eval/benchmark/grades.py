@@ -14,11 +14,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..acr.bank import load_bank
-from ..acr.labels import Labels
-from ..metrics import PER_QUERY
-from ..scoring import Counts, value
-from ..systems.contract import Answer, Failure, Outcome, Question
+from ..bank.acr.bank import load_bank
+from ..bank.acr.labels import Labels
+from ..baselines.systems.contract import Answer, Failure, Outcome, Question
+from ..measures.metrics import PER_QUERY
+from ..measures.scoring import Counts, value
 
 #: The outcome of a question to which no answer is held: a run that was broken off.
 MISSING: Final = "missing"

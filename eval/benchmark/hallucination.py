@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..classes import SizeBounds
-from ..metrics import HALLUCINATION_RATIO
-from ..scoring import macro, micro, value, zero_result_false_positives
+from ..measures.classes import SizeBounds
+from ..measures.metrics import HALLUCINATION_RATIO
+from ..measures.scoring import macro, micro, value, zero_result_false_positives
 from .grades import Graded, Grades
 
 

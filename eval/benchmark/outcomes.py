@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from ..scoring import coverage
-from ..systems.contract import Answer, Outcome, Question, Spent
+from ..baselines.systems.contract import Answer, Outcome, Question, Spent
+from ..measures.scoring import coverage
 from .grades import MISSING, failed_on, retrieved
 
 #: In the order of reports.

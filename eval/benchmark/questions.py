@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from .. import signature
-from ..acr.bank import load_bank
-from ..systems.contract import Question
+from ..bank.acr.bank import load_bank
+from ..baselines.systems.contract import Question
+from ..report import signature
 from .agreement import load_paraphrases
 
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ...ingest.pipeline import Interrupted
+from ...ingest.run.pipeline import Interrupted
 from ...kb.errors import UsageError
-from ...kb.progress import bar
-from ..acr.bank import load_bank
-from ..acr.labels import Labels
-from ..acr.run import labels_for
-from ..classes import SizeBounds
-from ..signature import sign
-from ..systems.contract import Answer, Evidence, Explaining, Outcome, Question, Ranked
-from ..systems.corpus import Corpus
+from ...kb.skin.progress import bar
+from ..bank.acr.bank import load_bank
+from ..bank.acr.labels import Labels
+from ..bank.acr.run import labels_for
+from ..baselines.systems.contract import Answer, Evidence, Explaining, Outcome, Question, Ranked
+from ..baselines.systems.corpus import Corpus
+from ..measures.classes import SizeBounds
+from ..report.signature import sign
 from .grades import retrieved
 from .questions import sha256_of
 from .scores import SystemScores, difference, score_system

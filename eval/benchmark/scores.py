@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import bootstrap
-from ..acr.labels import Labels
-from ..bootstrap import Mean, between
-from ..classes import SizeBounds
-from ..metrics import F1, Measure
-from ..systems.contract import Answer, Question
+from ..bank.acr.labels import Labels
+from ..baselines.systems.contract import Answer, Question
+from ..measures import bootstrap
+from ..measures.bootstrap import Mean, between
+from ..measures.classes import SizeBounds
+from ..measures.metrics import F1, Measure
 from .agreement import load_paraphrases
 from .consistency import Consistency, consistency
 from .grades import Grades, grade

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import bootstrap
-from ..acr.labels import Labels
-from ..classes import SizeBounds
-from ..signature import Signature, sha256_of, sign
-from ..systems.contract import Question
+from ..bank.acr.labels import Labels
+from ..baselines.systems.contract import Question
+from ..measures import bootstrap
+from ..measures.classes import SizeBounds
+from ..report.signature import Signature, sha256_of, sign
 from . import questions as asked_questions
 
 

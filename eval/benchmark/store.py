@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
-from ..systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
+from ..baselines.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 
 _FOLDER: Final = "answers"
 

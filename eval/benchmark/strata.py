@@ -14,10 +14,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bootstrap import RESAMPLES, Mean, averages, between, resampled
-from ..classes import COMPLEXITIES, SIZES, SizeBounds
-from ..metrics import F1, FALSE_POSITIVE_RATE, HALLUCINATION_RATIO, PRECISION, RECALL, Measure
-from ..scoring import Counts, macro, micro, spread, total, value
+from ..measures.bootstrap import RESAMPLES, Mean, averages, between, resampled
+from ..measures.classes import COMPLEXITIES, SIZES, SizeBounds
+from ..measures.metrics import F1, FALSE_POSITIVE_RATE, HALLUCINATION_RATIO, PRECISION, RECALL, Measure
+from ..measures.scoring import Counts, macro, micro, spread, total, value
 from .grades import Grades
 
 #: What is told of each stratum: the columns of the paper's table 6, and the hallucination ratio.

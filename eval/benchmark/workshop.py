@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from ...engine.api import OpenKb
 from ...engine.api import open as open_kb
-from ...ingest.pipeline import run_ingest
+from ...ingest.run.pipeline import run_ingest
 from ...kb.model import Note, World
-from ...kb.progress import Bar
-from ..acr.labels import Labels
-from ..systems.contract import System
-from ..systems.corpus import Corpus
-from ..systems.engine import AskedBy, EngineSystem
+from ...kb.skin.progress import Bar
+from ..bank.acr.labels import Labels
+from ..baselines.systems.contract import System
+from ..baselines.systems.corpus import Corpus
+from ..baselines.systems.engine import AskedBy, EngineSystem
 from .questions import bank_questions
 from .settings import EngineSetting, LexicalSetting, ReaderSetting, RetrieverSetting, Setting, retriever_of
 
 if TYPE_CHECKING:
-    from ..baselines.chunks import Chunks
-    from ..baselines.encoders import Encoder
-    from ..baselines.retriever import Retriever
+    from ..baselines.retrieval.chunks import Chunks
+    from ..baselines.retrieval.encoders import Encoder
+    from ..baselines.retrieval.retriever import Retriever
 
 #: Beside what was built: of which notes, and what it cost.
 _BUILT: Final = "built.json"
 #: Cuts that were tuned once, by the name of the system.
-TUNED: Final = Path(__file__).parent.parent / "baselines" / "tuned"
+TUNED: Final = Path(__file__).parent.parent / "baselines" / "retrieval" / "tuned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +146,11 @@ class Workshop:
     def _cut_retriever(self, setting: RetrieverSetting | LexicalSetting) -> tuple[Retriever, Mapping[str, Any]]:
         retriever, index = self._searching(setting, self._corpus, self._folder)
         if setting.share is not None:
-            from ..baselines.grouping import Cut
+            from ..baselines.retrieval.grouping import Cut
 
             return retriever.with_cut(Cut(share=setting.share)), index
         if self._tuning is not None:
-            from ..baselines.tuning import save_choice, tune
+            from ..baselines.retrieval.tuning import save_choice, tune
 
             corpus, labels = self._tuning
             other, _ = self._searching(setting, corpus, self._folder / "tuning")
@@ -161,7 +161,7 @@ class Workshop:
             return retriever.with_cut(choice.cut, choice.signature()), index
         shipped = TUNED / f"{setting.name}.json"
         if shipped.is_file():
-            from ..baselines.tuning import load_choice
+            from ..baselines.retrieval.tuning import load_choice
 
             return retriever.with_cut(*load_choice(shipped)), index
         return retriever, index
@@ -170,8 +170,8 @@ class Workshop:
         self, setting: RetrieverSetting | LexicalSetting, corpus: Corpus, folder: Path
     ) -> tuple[Retriever, Mapping[str, Any]]:
         """A retriever that is not cut yet, and what its index took."""
-        from ..baselines.nearest import IndexSettings
-        from ..baselines.retriever import dense, lexical
+        from ..baselines.retrieval.nearest import IndexSettings
+        from ..baselines.retrieval.retriever import dense, lexical
 
         chunks = self._chunks(setting, corpus)
         if isinstance(setting, LexicalSetting):
@@ -200,7 +200,7 @@ class Workshop:
         return {**cost, "chunks_a_second": cost["encoded"] / seconds if seconds else None}
 
     def _chunks(self, setting: RetrieverSetting | LexicalSetting, corpus: Corpus) -> Chunks:
-        from ..baselines.chunks import split
+        from ..baselines.retrieval.chunks import split
 
         chunks: Chunks = self._once(
             f"chunks/{setting.encoder}/{setting.directory}/{corpus.sha256}",
@@ -209,7 +209,7 @@ class Workshop:
         return chunks
 
     def _encoder(self, setting: RetrieverSetting | LexicalSetting) -> Encoder:
-        from ..baselines.configured import encoder_named
+        from ..baselines.retrieval.configured import encoder_named
 
         def made() -> tuple[Encoder, Mapping[str, Any]]:
             encoder = encoder_named(
@@ -226,10 +226,10 @@ class Workshop:
         return encoder
 
     def _reader(self, setting: ReaderSetting) -> Made:
-        from ..baselines import reader_settings
-        from ..baselines.offline_reader import OfflineReader
-        from ..baselines.reader import Reader
-        from ..baselines.reader_cache import AnswerCache
+        from ..baselines.reading import settings as reader_settings
+        from ..baselines.reading.cache import AnswerCache
+        from ..baselines.reading.offline_reader import OfflineReader
+        from ..baselines.reading.reader import Reader
 
         retriever, index = self._retriever(retriever_of(setting, self._known))
         if setting.endpoint == "offline":

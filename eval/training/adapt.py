@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 from torch import Tensor, nn
 
-from ...ingest.tagging.words import word_spans
+from ...ingest.models.tagging.words import word_spans
 from ...kb.errors import UsageError
 from .checkpoints import keep, kept
 from .examples import chance_of

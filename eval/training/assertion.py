@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy
 from numpy.typing import NDArray
 
-from ...ingest.assertion_model.classifier import PARTS, ContextModel, buckets_of, softmax
-from ...ingest.optional import library
+from ...ingest.models.assertion_model.classifier import PARTS, ContextModel, buckets_of, softmax
+from ...ingest.models.optional import library
 from ...kb.errors import UsageError
 from .assertion_examples import Example
 

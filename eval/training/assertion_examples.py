@@ -2,7 +2,7 @@
 
 Four sources, each with its own meaning of the marks:
 
-- *negex*, the NegEx sentences (:mod:`~cohortium.eval.negex`): negated or not, historical or recent, patient or not;
+- *negex*, the NegEx sentences (``eval/extraction/negex.py``): negated or not, historical or recent, patient or not;
 - *maccrobat*, BRAT files of case reports: findings with the attribute ``POLARITY`` (none: present; ``NEG``: absent; all
   else: uncertain), findings within a ``History`` (historical) or ``Family_history`` (the family's);
 - *marked*, the project's own marked sentences (``tests/reading/language``);
@@ -25,19 +25,19 @@ from pathlib import Path
 from typing import Final
 
 from ...ingest.abstraction.records import Abstraction, read_abstractions
-from ...ingest.assertion_model.second_reading import FINDINGS
-from ...ingest.assertion_model.signs import signs, signs_of_rules
-from ...ingest.context import SentenceContext
-from ...ingest.context_values import Reading, Target
-from ...ingest.coral.standoff import Event, Standoff, load
-from ...ingest.document import NoteReader, Parts
-from ...ingest.frame import Frame
-from ...ingest.shape import Section
-from ...kb.concepts import ConceptTable
+from ...ingest.context.sentence import SentenceContext
+from ...ingest.context.values import Reading, Target
+from ...ingest.coral_schema.standoff import Event, Standoff, load
+from ...ingest.models.assertion_model.second_reading import FINDINGS
+from ...ingest.models.assertion_model.signs import signs, signs_of_rules
+from ...ingest.note.read import NoteReader, Parts
+from ...ingest.text.frame import Frame
+from ...ingest.text.shape import Section
 from ...kb.model import Context, Note
-from ..fact_level.gold import Statement, load_gold
-from ..fact_level.matching import family
-from ..negex import read_marked
+from ...kb.ontology.concepts import ConceptTable
+from ..extraction.fact_level.gold import Statement, load_gold
+from ..extraction.fact_level.matching import family
+from ..extraction.negex import read_marked
 
 _POLARITY: Final = {"NEG": "absent", "POS": "present"}
 _OF_REPORTS: Final = frozenset({"Sign_symptom", "Disease_disorder"})

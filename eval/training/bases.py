@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ...ingest.optional import library
-from ...ingest.tagging.labels import LabelSet
-from ...ingest.tagging.model_card import Material
-from ...ingest.tagging.model_directory import CARD, TOKENIZER, WEIGHTS, ModelDirectory
-from ...ingest.tagging.network import CONVOLUTION, ENCODER, Network, NetworkSettings, encoder_of
+from ...ingest.models.optional import library
+from ...ingest.models.tagging.labels import LabelSet
+from ...ingest.models.tagging.model_card import Material
+from ...ingest.models.tagging.model_directory import CARD, TOKENIZER, WEIGHTS, ModelDirectory
+from ...ingest.models.tagging.network import CONVOLUTION, ENCODER, Network, NetworkSettings, encoder_of
 from ...kb.errors import UsageError
 from .settings import CONVOLUTION_SHAPE, TrainingSettings
 

@@ -15,13 +15,13 @@ from typing import Any, Final
 import numpy
 from numpy.typing import NDArray
 
-from ...ingest.tagging.model_card import applied
-from ...ingest.tagging.model_directory import ModelDirectory
-from ...ingest.tagging.tagger import TaggedEntity, Tagger, Words
-from ..corpora.corpus import AnnotatedDocument
+from ...ingest.models.tagging.model_card import applied
+from ...ingest.models.tagging.model_directory import ModelDirectory
+from ...ingest.models.tagging.tagger import TaggedEntity, Tagger, Words
+from ..extraction.corpora.corpus import AnnotatedDocument
 from .examples import TrainingPart
-from .export import rewrite_card
-from .linking_fit import calibrated, fit_logistic
+from .export.onnx_file import rewrite_card
+from .linking.fit import calibrated, fit_logistic
 from .span_scores import scores_of
 
 Floats = NDArray[numpy.float64]

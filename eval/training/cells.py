@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from .augment import AUGMENTATIONS, Augmentation
+from .few.augment import AUGMENTATIONS, Augmentation
 
 #: What the overview gives its systems: exactly so many annotated documents.
 JUST: Final = 100

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...kb.errors import UsageError
-from ...kb.terminal import Format, answer, check_output, print_table
+from ...kb.skin.terminal import Format, answer, check_output, print_table
 
 if TYPE_CHECKING:
     from .examples import TrainingPart
@@ -78,10 +78,10 @@ def ner(
 ) -> None:
     """Train a recogniser of named entities; stopped, the same command goes on where it was."""
     check_output(output, json_out, rows=False)
-    from ...ingest.optional import library
+    from ...ingest.models.optional import library
 
     library("torch", "models")
-    from ..signature import command_line
+    from ..report.signature import command_line
     from .bases import offline_encoder
     from .loop import device_of
     from .recipe import part_of, read_recipe, recipe_of, without_share
@@ -165,7 +165,7 @@ class _Progress:
     """Progress on standard error: a bar on a terminal, and a line an epoch."""
 
     def __init__(self, epochs: int) -> None:
-        from ...kb.progress import bar
+        from ...kb.skin.progress import bar
 
         self._epochs = epochs
         self._bars = bar(None)

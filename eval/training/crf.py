@@ -12,7 +12,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from ...ingest.tagging.labels import LabelSet
+from ...ingest.models.tagging.labels import LabelSet
 
 #: What stands for minus infinity: small enough to forbid, large enough to add up without overflow.
 FORBIDDEN = -1e4

@@ -12,9 +12,9 @@ from typing import Final
 import numpy
 from numpy.typing import NDArray
 
-from ...ingest.tagging.features import Featurizer, Window
-from ...ingest.tagging.labels import LabelSet
-from ..corpora.corpus import AnnotatedCorpus, AnnotatedDocument
+from ...ingest.models.tagging.features import Featurizer, Window
+from ...ingest.models.tagging.labels import LabelSet
+from ..extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument
 from .span_scores import Entity
 
 HIDDEN: Final = "[MASK]"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ...ingest.optional import library, versions
-from ...ingest.tagging.labels import LabelSet
-from ..corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
+from ...ingest.models.optional import library, versions
+from ...ingest.models.tagging.labels import LabelSet
+from ..extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from .settings import TrainingSettings
 
 #: Steps of a training, at least: thirty sentences in twelve epochs of one batch would teach nothing.
@@ -53,7 +53,7 @@ class TaggerLearner:
         UsageError without torch, or where the base cannot be read.
         """
         torch = library("torch", "models")
-        from ...ingest.tagging.features import Featurizer
+        from ...ingest.models.tagging.features import Featurizer
         from .bases import base_of, network_of
         from .examples import TrainingPart, examples_of
         from .loop import Training

@@ -17,15 +17,15 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from ...ingest.tagging.decode import Decoder
-from ...ingest.tagging.features import Featurizer
-from ...ingest.tagging.labels import LabelSet
-from ...ingest.tagging.network import Network
-from ...ingest.tagging.runtime import device_named
+from ...ingest.models.tagging.decode import Decoder
+from ...ingest.models.tagging.features import Featurizer
+from ...ingest.models.tagging.labels import LabelSet
+from ...ingest.models.tagging.network import Network
+from ...ingest.models.tagging.runtime import device_named
 from ...kb.errors import UsageError
-from ..corpora.corpus import AnnotatedDocument
-from ..metrics import F1
-from ..scoring import value
+from ..extraction.corpora.corpus import AnnotatedDocument
+from ..measures.metrics import F1
+from ..measures.scoring import value
 from .checkpoints import keep, kept
 from .crf import FORBIDDEN, TransitionScores
 from .examples import Example, TrainingPart, batches_of, chance_of, digest_of, possible_tags, with_hidden, words_of

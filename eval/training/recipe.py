@@ -2,7 +2,7 @@
 
 A recipe is a TOML file: ``name``, ``types``, ``description`` and ``limits`` (a list of sentences) for the card, and
 tables ``[[train]]`` and ``[[dev]]``. Each of these has a ``path`` (below the folder of data) and may have: ``map``, how
-labels become types (see ``eval/corpora/maps``); ``groups``, the beginnings of the groups (patients) that are taken;
+labels become types (``extraction/corpora/maps``); ``groups``, the beginnings of the groups (patients) that are taken;
 ``part`` of the documents, by a file of ``ids`` or by the ``share`` that is held aside as ``dev``; ``silver``, to take
 the labels from our own reader of notes; ``annotates``, the types that are marked throughout, where the map does not
 say so.
@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
-from ..corpora.corpus import AnnotatedCorpus
-from ..corpora.label_maps import label_map
-from ..corpora.reading import read_annotated
-from ..corpora.splits import Split, split
-from ..signature import sha256_of
+from ..extraction.corpora.corpus import AnnotatedCorpus
+from ..extraction.corpora.label_maps import label_map
+from ..extraction.corpora.reading import read_annotated
+from ..extraction.corpora.splits import Split, split
+from ..report.signature import sha256_of
 from .examples import TrainingPart
-from .silver import silver_part
+from .few.silver import silver_part
 
 _NOTHING_MARKED: Final = "the corpora have no entities to learn from. Hint: --map, or another --train"
 #: The keys of a corpus in a recipe, each with what it may be.

@@ -13,18 +13,18 @@ from typing import Any, Final
 import torch
 
 from ... import __version__
-from ...ingest.optional import versions
-from ...ingest.tagging.features import Featurizer
-from ...ingest.tagging.labels import LabelSet
-from ...ingest.tagging.model_card import Material, ModelCard, as_json
-from ...ingest.tagging.model_directory import CARD, ModelDirectory
+from ...ingest.models.optional import versions
+from ...ingest.models.tagging.features import Featurizer
+from ...ingest.models.tagging.labels import LabelSet
+from ...ingest.models.tagging.model_card import Material, ModelCard, as_json
+from ...ingest.models.tagging.model_directory import CARD, ModelDirectory
 from ...kb.errors import UsageError
-from ..corpora.licences import licence_of
+from ..extraction.corpora.licences import licence_of
 from .adapt import AdaptationSettings, adapt, texts_in
 from .bases import UNTOLD, Base, base_of, network_of
 from .calibration import calibrate
 from .examples import examples_of
-from .export import check_room, write_model
+from .export.onnx_file import check_room, write_model
 from .loop import Epoch, Trained, Training
 from .recipe import Recipe
 from .settings import TrainingSettings

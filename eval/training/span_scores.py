@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..bootstrap import interval
-from ..metrics import F1, PRECISION, RECALL
-from ..scoring import Counts, value
+from ..measures.bootstrap import interval
+from ..measures.metrics import F1, PRECISION, RECALL
+from ..measures.scoring import Counts, value
 
 Entity = tuple[int, int, str]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...kb.model import Value
-from ..recognizers.courses import dose_of, reason_in
 from ..recognizers.trials import part_in
+from ..treatments.marks import dose_of, reason_in
 from .pieces import PieceReader
 from .records import AbstractedFact
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...kb.model import ALL_TUMORS, LATEST_DAY
-from ...kb.scales import Scales
+from ...kb.ontology.scales import Scales
 from ..journey.bench import Workbench, is_own
 from ..journey.build import tumor_roots
 from ..journey.facts import Fact

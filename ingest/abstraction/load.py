@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ...kb.load import GenerationWriter
 from ...kb.model import Journey
-from ...kb.progress import bar
-from ...kb.rows import QuarantinedRecord
-from ...kb.scales import Scales
-from ..document import shared_reader
-from ..reading import shipped_reading
+from ...kb.ontology.scales import Scales
+from ...kb.skin.progress import bar
+from ...kb.storage.rows import QuarantinedRecord
+from ...kb.storage.writer import GenerationWriter
+from ..note.read import shared_reader
+from ..run.batches import shipped_reading
 from .patient import build_patient, read_patient
 from .records import BadRecord, read_abstractions
 from .structure import KNOWN_ATTRIBUTES

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.model import Mention, Note, Value
-from ..frame import Frame
 from ..recognizers.molecular import MolecularRecognizer
+from ..text.frame import Frame
 from .pieces import PieceReader
 from .records import AbstractedFact
 from .structure import BLOOD, IN_BLOOD, KINDS, PLAINLY_POSITIVE, in_full

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import LATEST_DAY, DayInterval, Journey
-from ...kb.scales import Scales
-from ..document import ReadNote
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales
 from ..journey.bench import Workbench, WorkbenchDecision
 from ..journey.build import assembled, collect, compose, fold
 from ..journey.conflicts import kin
 from ..journey.facts import Fact
 from ..journey.treatments import give_components
+from ..note.read import ReadNote
 from .linkage import hang_on_tumors
 from .records import AbstractedFact, Abstraction
 from .terms import FactReader, ReadFact

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...kb.model import Mention, Note, Polarity
-from ..document import NoteReader
-from ..frame import Frame, Span
+from ..note.read import NoteReader
+from ..text.frame import Frame, Span
 
 
 class PieceReader:

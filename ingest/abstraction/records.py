@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
-from ...kb.json_lines import json_object, patient_of
+from ...kb.files.json_lines import json_object, patient_of
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 from .structure import ASSERTIONS, KINDS, means_death
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...kb.model import Context, DayInterval, Mention, Note, Polarity, Temporality, Value
-from ..document import NoteReader
-from ..statements import statement
+from ..note.read import NoteReader
+from ..text.statements import statement
 from .courses import told_of_course
 from .molecular import MolecularReader
 from .pieces import PieceReader

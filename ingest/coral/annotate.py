@@ -12,16 +12,16 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import Mention, Relation
-from ..frame import Frame, Span
-from ..shape import without_blanks
+from ...kb.ontology.concepts import ConceptTable
+from ..coral_schema.types import schema
+from ..text.frame import Frame, Span
+from ..text.shape import without_blanks
 from .annotation import Annotation, Edge, Page
 from .attributes import set_attributes, value_of_marker
 from .contexts import read_contexts
 from .overlaps import settle
 from .relations import relate
-from .schema import schema
 from .words import Found, compiled, rows, table
 
 _LATERALITY = compiled(
@@ -325,6 +325,6 @@ def recognised() -> frozenset[str]:
     """The entity types that some step can give."""
     given = {row.label for row in rows()} | {label for _, label in _relabelling().concepts}
     given |= {"Site", "Laterality", "Datetime", "SectionSkip", "BiomarkerResult", "LabTestResult", "TreatmentType"}
-    from ..mentions import LABELS
+    from ..note.mentions import LABELS
 
     return frozenset(given | set(LABELS.values())) & schema().entities.keys()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import Mention
-from ..frame import Frame, Span
-from ..shape import Sentence
+from ...kb.ontology.concepts import ConceptTable
+from ..text.frame import Frame, Span
+from ..text.shape import Sentence
 
 
 @dataclass(slots=True)

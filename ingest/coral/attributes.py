@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ...kb.model import Context, Experiencer, Mention, Polarity, Temporality
-from ..shape import Sentence
+from ..coral_schema.types import schema
+from ..text.shape import Sentence
 from .annotation import Annotation, Page
-from .schema import schema
 from .words import compiled, table, types_named
 
 _EXPERIENCERS: Final = {"patient": "patient", "family": "family", "other": "others"}

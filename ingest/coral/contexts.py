@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.model import Temporality
-from ..context import SentenceContext
-from ..context_values import Target
-from ..cue_table import cue_table
-from ..fact_days import FactDays
-from ..frame import Span
-from ..mentions import sentence_context
+from ..context.cue_table import cue_table
+from ..context.fact_days import FactDays
+from ..context.sentence import SentenceContext
+from ..context.values import Target
+from ..coral_schema.types import schema
+from ..note.mentions import sentence_context
+from ..text.frame import Span
 from .annotation import Annotation, Page
-from .schema import schema
 
 #: Types that say of themselves what they say: a result "negative" is not denied.
 _GROUPS: Final = ("problem", "sdoh", "test", "treatment_name")

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 from ...kb.model import Polarity, Relation
-from ..shape import Sentence
+from ..coral_schema.types import schema
+from ..text.shape import Sentence
 from .annotation import Annotation, Edge, Page
-from .schema import schema
 from .words import expanded, table, types_named
 
 #: How many neighbours of its own side an annotation looks at for a partner: cost stays linear in a crowded sentence.

@@ -10,11 +10,11 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, Final
 
-from ..frame import Frame
-from ..phrases import PhraseTrie
-from ..shape import without_blanks
-from ..tokens import fold
-from .schema import schema
+from ..coral_schema.types import schema
+from ..text.frame import Frame
+from ..text.phrases import PhraseTrie
+from ..text.shape import without_blanks
+from ..text.tokens import fold
 
 #: The files of rows, in the order in which they are read; between equally long spans the earlier row wins.
 FILES: Final = ("temporal", "social", "patient", "examinations", "tumors", "treatments")

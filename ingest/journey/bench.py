@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import OF_MODEL, Event, Experiencer, World
-from ..document import ReadNote
+from ...kb.ontology.concepts import ConceptTable
+from ..note.read import ReadNote
 from .facts import Fact, has_date
 from .tumors import TumorMap
 

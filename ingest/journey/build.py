@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import (
     EARLIEST_DAY,
     Context,
@@ -25,10 +24,11 @@ from ...kb.model import (
     Temporality,
     World,
 )
-from ..document import SHARED, ReadNote
+from ...kb.ontology.concepts import ConceptTable
+from ..binding.sites import SITES_OF_SPREAD, TumorComposer
+from ..note.read import SHARED, ReadNote
 from ..recognizers.spread import RETURN
-from ..sites import SITES_OF_SPREAD, TumorComposer
-from ..statements import statement
+from ..text.statements import statement
 from .bench import Workbench, is_dated, is_own
 from .births import join_births
 from .conflicts import retract, supersede

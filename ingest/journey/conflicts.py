@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import Polarity, World
-from ..findings import marker_rules
-from ..mentions import ANOTHER_PATIENT
-from ..statements import statement
+from ...kb.ontology.concepts import ConceptTable
+from ..binding.findings import marker_rules
+from ..note.mentions import ANOTHER_PATIENT
+from ..text.statements import statement
 from .bench import Workbench, WorkbenchDecision
 from .facts import Fact
 

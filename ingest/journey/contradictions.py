@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import Polarity, Temporality
-from ..statements import statement
+from ...kb.ontology.concepts import ConceptTable
+from ..text.statements import statement
 from .bench import Workbench, dispute, is_dated, is_own
 from .conflicts import sign_of
 from .facts import Fact

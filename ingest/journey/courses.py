@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from ...kb.model import EARLIEST_DAY, DayInterval, Value
-from ..calendar_days import days_of
-from ..cue_files import cue_file
+from ..text.cue_files import cue_file
+from ..text.dates.calendar_days import days_of
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import Context, DayInterval, Mention, Value, World
-from ..document import ReadNote
-from ..statements import statement
-from ..variants import NEVER_INHERITED, complete
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.variants import NEVER_INHERITED, complete
+from ..note.read import ReadNote
+from ..text.statements import statement
 from .copies import Copies, Statement, long_sentences
 
 #: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.

@@ -11,9 +11,9 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import KINDS
-from ..cue_files import any_of
+from ...kb.ontology.concepts import ConceptTable
+from ..text.cue_files import any_of
 from .facts import Fact
 
 _SIDES: Final = ("", "same", "both")

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import ALL_TUMORS, EARLIEST_DAY, NO_TUMOR, DayInterval, Temporality
-from ...kb.regimens import shipped_components
-from ..cue_files import cue_file
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.regimens import shipped_components
+from ..text.cue_files import cue_file
 from .bench import Workbench, is_own
 from .courses import TIMED
 from .facts import Fact

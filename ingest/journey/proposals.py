@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...kb.model import Decision, Event, Journey, Polarity, World
-from ..document import ReadNote
-from ..proposals import probabilities
+from ..note.proposals import probabilities
+from ..note.read import ReadNote
 from .bench import Workbench
 
 

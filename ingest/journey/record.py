@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import Temporality
-from ..cue_files import any_of
+from ...kb.ontology.concepts import ConceptTable
+from ..text.cue_files import any_of
 from .bench import Workbench, is_dated, standing
 from .conflicts import finding_of
 from .facts import Fact

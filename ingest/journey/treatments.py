@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.model import Polarity
-from ...kb.regimens import shipped_components
+from ...kb.ontology.regimens import shipped_components
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import ALL_TUMORS, LATEST_DAY, DayInterval, Temporality, content_id
-from ...kb.regimens import shipped_components
-from ..cue_files import cue_file
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.regimens import shipped_components
+from ..text.cue_files import cue_file
 from .facts import Fact
 
 #: Findings of the patient as a whole.

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from ...kb.model import Value
-from ..gates import Gate, Gated
+from ..text.gates import Gate, Gated
 from .expression import Expression, Form, end_closed
 from .protein import attributes_of as protein_of
 from .residues import ARROW, NUCLEOTIDE, NUCLEOTIDE_NAMES, SEQUENCE, any_of, base, words
@@ -308,7 +308,7 @@ _BASES_OPEN: Final = rf"(?:[ACGTU]{{1,60}}|[acgtu]{{1,60}}|{any_of(NUCLEOTIDE_NA
 #: Words in which a loss or gain is written, of whatever.
 _OF_REWRITE: Final = Gate(within=r"(?:\A|\d|kb)(?:del|Del|DEL|dup|Dup|DUP|ins|Ins|INS|inv)")
 
-# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 FORMS: Final = (
     Form(Gated(_HGVS, r"(?:[cgmnrC]\Z|[cgm]\d\d)"), _hgvs),
     Form(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...kb.model import Value
-from ..gates import Gate, Gated, Places
+from ..text.gates import Gate, Gated, Places
 
 
 @dataclass(frozen=True, slots=True)

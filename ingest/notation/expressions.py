@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from ..frame import first_come
-from ..gates import Places, places_of
-from ..tokens import words_of
-from ..variants import gene_of, gene_symbols, has_known_changes, is_known
+from ...kb.ontology.variants import gene_of, gene_symbols, has_known_changes, is_known
+from ..text.frame import first_come
+from ..text.gates import Places, places_of
+from ..text.tokens import words_of
 from . import dna, protein, structural
 from .expression import Expression
 from .residues import any_of, plain, words
@@ -58,7 +58,7 @@ def _no_changes() -> frozenset[str]:
 def expressions_of(text: str, places: Places | None = None) -> tuple[Expression, ...]:
     """The expressions of change in ``text``, in its order, without overlap; each span is of the whole expression.
 
-    ``places``: of the words of the text (:mod:`~cohortium.ingest.gates`), if they are known.
+    ``places``: of the words of the text (:mod:`~cohortium.ingest.text.gates`), if they are known.
     """
     flat = plain(text)
     places = places_of(words_of(text)) if places is None else places

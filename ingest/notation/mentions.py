@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.model import Mention, Value
-from ..frame import Frame, Span
-from ..variants import gene_of
+from ...kb.ontology.variants import gene_of
+from ..text.frame import Frame, Span
 from .expression import Expression
 from .expressions import expressions_of, gene_before
 

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from ...kb.model import Value
-from ..gates import Gated
-from ..variants import gene_symbols, is_known
+from ...kb.ontology.variants import gene_symbols, is_known
+from ..text.gates import Gated
 from .expression import Expression, Form, end_closed
 from .residues import (
     ARROW,
@@ -269,7 +269,7 @@ _CHANGED: Final = r"[A-Z][A-Za-z]{0,2}\d|(?:del|ins|dup)(?:\Z|[A-Z])"
 #: Where an arrow ends, in whatever spelling.
 _ARROWS: Final = (">", "&")
 
-# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 FORMS: Final = (
     Form(Gated(_HGVS, r"(?:[pP]\Z|p[A-Z][a-z]{2}\d)"), _hgvs),
     Form(

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from ...kb.model import Value
-from ..gates import Gated
-from ..variants import gene_symbols
+from ...kb.ontology.variants import gene_symbols
+from ..text.gates import Gated
 from .expression import Expression, Form
 from .residues import words
 
@@ -76,7 +76,7 @@ def _dbsnp(match: re.Match[str]) -> Expression:
     return Expression(start, match.end(), "dbsnp", {"dbsnp": f"rs{number}"})
 
 
-# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 FORMS: Final = (
     Form(
         Gated(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Note
-from ...kb.rows import QuarantinedRecord
+from ...kb.storage.rows import QuarantinedRecord
 from .mapping import ColumnMap
 from .note_dates import note_date
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from ...kb.rows import QuarantinedRecord
+from ...kb.storage.rows import QuarantinedRecord
 from . import fhir, folders, jsonl, omop, tables
 from .files import SourceFile, find_files
 from .mapping import ColumnMap

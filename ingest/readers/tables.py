@@ -16,7 +16,7 @@ from typing import Final, TextIO
 import duckdb
 
 from ...kb.errors import UsageError
-from ...kb.quiet_database import quiet_database
+from ...kb.storage.quiet_database import quiet_database
 from .files import SourceFile, open_bytes
 from .mapping import ColumnMap
 from .records import LONGEST_TEXT, RawRecord

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..frame import Frame, Span
-from ..gates import Gated
-from ..statements import statement
+from ..text.frame import Frame, Span
+from ..text.gates import Gated
+from ..text.statements import statement
 
 #: With its letter alone: "IV" may be a way of giving, "III" a part of many names. "IA" and "IC" are routes as well.
 _GROUP = r"(?:IV|I{2,3}|I(?=B))[A-D][1-3]?"

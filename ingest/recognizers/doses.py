@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..frame import Frame, Span
-from ..gates import Gated
-from ..statements import statement
+from ..text.frame import Frame, Span
+from ..text.gates import Gated
+from ..text.statements import statement
 
 #: A dose in Gy, perhaps with its fractions. That of a picture is in mGy or cGy.
 _DOSE = re.compile(

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ...kb.model import Value
-from ...kb.words import ONTOLOGY_FOLDER
-from ..frame import Frame, Span
-from ..gates import Gated, Places
+from ...kb.ontology.words import ONTOLOGY_FOLDER
 from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
-from ..phrases import PhraseTrie
-from ..statements import statement
-from ..tokens import fold
+from ..text.frame import Frame, Span
+from ..text.gates import Gated, Places
+from ..text.phrases import PhraseTrie
+from ..text.statements import statement
+from ..text.tokens import fold
 
 _THREE = {**ONE_LETTER, "Ter": "*"}
 _RESIDUE = "(?:" + "|".join(_THREE) + ")"
@@ -89,7 +89,7 @@ _NUMBER = re.compile(
     r"|IU/[lL]|U/L)?"
 )
 
-# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _PROTEINS = Gated(_PROTEIN, rf"(?:{_ANY}\d|ins[A-Z])", before=4, lead="p([")
 _CDNAS = Gated(_CDNA, r"[cgn]\Z|\d{2,5}(?:del|ins)", r"(?<![A-Za-z])IVS\d")
 _EXONS = Gated(_EXON, r"[Ee]xon|EXON|[Ee]x|E\d|del|ins|19|20", r"(?<![A-Za-z])METex14|ex14")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..frame import Frame, Span
-from ..gates import Gated
-from ..tokens import fold
+from ..text.frame import Frame, Span
+from ..text.gates import Gated
+from ..text.tokens import fold
 
 _STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[ ]{1,3}STATUS)(?![^\W_]))"
 _DAY = r"(?:\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"
@@ -41,7 +41,7 @@ _KPS = re.compile(
         {_FILLER}(?P<value>100|[1-9]0)(?!\d|\.\d)(?:\s?%?\s?(?:-|–|\bto\b|\bor\b)\s?(?P<upper>100|[1-9]0)(?!\d))?""",
     re.VERBOSE,
 )
-# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _FORMS = Gated(_BOXES, r"(?:ECOG|Zubrod|PS|P\Z|[Pp]erf|PERFORMANCE)")
 _SCORES = Gated(_ECOG, r"(?:ECOG|E\Z|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD|WHO|PS|P\Z|[Pp]erf|PERFORMANCE)")
 _KARNOFSKY = Gated(_KPS, r"(?:KPS|kps|[Kk]arnofsk|KARNOFSK)")

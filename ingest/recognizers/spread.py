@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from ...kb.model import Value
-from ..date_words import is_scored
-from ..frame import Frame, Span
-from ..gates import Gated
-from ..statements import statement
-from ..tokens import fold
+from ..text.dates.words import is_scored
+from ..text.frame import Frame, Span
+from ..text.gates import Gated
+from ..text.statements import statement
+from ..text.tokens import fold
 
 _SITE_OF_MET = (
     r"(?:brain|cerebral|cerebellar|bone|bony|osseous|liver|hepatic|lung|pulmonary|adrenal|nodal|node|spinal|spine"
@@ -46,7 +46,7 @@ _RETURNS = frozenset(
 #: A single "met" is a metastasis only behind a site or a word of number; elsewhere it is a verb, or a gene.
 _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Za-z\-])")
 
-# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _SPREADS = Gated(
     _METASTASIS,
     within=r"(?i:(?<![a-z])(?:micro|macro|oligo|poly|metasta|mets|distant|systemic|visceral|widespread|disseminated"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ...kb.model import Value
-from ..frame import Frame, Span
-from ..gates import Gated
-from ..statements import statement
-from ..tokens import fold
+from ..text.frame import Frame, Span
+from ..text.gates import Gated
+from ..text.statements import statement
+from ..text.tokens import fold
 
 _PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
 _GAP = r"[\s,;:/·|]{0,4}"
@@ -67,7 +67,7 @@ _LABELLED = re.compile(
     r"|[Cc]lassification|STAGE|CATEGORY)|(?<=[pc][TNM])(?=\s?[:=]))"
     r"\s?(?:is|was|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
 )
-# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _TNMS = Gated(_TNM, rf"{_PREFIX}?[TNM](?:\Z|[0-4OXxiIa])")
 _SMALL_TNMS = Gated(_SMALL_TNM, r"(?:yp|yc|rp|p|c|y|r)?t(?:\Z|[ix0-4])")
 _FORM_TNMS = Gated(_FORM_TNM, r"(?:yp|yc|p|c)?T\Z")

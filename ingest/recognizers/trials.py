@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import Final
 
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
-from ..cue_files import any_of, cue_file
-from ..frame import Frame, Span
-from ..gates import Gate, Gated
-from ..phrases import PhraseTrie
-from ..tokens import fold, words_of
+from ..text.cue_files import any_of, cue_file
+from ..text.frame import Frame, Span
+from ..text.gates import Gate, Gated
+from ..text.phrases import PhraseTrie
+from ..text.tokens import fold, words_of
 
 _PHASE = r"(?:phase|ph)\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)"
 _STUDY = r"(?:trials?|stud(?:y|ies)|protocols?)"
@@ -33,7 +33,7 @@ _ON = re.compile(
 )
 _BARE = re.compile(rf"(?<![\w\-]){_STUDY}(?![\w\-])", re.IGNORECASE)
 _STUDY_OPENS: Final = r"(?i:(?:trial|stud(?:y|ies)|protocol))"
-# Each pattern with the look of the word that it begins at, or that stands in it (see :mod:`~cohortium.ingest.gates`).
+# Each pattern with the look of the word that it begins at, or that stands in it (see ``ingest/text/gates.py``).
 _NUMBERS: Final = Gated(_NUMBER, r"NCT")
 _PHASES: Final = Gated(_PHASED, r"(?i:ph)")
 #: No name of a trial is longer than so, with the blank behind it.

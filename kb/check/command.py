@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..errors import DamagedKb
-from ..terminal import Format, answer, check_output, counted, print_table
+from ..skin.terminal import Format, answer, check_output, counted, print_table
 
 if TYPE_CHECKING:
-    from ..migrations import Migrated
+    from ..storage.migrations import Migrated
     from .run import CheckReport
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
@@ -73,8 +73,8 @@ def migrate(
     out: OutOption = None,
 ) -> None:
     """Bring a knowledge base of an older version to this program's, as a new generation. No note is read again."""
-    from ..migrations import migrate as migrated
-    from ..migrations import migrate_back
+    from ..storage.migrations import migrate as migrated
+    from ..storage.migrations import migrate_back
 
     check_output(output, out, rows=False)
     done = migrate_back(kb) if back else migrated(kb)

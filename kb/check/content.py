@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ..model import Journey, Value
-from ..rows import (
+from ..storage.rows import (
     CURRENT,
     decision_from,
     event_from,

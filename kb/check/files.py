@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..layout import Layout, generation_id
-from ..load import content_digest
-from ..statements import script
+from ..storage.layout import Layout, generation_id
+from ..storage.statements import script
+from ..storage.writer import content_digest
 from .looked_at import LookedAt
 from .rules import Faults, Rule
 

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 from pyroaring import BitMap
 
-from ..concepts import ConceptTable
-from ..lists.list_file import ANY_CONCEPT
+from ..index.lists.list_file import ANY_CONCEPT
+from ..index.patient_sets import patient_set
 from ..model import World
-from ..patient_sets import patient_set
+from ..ontology.concepts import ConceptTable
 
 #: By what a list is of, the concept last: its patients in each world.
 Bitmaps = dict[tuple[Any, ...], list[BitMap]]

@@ -10,10 +10,10 @@ from typing import Any, Final, Self
 import numpy as np
 import pyarrow as pa
 
-from ..layout import DATABASE, Layout
-from ..progress import Bar
-from ..quiet_database import quiet_database
-from ..statements import statements
+from ..skin.progress import Bar
+from ..storage.layout import DATABASE, Layout
+from ..storage.quiet_database import quiet_database
+from ..storage.statements import statements
 
 _MEMORY: Final = "1GB"
 _BATCH: Final = 1_000_000

@@ -8,10 +8,10 @@ from typing import Any, Final
 from pyroaring import BitMap
 
 from ..errors import DamagedIndex
-from ..layout import INDEX
-from ..lists.listed import Listed
+from ..index.lists.listed import Listed
 from ..model import World
-from ..ontology_tables import concepts_from
+from ..ontology.tables import concepts_from
+from ..storage.layout import INDEX
 from .listed_again import Bitmaps, add_postings, closed_postings
 from .looked_at import LookedAt
 from .rules import REPAIR, Faults, Rule

@@ -7,12 +7,12 @@ import os
 import duckdb
 
 from ..errors import NotWritable, UsageError
-from ..full_disk import DISK_ERRORS
-from ..generation_names import split_name
 from ..index.build import build_index
-from ..layout import DATABASE, INDEX, Layout
-from ..ontology_tables import concepts_from
-from ..writing_database import writing_database
+from ..ontology.tables import concepts_from
+from ..storage.full_disk import DISK_ERRORS
+from ..storage.generation_names import split_name
+from ..storage.layout import DATABASE, INDEX, Layout
+from ..storage.writing_database import writing_database
 
 
 def repair_index(path: str | os.PathLike[str]) -> str:

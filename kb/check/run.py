@@ -14,10 +14,10 @@ from typing import Any, Final
 import duckdb
 
 from ..errors import DamagedIndex, DamagedKb, NotWritable
-from ..full_disk import of_a_full_disk
-from ..generation_names import named_generation, split_name
-from ..layout import Layout
-from ..progress import Bar, bar
+from ..skin.progress import Bar, bar
+from ..storage.full_disk import of_a_full_disk
+from ..storage.generation_names import named_generation, split_name
+from ..storage.layout import Layout
 from .content import content_rules
 from .files import file_rules
 from .index_files import index_rules

@@ -9,12 +9,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ..errors import DamagedIndex
-from ..layout import INDEX
-from ..lists.listed import Listed
-from ..lists.values import REST, VALUES, ListedValues, limits, read_values
+from ..index.lists.listed import Listed
+from ..index.lists.values import REST, VALUES, ListedValues, limits, read_values
 from ..model import World
-from ..ontology_tables import concepts_from
-from ..statements import statements
+from ..ontology.tables import concepts_from
+from ..storage.layout import INDEX
+from ..storage.statements import statements
 from .listed_again import Bitmaps, add_postings, closed_postings
 from .looked_at import LookedAt
 from .posting_rows import open_lists

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import DamagedExport, SchemaVersionError, UsageError
-from ..layout import SCHEMA_VERSION
+from ..storage.layout import SCHEMA_VERSION
 
 CARD: Final = "export.json"
 FORM: Final = "cohortium export"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ..terminal import Format, answer, check_output, counted, print_table
+from ..skin.terminal import Format, answer, check_output, counted, print_table
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print the sums; there are no rows for csv.")]
 OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums to this file.")]
@@ -28,7 +28,7 @@ def export(
     out: OutOption = None,
 ) -> None:
     """Write every table of a knowledge base to a folder of Parquet files, with their checksums."""
-    from ..store import KnowledgeBase
+    from ..storage.reader import KnowledgeBase
     from .export import export_tables
 
     check_output(output, out, rows=False)

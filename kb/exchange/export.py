@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import MissingKb
-from ..progress import Bar, bar
-from ..quiet_database import quiet_database
-from ..store import KnowledgeBase
-from ..whole_folders import whole_folder
+from ..files.whole_folders import whole_folder
+from ..skin.progress import Bar, bar
+from ..storage.quiet_database import quiet_database
+from ..storage.reader import KnowledgeBase
 from .card import TEXT_COLUMNS, Card, TableFile, file_name, write_card
 
 #: A row group of a Parquet file has so many rows; of tables with long texts, fewer.

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import UsageError
-from ..full_disk import full_disk_told
 from ..index.build import build_index
-from ..layout import DATABASE, INDEX, Layout, generation_id
-from ..load import content_digest
-from ..ontology_tables import concepts_from
-from ..progress import Bar, bar
-from ..statements import script
-from ..writing_database import writing_database
+from ..ontology.tables import concepts_from
+from ..skin.progress import Bar, bar
+from ..storage.full_disk import full_disk_told
+from ..storage.layout import DATABASE, INDEX, Layout, generation_id
+from ..storage.statements import script
+from ..storage.writer import content_digest
+from ..storage.writing_database import writing_database
 from .card import Card, TableFile, damaged, file_name, read_card
 
 _BATCH_ROWS: Final = 50_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..concept_rows import Abbreviation
+from ..ontology.rows import Abbreviation
 from .terms import Term, Terms, rows_of, tables, unique
 
 #: Longer names with a digit are no words and no abbreviations of something else.

@@ -9,9 +9,9 @@ from typing import Final
 
 import networkx as nx
 
-from ..concept_rows import CONCEPT_KINDS, Abbreviation, ConceptRow
-from ..concepts import ConceptTable
-from ..words import normal_form
+from ..ontology.concepts import ConceptTable
+from ..ontology.rows import CONCEPT_KINDS, Abbreviation, ConceptRow
+from ..ontology.words import normal_form
 from .terms import Term, Terms, canonical, tables, unique
 
 #: Names of up to so many characters need a cue.

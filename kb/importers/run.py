@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ..concept_rows import COLUMNS, ConceptRow
-from ..concepts import shipped_concepts
 from ..errors import UsageError
-from ..ontology_search import check_kind
+from ..ontology.concepts import shipped_concepts
+from ..ontology.rows import COLUMNS, ConceptRow
+from ..ontology.search import check_kind
 from . import hgnc, obo, omop, oncotree, rxnorm
 from .joining import extensions, join
 from .terms import Dropped, Terms, tables

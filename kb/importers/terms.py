@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..concept_rows import Abbreviation
 from ..errors import UsageError
-from ..name_index import bare_system, code_systems
+from ..ontology.name_index import bare_system, code_systems
+from ..ontology.rows import Abbreviation
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from ..concepts import ConceptTable
 from ..errors import DamagedIndex
-from ..lists.writing import write_lists
-from ..statements import statements
+from ..ontology.concepts import ConceptTable
+from ..storage.statements import statements
 from .ahead import ahead
 from .arrays import Array, ArrayFile, ArrayWriter, narrowest
 from .attributes import AttributeColumns
 from .columns import EVENTS, EventIndex
+from .lists.writing import write_lists
 from .moved import Unlike
 from .slices import WrittenSlices, in_order
 from .splice import CHANGED, Splicing, Update

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from ..concepts import ConceptTable
+from ..ontology.concepts import ConceptTable
 
 
 def ranks(concepts: ConceptTable, used: Iterable[str]) -> dict[str, int]:

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..concepts import ConceptTable
 from ..model import KINDS
+from ..ontology.concepts import ConceptTable
 from .arrays import ArrayWriter
 from .concept_order import ranks
 from .words import packed

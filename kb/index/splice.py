@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..concepts import ConceptTable
+from ..ontology.concepts import ConceptTable
 from .arrays import Array, ArrayWriter, narrowest
 from .columns import EventIndex
 from .event_rows import spread

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from ..conditions import concept_ids, named
 from ..nodes import ConceptExpression, OtherThan, Under, Union
 from ..vocabulary import MEANT_BY_CONCEPT

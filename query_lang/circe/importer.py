@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable, shipped_concepts
-from ...kb.scales import Scales
+from ...kb.ontology.concepts import ConceptTable, shipped_concepts
+from ...kb.ontology.scales import Scales
 from ..lint.atoms import Atoms
 from ..nodes import And, Defined, Definition, Or, PatientExpression, Pick, Query
 from ..read_back import read_back

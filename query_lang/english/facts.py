@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from ..render import name_text
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear

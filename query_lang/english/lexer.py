@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from ..findings import is_protein_change, protein_change
 from . import book
 from .chunks import Chunk, text_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from . import book
 from .alterations import GenePhrase, query_of
 from .chunks import Chunk, Criterion, Item, Unclear, with_kind

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear, with_kind
 from .terms import concept

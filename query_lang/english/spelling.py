@@ -11,7 +11,7 @@ from typing import Any, Final
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from . import book
 from .wording import tokens_of, word_key
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear
 from .frame import basis_first, no_order

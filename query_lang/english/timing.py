@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ...kb.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
 from ..errors import QueryError
 from ..nodes import Events, Exists
 from ..parse import parse

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable
-from ...kb.scales import Scales
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales
 from ..errors import QueryError
 from ..lint.atoms import Atoms
 from ..lint.linter import lint_resolved

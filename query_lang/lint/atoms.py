@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
-from ...kb.scales import Scales
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales
 from ..nodes import (
     AgeAt,
     Among,

@@ -7,8 +7,8 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...kb.concepts import ConceptTable
-from ...kb.store import KnowledgeBase
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.storage.reader import KnowledgeBase
 from ..nodes import (
     And,
     AtLeast,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from ...kb.scales import as_number
+from ...kb.ontology.scales import as_number
 from ..nodes import (
     AgeAt,
     Among,

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from pyroaring import BitMap
 
-from ...kb.lists.list_file import ANY_CONCEPT
+from ...kb.index.lists.list_file import ANY_CONCEPT
 from ...kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, World
-from ...kb.store import KnowledgeBase
+from ...kb.storage.reader import KnowledgeBase
 from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union, event_sets
 from ..render import name_text, render_events
 from ..vocabulary import KIND_WORDS, context_spelling, kind_spelling

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ...kb.concepts import ConceptTable
-from ...kb.scales import Scales
-from ...kb.store import KnowledgeBase
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales
+from ...kb.storage.reader import KnowledgeBase
 from ..nodes import Definition, Query
 from ..parameters import Parameters
 from ..resolve import resolve, resolve_text

@@ -13,9 +13,9 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.model import Value
-from ...kb.scales import Scales, as_number
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales, as_number
 from ..nodes import (
     AllOf,
     AnyOf,

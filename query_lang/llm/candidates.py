@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ...kb.concepts import ConceptTable
-from ...kb.words import normal_forms, without_plural
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.words import normal_forms, without_plural
 from ..keywords import RESERVED
 
 _LONGEST_NAME: Final = 7

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final
 
-from ...kb.concepts import ConceptTable
 from ...kb.endpoint.chat import ChatEndpoint, ChatReply, EndpointError, Message
 from ...kb.endpoint.settings import Settings
 from ...kb.errors import UsageError
-from ...kb.scales import Scales
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales
 from ..errors import QueryError
 from ..lint.linter import lint
 from ..nodes import Among, Concept, Definition, PatientExpression, Query

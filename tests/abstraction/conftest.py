@@ -14,9 +14,9 @@ from cohortium.ingest.abstraction.load import AbstractionReport, load_abstractio
 from cohortium.ingest.abstraction.patient import build_patient, read_patient
 from cohortium.ingest.abstraction.records import Abstraction, read_abstractions
 from cohortium.ingest.abstraction.terms import FactReader, ReadFact
-from cohortium.ingest.document import shared_reader
+from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.model import Journey
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.scales import Scales
 
 Record = Mapping[str, Any]
 

@@ -16,7 +16,7 @@ from cohortium.ingest.abstraction.load import load_abstractions
 from cohortium.ingest.abstraction.records import Abstraction, BadRecord, read_abstractions
 from cohortium.ingest.abstraction.structure import ASSERTIONS, KINDS
 from cohortium.kb.model import Experiencer, Journey, Temporality, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 
 #: Bits of clinical language, so that what is drawn is read as something now and then.
 _BITS = (

@@ -15,7 +15,7 @@ from cohortium.ingest.abstraction.load import AbstractionReport, load_abstractio
 from cohortium.ingest.abstraction.records import Abstraction, BadRecord, day_of, read_abstractions
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import DayInterval
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 
 GOOD = {"kind": "diagnosis", "concept": "colon cancer", "date": "2020-01-01"}
 

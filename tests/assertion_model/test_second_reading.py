@@ -8,9 +8,9 @@ import numpy
 import pytest
 
 from cohortium.eval.training.assertion_examples import Watcher
-from cohortium.ingest.assertion_model.classifier import PARTS, ContextModel, buckets_of
-from cohortium.ingest.assertion_model.second_reading import SecondReading, combined
-from cohortium.ingest.document import NoteReader, Parts
+from cohortium.ingest.models.assertion_model.classifier import PARTS, ContextModel, buckets_of
+from cohortium.ingest.models.assertion_model.second_reading import SecondReading, combined
+from cohortium.ingest.note.read import NoteReader, Parts
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Note, Polarity
 

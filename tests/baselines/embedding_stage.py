@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from cohortium.eval.baselines.embedding_endpoint import EmbeddingOptions, EndpointEncoder, embedding_endpoint
+from cohortium.eval.baselines.retrieval.embedding_endpoint import EmbeddingOptions, EndpointEncoder, embedding_endpoint
 from cohortium.kb.endpoint.settings import Settings
 
 DIMENSION = 8

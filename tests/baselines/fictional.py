@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from cohortium.eval.systems.corpus import Corpus
+from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.kb.model import Note
 
 #: Patient to notes. Everyone here is fictional.

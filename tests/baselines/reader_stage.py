@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cohortium.eval.baselines.offline_reader import OfflineReader
-from cohortium.eval.baselines.passages import Passage, PatientPassages
-from cohortium.eval.baselines.reader import Reader
-from cohortium.eval.baselines.reader_cache import AnswerCache
-from cohortium.eval.baselines.reader_settings import ReaderOptions
-from cohortium.eval.systems.contract import Question, Quote
-from cohortium.eval.systems.corpus import Corpus
+from cohortium.eval.baselines.reading.cache import AnswerCache
+from cohortium.eval.baselines.reading.offline_reader import OfflineReader
+from cohortium.eval.baselines.reading.passages import Passage, PatientPassages
+from cohortium.eval.baselines.reading.reader import Reader
+from cohortium.eval.baselines.reading.settings import ReaderOptions
+from cohortium.eval.baselines.systems.contract import Question, Quote
+from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.kb.model import Note
 
 #: Fictional patients: every third has melanoma, one note each that says so, and one that says something else.

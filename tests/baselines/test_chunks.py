@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.baselines.chunks import split, windows
-from cohortium.eval.baselines.encoders import HashedEncoder
+from cohortium.eval.baselines.retrieval.chunks import split, windows
+from cohortium.eval.baselines.retrieval.encoders import HashedEncoder
 from cohortium.kb.errors import UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))

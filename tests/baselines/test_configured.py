@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.baselines.configured import EncoderEntry, encoder_named, load_encoders
-from cohortium.eval.baselines.local_encoder import PACKAGED, packaged_directory
+from cohortium.eval.baselines.retrieval.configured import EncoderEntry, encoder_named, load_encoders
+from cohortium.eval.baselines.retrieval.local_encoder import PACKAGED, packaged_directory
 from cohortium.kb.errors import UsageError
 
 missing = [one for one in ("sentence_transformers", "torch", PACKAGED) if importlib.util.find_spec(one) is None]

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from embedding_stage import DIMENSION, KEY, Stage, embedding_server, vector
 
-from cohortium.eval.baselines.budget import Budget, Prices
-from cohortium.eval.baselines.embedding_endpoint import EmbeddingOptions, EndpointEncoder, embedding_endpoint
+from cohortium.eval.baselines.reading.budget import Budget, Prices
+from cohortium.eval.baselines.retrieval.embedding_endpoint import EmbeddingOptions, EndpointEncoder, embedding_endpoint
 from cohortium.kb.endpoint.chat import EndpointError
 from cohortium.kb.errors import UsageError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.encoders import HashedEncoder, to_unit
+from cohortium.eval.baselines.retrieval.encoders import HashedEncoder, to_unit
 
 TEXTS = ["Left mastectomy, ER positive.", "", "ER positive", "Größe 2 cm – naïve"]
 

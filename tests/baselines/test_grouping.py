@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.baselines.grouping import PAPER_SHARE, Cut, group
-from cohortium.eval.baselines.nearest import Hits
+from cohortium.eval.baselines.retrieval.grouping import PAPER_SHARE, Cut, group
+from cohortium.eval.baselines.retrieval.nearest import Hits
 from cohortium.kb.errors import UsageError
 
 #: Chunks 0 to 6 belong to patients 0 0 1 1 1 2 3.

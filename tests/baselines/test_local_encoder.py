@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.chunks import split
-from cohortium.eval.baselines.local_encoder import PACKAGED, LocalEncoder, packaged_directory
+from cohortium.eval.baselines.retrieval.chunks import split
+from cohortium.eval.baselines.retrieval.local_encoder import PACKAGED, LocalEncoder, packaged_directory
 from cohortium.kb.errors import UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -41,7 +41,7 @@ try:
     socket.getaddrinfo("localhost", 80)
 except OSError:
     print("watched")
-from cohortium.eval.baselines.local_encoder import LocalEncoder
+from cohortium.eval.baselines.retrieval.local_encoder import LocalEncoder
 sys.stderr.flush()
 print(LocalEncoder().encode(["Left mastectomy."]).shape)
 """

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.baselines.lexical_reading import content_stems, read
-from cohortium.eval.baselines.offline_reader import MODEL, OfflineReader, main
+from cohortium.eval.baselines.reading.lexical_reading import content_stems, read
+from cohortium.eval.baselines.reading.offline_reader import MODEL, OfflineReader, main
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_wrong_option_is_a_usage_error() -> None:
 def test_help_says_loudly_that_a_reader_sends_notes() -> None:
     """And that this one stays on the machine."""
     done = subprocess.run(
-        [sys.executable, "-m", "cohortium.eval.baselines.offline_reader", "--help"],
+        [sys.executable, "-m", "cohortium.eval.baselines.reading.offline_reader", "--help"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "SENDS TEXT OF CLINICAL NOTES" in " ".join(done.stdout.split())
@@ -133,7 +133,7 @@ def test_help_says_loudly_that_a_reader_sends_notes() -> None:
 def test_as_a_command_it_prints_the_variables_that_lead_to_it() -> None:
     """They are lines that a shell can run."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "cohortium.eval.baselines.offline_reader", "--port", "0"],
+        [sys.executable, "-m", "cohortium.eval.baselines.reading.offline_reader", "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
     )

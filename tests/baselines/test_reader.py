@@ -16,14 +16,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from reader_stage import QUESTION, SECRET, Everybody, corpus, reader, truly
 
-from cohortium.eval.baselines.offline_reader import OfflineReader
-from cohortium.eval.baselines.passages import Passage
-from cohortium.eval.baselines.reader import Reader
-from cohortium.eval.baselines.reader_answers import Cited, Verdict, places, read_answer
-from cohortium.eval.baselines.reader_prompt import Batch, batches, messages
-from cohortium.eval.baselines.reader_settings import ReaderOptions, endpoint, prices
-from cohortium.eval.systems.contract import Outcome, Question, Quote
-from cohortium.eval.systems.corpus import Corpus
+from cohortium.eval.baselines.reading.answers import Cited, Verdict, places, read_answer
+from cohortium.eval.baselines.reading.offline_reader import OfflineReader
+from cohortium.eval.baselines.reading.passages import Passage
+from cohortium.eval.baselines.reading.prompt import Batch, batches, messages
+from cohortium.eval.baselines.reading.reader import Reader
+from cohortium.eval.baselines.reading.settings import ReaderOptions, endpoint, prices
+from cohortium.eval.baselines.systems.contract import Outcome, Question, Quote
+from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.kb.endpoint.chat import ChatReply
 from cohortium.kb.endpoint.settings import check_leave
 from cohortium.kb.errors import UsageError
@@ -49,7 +49,7 @@ def test_the_cohort_is_who_was_said_yes_to_with_quotes_that_stand_in_their_notes
 
 def test_what_an_answer_cost_is_what_the_server_counted() -> None:
     """Requests and tokens add up, and dollars follow from prices for a million tokens."""
-    from cohortium.eval.baselines.budget import Prices
+    from cohortium.eval.baselines.reading.budget import Prices
 
     with OfflineReader() as server:
         spent = reader(server, corpus(9), prices=Prices(prompt=30.0, answer=60.0)).answer(QUESTION).spent
@@ -382,7 +382,7 @@ def test_options_that_mean_nothing_cannot_be(name: str) -> None:
 
 def test_no_text_of_a_note_is_in_a_failure() -> None:
     """Whatever goes wrong, reasons are sentences of ours."""
-    from cohortium.eval.baselines.misbehaviour import Misbehaviour
+    from cohortium.eval.baselines.reading.misbehaviour import Misbehaviour
 
     for kind in Misbehaviour:
         if kind is Misbehaviour.NONE:

@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from reader_stage import QUESTION, SECRET, corpus, reader, truly
 
-from cohortium.eval.baselines.budget import Budget, Prices
-from cohortium.eval.baselines.misbehaviour import MIX, Misbehaviour, drawn
-from cohortium.eval.baselines.offline_reader import OfflineReader
-from cohortium.eval.baselines.reader_cache import AnswerCache
-from cohortium.eval.systems.contract import Outcome
+from cohortium.eval.baselines.reading.budget import Budget, Prices
+from cohortium.eval.baselines.reading.cache import AnswerCache
+from cohortium.eval.baselines.reading.misbehaviour import MIX, Misbehaviour, drawn
+from cohortium.eval.baselines.reading.offline_reader import OfflineReader
+from cohortium.eval.baselines.systems.contract import Outcome
 from cohortium.kb.errors import UsageError
 
 KINDS = {
@@ -81,7 +81,7 @@ def test_in_a_mix_each_patient_fails_as_the_seed_drew_and_the_rest_is_right(monk
         drew[message.split("Patient ")[1].split()[0]] = kind
         return kind
 
-    monkeypatch.setattr("cohortium.eval.baselines.offline_reader.drawn", spy)
+    monkeypatch.setattr("cohortium.eval.baselines.reading.offline_reader.drawn", spy)
     held = corpus(60)
     with OfflineReader(seed=5) as server:
         answer = reader(server, held, limits={"seconds": 2.0}, threads=8).answer(QUESTION)
@@ -104,7 +104,7 @@ def test_the_mix_is_the_same_for_a_seed_in_any_order() -> None:
 
 def test_a_server_that_asks_to_be_left_alone_is_left_alone_by_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first 429 nobody sends anything before its Retry-After is over."""
-    monkeypatch.setattr("cohortium.eval.baselines.offline_reader._RETRY_AFTER", "0.4")
+    monkeypatch.setattr("cohortium.eval.baselines.reading.offline_reader._RETRY_AFTER", "0.4")
     times: list[float] = []
     real = OfflineReader.respond
 
@@ -132,7 +132,7 @@ def test_an_endpoint_that_does_not_take_the_key_is_asked_once_and_not_for_everyb
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What will not change for the next patient is not tried on them; they are counted all the same."""
-    from cohortium.eval.baselines import offline_reader
+    from cohortium.eval.baselines.reading import offline_reader
 
     asked: list[int] = []
 
@@ -162,7 +162,7 @@ def test_a_server_that_is_gone_is_given_up_after_some_patients() -> None:
 @pytest.mark.parametrize(("status", "requests"), [(429, 9), (302, 1)])
 def test_a_server_that_will_not_is_given_up(status: int, requests: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One whose quota is used up says 429 to everybody, however long we wait; a redirect is one for all."""
-    from cohortium.eval.baselines import offline_reader
+    from cohortium.eval.baselines.reading import offline_reader
 
     def refuse(self: OfflineReader, handler: object) -> None:
         self.requests += 1
@@ -287,7 +287,7 @@ def test_another_question_model_or_prompt_is_not_found_in_the_cache(tmp_path: Pa
     """The key is of everything that is asked."""
     from dataclasses import replace
 
-    from cohortium.eval.baselines.reader_cache import key_of
+    from cohortium.eval.baselines.reading.cache import key_of
 
     asked = [{"role": "user", "content": "a"}]
     keys = {
@@ -360,7 +360,7 @@ def test_an_interrupt_does_not_wait_for_a_server_that_asks_to_be_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half a minute of Retry-After is not sat out."""
-    monkeypatch.setattr("cohortium.eval.baselines.offline_reader._RETRY_AFTER", "30")
+    monkeypatch.setattr("cohortium.eval.baselines.reading.offline_reader._RETRY_AFTER", "30")
     with OfflineReader(seed=1, mix=[Misbehaviour.BUSY]) as server, AnswerCache(tmp_path / "answers") as cache:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         began = time.monotonic()
@@ -430,7 +430,7 @@ def test_two_servers_that_call_a_model_alike_have_answers_of_their_own() -> None
     """A port of this machine is whichever was free; elsewhere address and path tell servers apart."""
     from dataclasses import replace
 
-    from cohortium.eval.baselines.reader import _server
+    from cohortium.eval.baselines.reading.reader import _server
 
     with OfflineReader() as server:
         here = server.settings()

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.chunks import split
-from cohortium.eval.baselines.encoders import HashedEncoder, Vectors
-from cohortium.eval.baselines.grouping import Cut
-from cohortium.eval.baselines.nearest import Hits, IndexSettings
-from cohortium.eval.baselines.retriever import Retriever, dense, lexical
-from cohortium.eval.systems.contract import Outcome, Question
+from cohortium.eval.baselines.retrieval.chunks import split
+from cohortium.eval.baselines.retrieval.encoders import HashedEncoder, Vectors
+from cohortium.eval.baselines.retrieval.grouping import Cut
+from cohortium.eval.baselines.retrieval.nearest import Hits, IndexSettings
+from cohortium.eval.baselines.retrieval.retriever import Retriever, dense, lexical
+from cohortium.eval.baselines.systems.contract import Outcome, Question
 from cohortium.kb.errors import UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohortium.eval.acr.labels import Labels
-from cohortium.eval.baselines.chunks import split
-from cohortium.eval.baselines.encoders import HashedEncoder
-from cohortium.eval.baselines.grouping import Cut
-from cohortium.eval.baselines.nearest import Hits
-from cohortium.eval.baselines.retriever import Retriever
-from cohortium.eval.baselines.tuning import labels_of, load_choice, save_choice, tune
-from cohortium.eval.systems.contract import Question
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.baselines.retrieval.chunks import split
+from cohortium.eval.baselines.retrieval.encoders import HashedEncoder
+from cohortium.eval.baselines.retrieval.grouping import Cut
+from cohortium.eval.baselines.retrieval.nearest import Hits
+from cohortium.eval.baselines.retrieval.retriever import Retriever
+from cohortium.eval.baselines.retrieval.tuning import labels_of, load_choice, save_choice, tune
+from cohortium.eval.baselines.systems.contract import Question
 from cohortium.kb.errors import UsageError
 
 sys.path.insert(0, str(Path(__file__).parent))

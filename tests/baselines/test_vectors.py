@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.encoders import HashedEncoder, Vectors
-from cohortium.eval.baselines.vectors import VectorStore
+from cohortium.eval.baselines.retrieval.encoders import HashedEncoder, Vectors
+from cohortium.eval.baselines.retrieval.vectors import VectorStore
 from cohortium.kb.errors import UsageError
-from cohortium.kb.whole_files import write_private
+from cohortium.kb.files.whole_files import write_private
 
 TEXTS = [f"note {number} of {number % 7} words " + "more " * (number % 5) for number in range(40)]
 
@@ -85,7 +85,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from cohortium.eval.baselines import vectors
-from cohortium.eval.baselines.encoders import HashedEncoder
+from cohortium.eval.baselines.retrieval.encoders import HashedEncoder
 write, written = vectors.write_private, []
 def mortal(path, data):
     if path.name == "000002.keys":

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cohortium.eval.bank.consistency.pairs import PairsError, load_subtypes
 from cohortium.eval.benchmark.agreement import KINDS, expected_agreement, load_paraphrases
 from cohortium.eval.benchmark.questions import bank_questions
-from cohortium.eval.consistency.pairs import PairsError, load_subtypes
 
 
 def test_paraphrases_are_asked_in_english_alone():

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cohortium.eval.baselines.systems.contract import Answer, Failure, Outcome, Ranked
 from cohortium.eval.benchmark.agreement import Expected, expected_agreement
 from cohortium.eval.benchmark.consistency import CHECKS, consistency, summary
-from cohortium.eval.systems.contract import Answer, Failure, Outcome, Ranked
 
 SAME = Expected("paraphrase", "brand", "A", "B")
 WITHIN = Expected("subtype", "a kind of it", "C", "P")

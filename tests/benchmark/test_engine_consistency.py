@@ -9,12 +9,12 @@ import pytest
 
 from cohortium.engine.api import OpenKb
 from cohortium.engine.api import open as open_kb
+from cohortium.eval.baselines.systems.contract import Answer, Outcome
+from cohortium.eval.baselines.systems.engine import EngineSystem
 from cohortium.eval.benchmark.agreement import load_paraphrases
 from cohortium.eval.benchmark.consistency import Consistency, consistency
 from cohortium.eval.benchmark.questions import bank_questions
-from cohortium.eval.systems.contract import Answer, Outcome
-from cohortium.eval.systems.engine import EngineSystem
-from cohortium.ingest.pipeline import run_ingest
+from cohortium.ingest.run.pipeline import run_ingest
 
 NOTES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.jsonl"
 

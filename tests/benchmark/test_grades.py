@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.acr.labels import Labels
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.baselines.systems.contract import Answer, Failure, Outcome, Question, Ranked
 from cohortium.eval.benchmark.grades import MISSING, Graded, grade, retrieved
-from cohortium.eval.metrics import F1, PRECISION, RECALL
-from cohortium.eval.scoring import Counts, value
-from cohortium.eval.systems.contract import Answer, Failure, Outcome, Question, Ranked
+from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
+from cohortium.eval.measures.scoring import Counts, value
 
 BREAST = Question("58", "Find me patients with breast cancer", of=58)
 PATIENTS = tuple("abcdef")

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from cohortium.eval.acr.labels import Labels
-from cohortium.eval.benchmark.figures import answered_zeros, called, count_ticks
-from cohortium.eval.benchmark.page import page
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.baselines.systems.contract import Answer, Failure, Outcome, Ranked, Spent
 from cohortium.eval.benchmark.questions import bank_questions
-from cohortium.eval.benchmark.report_form import read_report
+from cohortium.eval.benchmark.report.figures import answered_zeros, called, count_ticks
+from cohortium.eval.benchmark.report.form import read_report
+from cohortium.eval.benchmark.report.page import page
+from cohortium.eval.benchmark.report.tables import tables
 from cohortium.eval.benchmark.scores import score_system
-from cohortium.eval.benchmark.tables import tables
-from cohortium.eval.systems.contract import Answer, Failure, Outcome, Ranked, Spent
 from cohortium.kb.errors import UsageError
 
 SAMPLE = Path(__file__).with_name("sample_report.json")
@@ -35,7 +35,7 @@ def whole_report() -> dict[str, Any]:
 @pytest.fixture
 def report(whole_report: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The same run where figures are not looked at: they are not drawn, which takes longer than all the rest."""
-    monkeypatch.setattr("cohortium.eval.benchmark.page.figures", lambda report: ())
+    monkeypatch.setattr("cohortium.eval.benchmark.report.page.figures", lambda report: ())
     return whole_report
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cohortium.eval.acr.bank import load_bank
-from cohortium.eval.benchmark.layout import PAPER, SECTION, Column, Row, Table, as_html, as_markdown
-from cohortium.eval.benchmark.paper import load_paper
-from cohortium.eval.benchmark.tables import markdown, print_report
-from cohortium.eval.benchmark.terminal_tables import print_tables
-from cohortium.eval.benchmark.wording import dollars, per_cent, plus_minus, seconds, share, value_of
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.benchmark.report.layout import PAPER, SECTION, Column, Row, Table, as_html, as_markdown
+from cohortium.eval.benchmark.report.paper import load_paper
+from cohortium.eval.benchmark.report.tables import markdown, print_report
+from cohortium.eval.benchmark.report.terminal_tables import print_tables
+from cohortium.eval.benchmark.report.wording import dollars, per_cent, plus_minus, seconds, share, value_of
 
 SAMPLE = Path(__file__).with_name("sample_report.json")
 
@@ -72,7 +72,8 @@ def test_a_table_that_is_too_wide_becomes_several(
 ) -> None:
     """Each has the names of the rows again, no cell is folded, and no line is wider than the terminal."""
     monkeypatch.setattr(
-        "cohortium.eval.benchmark.terminal_tables.console", lambda: Console(file=sys.stdout, width=40, highlight=False)
+        "cohortium.eval.benchmark.report.terminal_tables.console",
+        lambda: Console(file=sys.stdout, width=40, highlight=False),
     )
     names = [f"column {number}" for number in range(9)]
     cells = [f"{number}.123456" for number in range(9)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.eval.acr.bank import load_bank
+from cohortium.eval.bank.acr.bank import load_bank
 from cohortium.eval.benchmark.questions import bank_questions, other_wordings
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 import cohortium
-from cohortium.eval.acr.labels import Labels
-from cohortium.eval.benchmark.page import page
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.baselines.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
+from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.eval.benchmark.questions import bank_questions
+from cohortium.eval.benchmark.report.page import page
 from cohortium.eval.benchmark.run import Records, ask_all, prepare, run_benchmark
 from cohortium.eval.benchmark.settings import LexicalSetting, Setting
 from cohortium.eval.benchmark.workshop import Made
-from cohortium.eval.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
-from cohortium.eval.systems.corpus import Corpus
-from cohortium.ingest.pipeline import Interrupted
+from cohortium.ingest.run.pipeline import Interrupted
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Note
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import cohortium
-from cohortium.kb.layout import DATABASE, Layout
+from cohortium.kb.storage.layout import DATABASE, Layout
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]
 

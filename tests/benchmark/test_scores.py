@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from cohortium.eval.acr.labels import Labels
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.baselines.systems.contract import Answer, Failure, Outcome, Question, Ranked, Spent
 from cohortium.eval.benchmark.agreement import load_paraphrases
 from cohortium.eval.benchmark.questions import bank_questions
 from cohortium.eval.benchmark.scores import SystemScores, difference, score_system
-from cohortium.eval.bootstrap import interval, paired_interval
-from cohortium.eval.metrics import F1, FALSE_POSITIVE_RATE, PRECISION, RECALL
-from cohortium.eval.scoring import Counts
-from cohortium.eval.systems.contract import Answer, Failure, Outcome, Question, Ranked, Spent
+from cohortium.eval.measures.bootstrap import interval, paired_interval
+from cohortium.eval.measures.metrics import F1, FALSE_POSITIVE_RATE, PRECISION, RECALL
+from cohortium.eval.measures.scoring import Counts
 
 PATIENTS = "abcdef"
 #: Question -> who matches. With alpha 4 and beta 2: broad, narrow, sparse, zero, zero.

@@ -71,7 +71,7 @@ def test_a_reader_needs_its_retriever() -> None:
 
 def test_every_retriever_has_a_cut_that_was_tuned_once() -> None:
     """Where nobody gives development data, a retriever is cut as it was on the development records, by the same way."""
-    from cohortium.eval.baselines.tuning import load_choice
+    from cohortium.eval.baselines.retrieval.tuning import load_choice
     from cohortium.eval.benchmark.workshop import TUNED
 
     for one in load_settings():

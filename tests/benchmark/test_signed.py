@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.eval.acr.labels import Labels
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.baselines.systems.contract import Question
 from cohortium.eval.benchmark.signed import sign_scores
-from cohortium.eval.signature import Signature
-from cohortium.eval.systems.contract import Question
+from cohortium.eval.report.signature import Signature
 
 LABELS = Labels({"a": frozenset({58}), "b": frozenset()}, {"a": frozenset(), "b": frozenset()}, "1" * 64)
 QUESTIONS = (Question("58", "Find me patients with breast cancer", of=58),)

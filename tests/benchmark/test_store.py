@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cohortium.eval.baselines.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 from cohortium.eval.benchmark.store import AnswerStore, answer_as_dict, answer_from
-from cohortium.eval.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 from cohortium.kb.errors import UsageError
 
 ONE, TWO = Question("1", "first", "lung cancer", 57), Question("2", "second")

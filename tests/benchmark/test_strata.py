@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohortium.eval.benchmark.strata import COLUMNS, Table, document_groups
-from cohortium.eval.metrics import F1, PRECISION, RECALL
+from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
 
 #: Two patients and three questions; summed: (tp 1, fp 1), (fn 1, tn 1), (tp 1, tn 1).
 COUNTS = np.array(

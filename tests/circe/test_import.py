@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohortium import from_circe
-from cohortium.engine import reference
 from cohortium.engine.api import OpenKb
-from cohortium.kb.concepts import ConceptTable
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.errors import CohortiumError
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import DayInterval, Event, Journey, World
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang.circe.document import EFFECTS, CirceError
 from cohortium.query_lang.circe.importer import CirceImport
 from cohortium.query_lang.read_back import read_back

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cohortium.eval.acr.bank import load_bank
-from cohortium.eval.consistency import run as consistency_run
-from cohortium.eval.consistency.pairs import Paraphrase
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.bank.consistency import run as consistency_run
+from cohortium.eval.bank.consistency.pairs import Paraphrase
 
 Command = Callable[..., Result]
 RIGHT = Paraphrase("brand", "medication osimertinib", "medication Tagrisso")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cohortium.kb.load import GenerationWriter
+from cohortium.kb.storage.writer import GenerationWriter
 
 Command = Callable[..., Result]
 

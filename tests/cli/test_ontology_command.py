@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cohortium.kb.concept_rows import COLUMNS
+from cohortium.kb.ontology.rows import COLUMNS
 
 Command = Callable[..., Result]
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cohortium.kb.layout import Layout
+from cohortium.kb.storage.layout import Layout
 
 Command = Callable[..., Result]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import cohortium
 from cohortium.ingest.coral.contexts import has_context
-from cohortium.ingest.coral.schema import schema
-from cohortium.ingest.coral.standoff import parse
+from cohortium.ingest.coral_schema.standoff import parse
+from cohortium.ingest.coral_schema.types import schema
 
 #: Pieces that the words and patterns care for, in any order with anything between.
 PIECES = st.sampled_from(

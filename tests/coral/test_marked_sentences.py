@@ -15,7 +15,7 @@ import pytest
 from marks import lines_of, taken_apart
 
 import cohortium
-from cohortium.ingest.coral.schema import schema
+from cohortium.ingest.coral_schema.types import schema
 from cohortium.ingest.single import Document
 
 HERE = Path(__file__).parent / "sentences"

@@ -12,9 +12,9 @@ import pytest
 from cohortium.ingest.coral.annotate import recognised
 from cohortium.ingest.coral.attributes import given_by_words
 from cohortium.ingest.coral.relations import related, rules
-from cohortium.ingest.coral.schema import Attribute, EntityType, RelationType, schema
 from cohortium.ingest.coral.words import rows, table
-from cohortium.ingest.mentions import LABELS
+from cohortium.ingest.coral_schema.types import Attribute, EntityType, RelationType, schema
+from cohortium.ingest.note.mentions import LABELS
 
 KNOWN = schema()
 
@@ -102,7 +102,7 @@ def test_a_relation_knows_its_direction() -> None:
 def test_the_schema_is_imported_without_anything_heavy() -> None:
     """The schema and the standoff format need no engine, no arrays and no ontology."""
     code = (
-        "import sys, cohortium.ingest.coral.schema as s, cohortium.ingest.coral.standoff; s.schema();"
+        "import sys, cohortium.ingest.coral_schema.types as s, cohortium.ingest.coral_schema.standoff; s.schema();"
         "print([name for name in ('duckdb', 'numpy', 'pyarrow', 'networkx', 'pydantic') if name in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cohortium
-from cohortium.ingest.coral import standoff as brat
-from cohortium.ingest.coral.brat_folder import annotation_conf, save
-from cohortium.ingest.coral.schema import schema
+from cohortium.ingest.coral_schema import standoff as brat
+from cohortium.ingest.coral_schema.brat_folder import annotation_conf, save
+from cohortium.ingest.coral_schema.types import schema
 
 EVERY_KIND = """T1\tSymptom 0 6\tnausea
 T2\tSymptom 8 16;24 28\tvomiting rash

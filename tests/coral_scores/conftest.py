@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.coral.tasks import Task, Tasks, shipped
+from cohortium.eval.extraction.coral.tasks import Task, Tasks, shipped
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from cohortium.eval.coral.units import Note
-from cohortium.ingest.coral.standoff import parse
+from cohortium.eval.extraction.coral.units import Note
+from cohortium.ingest.coral_schema.standoff import parse
 
 
 def note_of(text: str, *lines: str, name: str = "note") -> Note:

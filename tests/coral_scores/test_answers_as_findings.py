@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.coral.answers import MISSING, NONSENSE, Answer, understood
-from cohortium.eval.coral.tasks import Task, Tasks, shipped
-from cohortium.ingest.coral.tuples import Finding, nothing, read, says_nothing, write
+from cohortium.eval.extraction.coral.answers import MISSING, NONSENSE, Answer, understood
+from cohortium.eval.extraction.coral.tasks import Task, Tasks, shipped
+from cohortium.ingest.coral_schema.tuples import Finding, nothing, read, says_nothing, write
 
 TEXT = (
     st.text(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.coral.scores import (
+from cohortium.eval.extraction.coral.scores import (
     Convention,
     bleu_4,
     bleu_4_of_tables,
@@ -19,8 +19,8 @@ from cohortium.eval.coral.scores import (
     score,
     stated,
 )
-from cohortium.eval.coral.tasks import Task
-from cohortium.ingest.coral.tuples import Finding
+from cohortium.eval.extraction.coral.tasks import Task
+from cohortium.ingest.coral_schema.tuples import Finding
 
 OUTPUT, GOLD = "chest MRI: december 2015", "MRI: 12th december 2015"
 PAIRS = st.frozensets(st.text("abc :12", min_size=1, max_size=12).filter(str.strip), min_size=1, max_size=4)

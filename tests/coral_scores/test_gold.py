@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from invented import note_of
 
-from cohortium.eval.coral.findings import Annotated, findings_of
-from cohortium.eval.coral.tasks import Tasks, tasks_of
-from cohortium.eval.coral.units import Note, Stretch, load_notes
-from cohortium.ingest.coral.questions import questions_of
-from cohortium.ingest.coral.schema import schema
+from cohortium.eval.extraction.coral.findings import Annotated, findings_of
+from cohortium.eval.extraction.coral.tasks import Tasks, tasks_of
+from cohortium.eval.extraction.coral.units import Note, Stretch, load_notes
+from cohortium.ingest.coral_schema.questions import questions_of
+from cohortium.ingest.coral_schema.types import schema
 from cohortium.kb.errors import UsageError
 
 
@@ -151,7 +151,7 @@ def test_the_same_words_twice_are_one_finding(tasks: Tasks) -> None:
     """A set of findings, as answers are."""
     note = Note("n", "pain pain", note_of("pain ache", "Symptom pain", "Symptom ache").standoff)
     assert len(told(tasks, "symptoms", note)) == 2
-    from cohortium.ingest.coral.standoff import parse
+    from cohortium.ingest.coral_schema.standoff import parse
 
     text = "pain pain"
     twice = Note("n", text, parse("T1\tSymptom 0 4\tpain\nT2\tSymptom 5 9\tpain\n", text))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.coral.intervals import mean_intervals
-from cohortium.eval.coral.strata import Difference, corrected, differences, kruskal_wallis, load_strata
+from cohortium.eval.extraction.coral.intervals import mean_intervals
+from cohortium.eval.extraction.coral.strata import Difference, corrected, differences, kruskal_wallis, load_strata
 from cohortium.kb.errors import UsageError
 
 

@@ -7,11 +7,21 @@ from pathlib import Path
 import pytest
 from invented import note_of
 
-from cohortium.eval.coral.answers import Answer, from_reader
-from cohortium.eval.coral.report import judge
-from cohortium.eval.coral.review import CATEGORIES, COLUMNS, Row, Text, read_sheet, rows, suggest, tally, write_sheet
-from cohortium.eval.coral.tasks import Tasks
-from cohortium.eval.coral.units import Stretch, load_notes
+from cohortium.eval.extraction.coral.answers import Answer, from_reader
+from cohortium.eval.extraction.coral.report import judge
+from cohortium.eval.extraction.coral.review import (
+    CATEGORIES,
+    COLUMNS,
+    Row,
+    Text,
+    read_sheet,
+    rows,
+    suggest,
+    tally,
+    write_sheet,
+)
+from cohortium.eval.extraction.coral.tasks import Tasks
+from cohortium.eval.extraction.coral.units import Stretch, load_notes
 from cohortium.kb.errors import UsageError
 
 NOTE = Text("Stage 2 IDC was found by MRI of the right and left breast in March. ER+, PR-.")

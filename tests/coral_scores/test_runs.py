@@ -13,15 +13,22 @@ from invented import Model, note_of, reply
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.eval.coral import scores
-from cohortium.eval.coral.answers import Answer, Kept, first_diagnosis, from_folder, from_reader, load_answers
-from cohortium.eval.coral.findings import Annotated, findings_of
-from cohortium.eval.coral.model import from_model
-from cohortium.eval.coral.report import judge
-from cohortium.eval.coral.scores import Convention
-from cohortium.eval.coral.tasks import Task, Tasks
-from cohortium.eval.coral.units import Note, Stretch, load_notes
-from cohortium.ingest.coral.tuples import write
+from cohortium.eval.extraction.coral import scores
+from cohortium.eval.extraction.coral.answers import (
+    Answer,
+    Kept,
+    first_diagnosis,
+    from_folder,
+    from_reader,
+    load_answers,
+)
+from cohortium.eval.extraction.coral.findings import Annotated, findings_of
+from cohortium.eval.extraction.coral.model import from_model
+from cohortium.eval.extraction.coral.report import judge
+from cohortium.eval.extraction.coral.scores import Convention
+from cohortium.eval.extraction.coral.tasks import Task, Tasks
+from cohortium.eval.extraction.coral.units import Note, Stretch, load_notes
+from cohortium.ingest.coral_schema.tuples import write
 from cohortium.ingest.single import read
 from cohortium.kb.endpoint.asking import MOST_IN_A_ROW
 from cohortium.kb.endpoint.settings import Limits, from_environment

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.corpora.assembling import of_tokens
-from cohortium.eval.corpora.corpus import AnnotatedCorpus
-from cohortium.eval.corpora.label_maps import kinds, label_map, map_names
-from cohortium.eval.corpora.licences import licence_at, licences
-from cohortium.eval.corpora.reading import read_annotated
-from cohortium.ingest.mentions import LABELS
+from cohortium.eval.extraction.corpora.assembling import of_tokens
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus
+from cohortium.eval.extraction.corpora.label_maps import kinds, label_map, map_names
+from cohortium.eval.extraction.corpora.licences import licence_at, licences
+from cohortium.eval.extraction.corpora.reading import read_annotated
+from cohortium.ingest.note.mentions import LABELS
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import KINDS
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.corpora.assembling import of_text, of_tokens
-from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
-from cohortium.eval.corpora.likeness import alike, clusters, plain_words, shingles
-from cohortium.eval.corpora.overlap import Seen, overlap
-from cohortium.eval.corpora.reading import read_annotated
+from cohortium.eval.extraction.corpora.assembling import of_text, of_tokens
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
+from cohortium.eval.extraction.corpora.likeness import alike, clusters, plain_words, shingles
+from cohortium.eval.extraction.corpora.overlap import Seen, overlap
+from cohortium.eval.extraction.corpora.reading import read_annotated
 
 LONG = "The invented patient had a cough for three weeks. He was given nothing at all and went home after two days."
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.corpora.corpus import AnnotatedCorpus
-from cohortium.eval.corpora.reading import read_annotated
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus
+from cohortium.eval.extraction.corpora.reading import read_annotated
 from cohortium.kb.errors import UsageError
 
 Put = Callable[[str, str], Path]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cohortium.eval.corpora.corpus import AnnotatedCorpus
-from cohortium.eval.corpora.reading import read_annotated
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus
+from cohortium.eval.extraction.corpora.reading import read_annotated
 from cohortium.kb.errors import UsageError
 
 Put = Callable[[str, str], Path]

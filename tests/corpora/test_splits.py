@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.corpora.assembling import of_text
-from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
-from cohortium.eval.corpora.splits import Split, choose, split
+from cohortium.eval.extraction.corpora.assembling import of_text
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
+from cohortium.eval.extraction.corpora.splits import Split, choose, split
 from cohortium.kb.errors import UsageError
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.corpora.assembling import of_text, of_tokens
-from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan, SourceFile
-from cohortium.eval.corpora.describing import describe
-from cohortium.eval.corpora.reading import read_annotated
-from cohortium.eval.corpora.writers import write_bio, write_json_lines
+from cohortium.eval.extraction.corpora.assembling import of_text, of_tokens
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan, SourceFile
+from cohortium.eval.extraction.corpora.describing import describe
+from cohortium.eval.extraction.corpora.reading import read_annotated
+from cohortium.eval.extraction.corpora.writers import write_bio, write_json_lines
 from cohortium.kb.errors import UsageError
 
 TEXTS = st.text(st.sampled_from("abÄ1. \n,-"), min_size=1, max_size=40)

@@ -13,10 +13,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "spec"))
 from memory_kb import MemoryKb
 from record_tables import journeys, small_ontology
 
-from cohortium.engine import fast, reference
-from cohortium.kb.concepts import ConceptTable
+from cohortium.engine.fast import evaluate as fast
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import World
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 
 ONTOLOGY = """

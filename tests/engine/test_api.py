@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 
 import cohortium
-from cohortium.engine.journey import timeline
-from cohortium.kb.concepts import ConceptTable
+from cohortium.engine.answers.journey import timeline
 from cohortium.kb.errors import MissingKb, UnknownPatient, UsageError
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import (
     Context,
     DayInterval,
@@ -28,6 +26,8 @@ from cohortium.kb.model import (
     Temporality,
     World,
 )
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes as q
 
 TEXT = "Seen today. Carcinoma of the left breast.  HER2 is positive; stage is perhaps II."

@@ -12,8 +12,8 @@ from record_tables import small_ontology
 import cohortium
 from cohortium.engine.api import OpenKb
 from cohortium.engine.difference.changes import Difference
-from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import DayInterval, Event, Journey, Mention, Note, World
+from cohortium.kb.storage.writer import GenerationWriter
 from cohortium.query_lang.errors import QueryError
 
 DAY = datetime.date(2020, 3, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cohortium.engine import related
+from cohortium.engine.fast import related
 
 
 @pytest.mark.parametrize("at_a_time", [1, 2, 7, 1 << 21])

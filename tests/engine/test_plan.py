@@ -6,9 +6,9 @@ import pytest
 from memory_kb import MemoryKb
 from record_tables import journeys
 
-from cohortium.engine import fast
-from cohortium.engine.plan import DEEPEST_PLAN, Atom, Complement, Either, Every, planned
-from cohortium.engine.rewrites import (
+from cohortium.engine.fast import evaluate as fast
+from cohortium.engine.fast.plan import DEEPEST_PLAN, Atom, Complement, Either, Every, planned
+from cohortium.engine.fast.rewrites import (
     RULES,
     cheapest_first,
     count_of_one_or_all,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable, shipped_concepts
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.english.translate import Translation, translate
 
 Ask = Callable[[str], Translation]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.eval.acr.bank import load_bank
-from cohortium.eval.natural.equivalence import all_differ, same_meaning
-from cohortium.eval.natural.normal_form import normal_form
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.bank.natural.equivalence import all_differ, same_meaning
+from cohortium.eval.bank.natural.normal_form import normal_form
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.nodes import Query
 from cohortium.query_lang.resolve import resolve_text
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.natural.questions import bank_questions, load_questions
-from cohortium.eval.natural.scores import DECLINED, RIGHT, SEVERAL, WRONG, Judged, judged
-from cohortium.kb.concepts import ConceptTable
+from cohortium.eval.bank.natural.questions import bank_questions, load_questions
+from cohortium.eval.bank.natural.scores import DECLINED, RIGHT, SEVERAL, WRONG, Judged, judged
 from cohortium.kb.errors import UsageError
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.english.translate import Translation, translate
 
 DATA = Path(__file__).parent / "data"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.query_lang.english.spelling import corrected
 from cohortium.query_lang.english.translate import Translation
 

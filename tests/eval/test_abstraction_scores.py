@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import cohortium
-from cohortium.eval.acr.abstraction import AbstractionScores, Disagreement, run_abstraction
-from cohortium.eval.acr.bank import BankQuery
-from cohortium.eval.acr.labels import LabelError
-from cohortium.eval.acr.run import run_acr
+from cohortium.eval.bank.acr.abstraction import AbstractionScores, Disagreement, run_abstraction
+from cohortium.eval.bank.acr.bank import BankQuery
+from cohortium.eval.bank.acr.labels import LabelError
+from cohortium.eval.bank.acr.run import run_acr
 from cohortium.kb.errors import UsageError
 
 QUERIES = (

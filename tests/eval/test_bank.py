@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from cohortium.eval.acr.bank import BANK_FILE, load_bank, load_definitions, with_definitions
-from cohortium.eval.acr.read_backs import read_backs, with_read_backs
-from cohortium.eval.classes import COMPLEXITIES
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.eval.bank.acr.bank import BANK_FILE, load_bank, load_definitions, with_definitions
+from cohortium.eval.bank.acr.read_backs import read_backs, with_read_backs
+from cohortium.eval.measures.classes import COMPLEXITIES
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Defined, Query, Union
 from cohortium.query_lang.parse import parse

@@ -10,15 +10,15 @@ from pyroaring import BitMap
 
 import cohortium
 import cohortium.ingest as ingest
-from cohortium.engine import reference
 from cohortium.engine.api import OpenKb
-from cohortium.eval.acr.bank import BankQuery, load_bank
-from cohortium.eval.consistency import run
-from cohortium.eval.consistency.laws import LAWS, Law, Pair
-from cohortium.eval.consistency.pairs import Intersection, Paraphrase, Subtype, load_paraphrases, written
-from cohortium.eval.consistency.report import HOLDS, Report
-from cohortium.eval.consistency.run import run_consistency
-from cohortium.ingest.pipeline import run_ingest
+from cohortium.engine.reference import meaning as reference
+from cohortium.eval.bank.acr.bank import BankQuery, load_bank
+from cohortium.eval.bank.consistency import run
+from cohortium.eval.bank.consistency.laws import LAWS, Law, Pair
+from cohortium.eval.bank.consistency.pairs import Intersection, Paraphrase, Subtype, load_paraphrases, written
+from cohortium.eval.bank.consistency.report import HOLDS, Report
+from cohortium.eval.bank.consistency.run import run_consistency
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import World
 from cohortium.query_lang.resolve import resolve_text
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cohortium.eval.acr.bank import load_bank
-from cohortium.eval.consistency.pairs import (
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.bank.consistency.pairs import (
     PARAPHRASE_KINDS,
     PairsError,
     load_intersections,
@@ -19,9 +19,9 @@ from cohortium.eval.consistency.pairs import (
     normalized,
     written,
 )
-from cohortium.eval.consistency.run import is_monotone
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.eval.bank.consistency.run import is_monotone
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Query

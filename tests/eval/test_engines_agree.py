@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 import cohortium.ingest as ingest
-from cohortium.engine import fast, reference
-from cohortium.eval.acr.bank import load_queries
-from cohortium.eval.sample_questions import load_questions
-from cohortium.ingest.pipeline import run_ingest
+from cohortium.engine.fast import evaluate as fast
+from cohortium.engine.reference import meaning as reference
+from cohortium.eval.bank.acr.bank import load_queries
+from cohortium.eval.bank.sample_questions import load_questions
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Journey, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.query_lang.resolve import resolve_text
 
 QUERIES = {f"bank {number}": text for number, text in load_queries().items()}

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from cohortium.eval.fact_level.run import run_facts
-from cohortium.ingest.document import shared_reader
+from cohortium.eval.extraction.fact_level.run import run_facts
 from cohortium.ingest.journey.build import build_journey
+from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.errors import UsageError
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import Note
+from cohortium.kb.storage.writer import build_generation
 
 NOTE = """Assessment:
 Left breast invasive ductal carcinoma, grade 2, stage IIA, pT2 N0. ER positive 90%. HER2 IHC 2+, equivocal.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohortium.eval.acr.labels import LabelError, load_labels
+from cohortium.eval.bank.acr.labels import LabelError, load_labels
 
 KNOWN = {1, 2, 3}
 

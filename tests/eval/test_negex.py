@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.negex import find_condition, read_marked, score
+from cohortium.eval.extraction.negex import find_condition, read_marked, score
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Context, Polarity
 

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.eval.notation.corpora import AnnotatedText, Gold, read_corpus
-from cohortium.eval.notation.scores import score
+from cohortium.eval.extraction.notation.corpora import AnnotatedText, Gold, read_corpus
+from cohortium.eval.extraction.notation.scores import score
 from cohortium.kb.errors import UsageError
 
 PUBTATOR = (

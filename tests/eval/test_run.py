@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from cohortium.eval.acr.bank import BankQuery, load_bank
-from cohortium.eval.acr.labels import Labels
-from cohortium.eval.acr.page import page
-from cohortium.eval.acr.run import run_acr, score
-from cohortium.eval.scoring import Counts
+from cohortium.eval.bank.acr.bank import BankQuery, load_bank
+from cohortium.eval.bank.acr.labels import Labels
+from cohortium.eval.bank.acr.page import page
+from cohortium.eval.bank.acr.run import run_acr, score
+from cohortium.eval.measures.scoring import Counts
 from cohortium.query_lang.errors import QueryError
 
 BANK = (

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import cohortium.eval.sample_questions as module
-from cohortium.eval.sample_questions import load_questions
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+import cohortium.eval.bank.sample_questions as module
+from cohortium.eval.bank.sample_questions import load_questions
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.render import render
 from cohortium.query_lang.resolve import resolve_text
 

@@ -13,18 +13,18 @@ from typer.testing import CliRunner
 
 from cohortium.__main__ import app
 from cohortium.engine.api import open as open_kb
-from cohortium.eval.scale import making
-from cohortium.eval.scale.broad import BROAD, FIRST, SECOND, SINGLE, broad_ontology
-from cohortium.eval.scale.chunks import CHUNK, ChunkMaker
-from cohortium.eval.scale.draws import Choice, Ragged
-from cohortium.eval.scale.making import Settings, make_kb
-from cohortium.eval.verify.run import verify
-from cohortium.kb.concepts import ConceptTable
+from cohortium.engine.proofs.checker.run import verify
+from cohortium.eval.made_up.scale import making
+from cohortium.eval.made_up.scale.broad import BROAD, FIRST, SECOND, SINGLE, broad_ontology
+from cohortium.eval.made_up.scale.chunks import CHUNK, ChunkMaker
+from cohortium.eval.made_up.scale.draws import Choice, Ragged
+from cohortium.eval.made_up.scale.making import Settings, make_kb
 from cohortium.kb.errors import LockedError, UsageError
-from cohortium.kb.layout import Layout
 from cohortium.kb.model import World
-from cohortium.kb.rows import StagingRows
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.layout import Layout
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.rows import StagingRows
 
 CODES = 40
 SETTINGS = Settings(patients=120, events=30, seed=5, codes=CODES)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.bootstrap import averages, between, interval, paired_interval, resampled
-from cohortium.eval.classes import SizeBounds
-from cohortium.eval.metrics import (
+from cohortium.eval.measures.bootstrap import averages, between, interval, paired_interval, resampled
+from cohortium.eval.measures.classes import SizeBounds
+from cohortium.eval.measures.metrics import (
     COVERAGE,
     F1,
     FALSE_POSITIVE_RATE,
@@ -18,7 +18,7 @@ from cohortium.eval.metrics import (
     PRECISION,
     RECALL,
 )
-from cohortium.eval.scoring import (
+from cohortium.eval.measures.scoring import (
     Counts,
     count,
     coverage,

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import cohortium
-from cohortium.eval.signature import Signature, command_line, sha256_of, sign, versions
+from cohortium.eval.report.signature import Signature, command_line, sha256_of, sign, versions
 
 DIGEST = "0123456789abcdef" * 4
 

@@ -6,7 +6,7 @@ import kb_strategies as small
 from generated_records import CONCEPTS, SCALES
 from hypothesis import given
 
-from cohortium.engine import reference
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes as q
 from cohortium.query_lang.llm.agreement import agree, canonical

@@ -13,8 +13,8 @@ from generated_records import CONCEPTS, SCALES
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cohortium.engine import reference
-from cohortium.engine.reference_views import View
+from cohortium.engine.reference import meaning as reference
+from cohortium.engine.reference.views import View
 from cohortium.kb.model import DayInterval, Event, Journey, World
 from cohortium.query_lang import nodes as q
 

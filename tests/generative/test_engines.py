@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_kb import MemoryKb
 
-from cohortium.engine import fast, reference
-from cohortium.kb.load import build_generation
+from cohortium.engine.fast import evaluate as fast
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import Journey, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes as q
 
 WORLDS = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)

@@ -14,14 +14,14 @@ from pyroaring import BitMap
 
 from cohortium.kb.index.arrays import ArrayFile
 from cohortium.kb.index.columns import EVENTS, EventIndex
-from cohortium.kb.layout import INDEX
-from cohortium.kb.lists import building
-from cohortium.kb.lists.index_rows import IndexRows
-from cohortium.kb.lists.listed import Listed
-from cohortium.kb.lists.values import REST, limits
-from cohortium.kb.load import build_generation
+from cohortium.kb.index.lists import building
+from cohortium.kb.index.lists.index_rows import IndexRows
+from cohortium.kb.index.lists.listed import Listed
+from cohortium.kb.index.lists.values import REST, limits
 from cohortium.kb.model import KINDS, Journey, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.layout import INDEX
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 
 
 @pytest.fixture(scope="module", autouse=True)

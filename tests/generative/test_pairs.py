@@ -12,7 +12,7 @@ from generated_queries import NODE_CLASSES, features, query, wanted
 from generated_records import records
 from pyroaring import BitMap
 
-from cohortium.engine import fast
+from cohortium.engine.fast import evaluate as fast
 from cohortium.kb.model import Event, World
 from cohortium.query_lang import nodes as q
 

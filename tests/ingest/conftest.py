@@ -32,7 +32,7 @@ def ingest(tmp_path: Path) -> Callable[..., Any]:
     """Runs the ingest with the stub reading, into ``x.kb`` unless told otherwise; checks that the sum is right."""
     from stub_reading import stub
 
-    from cohortium.ingest.pipeline import run_ingest
+    from cohortium.ingest.run.pipeline import run_ingest
 
     def run(*sources: Path, kb: str = "x.kb", **more: Any) -> Any:
         report = run_ingest(sources, tmp_path / kb, **{"reading": stub(), "progress": False, **more})

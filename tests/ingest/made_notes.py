@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from cohortium.kb.layout import DATABASE, Layout
+from cohortium.kb.storage.layout import DATABASE, Layout
 
 Line = Mapping[str, object] | str | bytes
 

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import time
 
-from cohortium.ingest.reading import Reading
+from cohortium.ingest.run.batches import Reading
 from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Journey, Mention, Note
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from cohortium.ingest.document import shared_reader
+from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.model import Event, Note
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"

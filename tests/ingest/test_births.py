@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.births import born_of
-from cohortium.ingest.document import NoteReader
 from cohortium.ingest.journey.births import _day_of_most
 from cohortium.ingest.journey.build import build_journey
-from cohortium.kb.concepts import ConceptTable
+from cohortium.ingest.note.read import NoteReader
+from cohortium.ingest.recognizers.births import born_of
 from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Mention, Note
+from cohortium.kb.ontology.concepts import ConceptTable
 
 DAY = datetime.date(2019, 6, 1)
 

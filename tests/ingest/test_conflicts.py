@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cohortium.ingest.document import shared_reader
 from cohortium.ingest.journey.build import build_journey
+from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.model import Journey, Note, World
 
 

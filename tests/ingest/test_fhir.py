@@ -17,7 +17,7 @@ from cohortium.ingest.readers.markup import lines_of_markup
 from cohortium.ingest.readers.records import Incoming
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
-from cohortium.kb.rows import QuarantinedRecord
+from cohortium.kb.storage.rows import QuarantinedRecord
 
 
 def packed(text: str, charset: str = "utf-8") -> str:

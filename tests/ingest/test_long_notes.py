@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cohortium.ingest.frame import Span, starting
+from cohortium.ingest.text.frame import Span, starting
 
 
 def test_spans_are_found_by_where_they_start() -> None:

@@ -15,13 +15,13 @@ from made_notes import note, tables
 from note_streams import PATIENTS, Ledger, Record, cut, records
 from stub_reading import StubReader, stub
 
-from cohortium.ingest import pipeline
-from cohortium.ingest.reading import PatientNotes, Reading, Version, read_batch
-from cohortium.ingest.report import IngestReport
-from cohortium.kb.concepts import ConceptTable
+from cohortium.ingest.run import pipeline
+from cohortium.ingest.run.batches import PatientNotes, Reading, Version, read_batch
+from cohortium.ingest.run.report import IngestReport
 from cohortium.kb.model import Note
-from cohortium.kb.rows import CURRENT, RETRACTED, SUPERSEDED
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.rows import CURRENT, RETRACTED, SUPERSEDED
 
 VOID = {"patient_id": "P1", "doc_id": "a", "status": "retracted"}
 COLLISIONS = [

@@ -11,7 +11,7 @@ import pytest
 from cohortium.ingest.readers.records import Incoming
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
-from cohortium.kb.rows import QuarantinedRecord
+from cohortium.kb.storage.rows import QuarantinedRecord
 
 COLUMNS = (
     "note_id person_id note_date note_datetime note_type_concept_id note_class_concept_id note_title note_text "

@@ -14,7 +14,7 @@ from cohortium.ingest.readers.note_dates import date_in_name, note_date
 from cohortium.ingest.readers.records import LONGEST_TEXT, Incoming
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
-from cohortium.kb.rows import QuarantinedRecord
+from cohortium.kb.storage.rows import QuarantinedRecord
 
 GOOD = '{"patient_id": "P1", "doc_id": "a", "date": "2020-01-02", "text": "ECOG 1."}'
 

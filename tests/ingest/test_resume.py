@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from made_notes import note, tables
 
-from cohortium.ingest.spool import FOLDER
+from cohortium.ingest.run.spool import FOLDER
 
 Ingest = Callable[..., Any]
 Write = Callable[..., Path]
@@ -24,7 +24,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from stub_reading import stub
-from cohortium.ingest.pipeline import run_ingest
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.errors import CohortiumError
 if __name__ == "__main__":
     try:
@@ -135,7 +135,7 @@ def test_other_notes_or_another_reading_take_up_nothing(
 
 def test_a_worker_that_is_killed_costs_only_time(ingest: Ingest, jsonl: Write, tmp_path: Path) -> None:
     """The knowledge base stays as it was, the message says what to do, and doing so takes up what was finished."""
-    from cohortium.ingest.workers import WorkerLost
+    from cohortium.ingest.run.workers import WorkerLost
 
     rows = [note(f"P{n}", text="ECOG " + "word " * 90_000 + "DIE" * (n == 3)) for n in range(4)]
     with pytest.raises(WorkerLost, match="run the same command again"):
@@ -152,7 +152,7 @@ def test_a_loss_that_is_met_when_more_work_is_given_is_told_the_same_way(
     """Between two batches a worker's death shows when the next one is handed over, and not by a result."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
-    from cohortium.ingest.workers import WorkerLost
+    from cohortium.ingest.run.workers import WorkerLost
 
     def broken(*_: Any, **__: Any) -> None:
         raise BrokenProcessPool("a child process terminated abruptly")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from made_notes import tables
 
-from cohortium.ingest.pipeline import run_ingest
-from cohortium.ingest.reading import shipped_reading
-from cohortium.kb.store import KnowledgeBase
+from cohortium.ingest.run.batches import shipped_reading
+from cohortium.ingest.run.pipeline import run_ingest
+from cohortium.kb.storage.reader import KnowledgeBase
 
 SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.jsonl"
 

@@ -11,7 +11,7 @@ import pytest
 from made_notes import note, tables
 from stub_reading import stub
 
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 
 Ingest = Callable[..., Any]
 Write = Callable[..., Path]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.document import ReadNote, shared_reader
 from cohortium.ingest.journey import build
 from cohortium.ingest.journey.bench import Workbench
+from cohortium.ingest.note.read import ReadNote, shared_reader
 from cohortium.kb.model import Journey, Note, World
 
 #: Kind of note and text; each contradicts some other, or could not have happened after it.

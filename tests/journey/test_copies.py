@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.document import ReadNote, shared_reader
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.journey.copies import Copies, Statement, words_of
 from cohortium.ingest.journey.facts import facts_of
+from cohortium.ingest.note.read import ReadNote, shared_reader
 from cohortium.kb.model import Mention, Note
 
 FIRST = "This 61-year-old woman was found to have a melanoma of the back, which was excised with wide margins in 2019."

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cohortium.ingest.document import shared_reader
 from cohortium.ingest.journey.build import build_journey
+from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.model import Decision, Event, Journey, Note, World
 
 TABLE: dict[str, Any] = tomllib.loads(

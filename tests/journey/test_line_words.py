@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
-from cohortium.ingest.document import shared_reader
-from cohortium.ingest.recognizers.courses import dose_of, reason_in
+from cohortium.ingest.note.read import shared_reader
 from cohortium.ingest.recognizers.trials import part_in
+from cohortium.ingest.treatments.marks import dose_of, reason_in
 
 #: Tables of ``lines.toml`` that hold no concepts.
 NO_CONCEPTS = frozenset({"intents", "days"})

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.model import (
     Context,
     Cue,
@@ -26,7 +25,8 @@ from cohortium.kb.model import (
     Temporality,
     World,
 )
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 
 # What tells the state of a knowledge base on disk is shared with the benchmarks.
 sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]

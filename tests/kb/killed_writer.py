@@ -21,11 +21,11 @@ def main(benchmarks: str, ontology: str, folder: str, tries: str) -> None:
     from kb_states import state_of
     from process_groups import COUNTED, Group, in_child
 
-    from cohortium.kb.concepts import ConceptTable
-    from cohortium.kb.load import build_generation
     from cohortium.kb.model import DayInterval, Event, Journey
-    from cohortium.kb.scales import Scales
-    from cohortium.kb.store import KnowledgeBase
+    from cohortium.kb.ontology.concepts import ConceptTable
+    from cohortium.kb.ontology.scales import Scales
+    from cohortium.kb.storage.reader import KnowledgeBase
+    from cohortium.kb.storage.writer import build_generation
 
     concepts, scales = ConceptTable.from_files(Path(ontology)), Scales({"t": {"values": ["T0", "T1"]}})
     journeys = [

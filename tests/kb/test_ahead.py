@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyroaring import BitMap
 
 from cohortium.kb.index.ahead import ahead
-from cohortium.kb.patient_sets import patient_set
+from cohortium.kb.index.patient_sets import patient_set
 
 
 def test_the_same_items() -> None:

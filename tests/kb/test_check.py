@@ -13,12 +13,12 @@ from typer.testing import CliRunner, Result
 
 from cohortium.__main__ import app
 from cohortium.kb.check.run import RULES, check_kb
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.layout import DATABASE, Layout
-from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import Journey, Note
-from cohortium.kb.rows import SupersededNote
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.layout import DATABASE, Layout
+from cohortium.kb.storage.rows import SupersededNote
+from cohortium.kb.storage.writer import GenerationWriter
 
 #: What is done to the tables, and the rule that finds it.
 DAMAGE = {

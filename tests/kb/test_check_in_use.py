@@ -15,11 +15,11 @@ from cohortium.kb.check.looked_at import LookedAt
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.rules import RESTORE, Rule
 from cohortium.kb.check.run import RULES, check_kb
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import MissingKb, NotWritable, UsageError
-from cohortium.kb.layout import Layout
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import Journey
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.layout import Layout
+from cohortium.kb.storage.writer import build_generation
 
 INDEX_RULES = [rule for rule in RULES if rule.part == "index"]
 CONCEPTS = ConceptTable([])

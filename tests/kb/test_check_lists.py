@@ -11,14 +11,14 @@ import pytest
 from pyroaring import BitMap
 
 from cohortium.kb.check.run import RULES, CheckReport, check_kb
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import DamagedIndex
-from cohortium.kb.layout import INDEX, Layout
-from cohortium.kb.lists.list_file import LISTS, ListFile
-from cohortium.kb.lists.values import VALUES, limits
-from cohortium.kb.load import build_generation
+from cohortium.kb.index.lists.list_file import LISTS, ListFile
+from cohortium.kb.index.lists.values import VALUES, limits
 from cohortium.kb.model import Event, Journey, Value, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.layout import INDEX, Layout
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 
 #: Values of one attribute by how common they are, with ties, numbers beside words, one text that is empty.
 RESULTS: tuple[Value, ...] = ("positive", "positive", "negative", "équivoque", "équivoque", 3, 3.0, 2.5, "")

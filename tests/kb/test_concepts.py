@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concept_rows import Abbreviation
-from cohortium.kb.concepts import ConceptRow, ConceptTable
 from cohortium.kb.errors import OntologyError
-from cohortium.kb.graph import path
-from cohortium.kb.lint import lint
-from cohortium.kb.words import normal_form, squashed
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
+from cohortium.kb.ontology.graph import path
+from cohortium.kb.ontology.lint import lint
+from cohortium.kb.ontology.rows import Abbreviation
+from cohortium.kb.ontology.words import normal_form, squashed
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,7 @@ def test_path_explains(concepts: ConceptTable) -> None:
 
 def test_the_query_path_imports_no_graph_library() -> None:
     """Opening a kb loads neither networkx nor a model library: imports alone would cost seconds."""
-    program = (
-        "import sys, cohortium.kb.store, cohortium.kb.load; print(sorted({'networkx', 'torch'} & set(sys.modules)))"
-    )
+    stores = "cohortium.kb.storage.reader, cohortium.kb.storage.writer"
+    program = f"import sys, {stores}; print(sorted({{'networkx', 'torch'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

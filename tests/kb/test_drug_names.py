@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.drug_names import without_endings
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.drug_names import without_endings
 
 
 @pytest.fixture(scope="module")

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from pyroaring import BitMap
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import DamagedIndex
 from cohortium.kb.index import build, columns
 from cohortium.kb.index.arrays import ArrayFile
 from cohortium.kb.index.build import build_index
 from cohortium.kb.index.concept_order import preorder, ranks
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import Journey, World
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 
 Build = Callable[..., Path]
 CONTEXT = ("polarity", "temporality", "experiencer", "reason")

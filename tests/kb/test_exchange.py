@@ -13,18 +13,18 @@ import pyarrow.parquet as pq
 import pytest
 from pyroaring import BitMap
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import CohortiumError, DamagedExport, LockedError, NotWritable, SchemaVersionError, UsageError
 from cohortium.kb.exchange import export as export_module
 from cohortium.kb.exchange.card import CARD, TEXT_COLUMNS, read_card
 from cohortium.kb.exchange.export import export_tables
 from cohortium.kb.exchange.restore import restore_tables
-from cohortium.kb.layout import Layout
-from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import Journey, World
-from cohortium.kb.rows import QuarantinedRecord
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.layout import Layout
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.rows import QuarantinedRecord
+from cohortium.kb.storage.writer import GenerationWriter
 
 Rows = dict[str, list[tuple[object, ...]]]
 

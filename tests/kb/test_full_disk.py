@@ -12,12 +12,12 @@ from kb_states import state_of
 from old_versions import make_version_1
 
 from cohortium.kb.check.repair import repair_index
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import NotWritable
-from cohortium.kb.load import build_generation
-from cohortium.kb.migrations import migrate
 from cohortium.kb.model import Journey
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.migrations import migrate
+from cohortium.kb.storage.writer import build_generation
 
 
 @contextlib.contextmanager

@@ -9,8 +9,6 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.kb.concepts import ConceptRow, ConceptTable
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import (
     EARLIEST_DAY,
     LATEST_DAY,
@@ -24,8 +22,10 @@ from cohortium.kb.model import (
     Temporality,
     World,
 )
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 
 CONCEPTS = ConceptTable(
     [

@@ -12,13 +12,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import CohortiumError, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
-from cohortium.kb.layout import SCHEMA_VERSION, Layout
-from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import Journey, World
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.layout import SCHEMA_VERSION, Layout
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import GenerationWriter
 
 Write = Callable[[list[Journey]], str]
 
@@ -55,7 +55,7 @@ def test_another_process_holds_the_lock(path: Path, write: Write, journeys: list
     first = write(journeys)
     program = f"""
         import sys, time
-        from cohortium.kb.load import GenerationWriter
+        from cohortium.kb.storage.writer import GenerationWriter
         with GenerationWriter({str(path)!r}):
             print("writing", flush=True)
             time.sleep(60)

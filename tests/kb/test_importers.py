@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concept_rows import ConceptRow
-from cohortium.kb.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.errors import UsageError
 from cohortium.kb.importers.run import READERS, ImportReport, import_terms
-from cohortium.kb.lint import lint_shipped
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
+from cohortium.kb.ontology.lint import lint_shipped
+from cohortium.kb.ontology.rows import ConceptRow
 
 OBO = r"""format-version: 1.2
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable
 
 HERE = Path(__file__).parent
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import DamagedIndex
-from cohortium.kb.kept_concepts import KeptConcepts, write_concepts
-from cohortium.kb.lists.list_file import ListFile, ListWriter, key_of
-from cohortium.kb.lists.patient_ids import PatientIds, write_patient_ids
-from cohortium.kb.load import build_generation
+from cohortium.kb.index.lists.list_file import ListFile, ListWriter, key_of
+from cohortium.kb.index.lists.patient_ids import PatientIds, write_patient_ids
 from cohortium.kb.model import Journey, World
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.kept_concepts import KeptConcepts, write_concepts
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 
 LETTERS = st.characters(exclude_categories=("Cs",))
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cohortium.kb import merged_rows
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.load import GenerationWriter
 from cohortium.kb.model import Journey
-from cohortium.kb.progress import Bar
-from cohortium.kb.rows import SupersededNote
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.skin.progress import Bar
+from cohortium.kb.storage import merged_rows
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.rows import SupersededNote
+from cohortium.kb.storage.writer import GenerationWriter
 
 #: Patients read again, before all others, among them, behind them; by name.
 CHANGES = {

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import OntologyError
-from cohortium.kb.lint import lint
-from cohortium.kb.regimens import read_components
-from cohortium.kb.scales import ATTRIBUTE_SCALES, Scales
-from cohortium.kb.words import ONTOLOGY_FOLDER
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.lint import lint
+from cohortium.kb.ontology.regimens import read_components
+from cohortium.kb.ontology.scales import ATTRIBUTE_SCALES, Scales
+from cohortium.kb.ontology.words import ONTOLOGY_FOLDER
 
 
 @pytest.fixture(scope="module")

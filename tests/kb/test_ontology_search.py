@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concept_rows import COLUMNS, Abbreviation, ConceptRow, ValueSet
-from cohortium.kb.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.errors import UsageError
-from cohortium.kb.graph import ways
-from cohortium.kb.lint import lint, lint_shipped
-from cohortium.kb.ontology_search import Match, describe, resolve, search
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
+from cohortium.kb.ontology.graph import ways
+from cohortium.kb.ontology.lint import lint, lint_shipped
+from cohortium.kb.ontology.rows import COLUMNS, Abbreviation, ConceptRow, ValueSet
+from cohortium.kb.ontology.search import Match, describe, resolve, search
 
 ROWS = [
     ConceptRow("neoplasm", "tumor", "neoplasm"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cohortium.kb.quiet_database import quiet_database
+from cohortium.kb.storage.quiet_database import quiet_database
 
 _ROOT = Path(__file__).parents[2]
 #: The door itself, and the one that is quiet by a list of settings of its own.
-_DOORS = {"kb/quiet_database.py", "kb/free_sql.py"}
+_DOORS = {"kb/storage/quiet_database.py", "kb/storage/free_sql.py"}
 
 
 def test_no_bar_is_drawn_under_a_long_question(tmp_path: Path) -> None:

@@ -12,15 +12,15 @@ from old_versions import make_version_1
 
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.run import check_kb
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import DamagedIndex, DamagedKb, LockedError, MissingKb, SchemaVersionError, UsageError
-from cohortium.kb.layout import DATABASE, INDEX, SCHEMA_VERSION, Layout
-from cohortium.kb.load import build_generation
-from cohortium.kb.migrations import MIGRATIONS, migrate, migrate_back
 from cohortium.kb.model import Journey
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
-from cohortium.kb.writer_memory import SETTING
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.layout import DATABASE, INDEX, SCHEMA_VERSION, Layout
+from cohortium.kb.storage.migrations import MIGRATIONS, migrate, migrate_back
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
+from cohortium.kb.storage.writer_memory import SETTING
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from pyroaring import BitMap
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import UnknownNote, UnknownPatient, UsageError
-from cohortium.kb.load import GenerationWriter, build_generation
 from cohortium.kb.model import Event, Journey, Mention, Note, World
-from cohortium.kb.rows import QuarantinedRecord, SupersededNote
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import EVENT_COLUMNS, KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.reader import EVENT_COLUMNS, KnowledgeBase
+from cohortium.kb.storage.rows import QuarantinedRecord, SupersededNote
+from cohortium.kb.storage.writer import GenerationWriter, build_generation
 
 Build = Callable[..., Path]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import Cue, Journey
-from cohortium.kb.rows import QuarantinedRecord
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.rows import QuarantinedRecord
+from cohortium.kb.storage.writer import build_generation
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cohortium.kb.errors import OntologyError
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.scales import Scales
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cohortium.kb.side_by_side import Run, side_by_side
+from cohortium.kb.storage.side_by_side import Run, side_by_side
 
 #: So many statements a lot has that is to be stopped: far more than it gets to.
 MANY = 1_000_000

@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import UsageError
-from cohortium.kb.load import GenerationWriter, build_generation
 from cohortium.kb.model import Journey
-from cohortium.kb.rows import StagingRows
-from cohortium.kb.store import KnowledgeBase
-from cohortium.kb.writer_memory import SETTING, writer_memory
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.rows import StagingRows
+from cohortium.kb.storage.writer import GenerationWriter, build_generation
+from cohortium.kb.storage.writer_memory import SETTING, writer_memory
 
 Make = Callable[..., Journey]
 

@@ -16,20 +16,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cohortium.kb import load
-from cohortium.kb.concepts import ConceptRow, ConceptTable
 from cohortium.kb.index import build, moved, recoded
 from cohortium.kb.index.arrays import ArrayFile, ArrayWriter
 from cohortium.kb.index.build import build_columns, build_index
 from cohortium.kb.index.columns import EVENTS, EventIndex
 from cohortium.kb.index.moved import Moved, Unlike
 from cohortium.kb.index.splice import Splicing
-from cohortium.kb.load import GenerationWriter, build_generation
 from cohortium.kb.model import Context, DayInterval, Event, Journey, Temporality, World
-from cohortium.kb.rows import StagingRows
-from cohortium.kb.scales import Scales
-from cohortium.kb.statements import script, statements
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage import writer as load
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.rows import StagingRows
+from cohortium.kb.storage.statements import script, statements
+from cohortium.kb.storage.writer import GenerationWriter, build_generation
 
 CONCEPTS = ConceptTable(
     [

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.linking.encoders import GramEncoder
-from cohortium.ingest.linking.linker import Linker, UnreadMention
-from cohortium.ingest.linking.names import NameTable
-from cohortium.ingest.linking.nearest import NearestNames, kept_vectors
-from cohortium.ingest.linking.score import Scorer
-from cohortium.kb.concept_rows import Abbreviation, ConceptRow
-from cohortium.kb.concepts import ConceptTable
+from cohortium.ingest.models.linking.encoders import GramEncoder
+from cohortium.ingest.models.linking.linker import Linker, UnreadMention
+from cohortium.ingest.models.linking.names import NameTable
+from cohortium.ingest.models.linking.nearest import NearestNames, kept_vectors
+from cohortium.ingest.models.linking.score import Scorer
 from cohortium.kb.errors import UsageError
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.rows import Abbreviation, ConceptRow
 
 ROWS = (
     ConceptRow("cancer", "tumor", "cancer"),

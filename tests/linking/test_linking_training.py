@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.training.linking import fit, measure, prepare, untrained
-from cohortium.eval.training.linking_cases import Case, Matched, Term, misspelt, part_of, terminology_cases
-from cohortium.eval.training.linking_fit import (
+from cohortium.eval.training.linking.cases import Case, Matched, Term, misspelt, part_of, terminology_cases
+from cohortium.eval.training.linking.fit import (
     calibrated,
     calibration_error,
     fit_logistic,
     fit_signed,
     threshold_for,
 )
-from cohortium.eval.training.linking_mentions import corpus_mentions, corrected, judged_cases, key_of
-from cohortium.ingest.linking.linker import Linker
-from cohortium.ingest.linking.names import NameTable
-from cohortium.ingest.linking.score import Scorer
-from cohortium.kb.concept_rows import ConceptRow
-from cohortium.kb.concepts import ConceptTable
+from cohortium.eval.training.linking.mentions import corpus_mentions, corrected, judged_cases, key_of
+from cohortium.eval.training.linking.training import fit, measure, prepare, untrained
+from cohortium.ingest.models.linking.linker import Linker
+from cohortium.ingest.models.linking.names import NameTable
+from cohortium.ingest.models.linking.score import Scorer
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.rows import ConceptRow
 
 ORGANS = ("lung", "liver", "kidney", "bladder", "stomach", "thyroid", "pancreas", "larynx", "uterus", "ovary")
 CONCEPTS = ConceptTable(
@@ -171,7 +171,7 @@ def test_judgements_are_found_by_hash_and_hold_no_text(tmp_path: Path) -> None:
 
 def test_shipped_judgements_name_concepts_that_exist() -> None:
     """Every concept that was judged right or broader is one of the shipped ontology."""
-    from cohortium.eval.training.linking_mentions import JUDGEMENTS
+    from cohortium.eval.training.linking.mentions import JUDGEMENTS
 
     told = json.loads(JUDGEMENTS.read_text(encoding="utf-8"))
     concepts = ConceptTable.from_files()
@@ -182,7 +182,7 @@ def test_shipped_judgements_name_concepts_that_exist() -> None:
 
 def test_shipped_numbers_were_fitted_to_the_shipped_vectors() -> None:
     """The recipe beside the numbers names the very vectors that are shipped."""
-    from cohortium.ingest.linking.encoders import GramEncoder
+    from cohortium.ingest.models.linking.encoders import GramEncoder
 
     assert Scorer.load().recipe["encoder"] == GramEncoder.load().signature()
     assert Scorer.load(encoder="none").recipe["encoder"] is None
@@ -191,7 +191,7 @@ def test_shipped_numbers_were_fitted_to_the_shipped_vectors() -> None:
 def test_vectors_of_synonyms_come_near() -> None:
     """After training, the two names of a concept are nearer than names of others."""
     pytest.importorskip("torch")
-    from cohortium.eval.training.linking_vectors import VectorSettings, train_vectors
+    from cohortium.eval.training.linking.vectors import VectorSettings, train_vectors
 
     adjectives = ("pulmonary", "hepatic", "renal", "vesical", "gastric", "thyroidal", "pancreatic", "laryngeal")
     pairs = [(organ, organ, adjective) for organ, adjective in zip(ORGANS, adjectives, strict=False)] * 4

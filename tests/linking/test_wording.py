@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.ingest.linking.features import word_nearness
-from cohortium.ingest.linking.ngrams import GramIndex
-from cohortium.ingest.linking.wording import allowed_kinds, contrary, wording
+from cohortium.ingest.models.linking.features import word_nearness
+from cohortium.ingest.models.linking.ngrams import GramIndex
+from cohortium.ingest.models.linking.wording import allowed_kinds, contrary, wording
 
 
 def test_fillers_endings_and_signs_are_left_out() -> None:

@@ -14,7 +14,7 @@ sys.path[:0] = [str(_ROOT / "tests" / folder) for folder in ("generative", "spec
 
 from generated_records import SCALES  # noqa: E402
 
-from cohortium.kb.concepts import ConceptTable  # noqa: E402
+from cohortium.kb.ontology.concepts import ConceptTable  # noqa: E402
 
 settings.register_profile(
     "lint",

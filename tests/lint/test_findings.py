@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cohortium.engine.api import OpenKb
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.load import build_generation
 from cohortium.kb.model import Context, DayInterval, Event, Journey, Note, Polarity, World
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.lint.finding import SEVERITIES, wordings
 from cohortium.query_lang.lint.linter import MOST_FINDINGS, lint

@@ -12,7 +12,7 @@ from generated_records import CONCEPTS, KINDS, SCALES, records
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.engine import reference
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes as q
 from cohortium.query_lang.lint.atoms import Atoms

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.llm.translator import ModelTranslator
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.llm.agreement import agree
 from cohortium.query_lang.resolve import resolve_text
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.llm.candidates import Candidates
 from cohortium.query_lang.llm.card import CARD, card, question_message
 from cohortium.query_lang.llm.faithful import dropped, invented

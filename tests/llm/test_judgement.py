@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.english.translate import Reading, Translation
 from cohortium.query_lang.llm.judgement import judge
 from cohortium.query_lang.llm.translator import ModelReading

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playhouse import KEY, Stage, query, says
 
-from cohortium.engine.model_asking import ask_model
+from cohortium.engine.answers.model_asking import ask_model
 from cohortium.kb.errors import UsageError
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.query_lang.english.translate import Translation
 from cohortium.query_lang.llm.card import card
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from playhouse import KEY, Act, Stage, query, raw, says, status
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.errors import UsageError
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.llm.card import card
 from cohortium.query_lang.llm.translator import ModelTranslator
 from cohortium.query_lang.parse import parse_definitions

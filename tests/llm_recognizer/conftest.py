@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
 
 from playhouse import Act, Stage, on_stage, says
 
-from cohortium.ingest.coral.questions import shipped_questions
-from cohortium.ingest.recognizers.llm.tagger import ChatTagger
+from cohortium.ingest.coral_schema.questions import shipped_questions
+from cohortium.ingest.models.chat.tagger import ChatTagger
 from cohortium.kb.endpoint.asking import Asking, Budget
 from cohortium.kb.endpoint.kept import KeptAnswers
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.ingest.recognizers.llm.quotes import MOST_CHARACTERS, places_of
+from cohortium.ingest.models.chat.quotes import MOST_CHARACTERS, places_of
 
 TEXT = "Started Ibrance (palbociclib) for bone\npain. IBRANCE held; non-small\u2011cell tumor, Crohn\u2019s. Chemo now."
 

@@ -13,9 +13,9 @@ from playhouse import Act, Stage, status
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.ingest.recognizers.llm.choice import chat_choice, sentence_of
+from cohortium.ingest.models.chat.choice import chat_choice, sentence_of
 from cohortium.kb.errors import UsageError
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 
 Script = Callable[[dict[str, "str | Act"]], Stage]
 #: Fictional notes; nobody sells larkadol.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playhouse import Act, Stage, raw, says, status
 
-from cohortium.ingest.coral.questions import shipped_questions
-from cohortium.ingest.recognizers.llm.tagger import ChatTagger, types_of_answers, uses
+from cohortium.ingest.coral_schema.questions import shipped_questions
+from cohortium.ingest.models.chat.tagger import ChatTagger, types_of_answers, uses
 from cohortium.kb.endpoint.asking import Budget
 from cohortium.kb.endpoint.kept import KeptAnswers
 from cohortium.kb.errors import UsageError

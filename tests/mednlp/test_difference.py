@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.eval.mednlp.matching import Credit
-from cohortium.eval.mednlp.scores import f1_difference, measures
+from cohortium.eval.extraction.mednlp.matching import Credit
+from cohortium.eval.extraction.mednlp.scores import f1_difference, measures
 
 RIGHT, WRONG, HALF = Credit(1, 1, 1, 1), Credit(0, 1, 0, 1), Credit(1, 1, 1, 2)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.mednlp.matching import LEVELS, POLICIES, Credit, credit, frequencies, weight
-from cohortium.eval.mednlp.reports import MedicalEntity, Report
+from cohortium.eval.extraction.mednlp.matching import LEVELS, POLICIES, Credit, credit, frequencies, weight
+from cohortium.eval.extraction.mednlp.reports import MedicalEntity, Report
 
 # Fictional: 0–7 "nodules", 11–21 "right lung", 25–33 "effusion".
 TEXT = "nodules in right lung or effusion"

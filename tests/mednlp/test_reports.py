@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.eval.mednlp.reports import MedicalEntity, Reports, _tagged, read_reports
+from cohortium.eval.extraction.mednlp.reports import MedicalEntity, Reports, _tagged, read_reports
 
 ENTITIES = (MedicalEntity(3, 9, "d", "negative"), MedicalEntity(13, 17, "a"), MedicalEntity(18, 23, "timex3", "DATE"))
 TUPLES = {

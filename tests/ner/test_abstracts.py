@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.ner.abstracts import canonical_names, compare, names_of
-from cohortium.eval.ner.short_forms import long_forms
-from cohortium.eval.ner.tagging import Entity
-from cohortium.eval.ner.terminology import Terminology
-from cohortium.eval.scoring import Counts
+from cohortium.eval.extraction.ner.abstracts import canonical_names, compare, names_of
+from cohortium.eval.extraction.ner.short_forms import long_forms
+from cohortium.eval.extraction.ner.tagging import Entity
+from cohortium.eval.extraction.ner.terminology import Terminology
+from cohortium.eval.measures.scoring import Counts
 
 
 def entity(text: str, kind: str = "CONDITION") -> Entity:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.ner.baselines.dictionary import look_up
-from cohortium.eval.ner.documents import Document, read_corpus
-from cohortium.eval.ner.terminology import Terminology, find_folder, read_terminology
-from cohortium.eval.ner.types import vocabulary
-from cohortium.ingest.coral.schema import schema
+from cohortium.eval.extraction.ner.baselines.dictionary import look_up
+from cohortium.eval.extraction.ner.documents import Document, read_corpus
+from cohortium.eval.extraction.ner.terminology import Terminology, find_folder, read_terminology
+from cohortium.eval.extraction.ner.types import vocabulary
+from cohortium.ingest.coral_schema.types import schema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.ner.cells import read_names, read_tags, read_tuples
-from cohortium.eval.ner.tagging import NOWHERE
+from cohortium.eval.extraction.ner.cells import read_names, read_tags, read_tuples
+from cohortium.eval.extraction.ner.tagging import NOWHERE
 
 TOKENS = ["Larkadol", "for", "gout"]
 

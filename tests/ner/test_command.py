@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.eval.ner.abstracts import names_of
-from cohortium.eval.ner.documents import Document, read_corpus, read_predictions
-from cohortium.eval.ner.short_forms import long_forms
+from cohortium.eval.extraction.ner.abstracts import names_of
+from cohortium.eval.extraction.ner.documents import Document, read_corpus, read_predictions
+from cohortium.eval.extraction.ner.short_forms import long_forms
 
 Table = Callable[..., Path]
 Told = Callable[..., dict[str, Any]]

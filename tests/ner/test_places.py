@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.ner.placed import exact_counts, overlap_counts
-from cohortium.eval.ner.tagging import (
+from cohortium.eval.extraction.ner.placed import exact_counts, overlap_counts
+from cohortium.eval.extraction.ner.tagging import (
     Entity,
     chunks,
     entities_of_tags,
@@ -15,7 +15,7 @@ from cohortium.eval.ner.tagging import (
     token_types,
     token_types_of_entities,
 )
-from cohortium.eval.scoring import Counts
+from cohortium.eval.measures.scoring import Counts
 
 TYPES = ("DRUG", "CONDITION", "OTHER")
 TAGS = st.lists(st.sampled_from(["O", *(f"{prefix}-{kind}" for prefix in "BI" for kind in TYPES)]), max_size=12)

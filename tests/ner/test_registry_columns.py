@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cohortium.eval.ner.baselines.aact import intervention_type, read_export
-from cohortium.eval.ner.baselines.contract import cell_of, write_predictions
-from cohortium.eval.ner.documents import Document, read_corpus, read_predictions
+from cohortium.eval.extraction.ner.baselines.aact import intervention_type, read_export
+from cohortium.eval.extraction.ner.baselines.contract import cell_of, write_predictions
+from cohortium.eval.extraction.ner.documents import Document, read_corpus, read_predictions
 from cohortium.kb.errors import UsageError
 
 #: Fictional rows.

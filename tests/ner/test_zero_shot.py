@@ -19,9 +19,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "endpoint"))
 
 from playhouse import Act, Stage, on_stage, raw, says, status
 
-from cohortium.eval.ner.baselines.zero_shot import ZeroShot, messages, names_in, placed_names, prompts_of, temperature
-from cohortium.eval.ner.documents import Document
-from cohortium.eval.ner.types import vocabulary
+from cohortium.eval.extraction.ner.baselines.zero_shot import (
+    ZeroShot,
+    messages,
+    names_in,
+    placed_names,
+    prompts_of,
+    temperature,
+)
+from cohortium.eval.extraction.ner.documents import Document
+from cohortium.eval.extraction.ner.types import vocabulary
 from cohortium.kb.endpoint.asking import Asking
 from cohortium.kb.errors import UsageError
 

@@ -13,7 +13,7 @@ sys.path[:0] = [str(_ROOT / "benchmarks")]
 
 from proof_mutations import Bench, load_queries  # noqa: E402
 
-from cohortium.ingest.pipeline import run_ingest  # noqa: E402
+from cohortium.ingest.run.pipeline import run_ingest  # noqa: E402
 
 QUERIES = tomllib.loads(Path(__file__).with_name("queries.toml").read_text(encoding="utf-8"))["queries"]
 

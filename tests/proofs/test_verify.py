@@ -88,17 +88,6 @@ def test_a_file_without_proofs_is_told(sample_kb: Path, tmp_path: Path) -> None:
         assert run("verify", str(sample_kb), "breast cancer", "--proofs", str(path))[0] == 2
 
 
-def test_the_verifier_imports_nothing_of_the_engine() -> None:
-    """Of the folder, only what runs the engine for the command does."""
-    folder = Path(cohortium.__file__).parent / "eval" / "verify"
-    wrong = [
-        path.name
-        for path in folder.glob("*.py")
-        if "...engine" in path.read_text(encoding="utf-8") and path.name not in ("run.py", "command.py")
-    ]
-    assert not wrong
-
-
 def test_facts_are_verified_as_far_as_they_can_be(tmp_path: Path) -> None:
     """A knowledge base of abstracted facts has lines for notes; what no text proves is told as unchecked."""
     source = Path(__file__).parents[2] / "ingest" / "samples" / "abstraction.jsonl"

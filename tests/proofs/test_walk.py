@@ -10,16 +10,16 @@ import generated_queries
 import generated_records
 import pytest
 
-from cohortium.engine.proof import ARGUMENTS, NoProof, proof_of
-from cohortium.engine.reference import OPPOSITE, matches
-from cohortium.eval.verify.faults import Fault, Findings
-from cohortium.eval.verify.leaves import LEAVES
-from cohortium.eval.verify.record import Record, StoredNote
-from cohortium.eval.verify.sets import Sets
-from cohortium.eval.verify.views import View
-from cohortium.eval.verify.walk import STEPS, Walk
+from cohortium.engine.proofs.checker.faults import Fault, Findings
+from cohortium.engine.proofs.checker.leaves import LEAVES
+from cohortium.engine.proofs.checker.record import Record, StoredNote
+from cohortium.engine.proofs.checker.sets import Sets
+from cohortium.engine.proofs.checker.views import View
+from cohortium.engine.proofs.checker.walk import STEPS, Walk
+from cohortium.engine.proofs.prover import ARGUMENTS, NoProof, proof_of
+from cohortium.engine.reference.meaning import OPPOSITE, matches
 from cohortium.kb.model import Journey, World
-from cohortium.kb.ontology_tables import edge_id
+from cohortium.kb.ontology.tables import edge_id
 from cohortium.query_lang import nodes
 
 CONCEPTS, SCALES = generated_records.CONCEPTS, generated_records.SCALES

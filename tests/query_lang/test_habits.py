@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.habits import Habit, habits
 from cohortium.query_lang.mistakes import mistakes

@@ -12,9 +12,9 @@ import query_strategies as strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.model import EARLIEST_DAY, KINDS, LATEST_DAY
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Concept, Name
 from cohortium.query_lang.parse import DEEPEST_QUERY, parse

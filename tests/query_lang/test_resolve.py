@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.kb.concept_rows import Abbreviation
-from cohortium.kb.concepts import ConceptRow, ConceptTable, ValueSet
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable, ValueSet
+from cohortium.kb.ontology.rows import Abbreviation
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Concept, Name

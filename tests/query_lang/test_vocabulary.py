@@ -10,8 +10,8 @@ import lark
 import pytest
 from lark.exceptions import UnexpectedInput
 
-from cohortium.kb.concept_rows import CONCEPT_KINDS
 from cohortium.kb.model import KINDS
+from cohortium.kb.ontology.rows import CONCEPT_KINDS
 from cohortium.query_lang import nodes, syntax, vocabulary
 from cohortium.query_lang.findings import is_protein_change, protein_change
 from cohortium.query_lang.keywords import KEYWORDS, RESERVED

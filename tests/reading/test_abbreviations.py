@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.abbreviations import Abbreviations, definitions
-from cohortium.ingest.document import shared_reader
-from cohortium.ingest.frame import Frame
+from cohortium.ingest.note.read import shared_reader
+from cohortium.ingest.recognizers.abbreviations import Abbreviations, definitions
+from cohortium.ingest.text.frame import Frame
 from cohortium.kb.model import Note
 
 #: Text, and its definitions as "short = long".

@@ -11,12 +11,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.date_patterns import DASH, DATE, SECOND_DATE
-from cohortium.ingest.dates import DateReader
-from cohortium.ingest.document import NoteReader, shared_reader
-from cohortium.ingest.frame import Frame
-from cohortium.ingest.gates import gated_patterns
 from cohortium.ingest.journey.build import build_journey
+from cohortium.ingest.note.read import NoteReader, shared_reader
 from cohortium.ingest.recognizers import molecular
 from cohortium.ingest.recognizers.bare_stages import BareStageRecognizer
 from cohortium.ingest.recognizers.doses import DoseRecognizer
@@ -25,7 +21,11 @@ from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from cohortium.ingest.recognizers.trials import TrialRecognizer
-from cohortium.ingest.shape import Shape
+from cohortium.ingest.text.dates.patterns import DASH, DATE, SECOND_DATE
+from cohortium.ingest.text.dates.reader import DateReader
+from cohortium.ingest.text.frame import Frame
+from cohortium.ingest.text.gates import gated_patterns
+from cohortium.ingest.text.shape import Shape
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Note
 
 #: Pieces that the patterns care for, to be strung together in any order with anything between.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from marks import lines_of, taken_apart
 
-from cohortium.ingest.document import read_text, shared_reader
+from cohortium.ingest.note.read import read_text, shared_reader
 from cohortium.kb.model import Experiencer, Mention
 
 HERE = Path(__file__).parent / "language"

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import pytest
 from marks import lines_of, taken_apart
 
-from cohortium.ingest.calendar_days import month_span, year_span
-from cohortium.ingest.dates import DateReader
-from cohortium.ingest.frame import Frame, Span, resolve_overlaps
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import DEPOSIT, RETURN, MetastasisRecognizer, NodeRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
-from cohortium.ingest.shape import Shape, sentences_of
+from cohortium.ingest.text.dates.calendar_days import month_span, year_span
+from cohortium.ingest.text.dates.reader import DateReader
+from cohortium.ingest.text.frame import Frame, Span, resolve_overlaps
+from cohortium.ingest.text.shape import Shape, sentences_of
 from cohortium.kb.model import DayInterval, Note
 
 HERE = Path(__file__).parent

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from marks import lines_of, taken_apart
 
 import cohortium
-from cohortium.ingest.document import read_text
 from cohortium.ingest.notation.expressions import expressions_of
 from cohortium.ingest.notation.protein import effect_of, normal
+from cohortium.ingest.note.read import read_text
 from cohortium.kb.model import Value
 
 LINES = lines_of(Path(__file__).with_name("notations.txt"))

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.frame import Frame
-from cohortium.ingest.gates import Gate
-from cohortium.ingest.phrases import PhraseTrie
-from cohortium.ingest.tokens import Words
-from cohortium.ingest.vocabulary import Vocabulary
+from cohortium.ingest.text.frame import Frame
+from cohortium.ingest.text.gates import Gate
+from cohortium.ingest.text.phrases import PhraseTrie
+from cohortium.ingest.text.tokens import Words
+from cohortium.ingest.text.vocabulary import Vocabulary
 from cohortium.kb.model import Note
 
 WORDS = "no evidence of evidences brain Brain metastasis metastases the tumour's tumor ŕ 12".split()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
 
 pytestmark = pytest.mark.shared
 

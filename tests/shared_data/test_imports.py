@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.concepts import shipped_concepts
 from cohortium.kb.importers.run import import_terms
-from cohortium.kb.lint import lint_shipped
+from cohortium.kb.ontology.concepts import shipped_concepts
+from cohortium.kb.ontology.lint import lint_shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = Path(os.environ.get("COHORTIUM_SHARED") or ROOT.parent / "shared") / "ontology"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ontology_coverage import measure
 
-from cohortium.kb.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable
 
 pytestmark = pytest.mark.shared
 

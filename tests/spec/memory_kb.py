@@ -11,20 +11,20 @@ import pyarrow as pa
 from memory_lists import MemoryLists
 from pyroaring import BitMap
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.index.columns import EventIndex, EventRows, Wanted
 from cohortium.kb.index.words import packed
 from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, Event, Journey, World
 from cohortium.kb.note_classes import evidence_classes, note_class
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 
 CONTEXT = ("polarity", "temporality", "experiencer", "reason")
 OBSERVATIONS = pa.schema([("patient", pa.int32()), ("source", pa.string()), ("day", pa.int64())])
 
 
 class MemoryKb:
-    """As :class:`cohortium.kb.store.KnowledgeBase`, as far as a query needs it. ``asked``: the patients of each reading
-    of events."""
+    """As :class:`cohortium.kb.storage.reader.KnowledgeBase`, as far as a query needs it. ``asked``: the
+    patients of each reading of events."""
 
     def __init__(self, journeys: Iterable[Journey], concepts: ConceptTable, scales: Scales) -> None:
         self.concepts, self.scales = concepts, scales

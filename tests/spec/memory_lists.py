@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from pyroaring import BitMap
 
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.lists.values import REST, ListedValues
+from cohortium.kb.index.lists.values import REST, ListedValues
 from cohortium.kb.model import Event, Journey, Value, World
+from cohortium.kb.ontology.concepts import ConceptTable
 
 #: So few values of an attribute have lists of their own that generated queries ask for others, too.
 MOST_VALUES = 2
 
 
 class MemoryLists:
-    """As :class:`cohortium.kb.lists.listed.Listed`, as far as a query needs it."""
+    """As :class:`cohortium.kb.index.lists.listed.Listed`, as far as a query needs it."""
 
     def __init__(self, journeys: Sequence[Journey], concepts: ConceptTable) -> None:
         self.journeys, self.concepts = journeys, concepts

@@ -7,7 +7,6 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import replace
 
-from cohortium.kb.concepts import ConceptRow, ConceptTable
 from cohortium.kb.model import (
     Context,
     DayInterval,
@@ -22,6 +21,7 @@ from cohortium.kb.model import (
     Value,
     World,
 )
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
 
 #: A word of the context column -> what it changes, and the world that an event so described is in.
 CONTEXTS: Mapping[str, tuple[dict[str, object], World]] = {

@@ -13,12 +13,13 @@ import pytest
 from memory_kb import MemoryKb
 from record_tables import NOTE, journeys, rows
 
-from cohortium.engine import fast, reference
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.load import build_generation
+from cohortium.engine.fast import evaluate as fast
+from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, DayInterval, Event, Journey, World
-from cohortium.kb.scales import Scales
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.parse import parse

@@ -11,9 +11,9 @@ import book
 import guide
 import pytest
 
-from cohortium.kb.concepts import ConceptTable
 from cohortium.kb.model import KINDS
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import event_nodes, nodes
 from cohortium.query_lang.keywords import KEYWORDS
 from cohortium.query_lang.parse import parse

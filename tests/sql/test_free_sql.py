@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from cohortium.engine.api import OpenKb
 from cohortium.engine.api import open as open_kb
-from cohortium.kb import free_sql
 from cohortium.kb.errors import MissingKb, SqlError
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY
-from cohortium.kb.statements import script
+from cohortium.kb.storage import free_sql
+from cohortium.kb.storage.statements import script
 
 
 def one(kb: OpenKb, statement: str, parameters: object = None) -> object:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cohortium.engine.api import OpenKb
-from cohortium.kb.free_sql import view_names
 from cohortium.kb.model import KINDS
+from cohortium.kb.storage.free_sql import view_names
 from cohortium.query_lang.sql.tables import TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.synthetic.course import Course, Fact
-from cohortium.eval.synthetic.courses.simulate import course, courses
-from cohortium.eval.synthetic.courses.tables import table
+from cohortium.eval.made_up.synthetic.course import Course, Fact
+from cohortium.eval.made_up.synthetic.courses.simulate import course, courses
+from cohortium.eval.made_up.synthetic.courses.tables import table
 
 _SOME = st.tuples(st.integers(0, 40), st.integers(0, 4000))
 _TREATMENTS = ("medication", "regimen")
@@ -151,7 +151,7 @@ def test_stage_groups_and_tumors_are_as_the_paper_has_them() -> None:
 
 def test_names_of_drugs_are_known_to_the_predicates() -> None:
     """Every drug of the plans is sorted by the predicates' lists, or is of none of their classes."""
-    lists = tomllib.loads((Path(__file__).parents[2] / "eval/synthetic/predicates.toml").read_text())
+    lists = tomllib.loads((Path(__file__).parents[2] / "eval/made_up/synthetic/predicates.toml").read_text())
     sorted_drugs = {drug for drugs in lists.values() for drug in drugs}
     used = {drug for one in courses(300) for drug, _ in _given(one)}
     unsorted = used - sorted_drugs

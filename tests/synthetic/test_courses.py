@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.synthetic.course import Course
-from cohortium.eval.synthetic.courses.simulate import FULL_SIZE, course, courses
-from cohortium.eval.synthetic.courses.tables import table
+from cohortium.eval.made_up.synthetic.course import Course
+from cohortium.eval.made_up.synthetic.courses.simulate import FULL_SIZE, course, courses
+from cohortium.eval.made_up.synthetic.courses.tables import table
 
 _STRUCTURE = tomllib.loads((Path(__file__).parents[2] / "ingest/abstraction/structure.toml").read_text())
 _SOME = st.tuples(st.integers(0, 40), st.integers(0, 3 * FULL_SIZE))

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.synthetic import corpus_files
-from cohortium.eval.synthetic.corpus_files import FILES, write_corpus
-from cohortium.eval.synthetic.courses.simulate import course
-from cohortium.eval.synthetic.thinning import thinned
+from cohortium.eval.made_up.synthetic import corpus_files
+from cohortium.eval.made_up.synthetic.corpus_files import FILES, write_corpus
+from cohortium.eval.made_up.synthetic.courses.simulate import course
+from cohortium.eval.made_up.synthetic.thinning import thinned
 from cohortium.kb.errors import UsageError
 
 
@@ -102,8 +102,8 @@ def test_the_order_of_sets_does_not_matter(tmp_path: Path) -> None:
     """Interpreters that hash text in different ways write the same bytes, and load nothing that reads notes."""
     program = (
         "import hashlib, sys; "
-        "from cohortium.eval.synthetic.courses.simulate import course; "
-        "from cohortium.eval.synthetic.writing.notes import write_course; "
+        "from cohortium.eval.made_up.synthetic.courses.simulate import course; "
+        "from cohortium.eval.made_up.synthetic.writing.notes import write_course; "
         "notes = [note for index in range(4) for note in write_course(course(index, 8), 8, 0.5)]; "
         "print(hashlib.sha256(repr(notes).encode()).hexdigest()); "
         "print([name for name in sys.modules if name.startswith(('cohortium.ingest', 'cohortium.query_lang'))])"

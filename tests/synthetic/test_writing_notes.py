@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.synthetic import writing
-from cohortium.eval.synthetic.course import Course, Encounter, Fact, Person
-from cohortium.eval.synthetic.writing.banks import shipped_banks
-from cohortium.eval.synthetic.writing.marks import Marks
-from cohortium.eval.synthetic.writing.notes import WrittenNote, write_course
-from cohortium.eval.synthetic.writing.sections import fillers_for
-from cohortium.eval.synthetic.writing.standing import standing
-from cohortium.eval.synthetic.writing.statements import Told, state
-from cohortium.eval.synthetic.writing.voices import voice_of
+from cohortium.eval.made_up.synthetic import writing
+from cohortium.eval.made_up.synthetic.course import Course, Encounter, Fact, Person
+from cohortium.eval.made_up.synthetic.writing.banks import shipped_banks
+from cohortium.eval.made_up.synthetic.writing.marks import Marks
+from cohortium.eval.made_up.synthetic.writing.notes import WrittenNote, write_course
+from cohortium.eval.made_up.synthetic.writing.sections import fillers_for
+from cohortium.eval.made_up.synthetic.writing.standing import standing
+from cohortium.eval.made_up.synthetic.writing.statements import Told, state
+from cohortium.eval.made_up.synthetic.writing.voices import voice_of
 
 DAY = datetime.date
 STOPPED = {"line": "1", "status": "discontinued", "reason": "progression"}

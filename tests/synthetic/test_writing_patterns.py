@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from cohortium.eval.synthetic.writing.marks import Mark, Marks, taken_out
-from cohortium.eval.synthetic.writing.patterns import PatternError, compile_pattern, fitting, render
+from cohortium.eval.made_up.synthetic.writing.marks import Mark, Marks, taken_out
+from cohortium.eval.made_up.synthetic.writing.patterns import PatternError, compile_pattern, fitting, render
 
 
 def test_a_choice_gives_each_of_its_options_and_nothing_else() -> None:

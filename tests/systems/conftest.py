@@ -9,8 +9,8 @@ import pytest
 
 import cohortium
 from cohortium.engine.api import OpenKb
+from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.eval.benchmark.workshop import Workshop
-from cohortium.eval.systems.corpus import Corpus
 
 NOTES = Path(cohortium.__file__).parent / "ingest" / "samples" / "notes.jsonl"
 

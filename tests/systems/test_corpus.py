@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.systems.corpus import Corpus
+from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.kb.errors import UsageError
 
 

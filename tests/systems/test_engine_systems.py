@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from cohortium.engine.answers.explain import ExplainedCriterion, Explanation
 from cohortium.engine.api import OpenKb
-from cohortium.engine.explain import ExplainedCriterion, Explanation
-from cohortium.eval.acr.abstraction import deciding
-from cohortium.eval.acr.bank import load_bank
+from cohortium.eval.bank.acr.abstraction import deciding
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.baselines.systems.contract import Answer, Outcome, Question
+from cohortium.eval.baselines.systems.corpus import Corpus
+from cohortium.eval.baselines.systems.engine import AskedBy, EngineSystem
 from cohortium.eval.benchmark.questions import bank_questions
 from cohortium.eval.benchmark.settings import EngineSetting
 from cohortium.eval.benchmark.workshop import Workshop
-from cohortium.eval.systems.contract import Answer, Outcome, Question
-from cohortium.eval.systems.corpus import Corpus
-from cohortium.eval.systems.engine import AskedBy, EngineSystem
 from cohortium.kb.model import World
 
 LUNG = Question("lung", "patients with lung cancer", "lung cancer")

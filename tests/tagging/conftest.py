@@ -9,11 +9,11 @@ from typing import Any
 import numpy
 import pytest
 
-from cohortium.ingest.tagging.features import Arrays, Featurizer
-from cohortium.ingest.tagging.labels import LabelSet
-from cohortium.ingest.tagging.model_card import ModelCard, as_json
-from cohortium.ingest.tagging.model_directory import ModelDirectory, write_card
-from cohortium.ingest.tagging.tagger import Tagger
+from cohortium.ingest.models.tagging.features import Arrays, Featurizer
+from cohortium.ingest.models.tagging.labels import LabelSet
+from cohortium.ingest.models.tagging.model_card import ModelCard, as_json
+from cohortium.ingest.models.tagging.model_directory import ModelDirectory, write_card
+from cohortium.ingest.models.tagging.tagger import Tagger
 
 LABELS = LabelSet(("DISEASE", "DRUG"))
 CAPITAL_FIRST, DIGITS = 2, 6
@@ -75,7 +75,7 @@ def tiny(tmp_path: Path) -> ModelDirectory:
     """A directory with a random network of letters and shapes, its weights for torch."""
     torch = pytest.importorskip("torch")
     safetensors = pytest.importorskip("safetensors.torch")
-    from cohortium.ingest.tagging.network import CONVOLUTION, Network, NetworkSettings
+    from cohortium.ingest.models.tagging.network import CONVOLUTION, Network, NetworkSettings
 
     torch.manual_seed(1)
     settings = NetworkSettings(CONVOLUTION, len(LABELS), 4, 6, 4, hashed=0, width=8, dilations=(1, 2))

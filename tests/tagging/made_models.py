@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cohortium.ingest.document import NoteReader, Parts
-from cohortium.ingest.tagging.recognizer import ModelRecognizer
-from cohortium.kb.concepts import ConceptTable, shipped_concepts
+from cohortium.ingest.models.tagging.recognizer import ModelRecognizer
+from cohortium.ingest.note.read import NoteReader, Parts
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 
 
 @dataclass(frozen=True)

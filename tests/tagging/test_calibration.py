@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from cohortium.eval.training.calibration import WAYS, Bin, applied, calibrate, fit, reliability
 from cohortium.eval.training.examples import TrainingPart
-from cohortium.ingest.tagging.model_directory import write_card
-from cohortium.ingest.tagging.tagger import Tagger
-from cohortium.ingest.tagging.words import word_spans
+from cohortium.ingest.models.tagging.model_directory import write_card
+from cohortium.ingest.models.tagging.tagger import Tagger
+from cohortium.ingest.models.tagging.words import word_spans
 
 from .conftest import card
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.tagging.decode import Decoder, Found
-from cohortium.ingest.tagging.labels import LabelSet
+from cohortium.ingest.models.tagging.decode import Decoder, Found
+from cohortium.ingest.models.tagging.labels import LabelSet
 
 ONE = LabelSet(("DRUG",))
 TWO = LabelSet(("DISEASE", "DRUG"))

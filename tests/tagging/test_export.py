@@ -10,8 +10,8 @@ from typing import Any
 import numpy
 import pytest
 
-from cohortium.ingest.tagging.model_card import ModelCard
-from cohortium.ingest.tagging.tagger import Tagger, Words
+from cohortium.ingest.models.tagging.model_card import ModelCard
+from cohortium.ingest.models.tagging.tagger import Tagger, Words
 from cohortium.kb.errors import BadModel, UsageError
 
 from .conftest import LABELS, card
@@ -36,8 +36,8 @@ def test_an_exported_network_finds_what_torch_finds(kind: str, tmp_path: Path) -
     torch = pytest.importorskip("torch")
     for name in ("onnx", "onnxscript", "onnxruntime", "safetensors", "transformers"):
         pytest.importorskip(name)
-    from cohortium.eval.training.export import agreement, slim_copy, write_model
-    from cohortium.ingest.tagging.network import Network, NetworkSettings
+    from cohortium.eval.training.export.onnx_file import agreement, slim_copy, write_model
+    from cohortium.ingest.models.tagging.network import Network, NetworkSettings
 
     torch.manual_seed(3)
     encoder = {
@@ -70,7 +70,7 @@ def test_an_exported_network_finds_what_torch_finds(kind: str, tmp_path: Path) -
     slim = slim_copy(model, tmp_path / "slim")
     assert slim.bytes < model.bytes
     code = (
-        "import sys; from cohortium.ingest.tagging.tagger import Tagger;"
+        "import sys; from cohortium.ingest.models.tagging.tagger import Tagger;"
         f"print(len(Tagger.load({str(slim.folder)!r}).tag('Larkadol')) in (0, 1), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -78,7 +78,7 @@ def test_an_exported_network_finds_what_torch_finds(kind: str, tmp_path: Path) -
     with pytest.raises(BadModel, match="no weights for torch"):
         Tagger.load(slim.folder, runtime="torch")
     fewer: ModelCard = slim.card.model_copy(update={"inputs": ("word_mask", "shapes")})
-    from cohortium.ingest.tagging.model_directory import write_card
+    from cohortium.ingest.models.tagging.model_directory import write_card
 
     with pytest.raises(BadModel, match=r"the network in .*model\.onnx' reads .*; its card says word_mask, shapes"):
         Tagger.load(write_card(slim.folder, fewer).folder)
@@ -86,7 +86,7 @@ def test_an_exported_network_finds_what_torch_finds(kind: str, tmp_path: Path) -
 
 def test_tables_keep_their_rows() -> None:
     """A row is kept to half a step of its own scale, small rows beside large ones, and a row of zeros."""
-    from cohortium.eval.training.quantise import rows_as_int8
+    from cohortium.eval.training.export.quantise import rows_as_int8
 
     table = numpy.array([[100.0, -50.0, 0.0], [0.01, 0.02, -0.005], [0.0, 0.0, 0.0]], dtype=numpy.float32)
     small, scales = rows_as_int8(table)
@@ -98,8 +98,8 @@ def test_tables_keep_their_rows() -> None:
 
 def test_a_folder_of_something_else_is_not_written_to(tmp_path: Path) -> None:
     """Nor a model with no weights at all."""
-    from cohortium.eval.training.export import slim_copy, write_model
-    from cohortium.ingest.tagging.model_directory import ModelDirectory
+    from cohortium.eval.training.export.onnx_file import slim_copy, write_model
+    from cohortium.ingest.models.tagging.model_directory import ModelDirectory
 
     (tmp_path / "notes.txt").write_text("kept", encoding="utf-8")
     model = ModelDirectory(tmp_path, card())

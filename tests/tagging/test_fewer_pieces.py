@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.training.fewer_pieces import used_pieces, with_pieces, without_unused_pieces
+from cohortium.eval.training.export.fewer_pieces import used_pieces, with_pieces, without_unused_pieces
 from cohortium.kb.errors import UsageError
 
 TEXTS = ["Larkadol for gout.", "no gouty legs"]
@@ -54,8 +54,8 @@ def test_the_network_gives_the_same_for_the_texts(tokenizer: Any) -> None:
     """Its table is shorter, and what it says of words whose pieces were kept is what it said."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("transformers")
-    from cohortium.ingest.tagging.features import Featurizer
-    from cohortium.ingest.tagging.network import ENCODER, Network, NetworkSettings
+    from cohortium.ingest.models.tagging.features import Featurizer
+    from cohortium.ingest.models.tagging.network import ENCODER, Network, NetworkSettings
 
     shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
     encoder = {"model_type": "bert", **shape, "vocab_size": tokenizer.get_vocab_size(), "max_position_embeddings": 40}

@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 import pytest
 
-from cohortium.ingest.tagging.model_card import as_json, from_json
-from cohortium.ingest.tagging.model_directory import ModelDirectory, write_card
-from cohortium.ingest.tagging.tagger import Tagger
+from cohortium.ingest.models.tagging.model_card import as_json, from_json
+from cohortium.ingest.models.tagging.model_directory import ModelDirectory, write_card
+from cohortium.ingest.models.tagging.tagger import Tagger
 from cohortium.kb.errors import BadModel, UsageError
 
 from .conftest import card
@@ -188,7 +188,7 @@ def test_weights_for_torch_are_checked(tiny: ModelDirectory) -> None:
     text = "Gout and Larkadol 20 mg"
     assert tagger.tag([text, "Gout"])[0] == tagger.tag(text)
     together = Tagger.load(tiny.folder, batch=4096).emissions
-    from cohortium.ingest.tagging.tagger import Words
+    from cohortium.ingest.models.tagging.tagger import Words
 
     texts = [Words.of(text), Words.of("Gout"), Words.of("of the " * 40)]
     for one, other in zip(tagger.emissions(texts), together(texts), strict=True):

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cohortium.eval.training.export import rewrite_card, slim_copy
-from cohortium.eval.training.model_readme import readme_of
-from cohortium.ingest.tagging.model_directory import ModelDirectory, write_card
+from cohortium.eval.training.export.model_readme import readme_of
+from cohortium.eval.training.export.onnx_file import rewrite_card, slim_copy
+from cohortium.ingest.models.tagging.model_directory import ModelDirectory, write_card
 from cohortium.kb.errors import BadModel
 
 from .conftest import card

@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from made_models import LINKS, PHRASES, Linked, MadeChoice, MadeTagger, made_reader
 
-from cohortium.ingest.document import ReadNote
 from cohortium.ingest.journey.build import build_journey
-from cohortium.ingest.proposals import probabilities
-from cohortium.ingest.reading import PatientNotes, ShippedReader, Version, read_batch
+from cohortium.ingest.models.tagging.recognizer import ModelRecognizer, kinds_of_types
+from cohortium.ingest.note.proposals import probabilities
+from cohortium.ingest.note.read import ReadNote
+from cohortium.ingest.run.batches import PatientNotes, ShippedReader, Version, read_batch
 from cohortium.ingest.single import document_of
-from cohortium.ingest.tagging.recognizer import ModelRecognizer, kinds_of_types
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Event, Journey, Mention, Note, World
 

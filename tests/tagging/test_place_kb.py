@@ -19,16 +19,16 @@ from made_models import MadeChoice, made_reader
 
 import cohortium
 from cohortium.__main__ import app
-from cohortium.eval.verify import again
-from cohortium.eval.verify.models import WITHOUT_MODEL
+from cohortium.engine.proofs.checker import again
+from cohortium.engine.proofs.checker.models import WITHOUT_MODEL
 from cohortium.ingest.journey.build import build_journey
-from cohortium.ingest.pipeline import run_ingest
+from cohortium.ingest.models.tagging import choice as choices
 from cohortium.ingest.readers.sources import Sources
-from cohortium.ingest.reading import Reading, ShippedReader, shipped_reading
-from cohortium.ingest.tagging import choice as choices
+from cohortium.ingest.run.batches import Reading, ShippedReader, shipped_reading
+from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.errors import UsageError
-from cohortium.kb.load import build_generation
-from cohortium.kb.store import KnowledgeBase
+from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.kb.storage.writer import build_generation
 
 #: Three fictional patients: one whose drug a model alone knows, one whose rules read it, one with an unlinked mention.
 NOTES = (

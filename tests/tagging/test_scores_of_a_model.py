@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.ingest.tagging.tagger import Tagger
+from cohortium.ingest.models.tagging.tagger import Tagger
 
 Make = Callable[..., Tagger]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import cohortium
-from cohortium.eval.corpora.licences import licences
-from cohortium.eval.training.model_readme import readme_of
-from cohortium.ingest.tagging.choice import SHIPPED, chosen_model
-from cohortium.ingest.tagging.model_directory import ONNX, README, WEIGHTS, ModelDirectory
+from cohortium.eval.extraction.corpora.licences import licences
+from cohortium.eval.training.export.model_readme import readme_of
+from cohortium.ingest.models.tagging.choice import SHIPPED, chosen_model
+from cohortium.ingest.models.tagging.model_directory import ONNX, README, WEIGHTS, ModelDirectory
 
 INGEST = Path(cohortium.__file__).parent / "ingest"
 FOLDER = INGEST / "tagging" / "shipped"
@@ -94,7 +94,7 @@ def test_it_finds_a_disease_and_a_drug_without_torch() -> None:
     pytest.importorskip("tokenizers")
     text = "A fictional patient with rheumatoid arthritis was started on methotrexate in spring."
     code = (
-        "import json, sys; from cohortium.ingest.tagging.tagger import Tagger;"
+        "import json, sys; from cohortium.ingest.models.tagging.tagger import Tagger;"
         f" found = Tagger.load({str(FOLDER)!r}).tag({text!r});"
         " rows = [[one.start, one.end, one.type, one.confidence] for one in found];"
         " print(json.dumps([rows, sorted({'torch', 'transformers'} & set(sys.modules))]))"

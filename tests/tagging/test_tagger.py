@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.tagging.tagger import TaggedEntity, Tagger, Words
+from cohortium.ingest.models.tagging.tagger import TaggedEntity, Tagger, Words
 from cohortium.kb.errors import BadModel
 
 from .conftest import Shapes

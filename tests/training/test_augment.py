@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.corpora.corpus import AnnotatedDocument, LabelledSpan
-from cohortium.eval.training.augment import (
+from cohortium.eval.extraction.corpora.corpus import AnnotatedDocument, LabelledSpan
+from cohortium.eval.training.few.augment import (
     AUGMENTATIONS,
     STEPS,
     Augmentation,
@@ -18,10 +18,10 @@ from cohortium.eval.training.augment import (
     multiplied,
     word_synonyms,
 )
-from cohortium.eval.training.rewriting import Edit, cut, rewritten, sentences
-from cohortium.ingest.tagging.words import word_spans
-from cohortium.kb.concepts import ConceptTable
+from cohortium.eval.training.few.rewriting import Edit, cut, rewritten, sentences
+from cohortium.ingest.models.tagging.words import word_spans
 from cohortium.kb.errors import UsageError
+from cohortium.kb.ontology.concepts import ConceptTable
 
 PIECES = "fever|no|CT|(MRI)|5mg|1.5|mass,|showed|post-ablation|α2|«x»|_|day 3.|Patient".split("|")
 

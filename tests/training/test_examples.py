@@ -6,7 +6,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from cohortium.eval.training.examples import (
     TrainingPart,
     batches_of,
@@ -16,9 +16,9 @@ from cohortium.eval.training.examples import (
     possible_tags,
     with_hidden,
 )
-from cohortium.ingest.tagging.features import Featurizer
-from cohortium.ingest.tagging.labels import LabelSet
-from cohortium.ingest.tagging.words import word_spans
+from cohortium.ingest.models.tagging.features import Featurizer
+from cohortium.ingest.models.tagging.labels import LabelSet
+from cohortium.ingest.models.tagging.words import word_spans
 
 LABELS = LabelSet(("drug", "illness"))
 WORDS = Featurizer(("word_mask", "shapes", "chars"), None, 40)

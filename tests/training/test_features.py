@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.ingest.tagging.features import (
+from cohortium.ingest.models.tagging.features import (
     CHARACTER_IDS,
     HASHES,
     SHAPE_IDS,

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
-from cohortium.eval.training.augment import AUGMENTATIONS
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from cohortium.eval.training.cells import JUST, PLAIN, PLANS, Cell
-from cohortium.eval.training.few import Answers, Experiment, annotated_of, as_dict, divided, lesson
-from cohortium.eval.training.guideline import Dictionary
-from cohortium.ingest.tagging.words import word_spans
+from cohortium.eval.training.few.augment import AUGMENTATIONS
+from cohortium.eval.training.few.guideline import Dictionary
+from cohortium.eval.training.few.resources import Answers, Experiment, annotated_of, as_dict, divided, lesson
+from cohortium.ingest.models.tagging.words import word_spans
 from cohortium.kb.errors import UsageError
 
 DISEASES = ["fever", "pain", "ascites", "mass", "dyspnea", "nausea", "edema", "cough", "rash", "lesion"]

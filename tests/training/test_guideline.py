@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.eval.corpora.corpus import AnnotatedDocument, LabelledSpan
-from cohortium.eval.training.guideline import LONGEST_EXAMPLE, Dictionary, examples, first_of, our_reader, silver
-from cohortium.ingest.tagging.words import word_spans
+from cohortium.eval.extraction.corpora.corpus import AnnotatedDocument, LabelledSpan
+from cohortium.eval.training.few.guideline import (
+    LONGEST_EXAMPLE,
+    Dictionary,
+    examples,
+    first_of,
+    our_reader,
+    silver,
+)
+from cohortium.ingest.models.tagging.words import word_spans
 from cohortium.kb.errors import UsageError
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.corpora.corpus import AnnotatedDocument, LabelledSpan
+from cohortium.eval.extraction.corpora.corpus import AnnotatedDocument, LabelledSpan
 from cohortium.eval.training.learner import LEAST_STEPS, TaggerLearner, fitted
 from cohortium.eval.training.settings import TrainingSettings
-from cohortium.ingest.tagging.words import word_spans
+from cohortium.ingest.models.tagging.words import word_spans
 
 DRUGS = ("Larkadol", "Mirtapan", "Ostevir", "Quillomab")
 

@@ -8,14 +8,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from cohortium.eval.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan  # noqa: E402
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan  # noqa: E402
 from cohortium.eval.training.examples import TrainingPart, examples_of  # noqa: E402
 from cohortium.eval.training.loop import Trained, Training, device_of  # noqa: E402
 from cohortium.eval.training.settings import TrainingSettings  # noqa: E402
-from cohortium.ingest.tagging.features import Featurizer  # noqa: E402
-from cohortium.ingest.tagging.labels import LabelSet  # noqa: E402
-from cohortium.ingest.tagging.network import CONVOLUTION, Network, NetworkSettings  # noqa: E402
-from cohortium.ingest.tagging.words import word_spans  # noqa: E402
+from cohortium.ingest.models.tagging.features import Featurizer  # noqa: E402
+from cohortium.ingest.models.tagging.labels import LabelSet  # noqa: E402
+from cohortium.ingest.models.tagging.network import CONVOLUTION, Network, NetworkSettings  # noqa: E402
+from cohortium.ingest.models.tagging.words import word_spans  # noqa: E402
 from cohortium.kb.errors import UsageError  # noqa: E402
 
 LABELS = LabelSet(("drug", "illness"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.mednlp.reports import tags
-from cohortium.eval.training.medical_tags import modality_of, read_tagged, tag_map, tag_of
-from cohortium.ingest.coral.schema import schema
+from cohortium.eval.extraction.mednlp.reports import tags
+from cohortium.eval.training.few.medical_tags import modality_of, read_tagged, tag_map, tag_of
+from cohortium.ingest.coral_schema.types import schema
 from cohortium.kb.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]

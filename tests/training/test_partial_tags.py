@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from cohortium.eval.training.crf import TransitionScores  # noqa: E402
-from cohortium.ingest.tagging.labels import LabelSet  # noqa: E402
+from cohortium.ingest.models.tagging.labels import LabelSet  # noqa: E402
 
 LABELS = LabelSet(("drug", "illness"))
 

@@ -17,7 +17,7 @@ pytest.importorskip("onnxruntime")
 from cohortium.__main__ import app
 from cohortium.eval.training.adapt import AdaptationSettings, adapt, pieces_of, texts_in
 from cohortium.eval.training.recipe import read_recipe
-from cohortium.ingest.tagging.tagger import Tagger
+from cohortium.ingest.models.tagging.tagger import Tagger
 from cohortium.kb.errors import UsageError
 
 RUN = CliRunner()

@@ -16,9 +16,9 @@ from record_tables import journeys
 
 import cohortium
 from cohortium.engine.api import OpenKb
-from cohortium.kb.concepts import ConceptTable
-from cohortium.kb.load import build_generation
-from cohortium.kb.scales import Scales
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.storage.writer import build_generation
 
 settings.register_profile(
     "why_not",

@@ -11,11 +11,11 @@ from generated_records import CONCEPTS, NARROW_SHAPES, SCALES, SHAPES, records
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cohortium.engine import reference
-from cohortium.engine.edit_cost import counts
-from cohortium.engine.edit_record import Record
-from cohortium.engine.edit_search import EditSearch, FoundEdit
-from cohortium.engine.reference import Meaning
+from cohortium.engine.reference import meaning as reference
+from cohortium.engine.reference.meaning import Meaning
+from cohortium.engine.why_not.cost import counts
+from cohortium.engine.why_not.record import Record
+from cohortium.engine.why_not.search import EditSearch, FoundEdit
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes
 from cohortium.query_lang.parse import parse

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_kb import MemoryKb
 
-from cohortium.engine import fast
+from cohortium.engine.answers.funnel import funnel
 from cohortium.engine.api import OpenKb
-from cohortium.engine.funnel import funnel
+from cohortium.engine.fast import evaluate as fast
 from cohortium.kb.model import World
 from cohortium.query_lang import nodes
 

@@ -11,11 +11,11 @@ from generated_records import CONCEPTS, SCALES, records
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.engine import reference
+from cohortium.engine.answers.strength import SILENT, Strengths
 from cohortium.engine.api import OpenKb
-from cohortium.engine.reference import Meaning
-from cohortium.engine.reference_views import View
-from cohortium.engine.strength import SILENT, Strengths
+from cohortium.engine.reference import meaning as reference
+from cohortium.engine.reference.meaning import Meaning
+from cohortium.engine.reference.views import View
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Event, Journey, World
 from cohortium.query_lang import nodes

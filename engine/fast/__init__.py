@@ -1,0 +1,1 @@
+"""The fast engine: plan, rewrites, bitmaps, then candidates."""

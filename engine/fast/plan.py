@@ -1,0 +1,238 @@
+"""The plan of a query: its criteria as numbered steps, each distinct one once, rewritten as they are added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ...kb.model import KINDS
+from ...query_lang import nodes
+from ...query_lang.nodes import QueryTreeError
+
+#: Deeper plans are refused, as the parser refuses deeper texts: evaluation and rendering recurse.
+DEEPEST_PLAN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """Patients with an event of the set."""
+
+    events: nodes.Events
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Patients whose events lie to each other as a leaf of the tree asks."""
+
+    node: nodes.EventCriterion
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The patients with these ids."""
+
+    patients: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Patients with a tumor (``how`` is tumor) or an event (``how`` is event) of which the step ``body`` holds."""
+
+    how: str
+    body: int
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Patients in all of the steps."""
+
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Patients in any of the steps."""
+
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """Patients not in the step."""
+
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    """Patients in ``left`` and not in ``right``."""
+
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Patients in at least ``n`` of the steps; a step that is listed twice counts twice."""
+
+    n: int
+    parts: tuple[int, ...]
+
+
+Step = Atom | Related | Listed | Scope | Every | Either | Complement | Minus | Count
+Rule = Callable[[Step, "Plan"], Step]
+
+
+class Plan:
+    """Steps by number. Equal steps get one number, so that a criterion that occurs twice is evaluated once."""
+
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+        """``rules`` are applied, in order, to each step when it is added, its parts being rewritten already."""
+        self.steps: list[Step] = []
+        self._rules = tuple(rules)
+        self._numbers: dict[Step, int] = {}
+        self._depths: list[int] = []
+        #: Of each step: 0 bitmaps alone, 1 events, 2 events and others, 3 a scope.
+        self.costs: list[int] = []
+
+    def add(self, step: Step) -> int:
+        """The number of the step, rewritten. QueryTreeError if it stands too deep."""
+        for rule in self._rules:
+            step = rule(step, self)
+        number = self._numbers.get(step)
+        if number is None:
+            depth = 1 + max((self._depths[part] for part in parts_of(step)), default=0)
+            if depth > DEEPEST_PLAN:
+                raise QueryTreeError(
+                    f"criteria are nested more than {DEEPEST_PLAN} deep. Hint: list alternatives side by side"
+                )
+            number = self._numbers[step] = len(self.steps)
+            self.steps.append(step)
+            self._depths.append(depth)
+            self.costs.append(max([_own_cost(step), *(self.costs[part] for part in parts_of(step))]))
+        return number
+
+    def add_tree(self, root: nodes.PatientExpression, defined: Mapping[str, int]) -> int:
+        """The number of the step that stands for a tree; ``defined`` are the steps of the definitions before it."""
+        # With a stack of its own, for cohorts that were united one by one nest thousands deep until they are flattened.
+        waiting: list[tuple[nodes.PatientExpression, bool]] = [(root, False)]
+        done: list[int] = []
+        while waiting:
+            node, parts_are_done = waiting.pop()
+            children = nodes.children(node)
+            if not parts_are_done and children:
+                waiting.append((node, True))
+                waiting.extend((child, False) for child in reversed(children))
+                continue
+            first = len(done) - len(children)
+            parts = tuple(done[first:])
+            del done[first:]
+            if isinstance(node, nodes.Defined):
+                if node.name not in defined:
+                    raise QueryTreeError(f"no definition before this place is called {node.name!r}")
+                done.append(defined[node.name])
+            else:
+                done.append(self.add(_step(node, parts)))
+        return done[0]
+
+
+def planned(query: nodes.Query, rules: Sequence[Rule] = ()) -> tuple[Plan, int]:
+    """The plan of a query and the number of its last step."""
+    plan = Plan(rules)
+    defined: dict[str, int] = {}
+    for definition in query.definitions:
+        defined[definition.name] = plan.add_tree(definition.body, defined)
+    return plan, plan.add_tree(query.body, defined)
+
+
+def parts_of(step: Step) -> tuple[int, ...]:
+    """The numbers of the steps that a step is made of."""
+    match step:
+        case Every(parts) | Either(parts) | Count(_, parts):
+            return parts
+        case Complement(part) | Scope(_, part):
+            return (part,)
+        case Minus(left, right):
+            return (left, right)
+    return ()
+
+
+def steps_below(plan: Plan, number: int) -> Iterator[Step]:
+    """The step and all that it is made of, each once."""
+    seen, waiting = {number}, [number]
+    while waiting:
+        step = plan.steps[waiting.pop()]
+        yield step
+        fresh = set(parts_of(step)) - seen
+        seen |= fresh
+        waiting.extend(fresh)
+
+
+def atoms_below(plan: Plan, number: int) -> tuple[nodes.Events, ...]:
+    """The event sets that a step looks at, each distinct one once."""
+    found: dict[nodes.Events, None] = {}
+    for step in steps_below(plan, number):
+        if isinstance(step, Atom):
+            found[step.events] = None
+        elif isinstance(step, Related):
+            found.update(dict.fromkeys(_looked_at(step.node)))
+    return tuple(found)
+
+
+def _looked_at(node: nodes.EventCriterion) -> Iterator[nodes.Events]:
+    """The event sets of a criterion, and those that it looks at besides."""
+    yield from nodes.event_sets(node)
+    match node:
+        case nodes.AgeAt():
+            yield nodes.Events("birth")
+        case nodes.Times(_, events, "lines"):
+            yield replace(events, condition=nodes.Documented("line"))
+        case nodes.Lacking(_, events):
+            # What is denied can be any concept above the one that is lacking.
+            yield from (
+                nodes.Events(kind, context="any") for kind in (KINDS if events.kind is None else (events.kind,))
+            )
+
+
+def is_plain(events: nodes.Events) -> bool:
+    """Whether kind, concept and a context that lists know say all, so that posting lists answer."""
+    return events.context in ("present", "any") and events == nodes.Events(
+        events.kind, events.concept, context=events.context
+    )
+
+
+def _own_cost(step: Step) -> int:
+    match step:
+        case Atom(events):
+            return 0 if is_plain(events) else 1
+        case Related():
+            return 2
+        case Scope():
+            return 3
+    return 0
+
+
+def _step(node: nodes.PatientExpression, parts: tuple[int, ...]) -> Step:
+    match node:
+        case nodes.Exists(events):
+            return Atom(events)
+        case nodes.Among(patients):
+            return Listed(patients)
+        case nodes.And():
+            return Every(parts)
+        case nodes.Or():
+            return Either(parts)
+        case nodes.Not():
+            return Complement(*parts)
+        case nodes.Except():
+            return Minus(*parts)
+        case nodes.AtLeast(n, _):
+            return Count(n, parts)
+        case nodes.SameTumor():
+            return Scope("tumor", *parts)
+        case nodes.SameEvent():
+            return Scope("event", *parts)
+    if isinstance(node, nodes.EventCriterion):
+        return Related(node)
+    raise QueryTreeError(f"{type(node).__name__} is no patient expression")

@@ -1,0 +1,136 @@
+"""Steps of a plan over frames of events: what posting lists cannot decide, for all candidates at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from pyroaring import BitMap
+
+from ...kb.index.columns import Wanted
+from ...kb.index.patient_sets import patient_set
+from ...kb.model import World
+from ...kb.storage.reader import KnowledgeBase
+from ...query_lang import nodes
+from .bitmaps import OPPOSITE, patient_numbers
+from .concept_sets import concept_ids
+from .frames import Array, Frame, Rows
+from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, atoms_below, steps_below
+from .related import RelatedEvents
+from .witnesses import EventSets, groups_of
+
+#: Patients whose events are held in memory at a time.
+_AT_A_TIME: Final = 65_536
+
+
+class TimelineEvaluator:
+    """Decides steps of one plan by the events of the candidates. Not to be shared between threads."""
+
+    def __init__(self, kb: KnowledgeBase, plan: Plan) -> None:
+        self._kb = kb
+        self._plan = plan
+
+    def members(self, number: int, world: World, candidates: BitMap) -> BitMap:
+        """Those of ``candidates`` of whom the step holds in ``world``."""
+        found = BitMap()
+        for patients, events in self._kb.event_index.portions(self._wanted(number), candidates, _AT_A_TIME):
+            rows = Rows(self._kb, patients, events)
+            holds = _Frames(self._plan, self._kb, rows).holds(number, Frame.of_patients(rows), world)
+            found |= patient_set(rows.patients[holds])
+        return found
+
+    def _wanted(self, number: int) -> list[Wanted]:
+        """The kinds and concepts of the rows that the step can look at."""
+        if self._needs_every_event(number):
+            return [(None, None)]
+        return [
+            (atom.kind, None if atom.concept is None else concept_ids(atom.concept, self._kb.concepts))
+            for atom in atoms_below(self._plan, number)
+        ]
+
+    def _needs_every_event(self, number: int) -> bool:
+        """Whether *same event* inside may hold of an event that no atom is about (``same event (not …)``)."""
+        return any(
+            isinstance(step, Scope)
+            and step.how == "event"
+            and any(self._of_nothing(step.body, world)[0] for world in OPPOSITE)
+            for step in steps_below(self._plan, number)
+        )
+
+    def _of_nothing(self, number: int, world: World) -> tuple[bool, bool]:
+        """Of an event that no atom is about: whether the step can hold, and whether it can fail to."""
+        match self._plan.steps[number]:
+            case Every(parts):
+                found = [self._of_nothing(part, world) for part in parts]
+                return all(holds for holds, _ in found), any(fails for _, fails in found)
+            case Either(parts):
+                found = [self._of_nothing(part, world) for part in parts]
+                return any(holds for holds, _ in found), all(fails for _, fails in found)
+            case Complement(part):
+                holds, fails = self._of_nothing(part, OPPOSITE[world])
+                return fails, holds
+            case Minus(left, right):
+                (holds, fails), (other_holds, other_fails) = (
+                    self._of_nothing(left, world),
+                    self._of_nothing(right, OPPOSITE[world]),
+                )
+                return holds and other_fails, fails or other_holds
+            case Count(n, parts):
+                found = [self._of_nothing(part, world) for part in parts]
+                return sum(holds for holds, _ in found) >= n, sum(not fails for _, fails in found) < n
+            case Scope("tumor", body):
+                return self._of_nothing(body, world)[0], True
+            case Related(nodes.Lacking()) | Related(nodes.AgeAt(None)) | Listed():
+                # These are asked of the notes, the day of birth or the patient, and not of events alone.
+                return True, True
+        return False, True
+
+
+class _Frames:
+    """Truth of steps and event sets over frames of the same rows."""
+
+    def __init__(self, plan: Plan, kb: KnowledgeBase, rows: Rows) -> None:
+        self._plan = plan
+        self._kb = kb
+        self._sets = EventSets(kb, rows)
+        self._related = RelatedEvents(self._sets)
+
+    def holds(self, number: int, frame: Frame, world: World) -> Array:
+        """For each group of the frame, whether the step holds of it."""
+        match self._plan.steps[number]:
+            case Atom(events):
+                return groups_of(frame, self._sets.witnesses(events, frame, world).mask)
+            case Related(node):
+                return self._related.holds(node, frame, world)
+            case Listed(patients):
+                numbers = patient_numbers(self._kb, patients).to_array()
+                return np.isin(frame.rows.patients[frame.patient], np.asarray(numbers, dtype=np.int64))
+            case Every(parts):
+                return np.logical_and.reduce([self.holds(part, frame, world) for part in parts])
+            case Either(parts):
+                return np.logical_or.reduce([self.holds(part, frame, world) for part in parts])
+            case Complement(part):
+                return ~self.holds(part, frame, OPPOSITE[world])
+            case Minus(left, right):
+                return self.holds(left, frame, world) & ~self.holds(right, frame, OPPOSITE[world])
+            case Count(n, parts):
+                counts = np.zeros(frame.groups, dtype=np.int64)
+                for part in parts:
+                    counts += self.holds(part, frame, world)
+                return counts >= n
+            case Scope("tumor", body):
+                # The believed world looks at no other; the two that bound it look at each other where one negates.
+                least = World.BELIEVED if world is World.BELIEVED else World.NONE
+                inner, parent, tumor = frame.by_tumor(least)
+                there = frame.rows.tumors.world[tumor] >= world
+                return _any_inner(frame, parent, self.holds(body, inner, world) & there)
+            case Scope(_, body):
+                inner, parent = frame.by_event(world)
+                return _any_inner(frame, parent, self.holds(body, inner, world))
+        raise AssertionError("every step is one of these")
+
+
+def _any_inner(frame: Frame, parent: Array, holds: Array) -> Array:
+    found = np.zeros(frame.groups, dtype=bool)
+    found[parent[holds]] = True
+    return found

@@ -1,0 +1,115 @@
+"""The command ``verify``: proves the members of a cohort, checks each proof, says what failed and where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from ....kb.errors import CohortiumError, UsageError
+from ....kb.skin.terminal import Format, answer, check_output, counted, print_table
+from ...commands import (
+    DefinitionsOption,
+    KbArgument,
+    NoRowsOption,
+    OutOption,
+    QueryArgument,
+    SetOption,
+    asked,
+)
+from ...tables import TABLE_ROWS, WorldName
+
+
+class ProofFailed(CohortiumError):
+    """A proof fails, or cannot be checked (exit 5)."""
+
+    exit_code = 5
+
+
+def verify(
+    kb: KbArgument,
+    text: QueryArgument,
+    patient: Annotated[list[str] | None, typer.Option("--patient", help="Only this patient; may be repeated.")] = None,
+    world: Annotated[WorldName, typer.Option(help="Whose membership is proved.")] = WorldName.BELIEVED,
+    proofs: Annotated[
+        Path | None, typer.Option("--proofs", metavar="FILE", help="Check these proofs instead (what --keep wrote).")
+    ] = None,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="FILE", help="Also write the proofs that were checked, as JSON.")
+    ] = None,
+    reading: Annotated[
+        bool, typer.Option("--reading/--no-reading", help="Whether the patients' notes are read anew as well.")
+    ] = True,
+    model: Annotated[
+        str,
+        typer.Option("--model", metavar="DIR", help="The model directory that the notes were read with, if one was."),
+    ] = "",
+    output: NoRowsOption = Format.TABLE,
+    settings: SetOption = None,
+    definitions: DefinitionsOption = None,
+    out: OutOption = None,
+) -> None:
+    """Prove that each member of a cohort is one, and check the proofs by an independent verifier."""
+    check_output(output, out, rows=False)
+    check_output(Format.JSON, keep, rows=False)
+    from .run import verify as run
+
+    given = None if proofs is None else read_proofs(proofs)
+    cohort = asked(kb, text, settings, definitions)
+    done = run(kb, cohort, patient or None, world=world.value, proofs=given, read_again=reading, model=model or None)
+    if keep is not None:
+        _write(keep, {"proofs": dict(done.proofs)})
+    told = done.as_dict()
+    answer(told, output=output, out=out, as_table=lambda: print_verification(told))
+    if not done.holds:
+        raise ProofFailed(
+            f"{counted(len(done.failed), 'proof')} of {len(done.verdicts)} failed or could not be checked"
+        )
+
+
+def read_proofs(path: Path) -> dict[str, Any]:
+    """The proofs in a file, by patient: as ``--keep`` wrote them, a list of proofs, or one proof. UsageError."""
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"the proofs cannot be read from '{path}': {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the proofs in '{path}' are not JSON") from error
+    if isinstance(read, dict) and isinstance(read.get("proofs"), dict):
+        return {str(patient): proof for patient, proof in read["proofs"].items()}
+    listed = [read] if isinstance(read, dict) else read
+    if not isinstance(listed, list) or not all(isinstance(one, dict) and "patient" in one for one in listed):
+        raise UsageError(f"'{path}' holds no proofs. Hint: 'cohortium verify KB QUERY --keep FILE' writes them")
+    return {str(one["patient"]): one for one in listed}
+
+
+def print_verification(told: dict[str, Any]) -> None:
+    """The count, what failed and where, and what was left unchecked, with the reasons."""
+    print(f"{told['verified']} of {counted(told['checked'], 'proof')} verified ({told['world']}): {told['resolved']}")
+    rows = [
+        (member["patient"], fault["check"], fault["where"], fault["message"])
+        for member in told["members"]
+        for fault in member["faults"]
+    ]
+    if rows:
+        print_table(("patient", "check", "where", "what does not hold"), rows[:TABLE_ROWS])
+        if len(rows) > TABLE_ROWS:
+            print(f"… and {len(rows) - TABLE_ROWS} more (--json OUT tells all)")
+    for name, count in told["on_models"].items():
+        verb = "stands" if count == 1 else "stand"
+        print(f"{count} of them {verb} on the model {name}: that it read rightly is not proved")
+    for reason in told["unchecked"]:
+        print(f"not checked: {reason}")
+
+
+def _write(path: Path, payload: dict[str, Any]) -> None:
+    try:
+        path.write_text(json.dumps(payload, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
+
+
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("verify", verify),)

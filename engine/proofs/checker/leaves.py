@@ -1,0 +1,253 @@
+"""Criteria about several events, in the verifier's own words: orders, sequences, clear times, counts, ages, absence."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ....kb.model import DayInterval, World
+from ....kb.note_classes import TELLS, note_class
+from ....kb.ontology.scales import as_number
+from ....query_lang import nodes
+from .faults import items
+from .gaps import Witness, gap_of, is_aged, lie_apart, relate
+from .picks import earliest_days, fewest_days
+from .sets import Sets, UnknownNode, in_context, in_window
+from .views import NEGATED, Seen, View
+from .walk import Proof, Step, Walk
+
+
+def _between(
+    walk: Walk, sets: Sequence[nodes.Events | None], proof: Proof, at: int, view: View, world: World
+) -> list[list[Witness]]:
+    """The witnesses of what must not lie between; the proof tells those sets behind the others."""
+    found: list[list[Witness]] = []
+    for events in sets:
+        if events is None:
+            found.append([])
+            continue
+        told = walk.set_of(proof, at, NEGATED[world])
+        found.append(walk.whole(events, told, view, NEGATED[world]))
+        at += 1
+    return found
+
+
+def _in_order(
+    walk: Walk,
+    steps: Sequence[nodes.Events],
+    relations: Sequence[nodes.Ordered],
+    proof: Proof,
+    view: View,
+    world: World,
+    holds: bool,
+) -> list[Witness] | None:
+    """Holds: the chosen witnesses, one of each step, if each stands in its relation to the one before. Fails: there is
+    no such chain among all of them."""
+    between = _between(walk, [relation.without for relation in relations], proof, len(steps), view, world)
+    told = [walk.set_of(proof, at, world) for at in range(len(steps))]
+    if holds:
+        chosen = [walk.chosen(step, one, view, world) for step, one in zip(steps, told, strict=True)]
+        if not all(chosen):
+            return None
+        for relation, middle, (one, two) in zip(relations, between, itertools.pairwise(chosen), strict=True):
+            right = relate(relation, one, two, world, walk.sets, middle)
+            walk.findings.require(right, "day", "the chosen events are not so related")
+        return chosen
+    all_ones = [walk.whole(step, one, view, world) for step, one in zip(steps, told, strict=True)]
+    reached = all_ones[0]
+    for relation, middle, following in zip(relations, between, all_ones[1:], strict=True):
+        reached = [
+            two for two in following if any(relate(relation, one, two, world, walk.sets, middle) for one in reached)
+        ]
+    walk.findings.require(not reached, "day", "events stand in the relation")
+    return None
+
+
+def _ordered(walk: Walk, node: nodes.Ordered, proof: Proof, view: View, world: World, holds: bool) -> None:
+    chosen = _in_order(walk, (node.left, node.right), (node,), proof, view, world, holds)
+    if chosen is not None and node.relation in nodes.GAP_RELATIONS:
+        one, other = chosen
+        walk.findings.require(proof.get("gap") == gap_of(one, other, world), "day", "the days between them are others")
+
+
+def _sequence(walk: Walk, node: nodes.Sequence, proof: Proof, view: View, world: World, holds: bool) -> None:
+    relations = [
+        nodes.Ordered(one, "before", two, gap.minimum, gap.maximum, without=gap.without)
+        for (one, two), gap in zip(itertools.pairwise(node.steps), node.gaps, strict=True)
+    ]
+    chosen = _in_order(walk, node.steps, relations, proof, view, world, holds)
+    if chosen is not None:
+        gaps = [gap_of(one, two, world) for one, two in itertools.pairwise(chosen)]
+        walk.findings.require(proof.get("gaps") == gaps, "day", "the days between the steps are others")
+
+
+def _clear(walk: Walk, node: nodes.Clear, proof: Proof, view: View, world: World, holds: bool) -> None:
+    absent = walk.whole(node.absent, walk.set_of(proof, 1, NEGATED[world]), view, NEGATED[world])
+
+    def is_clear(witness: Witness) -> bool:
+        return not any(
+            all(
+                one.event_id != seen.event_id
+                and lie_apart(node.relation, one, seen, node.minimum, node.maximum, NEGATED[world])
+                for one in other
+            )
+            for seen in witness
+            for other in absent
+        )
+
+    told = walk.set_of(proof, 0, world)
+    if holds:
+        chosen = walk.chosen(node.events, told, view, world)
+        walk.findings.require(not chosen or is_clear(chosen), "day", "an event that must not be there lies there")
+    else:
+        clear = [one for one in walk.whole(node.events, told, view, world) if is_clear(one)]
+        walk.findings.require(not clear, "day", "an event has none of the absent beside it")
+
+
+def _times(walk: Walk, node: nodes.Times, proof: Proof, view: View, world: World, holds: bool) -> None:
+    walk.findings.require((proof.get("n"), proof.get("by")) == (node.n, node.by), "query", "it counts otherwise")
+    found = [seen for one in walk.whole(node.events, walk.set_of(proof, 0, world), view, world) for seen in one]
+    if holds:
+        walk.relied.update(seen.event_id for seen in found)
+    enough = _count(walk.sets, node, found, world) >= node.n
+    walk.findings.require(enough == holds, "event", "another number of them is there")
+
+
+def _count(sets: Sets, node: nodes.Times, found: Sequence[Seen], world: World) -> int:
+    if node.by == "lines":
+        return len({as_number(seen.event.attributes.get("line", "")) for seen in found} - {None})
+    if node.by == "concepts":
+        concepts = {seen.event.concept for seen in found} - {""}
+        return sum(not any(one != other and one in sets.above(other) for other in concepts) for one in concepts)
+    if node.by != "days":
+        raise UnknownNode(f"a count by {node.by!r}")
+    if world is World.BELIEVED:
+        return len({seen.middle for seen in found})
+    days = [(seen.low, seen.high) for seen in found]
+    return len(fewest_days(days) if world is World.CERTAIN else earliest_days(days, node.n))
+
+
+def _age_at(walk: Walk, node: nodes.AgeAt, proof: Proof, view: View, world: World, holds: bool) -> None:
+    births = {event_id: event for event_id, event in view.record.events.items() if event.kind == "birth"}
+    walk.named.update(births)
+    walk.findings.require(
+        sorted(map(str, items(proof.get("births")))) == sorted(births), "event", "the births that are told are others"
+    )
+    known = [event.day for event in births.values() if in_context("present", event, world)]
+    if node.events is None:
+        aged = any(is_aged(node, day, None, world) for day in known)
+    else:
+        found = walk.whole(node.events, walk.set_of(proof, 0, world), view, world)
+        fitting = [one for one in found if any(all(is_aged(node, day, seen, world) for seen in one) for day in known)]
+        aged = bool(fitting)
+        walk.relied.update(seen.event_id for one in fitting for seen in one)
+    walk.findings.require(aged == holds, "day", "the age is another")
+
+
+def _lacking(walk: Walk, node: nodes.Lacking, proof: Proof, view: View, world: World, holds: bool) -> None:
+    """None of the events, and the reason that is asked for and no other."""
+    events, opposite = node.events, NEGATED[world]
+    walk.findings.require(proof.get("how") == node.how, "query", "it is another kind of absence")
+    told = {str(one) for one in items(proof.get("told"))}
+    walk.named.update(told)
+    right = {
+        seen.event_id
+        for seen in view.seen
+        if events.kind in (None, seen.event.kind) and str(seen.event.context.polarity) != "present"
+    }
+    walk.findings.require(told == right, "event", "what is told to be absent or uncertain is other")
+    notes = {note_id for note_id, stored in view.record.notes.items() if stored.status == "current"}
+    walk.findings.require({str(one) for one in items(proof.get("notes"))} == notes, "note", "the notes are others")
+    walk.notes.update(notes)
+    found = walk.whole(events, walk.set_of(proof, 0, opposite), view, opposite)
+    if found:
+        lacking = False
+    elif node.how == "denied":
+        lacking = _is_denied(walk.sets, events, view, world)
+    elif node.how == "silent":
+        lacking = not _is_denied(walk.sets, events, view, opposite) and _is_observed(events, view, world)
+    elif node.how == "unobservable":
+        lacking = not _is_denied(walk.sets, events, view, opposite) and not _is_observed(events, view, opposite)
+    else:
+        raise UnknownNode(f"the absence {node.how!r}")
+    walk.findings.require(lacking == holds, "event", "the kind of absence is another")
+
+
+def _is_observed(events: nodes.Events, view: View, world: World) -> bool:
+    """Whether a note that would tell of such an event lies in the window."""
+    for stored in view.record.notes.values():
+        if stored.status != "current":
+            continue
+        note, kind = stored.note, note_class(stored.note.type, stored.note.title)
+        written = DayInterval() if note.date is None else DayInterval(note.date.toordinal(), note.date.toordinal())
+        if (
+            (events.kind is None or kind in TELLS[events.kind])
+            and events.source in ("", kind)
+            and (events.window is None or in_window(events.window, written, world))
+        ):
+            return True
+    return False
+
+
+def _is_denied(sets: Sets, events: nodes.Events, view: View, world: World) -> bool:
+    """Whether a note says that there is none, of the concept or of one above it, or tells another value."""
+    asked = nodes.Events(
+        events.kind,
+        events.concept if events.kind is None else None,
+        context="absent",
+        window=events.window,
+        source=events.source,
+        undisputed=events.undisputed,
+        sources=events.sources,
+    )
+    loose = [seen for seen in view.seen if seen.shown >= world and events.kind in (None, seen.event.kind)]
+    said = {seen.event.concept for seen in loose if sets.first_failing(asked, seen, view, world) is None}
+    if events.kind is None:
+        said.discard("")
+    if "" in said or (events.concept is not None and _is_said_of(sets, said, events.concept)):
+        return True
+    return events.condition is not None and any(
+        all(seen.event.attributes.get(name, "") != "" for name in _asked(events.condition))
+        and not sets.satisfies(events.condition, seen.event)
+        for seen in sets.members(events, view, world)
+    )
+
+
+def _is_said_of(sets: Sets, said: set[str], concept: nodes.ConceptExpression) -> bool:
+    match concept:
+        case nodes.Under(nodes.Concept(wanted)):
+            return bool(said & sets.above(wanted))
+        case nodes.Union(parts):
+            return all(_is_said_of(sets, said, part) for part in parts)
+        case nodes.OtherThan(base, _):
+            return _is_said_of(sets, said, base)
+    raise UnknownNode(f"{type(concept).__name__} in a concept expression")
+
+
+def _asked(condition: nodes.Condition) -> set[str]:
+    """The attributes that a condition looks at."""
+    match condition:
+        case nodes.AllOf(parts) | nodes.AnyOf(parts):
+            return {name for part in parts for name in _asked(part)}
+        case nodes.NotThat(part):
+            return _asked(part)
+    return {condition.attribute}
+
+
+def _among(walk: Walk, node: nodes.Among, proof: Proof, view: View, world: World, holds: bool) -> None:
+    patient = view.record.patient_id
+    walk.findings.require(proof.get("patient") == patient, "query", "it is another patient")
+    walk.findings.require((patient in node.patients) == holds, "query", "the list of patients says otherwise")
+
+
+#: The steps of :mod:`.walk` that this module adds.
+LEAVES: Final[Mapping[type[Any], Step]] = {
+    nodes.Ordered: _ordered,
+    nodes.Sequence: _sequence,
+    nodes.Clear: _clear,
+    nodes.Times: _times,
+    nodes.AgeAt: _age_at,
+    nodes.Lacking: _lacking,
+    nodes.Among: _among,
+}

@@ -1,0 +1,67 @@
+"""What a criterion of a proof looks at: a patient's events, those of one tumor, or one event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ....kb.model import ALL_TUMORS, NO_TUMOR, Event, World
+from .record import Record
+
+#: The world whose answer bounds that of a negation.
+NEGATED: Final[Mapping[World, World]] = {
+    World.CERTAIN: World.POSSIBLE,
+    World.BELIEVED: World.BELIEVED,
+    World.POSSIBLE: World.CERTAIN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An event as it is seen: up to which world it is shown, and the days that are looked at."""
+
+    event_id: str
+    event: Event
+    shown: World
+    low: int
+    high: int
+
+    @property
+    def middle(self) -> int:
+        """The day that the believed world takes."""
+        return (self.event.day.low + self.event.day.high) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The events that are seen, and the patient's record, of which tumors, notes and decisions are those of all."""
+
+    seen: tuple[Seen, ...]
+    record: Record
+
+    @classmethod
+    def of(cls, record: Record) -> View:
+        """All events of a patient."""
+        return cls(
+            tuple(
+                Seen(event_id, event, World.CERTAIN, event.day.low, event.day.high)
+                for event_id, event in record.events.items()
+            ),
+            record,
+        )
+
+    def of_tumor(self, tumor: str) -> View:
+        """Those of one tumor and of all; those of none known are seen in the possible world."""
+        return replace(
+            self,
+            seen=tuple(
+                replace(seen, shown=min(seen.shown, World.POSSIBLE)) if seen.event.tumor == NO_TUMOR else seen
+                for seen in self.seen
+                if seen.event.tumor in (tumor, ALL_TUMORS, NO_TUMOR)
+            ),
+        )
+
+    def of_event(self, event_id: str) -> View:
+        """One event alone."""
+        return replace(self, seen=tuple(seen for seen in self.seen if seen.event_id == event_id))

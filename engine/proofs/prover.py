@@ -1,0 +1,438 @@
+"""Proofs: why a patient is in a cohort, as plain data from the query's nodes over events and mentions to characters.
+
+A proof says of each criterion that it holds, or that it fails, in one world, and by what. It decides nothing: the
+reference engine, which defines every node, is asked what holds, and this module writes down what that rests on. What
+fails is shown event by event. ``docs/proofs.md`` tells the form; ``engine/proofs/checker`` checks it without this
+package.
+
+A node is added by one function in :data:`ARGUMENTS`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ...kb.errors import CohortiumError
+from ...kb.model import Journey, Polarity, World
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales
+from ...query_lang import nodes
+from ...query_lang.render import render_expression
+from ..reference.meaning import Meaning
+from ..reference.views import OPPOSITE, Seen, View
+from .records import Record, Records, days_of
+
+FORMAT: Final = 1
+
+#: In which order an event of the right kind and concept is held against an atom: name of the check, and the fields of
+#: the atom that it looks at. The first that an event does not pass is named as the one that fails.
+CHECKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("context", ("context",)),
+    ("source", ("source",)),
+    ("dispute", ("undisputed",)),
+    ("sources", ("sources",)),
+    ("window", ("window",)),
+    ("pick", ("pick",)),
+    ("condition", ("condition",)),
+)
+#: What each of these fields is when it asks for nothing.
+_OPEN: Final[Mapping[str, Any]] = {
+    "context": "any",
+    "source": "",
+    "undisputed": False,
+    "sources": 1,
+    "window": None,
+    "pick": nodes.Pick(),
+    "condition": None,
+}
+_OF_WORLDS: Final = frozenset({"present", "current", "historical"})
+
+
+class NoProof(CohortiumError):
+    """A member of a cohort of whom no proof can be given: a defect of the program (exit 5)."""
+
+    exit_code = 5
+
+
+def proof_of(
+    query: nodes.Query,
+    journey: Journey,
+    concepts: ConceptTable,
+    scales: Scales,
+    world: World,
+    *,
+    resolved: str,
+    generation: str,
+) -> Record:
+    """The proof that the patient of ``journey`` is in the answer to ``query`` in ``world``, as JSON-able data.
+
+    ``resolved`` is the query's text, ``generation`` the state of the knowledge base. NoProof if the definition of the
+    nodes does not admit the patient.
+    """
+    meaning = Meaning(concepts, scales, query.definitions)
+    view = View.of(journey)
+    if not meaning.holds(query.body, view, world):
+        raise NoProof(f"no proof: by the definition of its nodes the query does not hold of {journey.patient_id!r}")
+    prover = Prover(meaning, Records(journey, concepts), [])
+    criterion = prover.argued(query.body, view, world, True)
+    return {
+        "format": FORMAT,
+        "patient": journey.patient_id,
+        "query": resolved,
+        "world": world.name.lower(),
+        "generation": generation,
+        "criterion": criterion,
+        **prover.records.as_dict(prover.used),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Prover:
+    """Writes the parts of one proof. ``used`` gathers the ids of the edges that it walks."""
+
+    meaning: Meaning
+    records: Records
+    used: list[str]
+
+    def argued(self, node: nodes.PatientExpression, view: View, world: World, holds: bool) -> Record:
+        """That ``node`` holds (or fails) of what ``view`` shows in ``world``, which is so."""
+        argue = ARGUMENTS.get(type(node))
+        if argue is None:
+            raise NoProof(f"no proof: {type(node).__name__} cannot be proved yet")
+        return {
+            "node": _node_name(node),
+            "text": render_expression(node),
+            "world": world.name.lower(),
+            "holds": holds,
+            **argue(self, node, view, world, holds),
+        }
+
+    def part(self, at: int, node: nodes.PatientExpression, view: View, world: World, holds: bool) -> Record:
+        """The ``at``-th part of a criterion."""
+        return {"part": at, **self.argued(node, view, world, holds)}
+
+    # --- event sets -------------------------------------------------------------------------------------------------
+
+    def chosen(self, node: nodes.Events, view: View, world: World, witness: tuple[Seen, ...]) -> Record:
+        """One witness of a set that is not empty; of a pick also the others that it was chosen among."""
+        found: Record = {"world": world.name.lower(), "chosen": [self._entry(node, seen) for seen in witness]}
+        if node.pick.how != "any":
+            chosen = {seen.position for seen in witness}
+            # What may be a member at all: in the certain world a pick must stand against those too.
+            among = World.BELIEVED if world is World.BELIEVED else World.POSSIBLE
+            found["others"] = [
+                self._dated(seen)
+                for position, seen in sorted(self._passing(node, view, among)["window"].items())
+                if position not in chosen
+            ]
+        return found
+
+    def whole(self, node: nodes.Events, view: View, world: World) -> Record:
+        """All of a set: its witnesses, and each other event of the kind and concept with the check that it fails."""
+        return {
+            "world": world.name.lower(),
+            "witnesses": [
+                [self._entry(node, seen) for seen in one] for one in self.meaning.witnesses(node, view, world)
+            ],
+            "rejected": self._rejected(node, view, world),
+        }
+
+    def picked(self, node: nodes.Events, view: View, world: World) -> tuple[Seen, ...]:
+        """The witness that a proof shows: that of the best supported event; of a pick all that are picked."""
+        found = self.meaning.witnesses(node, view, world)
+        if node.pick.how != "any" and world is not World.CERTAIN:
+            return tuple(seen for (seen,) in found)
+        return max(found, key=_support)
+
+    def _dated(self, seen: Seen) -> Record:
+        return {"event": self.records.event(seen.event), "days": days_of(seen.days)}
+
+    def _entry(self, node: nodes.Events, seen: Seen) -> Record:
+        event = seen.event
+        entry = self._dated(seen)
+        if node.concept is not None:
+            entry["path"] = self._path(event.concept, _wanted(node.concept))
+        values: list[Record] = []
+        for condition in _value_conditions(node.condition):
+            value = event.attributes.get(condition.attribute)
+            terms = {term.id for term in condition.values if isinstance(term, nodes.Concept)}
+            if isinstance(value, str) and any(value in self.meaning.concept_ids(_under(term)) for term in terms):
+                values.append({"attribute": condition.attribute, "path": self._path(value, terms)})
+        if values:
+            entry["value_paths"] = values
+        return entry
+
+    def _path(self, concept: str, ancestors: set[str]) -> list[str]:
+        path = self.records.path(concept, ancestors)
+        self.used.extend(path)
+        return path
+
+    def _passing(self, node: nodes.Events, view: View, world: World) -> dict[str, dict[int, Seen]]:
+        """After each check the events, by position, that have passed it and those before; first "kind"."""
+        fields = dict(_OPEN)
+        passed = {"kind": self._found(replace(node, **fields), view, world)}
+        for name, looked_at in CHECKS:
+            fields |= {field: getattr(node, field) for field in looked_at}
+            passed[name] = self._found(replace(node, **fields), view, world)
+        return passed
+
+    def _found(self, node: nodes.Events, view: View, world: World) -> dict[int, Seen]:
+        return {seen.position: seen for witness in self.meaning.witnesses(node, view, world) for seen in witness}
+
+    def _rejected(self, node: nodes.Events, view: View, world: World) -> list[Record]:
+        """Each event of the kind and concept that is seen and is no witness, with the check that it fails."""
+        passed = self._passing(node, view, world)
+        satisfying = self._found(replace(node, **{**_OPEN, "condition": node.condition}), view, world)
+        found = []
+        for position, seen in sorted(passed["kind"].items()):
+            if position in passed[CHECKS[-1][0]]:
+                continue
+            fails = next(name for name, _ in CHECKS if position not in passed[name])
+            if fails == "context" and node.context in _OF_WORLDS and seen.event.world < world:
+                fails = "world"
+            elif fails == "condition" and position in satisfying:
+                # It is as asked itself: another that is picked with it, or may be in its place, is not.
+                fails = "beside"
+            found.append({"event": self.records.event(seen.event), "fails": fails})
+        return found
+
+
+def _support(witness: tuple[Seen, ...]) -> tuple[int, int, int, int]:
+    """The surest, then what most notes tell, then the first."""
+    event = witness[0].event
+    return (int(event.world), event.sources, len(event.evidence), -witness[0].position)
+
+
+def _node_name(node: nodes.PatientExpression) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in type(node).__name__).lstrip("_")
+
+
+def _under(concept: str) -> nodes.Under:
+    return nodes.Under(nodes.Concept(concept, concept))
+
+
+def _wanted(node: nodes.ConceptExpression) -> set[str]:
+    """The concepts that an expression asks for by name."""
+    match node:
+        case nodes.Under(term):
+            return {term.id} if isinstance(term, nodes.Concept) else set()
+        case nodes.Union(parts):
+            return set().union(*map(_wanted, parts))
+        case nodes.OtherThan(base, _):
+            return _wanted(base)
+    raise NoProof(f"no proof: {type(node).__name__} cannot be proved yet")
+
+
+def _value_conditions(node: nodes.Condition | None) -> Iterator[nodes.Is]:
+    match node:
+        case nodes.Is():
+            yield node
+        case nodes.AllOf(parts) | nodes.AnyOf(parts):
+            for part in parts:
+                yield from _value_conditions(part)
+
+
+# --- one function a node: what shows that it holds, or that it fails --------------------------------------------------
+
+Argument = Callable[[Prover, Any, View, World, bool], Record]
+
+
+def _exists(prover: Prover, node: nodes.Exists, view: View, world: World, holds: bool) -> Record:
+    if not holds:
+        return {"sets": [prover.whole(node.events, view, world)]}
+    return {"sets": [prover.chosen(node.events, view, world, prover.picked(node.events, view, world))]}
+
+
+def _all_of(prover: Prover, node: nodes.And, view: View, world: World, holds: bool) -> Record:
+    return _enough(prover, node.parts, len(node.parts), view, world, holds)
+
+
+def _any_of(prover: Prover, node: nodes.Or, view: View, world: World, holds: bool) -> Record:
+    return _enough(prover, node.parts, 1, view, world, holds)
+
+
+def _at_least(prover: Prover, node: nodes.AtLeast, view: View, world: World, holds: bool) -> Record:
+    return {"n": node.n, **_enough(prover, node.parts, node.n, view, world, holds)}
+
+
+def _enough(
+    prover: Prover, parts: tuple[nodes.PatientExpression, ...], n: int, view: View, world: World, holds: bool
+) -> Record:
+    """So many parts that hold, or so many that fail that too few are left."""
+    enough = n if holds else len(parts) - n + 1
+    shown: list[Record] = []
+    for at, part in enumerate(parts):
+        if len(shown) < enough and prover.meaning.holds(part, view, world) == holds:
+            shown.append(prover.part(at, part, view, world, holds))
+    return {"parts": shown}
+
+
+def _not(prover: Prover, node: nodes.Not, view: View, world: World, holds: bool) -> Record:
+    return {"parts": [prover.part(0, node.part, view, OPPOSITE[world], not holds)]}
+
+
+def _except(prover: Prover, node: nodes.Except, view: View, world: World, holds: bool) -> Record:
+    def left() -> Record:
+        return prover.part(0, node.left, view, world, holds)
+
+    def right() -> Record:
+        return prover.part(1, node.right, view, OPPOSITE[world], not holds)
+
+    if holds:
+        return {"parts": [left(), right()]}
+    return {"parts": [right() if prover.meaning.holds(node.left, view, world) else left()]}
+
+
+def _same_tumor(prover: Prover, node: nodes.SameTumor, view: View, world: World, holds: bool) -> Record:
+    tumors = [(tumor, view.of_tumor(tumor)) for tumor, highest in view.tumors.items() if highest >= world]
+    return _scoped(prover, node.body, "tumor", tumors, world, holds)
+
+
+def _same_event(prover: Prover, node: nodes.SameEvent, view: View, world: World, holds: bool) -> Record:
+    single = [(seen, view.of_event(seen)) for seen in view.events if seen.world >= world]
+    if holds:
+        single = [next(entry for entry in single if prover.meaning.holds(node.body, entry[1], world))]
+    named = [(prover.records.event(seen.event), inner) for seen, inner in single]
+    return _scoped(prover, node.body, "event", named, world, holds)
+
+
+def _scoped(
+    prover: Prover, body: nodes.PatientExpression, name: str, views: list[tuple[str, View]], world: World, holds: bool
+) -> Record:
+    """One scope in which the body holds; or every one, in which it fails."""
+    if holds:
+        views = [next(entry for entry in views if prover.meaning.holds(body, entry[1], world))]
+    return {"parts": [{name: scope, **prover.part(0, body, inner, world, holds)} for scope, inner in views]}
+
+
+def _ordered(prover: Prover, node: nodes.Ordered, view: View, world: World, holds: bool) -> Record:
+    between = _between(prover, (node.without,), view, world)
+    if not holds:
+        return {"sets": [*(prover.whole(side, view, world) for side in (node.left, node.right)), *between]}
+    chain = _chain(prover, (node.left, node.right), (node,), view, world)
+    sets = [prover.chosen(side, view, world, one) for side, one in zip((node.left, node.right), chain, strict=True)]
+    found: Record = {"sets": [*sets, *between]}
+    if node.relation in nodes.GAP_RELATIONS:
+        found["gap"] = _gap(chain[0], chain[1], world)
+    return found
+
+
+def _sequence(prover: Prover, node: nodes.Sequence, view: View, world: World, holds: bool) -> Record:
+    between = _between(prover, [gap.without for gap in node.gaps], view, world)
+    if not holds:
+        return {"sets": [*(prover.whole(step, view, world) for step in node.steps), *between]}
+    relations = [
+        nodes.Ordered(one, "before", two, gap.minimum, gap.maximum, without=gap.without)
+        for (one, two), gap in zip(itertools.pairwise(node.steps), node.gaps, strict=True)
+    ]
+    chain = _chain(prover, node.steps, relations, view, world)
+    sets = [prover.chosen(step, view, world, one) for step, one in zip(node.steps, chain, strict=True)]
+    return {
+        "sets": [*sets, *between],
+        "gaps": [_gap(one, two, world) for one, two in itertools.pairwise(chain)],
+    }
+
+
+def _between(prover: Prover, sets: Iterable[nodes.Events | None], view: View, world: World) -> list[Record]:
+    """What must not lie between, told as a whole."""
+    return [prover.whole(events, view, OPPOSITE[world]) for events in sets if events is not None]
+
+
+def _chain(
+    prover: Prover,
+    steps: Sequence[nodes.Events],
+    relations: Sequence[nodes.Ordered],
+    view: View,
+    world: World,
+) -> list[tuple[Seen, ...]]:
+    """A witness of each step, each in its relation to the one before; the best supported end first."""
+    reached = [[one] for one in prover.meaning.witnesses(steps[0], view, world)]
+    for events, relation in zip(steps[1:], relations, strict=True):
+        longer = []
+        for two in prover.meaning.witnesses(events, view, world):
+            fitting = [way for way in reached if prover.meaning.joined(relation, way[-1], two, view, world)]
+            if fitting:
+                longer.append([*max(fitting, key=lambda way: tuple(map(_support, way))), two])
+        reached = longer
+    return max(reached, key=lambda way: tuple(map(_support, way)))
+
+
+def _gap(one: tuple[Seen, ...], other: tuple[Seen, ...], world: World) -> list[int]:
+    """The fewest and the most days from the one to the other; negative when the other comes first."""
+    if world is World.BELIEVED:
+        gap = other[0].event.day.midpoint - one[0].event.day.midpoint
+        return [gap, gap]
+    return [
+        min(second.days.low for second in other) - max(first.days.high for first in one),
+        max(second.days.high for second in other) - min(first.days.low for first in one),
+    ]
+
+
+def _clear(prover: Prover, node: nodes.Clear, view: View, world: World, holds: bool) -> Record:
+    absent = prover.whole(node.absent, view, OPPOSITE[world])
+    if not holds:
+        return {"sets": [prover.whole(node.events, view, world), absent]}
+    clear = [
+        one
+        for one in prover.meaning.witnesses(node.events, view, world)
+        if prover.meaning.is_clear(node, one, view, world)
+    ]
+    return {"sets": [prover.chosen(node.events, view, world, max(clear, key=_support)), absent]}
+
+
+def _times(prover: Prover, node: nodes.Times, view: View, world: World, holds: bool) -> Record:
+    return {"n": node.n, "by": node.by, "sets": [prover.whole(node.events, view, world)]}
+
+
+def _age_at(prover: Prover, node: nodes.AgeAt, view: View, world: World, holds: bool) -> Record:
+    births = [prover.records.event(event) for event in view.journey.events if event.kind == "birth"]
+    sets = [] if node.events is None else [prover.whole(node.events, view, world)]
+    return {"births": births, "sets": sets}
+
+
+def _lacking(prover: Prover, node: nodes.Lacking, view: View, world: World, holds: bool) -> Record:
+    """What is recorded of the kind, and the notes that would tell: the kind of absence follows from both."""
+    return {
+        "how": node.how,
+        "sets": [prover.whole(node.events, view, OPPOSITE[world])],
+        "told": [
+            prover.records.event(seen.event)
+            for seen in view.events
+            if node.events.kind in (None, seen.event.kind) and seen.event.context.polarity is not Polarity.PRESENT
+        ],
+        "notes": [prover.records.note(note) for note in view.journey.notes],
+    }
+
+
+def _among(prover: Prover, node: nodes.Among, view: View, world: World, holds: bool) -> Record:
+    return {"patient": view.journey.patient_id}
+
+
+def _defined(prover: Prover, node: nodes.Defined, view: View, world: World, holds: bool) -> Record:
+    known = prover.meaning.definitions
+    at = next(at for at, definition in enumerate(known) if definition.name == node.name)
+    body, inner = known[at].body, replace(prover, meaning=replace(prover.meaning, definitions=known[:at]))
+    return {"name": node.name, "parts": [inner.part(0, body, view, world, holds)]}
+
+
+ARGUMENTS: Final[Mapping[type, Argument]] = {
+    nodes.Exists: _exists,
+    nodes.And: _all_of,
+    nodes.Or: _any_of,
+    nodes.AtLeast: _at_least,
+    nodes.Not: _not,
+    nodes.Except: _except,
+    nodes.SameTumor: _same_tumor,
+    nodes.SameEvent: _same_event,
+    nodes.Ordered: _ordered,
+    nodes.Sequence: _sequence,
+    nodes.Clear: _clear,
+    nodes.Times: _times,
+    nodes.AgeAt: _age_at,
+    nodes.Lacking: _lacking,
+    nodes.Among: _among,
+    nodes.Defined: _defined,
+}

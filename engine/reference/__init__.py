@@ -1,0 +1,1 @@
+"""The reference engine in plain Python, which defines every node."""

@@ -1,0 +1,378 @@
+"""The slow engine in plain Python that defines what every node of the query tree means, in each of the three worlds.
+
+It reads one patient at a time, straight from the journey, and is written to be read. The fast engine must give the same
+sets. The theory in three sentences:
+
+* A *completion* of a record chooses a day in each date interval, a reading for each uncertain or disputed fact, and a
+  tumor for each unattached one. Silence is never completed.
+* The **believed** answer is the answer in one designated completion (interval midpoints; what is only possible is not
+  so; what is unattached belongs to no tumor).
+* The **certain** answer is a lower bound of the answers in all completions, the **possible** answer an upper bound:
+  *and*, *or* and *at least* keep the bound, *not* and *except* swap it. So certain ⊆ believed ⊆ possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ...kb.model import MAIN_ATTRIBUTE, DayInterval, Event, Journey, Value, World
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales, as_number
+from ...query_lang import nodes
+from ...query_lang.nodes import QueryTreeError
+from .picks import ByDay, ByValue, fewest_days, first_days
+from .time import (
+    admits,
+    aged,
+    asked,
+    in_window,
+    is_known_so,
+    lasts_with,
+    lies_in,
+    observed,
+    relates,
+    separated,
+)
+from .views import OPPOSITE, Seen, View
+
+
+def evaluate(
+    query: nodes.Query, journeys: Iterable[Journey], concepts: ConceptTable, scales: Scales, world: World
+) -> frozenset[str]:
+    """The ids of the patients, among ``journeys``, that the resolved ``query`` denotes in ``world``.
+
+    ``world`` is CERTAIN, BELIEVED or POSSIBLE (ValueError for NONE). QueryTreeError for a name that is not resolved
+    or a definition that is not there.
+    """
+    return frozenset(journey.patient_id for journey in journeys if matches(query, journey, concepts, scales, world))
+
+
+def matches(query: nodes.Query, journey: Journey, concepts: ConceptTable, scales: Scales, world: World) -> bool:
+    """Whether the patient of ``journey`` is in the answer to ``query`` in ``world``."""
+    return Meaning(concepts, scales, query.definitions).holds(query.body, View.of(journey), world)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning of nodes, given the ontology and the definitions that are visible so far."""
+
+    concepts: ConceptTable
+    scales: Scales
+    definitions: tuple[nodes.Definition, ...] = ()
+
+    # --- patient expressions: true or false of a view, in a world ---------------------------------------------------
+
+    def holds(self, node: nodes.PatientExpression, view: View, world: World) -> bool:
+        """Whether the criterion holds of what ``view`` shows, in ``world``."""
+        if world not in OPPOSITE:
+            raise ValueError("a query is answered in the certain, believed or possible world")
+        match node:
+            case nodes.Exists(events):
+                return bool(self.witnesses(events, view, world))
+            case nodes.And(parts):
+                return all(self.holds(part, view, world) for part in parts)
+            case nodes.Or(parts):
+                return any(self.holds(part, view, world) for part in parts)
+            case nodes.Not(part):
+                return not self.holds(part, view, OPPOSITE[world])
+            case nodes.Except(left, right):
+                return self.holds(left, view, world) and not self.holds(right, view, OPPOSITE[world])
+            case nodes.AtLeast(n, parts):
+                return sum(self.holds(part, view, world) for part in parts) >= n
+            case nodes.SameTumor(body):
+                return any(
+                    self.holds(body, view.of_tumor(tumor), world)
+                    for tumor, highest in view.tumors.items()
+                    if highest >= world
+                )
+            case nodes.SameEvent(body):
+                # It ranges over what is recorded: an atom inside asks whether the event is so.
+                return any(self.holds(body, view.of_event(seen), world) for seen in view.events if seen.world >= world)
+            case nodes.Ordered():
+                return self._ordered(node, view, world)
+            case nodes.Sequence():
+                return self._sequence(node, view, world)
+            case nodes.Clear():
+                return self._clear(node, view, world)
+            case nodes.Times():
+                return self._times(node, view, world)
+            case nodes.AgeAt():
+                return self._age_at(node, view, world)
+            case nodes.Lacking():
+                return self._lacking(node, view, world)
+            case nodes.Among(patients):
+                return view.journey.patient_id in patients
+            case nodes.Defined(name):
+                body, before = self._definition(name)
+                return replace(self, definitions=before).holds(body, view, world)
+        raise QueryTreeError(f"{type(node).__name__} is no patient expression")
+
+    def _definition(self, name: str) -> tuple[nodes.PatientExpression, tuple[nodes.Definition, ...]]:
+        """The body of a definition, to be read where it is used, and the definitions before it, which it may use."""
+        for position, definition in enumerate(self.definitions):
+            if definition.name == name:
+                return definition.body, self.definitions[:position]
+        raise QueryTreeError(f"no definition before this place is called {name!r}")
+
+    # --- events and other events ------------------------------------------------------------------------------------
+
+    def _ordered(self, node: nodes.Ordered, view: View, world: World) -> bool:
+        """A witness on each side, such that whichever events they are, the two differ and are so related."""
+        return any(
+            self.joined(node, left, right, view, world)
+            for left in self.witnesses(node.left, view, world)
+            for right in self.witnesses(node.right, view, world)
+        )
+
+    def joined(
+        self, node: nodes.Ordered, left: Sequence[Seen], right: Sequence[Seen], view: View, world: World
+    ) -> bool:
+        """Whether two witnesses stand in the relation, whichever of their events they are."""
+        between = self._strangers(node.without, view, world)
+        return all(self._related(node, first, second, between, world) for first in left for second in right)
+
+    def _related(
+        self, node: nodes.Ordered, left: Seen, right: Seen, between: Sequence[tuple[Seen, ...]], world: World
+    ) -> bool:
+        if left.position == right.position or (node.different and not self._unrelated(left, right)):
+            return False
+        match node.relation:
+            case "beside":
+                return True
+            case "during" | "overlapping":
+                return lasts_with(node.relation, left, right, world)
+        return relates(node, left, right, world) and not separated(node.relation, left, right, between, world)
+
+    def _unrelated(self, left: Seen, right: Seen) -> bool:
+        """Whether neither concept is the other, or lies below it."""
+        one, other = left.event.concept, right.event.concept
+        below_one, below_other = (self._term_ids(nodes.Concept(id_, ""), False) for id_ in (one, other))
+        return bool(one and other) and one not in below_other and other not in below_one
+
+    def _strangers(self, events: nodes.Events | None, view: View, world: World) -> list[tuple[Seen, ...]]:
+        """The witnesses that could come between: where none may, those of the opposite world count."""
+        return [] if events is None else self.witnesses(events, view, OPPOSITE[world])
+
+    def _sequence(self, node: nodes.Sequence, view: View, world: World) -> bool:
+        """Witnesses of the steps, each of which follows one of the step before it, whichever events they are."""
+        reached = self.witnesses(node.steps[0], view, world)
+        for events, gap in zip(node.steps[1:], node.gaps, strict=True):
+            step = nodes.Ordered(events, "before", events, gap.minimum, gap.maximum, without=gap.without)
+            between = self._strangers(gap.without, view, world)
+            reached = [
+                later
+                for later in self.witnesses(events, view, world)
+                if any(
+                    all(self._related(step, first, second, between, world) for first in earlier for second in later)
+                    for earlier in reached
+                )
+            ]
+        return bool(reached)
+
+    def _clear(self, node: nodes.Clear, view: View, world: World) -> bool:
+        return any(self.is_clear(node, one, view, world) for one in self.witnesses(node.events, view, world))
+
+    def is_clear(self, node: nodes.Clear, witness: Sequence[Seen], view: View, world: World) -> bool:
+        """Whether to none of the events of a witness one of the absent stands in the relation: where a witness of the
+        absent has several events, to none of them all."""
+        # "With no B after it": it is B that would come after.
+        relation = nodes.Ordered(node.absent, node.relation, node.events, node.minimum, node.maximum)
+        absent = self.witnesses(node.absent, view, OPPOSITE[world])
+        return not any(
+            all(one.position != seen.position and relates(relation, one, seen, OPPOSITE[world]) for one in other)
+            for seen in witness
+            for other in absent
+        )
+
+    def _times(self, node: nodes.Times, view: View, world: World) -> bool:
+        members = [witness[0] for witness in self.witnesses(node.events, view, world)]
+        match node.by:
+            case "lines":
+                return len({as_number(seen.event.attributes.get("line", "")) for seen in members} - {None}) >= node.n
+            case "concepts":
+                found = {seen.event.concept for seen in members if seen.event.concept}
+                below = {one: self._term_ids(nodes.Concept(one, ""), False) - {one} for one in found}
+                return sum(not (below[one] & found) for one in found) >= node.n
+        if world is World.BELIEVED:
+            return len({seen.event.day.midpoint for seen in members}) >= node.n
+        days = [(seen.days.low, seen.days.high) for seen in members]
+        # Certain: the fewest days that the events can share; possible: the most on which they can lie.
+        return len(fewest_days(days) if world is World.CERTAIN else first_days(days, node.n)) >= node.n
+
+    def _age_at(self, node: nodes.AgeAt, view: View, world: World) -> bool:
+        births = [
+            birth.day for birth in view.journey.events if birth.kind == "birth" and admits("present", birth, world)
+        ]
+        if node.day is not None:
+            day = DayInterval(node.day, node.day)
+            return any(aged(node, birth, day, day.midpoint, world) for birth in births)
+        assert node.events is not None  # AgeAt has one of the two
+        return any(
+            all(aged(node, birth, seen.days, seen.event.day.midpoint, world) for seen in witness)
+            for birth in births
+            for witness in self.witnesses(node.events, view, world)
+        )
+
+    # --- absence ----------------------------------------------------------------------------------------------------
+
+    def _lacking(self, node: nodes.Lacking, view: View, world: World) -> bool:
+        """Without the event, and for the reason that is asked for: the three reasons exclude each other."""
+        opposite = OPPOSITE[world]
+        if self.witnesses(node.events, view, opposite):
+            return False
+        match node.how:
+            case "denied":
+                return self._denied(node.events, view, world)
+            case "silent":
+                return not self._denied(node.events, view, opposite) and observed(node.events, view, world)
+        return not self._denied(node.events, view, opposite) and not observed(node.events, view, opposite)
+
+    def _denied(self, events: nodes.Events, view: View, world: World) -> bool:
+        """A note says that there is none of the concept, or of one above it; or it tells another value."""
+        said = {
+            seen.event.concept
+            for seen in view.events
+            if seen.world >= world
+            and (events.kind is None or seen.event.kind == events.kind)
+            and admits("absent", seen.event, world)
+            and is_known_so(events, seen.event, view.journey)
+            and (events.window is None or lies_in(events.window, seen.event.day, world))
+        }
+        if events.kind is None:
+            # What is said of a whole kind of event denies nothing of another kind.
+            said.discard("")
+        if "" in said or (events.concept is not None and self._denies(said, events.concept)):
+            return True
+        return events.condition is not None and any(
+            all(seen.event.attributes.get(name, "") != "" for name in asked(events.condition))
+            and not self._satisfies(events.condition, seen.event)
+            for seen in self._members(events, view, world)
+        )
+
+    def _denies(self, said: set[str], concept: nodes.ConceptExpression) -> bool:
+        """Whether denials of these concepts deny all that the expression selects."""
+        match concept:
+            case nodes.Under(term):
+                id_ = term.id if isinstance(term, nodes.Concept) else ""
+                above = self.concepts.above(id_) if id_ in self.concepts else frozenset[str]()
+                return bool(said & {id_, *above})
+            case nodes.Union(parts):
+                return all(self._denies(said, part) for part in parts)
+            case nodes.OtherThan(base, _):
+                return self._denies(said, base)
+        raise QueryTreeError(f"{type(concept).__name__} is no concept expression")
+
+    # --- event sets -------------------------------------------------------------------------------------------------
+
+    def witnesses(self, node: nodes.Events, view: View, world: World) -> list[tuple[Seen, ...]]:
+        """The witnesses that the event set is not empty in ``world``.
+
+        Each is a tuple of events. One event: it belongs to the set. Several (only for a pick in the certain world):
+        every completion has one of them, and nothing else, as its pick. In the certain and the possible world, each is
+        narrowed to the days on which it belongs to the set: inside the window, and not too late to be the first.
+        """
+        members = self._members(node, view, world)
+        if node.pick.how == "any":
+            return [(seen,) for seen in members if self._satisfies(node.condition, seen.event)]
+        chooser = self._chooser(node)
+        if world is World.BELIEVED:
+            chosen = chooser.choose(members)
+            return [(seen,) for seen in chosen] if self._all_satisfy(node.condition, chosen) else []
+        sure = self._members(node, view, World.CERTAIN)
+        maybe = self._members(node, view, World.POSSIBLE)
+        if world is World.POSSIBLE:
+            spoilers = [seen for seen in sure if not self._satisfies(node.condition, seen.event)]
+            candidates = chooser.candidates(sure, maybe, spoilers)
+            return [(seen,) for seen in candidates if self._satisfies(node.condition, seen.event)]
+        candidates = chooser.candidates(sure, maybe)
+        if chooser.must_choose(sure) and self._all_satisfy(node.condition, candidates):
+            return [tuple(candidates)]
+        return []
+
+    def _members(self, node: nodes.Events, view: View, world: World) -> list[Seen]:
+        """What kind, concept, context and window leave, before pick and condition."""
+        concepts = None if node.concept is None else self.concept_ids(node.concept)
+        return [
+            in_window(seen, node.window, world)
+            for seen in view.events
+            if seen.world >= world
+            and (node.kind is None or seen.event.kind == node.kind)
+            and (concepts is None or seen.event.concept in concepts)
+            and admits(node.context, seen.event, world)
+            and is_known_so(node, seen.event, view.journey)
+            and (node.window is None or lies_in(node.window, seen.event.day, world))
+        ]
+
+    def _chooser(self, node: nodes.Events) -> ByDay | ByValue:
+        match node.pick.how:
+            case "first":
+                return ByDay(1)
+            case "latest":
+                return ByDay(1, backwards=True)
+            case "nth":
+                return ByDay(node.pick.n)
+        assert node.kind is not None  # Events requires a kind for worst and best
+        return ByValue(self.scales, MAIN_ATTRIBUTE[node.kind], ">" if node.pick.how == "worst" else "<")
+
+    # --- concepts and conditions: the same in every world -----------------------------------------------------------
+
+    def concept_ids(self, node: nodes.ConceptExpression) -> frozenset[str]:
+        """The ids that a concept expression selects, closed over descendants unless it says exactly."""
+        match node:
+            case nodes.Under(term, exact):
+                return self._term_ids(term, exact)
+            case nodes.Union(parts):
+                return frozenset[str]().union(*(self.concept_ids(part) for part in parts))
+            case nodes.OtherThan(base, excluded):
+                return self.concept_ids(base) - self.concept_ids(excluded)
+        raise QueryTreeError(f"{type(node).__name__} is no concept expression")
+
+    def _term_ids(self, term: nodes.Term, exact: bool) -> frozenset[str]:
+        if isinstance(term, nodes.Name):
+            raise QueryTreeError(f"the name {term.text!r} is not resolved. Hint: resolve the query first")
+        if exact or term.id not in self.concepts:
+            return frozenset((term.id,))
+        return self.concepts.below(term.id)
+
+    def _all_satisfy(self, condition: nodes.Condition | None, chosen: Iterable[Seen]) -> bool:
+        return all(self._satisfies(condition, seen.event) for seen in chosen)
+
+    def _satisfies(self, node: nodes.Condition | None, event: Event) -> bool:
+        """Whether the event's attributes are as the condition says; what is not documented satisfies none but *not*."""
+        match node:
+            case None:
+                return True
+            case nodes.AllOf(parts):
+                return all(self._satisfies(part, event) for part in parts)
+            case nodes.AnyOf(parts):
+                return any(self._satisfies(part, event) for part in parts)
+            case nodes.NotThat(part):
+                return not self._satisfies(part, event)
+        value = event.attributes.get(node.attribute, "")
+        if value == "":
+            return False
+        match node:
+            case nodes.Documented():
+                return True
+            case nodes.Is(attribute, terms, exact):
+                return any(self._is(attribute, value, term, exact) for term in terms)
+            case nodes.Compare(attribute, operator, bound):
+                return self.scales.compare(attribute, value, operator, bound)
+            case nodes.Between(attribute, low, high):
+                return self.scales.between(attribute, value, low, high)
+        raise QueryTreeError(f"{type(node).__name__} is no condition")
+
+    def _is(self, attribute: str, value: Value, term: nodes.Term, exact: bool) -> bool:
+        """A concept admits itself and what lies below it; a plain word the same word or number, or its substages."""
+        if isinstance(term, nodes.Concept):
+            return value in self._term_ids(term, exact)
+        if isinstance(value, str) and value.casefold() == term.text.casefold():
+            return True
+        number = as_number(value)
+        if number is not None and number == as_number(term.text):
+            return True
+        if exact:
+            canonical = self.scales.canonical(attribute, value if isinstance(value, str) else f"{value:g}")
+            return canonical is not None and canonical == self.scales.canonical(attribute, term.text)
+        return self.scales.compare(attribute, value, "=", term.text)

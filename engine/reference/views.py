@@ -1,0 +1,66 @@
+"""What the reference engine looks at: events as seen by a criterion, and the worlds that bound each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ...kb.model import ALL_TUMORS, NO_TUMOR, DayInterval, Event, Journey, World
+
+#: The world whose answer bounds the answer of a negation: *certainly not* is *not possibly*.
+OPPOSITE = {World.CERTAIN: World.POSSIBLE, World.BELIEVED: World.BELIEVED, World.POSSIBLE: World.CERTAIN}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """An event, the ``position``-th of its journey, as a view shows it.
+
+    ``world``: in which worlds the view shows it, whether or not the event is so there. ``narrowed``: the days on which
+    it can be a member of the set that is looked at, where these are known; they lie in the event's own interval.
+    """
+
+    event: Event
+    position: int
+    world: World = World.CERTAIN
+    narrowed: DayInterval | None = None
+
+    @property
+    def days(self) -> DayInterval:
+        """The days that the certain and the possible world reckon with."""
+        return self.event.day if self.narrowed is None else self.narrowed
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a criterion looks at: all events of a patient, those of one tumor, or one event.
+
+    ``tumors`` are those of the patient, whatever the view, each with the highest world that one of its events is in.
+    ``journey`` is the whole record: what is not asked of a tumor or an event (birth, notes, decisions) is found there.
+    """
+
+    events: tuple[Seen, ...]
+    tumors: Mapping[str, World]
+    journey: Journey
+
+    @classmethod
+    def of(cls, journey: Journey) -> View:
+        """Everything recorded of a patient."""
+        tumors: dict[str, World] = {}
+        for event in journey.events:
+            if event.tumor not in (ALL_TUMORS, NO_TUMOR):
+                tumors[event.tumor] = max(event.world, tumors.get(event.tumor, World.NONE))
+        return cls(tuple(Seen(event, position) for position, event in enumerate(journey.events)), tumors, journey)
+
+    def of_tumor(self, tumor: str) -> View:
+        """What is seen of one tumor: its events and those of all tumors, and perhaps those of no known tumor."""
+        shown = []
+        for seen in self.events:
+            if seen.event.tumor in (tumor, ALL_TUMORS):
+                shown.append(seen)
+            elif seen.event.tumor == NO_TUMOR:
+                shown.append(replace(seen, world=min(seen.world, World.POSSIBLE)))
+        return replace(self, events=tuple(shown))
+
+    def of_event(self, seen: Seen) -> View:
+        """One event alone."""
+        return replace(self, events=(seen,))

@@ -1,0 +1,1 @@
+"""Why a patient is no member: the failing criterion and the cheapest edit that admits."""

@@ -1,0 +1,1 @@
+"""The query bank and questions in English: their labels, scores and consistency."""

@@ -1,0 +1,63 @@
+"""Whether two queries mean the same: by their trees, else by the patients that either would tell from the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ....engine.reference.meaning import matches
+from ....kb.model import Journey, World
+from ....kb.ontology.concepts import ConceptTable
+from ....kb.ontology.scales import Scales
+from ....query_lang.nodes import Query
+from .near_misses import records
+from .normal_form import normal_form
+
+#: Records that are grown from each of the two queries.
+EACH: Final = 300
+_WORLDS: Final = (World.BELIEVED, World.CERTAIN, World.POSSIBLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether two queries are equivalent, how that was found (tree or records), and a record that tells them apart."""
+
+    same: bool
+    how: str
+    witness: Journey | None = None
+    world: World | None = None
+
+
+def same_meaning(
+    one: Query, other: Query, concepts: ConceptTable, scales: Scales, *, each: int = EACH, seed: int = 1
+) -> Verdict:
+    """Equal trees mean the same; else both are asked of records grown from both, in the three worlds.
+
+    The reference engine answers. Two queries that differ in meaning differ on such records with high probability: the
+    records of each satisfy it or just fail to.
+    """
+    if normal_form(one, concepts) == normal_form(other, concepts):
+        return Verdict(True, "tree")
+    for journey in records((one, other), concepts, scales, each=each, seed=seed):
+        for world in _WORLDS:
+            if matches(one, journey, concepts, scales, world) != matches(other, journey, concepts, scales, world):
+                return Verdict(False, "records", journey, world)
+    return Verdict(True, "records")
+
+
+def all_differ(
+    queries: Sequence[Query], concepts: ConceptTable, scales: Scales, *, each: int, seed: int
+) -> list[tuple[int, int]]:
+    """The pairs of queries that records grown from all of them do not tell apart."""
+    journeys = records(queries, concepts, scales, each=each, seed=seed)
+    answers = [
+        frozenset(one.patient_id for one in journeys if matches(query, one, concepts, scales, World.BELIEVED))
+        for query in queries
+    ]
+    return [
+        (first, second)
+        for first in range(len(queries))
+        for second in range(first + 1, len(queries))
+        if answers[first] == answers[second]
+    ]

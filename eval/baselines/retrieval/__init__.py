@@ -1,0 +1,1 @@
+"""Retrieval baselines: chunks, encoders, vectors, nearest neighbours, tuning."""

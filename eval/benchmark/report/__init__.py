@@ -1,0 +1,1 @@
+"""The benchmark's report: tables, figures and page, beside the paper's."""

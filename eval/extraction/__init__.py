@@ -1,0 +1,1 @@
+"""Scores of reading: entities, relations, facts, notation, and the corpora they are scored on."""

@@ -1,0 +1,63 @@
+"""The command ``eval variants``: expressions of change against an annotated corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+
+_COLUMNS = ("half", "class", "gold", "found", "tp", "fp", "fn", "precision", "recall", "f1")
+
+
+def variants(
+    corpus: Annotated[
+        Path,
+        typer.Option("--corpus", help="A PubTator file, a folder of such, or one with corpus.txt and annotations/."),
+    ],
+    errors: Annotated[
+        bool, typer.Option("--errors", help="List the wrong spans of the development half (texts of even number).")
+    ] = False,
+    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
+    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+) -> None:
+    """Score exact spans of variants (protein, DNA, dbSNP) on an annotated corpus."""
+    check_output(output, out, rows=True)
+    from .... import __version__
+    from ....ingest.run.batches import shipped_reading
+    from .corpora import read_corpus
+    from .scores import score
+
+    told = score(read_corpus(corpus)).as_dict(errors=errors)
+    told["signature"] = {
+        "cohortium": __version__,
+        "reading": dict(shipped_reading().versions),
+        "corpus": corpus.name,
+        "match": "exact span and class",
+        "halves": "even numbers are development, odd held aside",
+    }
+    rows = [
+        [half, name, *(one[column] for column in _COLUMNS[2:])]
+        for half, classes in told["halves"].items()
+        for name, one in classes.items()
+    ]
+    answer(
+        told,
+        output=output,
+        out=out,
+        as_table=lambda: print_scores(told, rows),
+        as_csv=lambda: print_csv(_COLUMNS, rows),
+    )
+
+
+def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
+    """The counts and measures by half and class, the wrong spans where asked for, and the signature."""
+    print_table(_COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
+    left_out = ", ".join(f"{number} {name}" for name, number in told["left_out"].items())
+    print(f"{counted(told['texts'], 'text')}; annotations not scored: {left_out or 'none'}")
+    if "errors" in told:
+        columns = ("id", "start", "end", "class", "kind", "text")
+        print_table(columns, [[one[column] for column in columns] for one in told["errors"]])
+    print("; ".join(f"{name} {value}" for name, value in told["signature"].items()))

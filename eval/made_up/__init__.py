@@ -1,0 +1,1 @@
+"""Made-up patients: corpora of notes and knowledge bases of any size."""

@@ -1,0 +1,1 @@
+"""Measures: what each number means, how it is computed, and its interval."""

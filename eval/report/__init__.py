@@ -1,0 +1,1 @@
+"""What reports share: page, drawings, signature and command."""

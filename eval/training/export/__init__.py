@@ -1,0 +1,1 @@
+"""From a trained network to the files that are shipped."""

@@ -1,0 +1,1 @@
+"""Learning from few documents: augmentation, guidelines, silver labels, curves."""

@@ -1,0 +1,1 @@
+"""Binding: which value, organ and tumor a word belongs to."""

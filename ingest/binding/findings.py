@@ -1,0 +1,515 @@
+"""What the descriptors of a group say of one marker: a biomarker with its result, or a variant with its attributes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from ...kb.model import Value
+from ...kb.ontology.concepts import ConceptTable
+from ..recognizers.molecular import number_after, sign_after
+from ..text.frame import Frame, Span
+from ..text.statements import statement
+from .groups import Group, said_no
+from .markers import marker_rules, members_of
+
+#: Each side of a fusion may carry its exon: EML4(ex6)-ALK(ex20).
+_ITS_EXON = r"(?:[ ]?\((?:[Ee]x(?:on)?|[Ee])[ .]?\d{1,2}\))?"
+_PARTNER_BEFORE = re.compile(
+    rf"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{{1,9}}(?:orf\d+)?){_ITS_EXON}(?:::|--?|–|/{{2}})$"
+)
+_PARTNER_AFTER = re.compile(rf"{_ITS_EXON}(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{{1,9}})(?![A-Za-z0-9])")
+_NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
+_IN_A_COMPONENT = re.compile(r"\s(?:in|of)\s(?:the\s)?[\w\-]{3,20}\scomponents?\b", re.IGNORECASE)
+_OF_COPIES = frozenset({"amplification", "copy_gain", "homozygous_deletion", "fusion"})
+_OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
+
+
+@lru_cache(maxsize=2)
+def _words_of(rule: str) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]]:
+    """Of the qualifiers or methods: one pattern of any word, and each word's own with what it says."""
+    told = marker_rules()[rule]
+    flags = re.IGNORECASE if rule == "qualifier" else re.NOFLAG
+    any_word = re.compile(rf"\b(?:{'|'.join(told)})\b", flags)
+    return any_word, tuple((re.compile(rf"\b{word}\b", flags), value) for word, value in told.items())
+
+
+def _first_of(rule: str, text: str) -> str:
+    """What the first word of a rule says that stands in the text; empty where none does."""
+    any_word, words = _words_of(rule)
+    if any_word.search(text) is None:
+        return ""
+    return next((value for word, value in words if word.search(text)), "")
+
+
+def extend_over_partner(text: str, span: Span, others: list[Span]) -> None:
+    """A gene written with a fusion partner that no list knows (``FGFR2-XYZ1``) takes the partner in."""
+    partner = _PARTNER_AFTER.match(text, span.end) if span.kind == "gene" else None
+    if partner is None or partner["partner"] in _NOT_A_PARTNER:
+        return
+    if not any(other.start == partner.start("partner") for other in others):
+        span.attributes.update({"alteration": "fusion", "partner": partner["partner"].lower()})
+        span.end = partner.end()
+
+
+#: A score that stands alone behind a receptor; one and two are left out: they may be pluses as well.
+_BARE_SCORE = re.compile(
+    r"[ \t]{0,2}[:=]?[ \t]{1,2}(?P<score>[03-8])"
+    r"(?=[ \t]*(?:[,;)]|\.(?!\d)|\r?\n|\Z)|[ \t]{1,2}(?:ER|PR|PgR|HER|Ki)[\s\-\d:=])"
+)
+_INNER_SIGN = re.compile(r"\w\s?\(?(?P<sign>\+|-(?=\)?[\s/,]))")
+_TWO_SIGNS = re.compile(r"[\s:=(]{0,3}(?P<one>\+|-|pos\w*|neg\w*)\s?/\s?(?P<other>\+|-|pos\w*|neg\w*)", re.IGNORECASE)
+_TWO_PERCENTAGES = re.compile(
+    r"[\s:=(]{0,3}(?:positive\s?\(?)?(?P<one>\d{1,3})\s?%?\s?(?:/|and|,)\s?(?P<other>\d{1,3})\s?%"
+)
+
+
+def _of_each(text: str, span: Span) -> list[Span]:
+    """``ER and PR positive``, ``ER+ PR-``, ``ER/PR 90%/20%``: the result of each of two markers that one name holds."""
+    joint = marker_rules()["joint"].get(span.concept)
+    surface = text[span.start : span.end]
+    if joint is None or not surface.lower().startswith(tuple(joint["begins"])):
+        return []
+    inner, signs, numbers = (
+        _INNER_SIGN.search(surface),
+        _TWO_SIGNS.match(text, span.end),
+        _TWO_PERCENTAGES.match(text, span.end),
+    )
+    each: list[dict[str, Value]] = [{}, {}]
+    if signs:
+        each = [{"result": "positive" if signs[name][0] in "+pP" else "negative"} for name in ("one", "other")]
+    elif numbers:
+        percentages = [float(numbers[name]) for name in ("one", "other")]
+        least = [marker_rules()["threshold"][member]["percent"] for member in joint["members"]]
+        each = [
+            {"percent": value, "result": "positive" if value >= bound else "negative"}
+            for value, bound in zip(percentages, least, strict=True)
+        ]
+    elif "result" in span.attributes:
+        # One number behind the pair may be of either: the result alone is of both.
+        each = [{"result": span.attributes["result"]}, {"result": span.attributes["result"]}]
+        if inner:
+            each[0]["result"] = "positive" if inner["sign"] == "+" else "negative"
+    if not each[0]:
+        return []
+    if any(one["result"] == "positive" for one in each):
+        span.attributes["result"] = "positive"
+    kept = {name: value for name, value in span.attributes.items() if name in ("method", "laterality", "site")}
+    return [
+        replace(span, concept=member, attributes={**kept, **one}, helpers=list(span.helpers), decided="present")
+        for member, one in zip(joint["members"], each, strict=True)
+    ]
+
+
+_RESULT = r"(?:\+(?:ve)?|[-–](?:ve)?|pos(?:itive)?|neg(?:ative)?)(?![A-Za-z])"
+#: Behind slashes words may follow; a comma may as well begin something else, so the list must end its clause.
+_RESULTS_IN_PARALLEL = re.compile(
+    rf"[\s:=(]{{0,3}}{_RESULT}(?:(?:\s?/\s?{_RESULT})+(?!\s?[/\d])|(?:\s?,\s?{_RESULT})+(?!\s?[/\w]))", re.IGNORECASE
+)
+_ONE_RESULT = re.compile(_RESULT, re.IGNORECASE)
+
+
+def in_parallel(text: str, markers: list[Span]) -> list[Span]:
+    """``ER/PR/HER2: positive/positive/negative``: as many results as markers, in their order; else nothing."""
+    if len(markers) < 2 or any(marker.kind != "biomarker" for marker in markers):
+        return []
+    match = _RESULTS_IN_PARALLEL.match(text, markers[-1].end)
+    each = [(marker, one) for marker in markers for one in members_of(marker.concept) or (marker.concept,)]
+    results = _ONE_RESULT.findall(match.group()) if match else []
+    if match is None or len(results) != len(each):
+        return []
+    helpers = [(markers[-1].end, match.end(), "results in parallel")]
+    return [
+        _result_of(replace(marker, concept=one), {"result": "positive" if sign[0] in "+pP" else "negative"}, helpers)
+        for (marker, one), sign in zip(each, results, strict=True)
+    ]
+
+
+def _result_of(marker: Span, attributes: dict[str, Value], helpers: list[tuple[int, int, str]]) -> Span:
+    """The marker with its result, whose polarity the result word has decided."""
+    return Span(
+        marker.start,
+        marker.end,
+        "biomarker",
+        marker.concept,
+        marker.source,
+        attributes,
+        1,
+        helpers,
+        decided="present",
+    )
+
+
+class FindingReader:
+    """Reads findings of markers; ``read`` gives the spans of one marker of a group."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self._expression = frozenset(marker_rules()["expression"]["markers"])
+
+    def read(self, frame: Frame, marker: Span, group: Group, heading: list[Span], limit: int) -> list[Span]:
+        """``limit``: where the stretch of this marker ends (the next marker, or the sentence)."""
+        descriptors = group.led + group.descriptors
+        if marker.kind == "biomarker":
+            spans = self._biomarker(frame, marker, descriptors, heading, limit)
+            return [*spans, *_of_each(frame.text, spans[0])]
+        return self._gene(frame, marker, group, descriptors, heading, limit)
+
+    def _biomarker(
+        self, frame: Frame, marker: Span, descriptors: list[Span], heading: list[Span], limit: int
+    ) -> list[Span]:
+        rules = marker_rules()
+        text = frame.text
+        attributes: dict[str, Value] = dict(marker.attributes)
+        helpers: list[tuple[int, int, str]] = []
+        sign = sign_after(text, marker.end)
+        minus = statement("minus_before").search(text, max(0, marker.start - 40), marker.start)
+        if sign and "result" not in attributes:
+            attributes["result"] = sign[0]
+            helpers.append((marker.end, sign[1], "sign"))
+        elif minus and "result" not in attributes:
+            attributes["result"] = "negative"
+            helpers.append((*minus.span(), "sign"))
+        concept_above = self._concepts.above(marker.concept) if marker.concept in self._concepts else frozenset()
+        for span in descriptors or [item for item in heading if item.kind == "value"]:
+            self._take(marker, span, attributes, helpers, rules)
+        self._from_numbers(frame, marker, attributes, helpers, rules, concept_above, limit)
+        absent = None
+        if marker.concept in self._expression:
+            absent = statement("stain_absent").match(text, marker.end, frame.sentence_span(marker.start)[1])
+        if absent and "result" not in attributes:
+            # It is the stain that is absent, and not the statement: "MLH1 and PMS2 absent".
+            attributes["result"] = "lost"
+            helpers.append((*absent.span("said"), "stain absent"))
+        result = attributes.get("result")
+        if result == "positive":
+            window = (
+                text[max(0, marker.start - 30) : marker.start]
+                if any(d.end <= marker.start for d in descriptors)
+                else ""
+            )
+            stretch = max((end for _, end, _ in helpers), default=marker.end)
+            window += " " + text[marker.end : min(limit, stretch + 26)]
+            window = re.split(r"[;\n]|\.\s", window)[0]
+            if _IN_A_COMPONENT.match(text, stretch, limit):
+                window += " component"
+            attributes["result"] = _first_of("qualifier", window) or result
+        if marker.concept in self._expression and result in ("positive", "negative", "present_result"):
+            attributes["result"] = rules["expression"]["negative" if result == "negative" else "positive"]
+        behind = text[marker.start : min(limit, max([marker.end + 24, *(end for _, end, _ in helpers)]))][:120]
+        method = _first_of("method", behind)
+        if method:
+            attributes["method"] = method
+        if not ({"result", "percent", "score", "value"} & attributes.keys()):
+            return [
+                Span(marker.start, marker.end, "biomarker", marker.concept, marker.source, attributes, helpers=helpers)
+            ]
+        ish = self._by_ish(text, marker, descriptors, rules)
+        scores = (*rules["plus"].get(marker.concept, {}).values(), "equivocal")
+        if ish and attributes.get("result") in scores:
+            # "IHC 2+, FISH amplified" are two results by two methods.
+            told = {name: value for name, value in attributes.items() if name not in ("method", "percent")}
+            by_stain = {**attributes, "method": "ihc"}
+            return [
+                _result_of(marker, by_stain, helpers),
+                _result_of(marker, {**told, "result": ish, "method": "ish"}, helpers),
+            ]
+        found = [_result_of(marker, attributes, helpers)]
+        plain = any(span.kind == "value" and span.concept == "positive" for span in descriptors)
+        if plain and result == "amplified":
+            # "Positive, and amplified by FISH" are two results.
+            told = {name: value for name, value in attributes.items() if name != "method"}
+            found.append(_result_of(marker, {**told, "result": "positive"}, helpers))
+        return found
+
+    @staticmethod
+    def _by_ish(text: str, marker: Span, descriptors: list[Span], rules: dict[str, Any]) -> str:
+        """The result by in-situ hybridisation that stands beside a plus-score: amplified, not_amplified or empty."""
+        if marker.concept not in rules["plus"]:
+            return ""
+        for span in descriptors:
+            if span.kind == "value" and span.concept in ("amplified", "not_amplified"):
+                return span.concept
+            if span.attributes.get("alteration") == "amplification":
+                return "amplified"
+            ahead = text[max(0, span.start - 24) : span.start]
+            if span.kind == "value" and statement("by_ish").search(ahead):
+                told = {"positive": "amplified", "negative": "not_amplified"}
+                if span.concept in told:
+                    return told[span.concept]
+        return ""
+
+    @staticmethod
+    def _take(
+        marker: Span,
+        span: Span,
+        attributes: dict[str, Value],
+        helpers: list[tuple[int, int, str]],
+        rules: dict[str, Any],
+    ) -> None:
+        before = dict(attributes)
+        if span.kind == "value" and span.concept in rules["no_result"]["concepts"]:
+            return
+        if span.kind == "value":
+            # The first result word is the result; a later, narrower one of the same line refines it elsewhere.
+            result = attributes.get("result")
+            narrower = result in ("positive", "three_plus") and span.concept.endswith(("_positive", "amplified"))
+            if span.concept != "two_plus" and (result is None or narrower):
+                attributes["result"] = span.concept
+        else:
+            for name in ("percent", "score"):
+                if name in span.attributes and name not in attributes:
+                    attributes[name] = span.attributes[name]
+            plus = span.attributes.get("plus")
+            table = rules["plus"].get(marker.concept)
+            if plus is not None and table and "result" not in attributes:
+                attributes["result"] = table[str(int(float(plus)))]
+                attributes.setdefault("method", "ihc")
+            alteration = span.attributes.get("alteration")
+            if alteration in ("amplification", "fusion") and "result" not in attributes and marker.concept == "her2":
+                attributes["result"] = "amplified"
+                attributes["method"] = "ish"
+            if span.attributes.get("alteration") == "deletion" and marker.concept.endswith("_ihc"):
+                attributes["result"] = "lost"
+        if attributes != before:
+            helpers.append((span.start, span.end, span.source))
+
+    def _from_numbers(
+        self,
+        frame: Frame,
+        marker: Span,
+        attributes: dict[str, Value],
+        helpers: list[tuple[int, int, str]],
+        rules: dict[str, Any],
+        above: frozenset[str],
+        limit: int,
+    ) -> None:
+        threshold = rules["threshold"].get(marker.concept, {})
+        if "percent" in attributes and "result" not in attributes and "percent" in threshold:
+            attributes["result"] = "positive" if float(attributes["percent"]) >= threshold["percent"] else "negative"
+        if attributes.get("percent") == 0 and attributes.get("result") == "positive":
+            # "0% positive cells": the word says what was counted, the figure that there was none.
+            attributes["result"] = "negative"
+        if "score" in attributes and "result" not in attributes and "allred" in threshold:
+            attributes["result"] = "positive" if float(attributes["score"]) >= threshold["allred"] else "negative"
+        if "allred" in threshold and not {"result", "percent", "score"} & attributes.keys():
+            score = _BARE_SCORE.match(frame.text, marker.end, limit)
+            if score:  # "ER 0 PR 0", "ER 8, PR 7": the figure alone is a score of eight.
+                attributes["score"] = float(score["score"])
+                attributes["result"] = "positive" if attributes["score"] >= threshold["allred"] else "negative"
+                helpers.append((marker.end, score.end(), "number"))
+        if marker.concept == "her2" and "result" not in attributes:
+            zero = re.match(r"[\s:=]*(?:IHC|status|score)?[\s:=]*0(?![\d.%+/])", frame.text[marker.end : limit])
+            if zero:
+                attributes["result"] = "zero"
+        if (
+            "number" in threshold
+            or "serum_marker" in above
+            or marker.concept in ("gis", "oncotype_dx", "pd_l1_cps", "hrd_status")
+        ):
+            number = number_after(frame.text, marker.end, limit)
+            if number and "percent" not in attributes:
+                value, sign_before, unit, end = number
+                if sign_before == "<" and threshold.get("number") == value:
+                    value = value - 1
+                attributes["value"] = value
+                if unit:
+                    attributes["unit"] = unit
+                helpers.append((marker.end, end, "number"))
+                if "number" in threshold and (attributes.get("result") not in ("high", "positive")):
+                    attributes["result"] = threshold["at_least" if value >= threshold["number"] else "below"]
+
+    def _gene(
+        self, frame: Frame, marker: Span, group: Group, descriptors: list[Span], heading: list[Span], limit: int
+    ) -> list[Span]:
+        rules = marker_rules()
+        text = frame.text
+        helpers: list[tuple[int, int, str]] = []
+        attributes: dict[str, Value] = dict(marker.attributes)
+        withdrawn = False
+        stain = next((concept for concept, kind in marker.alternatives if kind == "biomarker"), "")
+        only_results = bool(descriptors) and all(
+            span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors
+        )
+        # A stain is no test of the gene, even where "positive" says of the gene what a test of it would find.
+        stained = f"{marker.concept}_ihc"
+        if only_results and stained in self._concepts and statement("of_stain").match(text, marker.end):
+            marker.kind, marker.concept = "biomarker", stained
+            return self._biomarker(frame, marker, descriptors, heading, limit)
+        if stain and (only_results or sign_after(text, marker.end)) and marker.concept not in rules["gene_positive"]:
+            marker.kind, marker.concept = "biomarker", stain
+            return self._biomarker(frame, marker, descriptors, heading, limit)
+        partner = self._partner(text, marker, group)
+        if partner:
+            attributes["alteration"] = "fusion"
+            attributes["partner"] = partner
+        sign = sign_after(text, marker.end)
+        results: list[str] = [sign[0]] if sign else []
+        changes: list[dict[str, Value]] = []
+        places: list[Span] = []
+        loci: list[Span] = []
+        # "exons 18-21: exon 19 deletion": the range is what was looked at.
+        found_at = any(
+            "exon" in one.attributes and {"effect", "alteration"} & one.attributes.keys() for one in descriptors
+        )
+        descriptors = [span for span in descriptors if not self._is_anothers(text, group, marker, span)]
+        for span in [
+            *descriptors,
+            *(
+                item
+                for item in heading
+                if not descriptors or "significance" in item.attributes or "origin" in item.attributes
+            ),
+        ]:
+            if found_at and "exons" in span.attributes and not {"effect", "alteration"} & span.attributes.keys():
+                continue
+            helpers.append((span.start, span.end, span.source))
+            if span.kind == "value":
+                if span.concept not in rules["no_result"]["concepts"] + rules["no_gene_result"]["concepts"]:
+                    results.append(span.concept)
+                continue
+            for name, value in span.attributes.items():
+                if name == "percent":
+                    attributes.setdefault("percent", value)
+                elif name in ("protein", "cdna"):
+                    # A second change of the same kind is a second variant of the gene.
+                    if changes and name not in changes[-1]:
+                        changes[-1][name] = value
+                        places[-1] = span if span.end > places[-1].end else places[-1]
+                    else:
+                        changes.append({name: value})
+                        places.append(span)
+                    for extra in ("codon", "effect"):
+                        if extra in span.attributes and extra not in changes[-1]:
+                            changes[-1][extra] = span.attributes[extra]
+                elif name == "effect" and str(value).startswith("inframe") and "exon" in span.attributes:
+                    loci.append(span)
+                elif name == "exon" and str(span.attributes.get("effect", "")).startswith("inframe"):
+                    continue
+                elif name in _OF_A_VARIANT and "protein" not in span.attributes:
+                    if span in descriptors:
+                        self._settle(attributes, name, value)
+                    else:
+                        attributes.setdefault(name, value)  # A heading says only what the line itself leaves open.
+        for locus in loci:
+            told: dict[str, Value] = {name: locus.attributes[name] for name in ("exon", "effect")}
+            if changes and all(change.get("effect") == "missense" for change in changes) and locus in descriptors:
+                # "del19 and T790M", "ex20ins; L858R": a deletion of an exon is no substitution, so these are two.
+                at = sum(place.start < locus.start for place in places)
+                changes.insert(at, told)
+                places.insert(at, locus)
+            else:
+                for name, value in told.items():
+                    self._settle(attributes, name, value)
+        if changes or {"effect", "codon"} & attributes.keys():
+            attributes.setdefault("alteration", "mutation")
+        if changes and attributes["alteration"] == "alteration":
+            attributes["alteration"] = "mutation"
+        negative = any(self._concepts.is_a(result, "result_negative") for result in results)
+        positive = any(self._concepts.is_a(result, "result_positive") for result in results)
+        plain = self._concepts.is_a("wild_type", "result_negative") and "wild_type" in results
+        if plain and not changes:
+            return [_result_of(marker, {"result": "wild_type", "gene": marker.concept}, helpers)]
+        for result in results:
+            alteration = rules["gene_result"].get(result)
+            if alteration == "expression_loss" and not statement("by_stain").search(
+                text, *frame.sentence_span(marker.start)
+            ):
+                alteration = "deletion" if result == "lost" else None
+            if alteration:
+                attributes.setdefault("alteration", alteration)
+        if any(result in rules["no_result"]["withdrawn"] for result in results):
+            withdrawn = True
+        if "exon" in attributes:
+            attributes.setdefault("alteration", "mutation")
+        if "alteration" not in attributes:
+            if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
+                attributes["alteration"] = "mutation"
+            elif not results:
+                return []
+            else:
+                for name, value in (
+                    rules["gene_positive"].get(marker.concept, rules["gene_positive"]["default"]).items()
+                ):
+                    if name == "alteration" or (positive and not negative):
+                        attributes.setdefault(name, value)
+        attributes.pop("result", None)
+        denied = said_no(frame.text, group, marker, places)
+        if any(span.kind == "value" and self._concepts.is_a(span.concept, "result_negative") for span in group.led):
+            denied = [True]
+        if "not_amplified" in results and attributes["alteration"] not in ("deletion", "fusion"):
+            attributes["alteration"], denied = "amplification", [True]
+        copies = str(attributes["alteration"]) if attributes["alteration"] in _OF_COPIES else ""
+        if copies and any("protein" in change for change in changes):
+            # "PIK3CA H1047R, amplification": a change of the sequence, and one of the copies.
+            attributes["alteration"] = "mutation"
+            changes.append({"alteration": copies})
+            denied.append(False)
+        built = []
+        for index, change in enumerate(changes or [{}]):
+            absent = denied[min(index, len(denied) - 1)] or (negative and not changes and not positive)
+            merged = {**attributes, **change}
+            built.append(
+                Span(
+                    marker.start,
+                    marker.end,
+                    "variant",
+                    marker.concept,
+                    marker.source,
+                    merged,
+                    1,
+                    list(helpers),
+                    decided="retracted" if withdrawn else "absent" if absent else "",
+                )
+            )
+        return built
+
+    @staticmethod
+    def _settle(attributes: dict[str, Value], name: str, value: Value) -> None:
+        """The first value stands, but a narrower alteration or a stated harmless class overrides a bare word."""
+        if (
+            name == "alteration"
+            and (
+                attributes.get(name) in ("mutation", "alteration", "copy_number_alteration")
+                or (attributes.get(name) == "copy_gain" and value == "amplification")
+            )
+            or name == "significance"
+            and value in ("vus", "benign", "likely_benign", "likely_pathogenic")
+        ):
+            attributes[name] = value
+        else:
+            attributes.setdefault(name, value)
+
+    @staticmethod
+    def _is_anothers(text: str, group: Group, marker: Span, span: Span) -> bool:
+        """Whether a change written out is that of the last gene of a list, not of those before (``ALK, KRAS G12C``)."""
+        if marker is group.markers[-1] or not {"protein", "cdna"} & span.attributes.keys():
+            return False
+        if span.start < group.markers[-1].end:
+            return not marker.end <= span.start < min(m.start for m in group.markers if m.start > marker.start)
+        between = text[marker.end : group.markers[-1].start]
+        return "," in between or ";" in between
+
+    def _may_be_gene(self, name: str, text: str, marker: Span, written: str) -> bool:
+        """A partner that no list knows is one if it is written as genes are, or a fusion is spoken of ("ORAL-EGFR")."""
+        if "::" in written or any(char.isdigit() for char in name) or self._concepts.lookup(name, kinds=("gene",)):
+            return True
+        return bool(statement("of_fusion").search(text, max(0, marker.start - 80), marker.end + 80))
+
+    def _partner(self, text: str, marker: Span, group: Group) -> str:
+        for other in group.markers:
+            if other is not marker and other.kind == "gene":
+                between = text[min(other.end, marker.end) : max(other.start, marker.start)]
+                if re.fullmatch(r"(?:::|--?|–)", between):
+                    return other.concept
+        before = _PARTNER_BEFORE.search(text, max(0, marker.start - 24), marker.start)
+        after = _PARTNER_AFTER.match(text, marker.end)
+        for match in (before, after):
+            change = match and any(span.start == match.start("partner") for span in group.descriptors)
+            if match is None or change or match["partner"] in _NOT_A_PARTNER or match["partner"].isdigit():
+                continue
+            if self._may_be_gene(match["partner"], text, marker, match.group()):
+                return match["partner"].lower()
+        return ""

@@ -1,0 +1,439 @@
+"""Placing findings: each diagnosis at its site, words of spread at theirs, and grades with what they grade."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ...kb.model import Value
+from ...kb.ontology.concepts import ConceptTable
+from ..recognizers.spread import DEPOSIT, RETURN
+from ..text.frame import Frame, Span, starting
+from .sites import SITES_OF_SPREAD, SiteReader, TumorComposer
+
+#: Spread in a sentence about nodes, without a site of its own, is nodal.
+_NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopathy)\b", re.IGNORECASE)
+#: "cancer of the lung", "lung: malignancy": the bare word takes a site only where the two are one name.
+_CANCER_OF = re.compile(
+    r"[\s:,\-]{0,3}(?:(?:of|in|arising in|from)\s(?:the\s|her\s|his\s)?(?:left\s|right\s|L\s|R\s)?)?"
+)
+#: Between two places that are named together.
+_JOINED = re.compile(r"[\s,/&+]*(?:and|or)?[\s,/&+]*")
+_METASTA = re.compile("metasta", re.IGNORECASE)
+_SPREAD_WORD = re.compile(r"\b(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
+_LIST_OF_SITES = re.compile(
+    r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also"
+    r"|as well as|involving|within|from|at|seg\w*|[\d.]{1,5}\s?cm)?"
+    r"[\s,/&+]{0,4}(?:the|left|right|L|R|bilateral|multiple)?\s{0,4}",
+    re.IGNORECASE,
+)
+_TO_SITE = re.compile(
+    r"\W{0,4}(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence"
+    r"|focus|foci)?\W{0,4}(?:is|are|was|were)?\W{0,4}(?:to|in|of|involving|within|at|:|-|,|\()\s{0,4}"
+    r"(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d{1,3})?\s{0,4}(?:left|right|L|R)?\s{0,4}",
+    re.IGNORECASE,
+)
+#: "Met" right before the name of a tumor, as it stands behind a sign or a word of finding.
+_MET_ADJECTIVE = re.compile(
+    r"(?:[:;,(=+\-–]\s{0,2}|\b(?i:c/w|with|for|of|showed|shows|is|was|bx|biopsy|confirmed|proven|known|dx)\s)[Mm]et\s$"
+)
+#: Short for "metastases", up to a place right behind it, and what makes that the place of an examination.
+_METS_AT_ONCE = re.compile(r"mets\s(?:(?:left|right|L|R|bilateral)\s)?", re.IGNORECASE)
+_EXAMINED = re.compile(r"\s(?:MRI|CT|PET|scan|imaging|biops|bx|function|enzymes|test|protocol)", re.IGNORECASE)
+#: Between a node and the word of the spread that was found in it.
+_NODE_HOLDS = re.compile(
+    r"(?:\s?\([^()\n]{1,20}\))?(?::|,|\s(?:with|shows?|showed|contain(?:s|ed|ing)|(?:is\s|was\s)?positive\sfor))\s"
+    r"(?:an?\s|one\s)?(?:\d{1,2}(?:\.\d)?\s?[mc]m\s)?",
+    re.IGNORECASE,
+)
+#: What came back: a date may stand before the place, and the place may be what it came back with.
+_RETURNED_TO = re.compile(
+    r"(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?(?:\s(?P<with>with|involving)\s|"
+    + _TO_SITE.pattern
+    + r")"
+    r"(?:(?:new|multiple|two|three|several|growing|multifocal|widespread)\s){0,2}",
+    re.IGNORECASE,
+)
+#: "With liver lesions", "with liver (x5) and bone": a place, and not the trouble of one ("with liver failure").
+_IS_A_PLACE = re.compile(
+    r"\s?(?:lesion|nodul|mass|deposit|disease|involvement|mets?\b|metast|[(,+/]|and\s)", re.IGNORECASE
+)
+
+#: The field of a form that names the organ of the tumor, in whatever note it was pasted.
+_TUMOR_SITE = re.compile(r"[ \t\-*]{0,6}(?:tumou?r|primary)\s+site", re.IGNORECASE)
+#: No name of a thing is longer (characters): so far back is looked for one that holds a place.
+_LONGEST_NAME = 200
+
+#: "Liver lesions consistent with metastases", "nodules in the lung are mets": what lies at the place is called spread.
+_IS_SPREAD = re.compile(
+    r"(?:[^\s.;:]{1,14}(?=\snodul|\smass|\slesion))?[\s,.:]{0,2}(?:\([^()\n]{0,40}\)\s?)?"
+    r"(?:(?:that|which)\s[^.;:,]{3,40},\s)?(?:(?:[\w\-]+:?\s){0,4}?(?:lesions?|lytic|sclerotic|blastic|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+"
+    r"|activity|implants?|disease|involvement|avidity|hypodensit\w+|abnormalit\w+)[\s,]{1,2}(?:[^\s;:]{1,20}\s){0,8}?)?"
+    r"(?:(?:is|are|was|were|which|that|most|highly|now|felt to be|most)\s){0,3}(?:c/w|consistent\swith|compatible\swith"
+    r"|representing|represents?|in\skeeping\swith|suspicious\sfor|concerning\sfor|worrisome\sfor|suggestive\sof|indicative\sof"
+    r"|likely|probable|favou?r(?:s|ed|ing)?|typical\s(?:of|for)|diagnostic\sof|proven|due\sto|from|reflecting"
+    r"|(?:felt|thought|believed|proved|proven|shown|found|confirmed|turned\sout)\sto\sbe"
+    r"|(?:regarded|read|confirmed|considered)\s(?:by\s(?:\w+\s){1,3})?as|:|=|-)\s"
+    r"(?:(?:new|multiple|a|the|biopsy-proven|known|diffuse|widespread|osseous|hepatic|pulmonary|distant)\s){0,3}",
+    re.IGNORECASE,
+)
+#: "Lesions in the liver and lung …": what is there leads, and the place follows.
+_LESION_AT = re.compile(
+    r"(?:lesions?|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+|activity|implants?)\s(?:\w+\s){0,3}?"
+    r"(?:in|of|within|at|throughout|involving)\s(?:[\w\-]+\s){0,3}$"
+    r"|(?:lytic|sclerotic|blastic)\s(?:(?:lesions?|foci)\s)?(?:[\w\-]+\s)?$",
+    re.IGNORECASE,
+)
+
+
+#: Kinds of spans, other than diagnoses, that have a side or a site.
+_PLACED = frozenset(
+    ("surgery", "radiation", "tnm", "stage", "node", "metastasis", "procedure", "variant", "biomarker", "grade")
+)
+_ANY_NODE = "lymph_node"
+
+
+class Placement:
+    """Gives spans of one note their sites and sides, and makes the spans that only a place or an adjective tells."""
+
+    def __init__(self, concepts: ConceptTable, implied: Mapping[str, Mapping[str, str]]) -> None:
+        """``implied``: the tables *adjective*, *fluid*, *nodes_of* and *spread_of* of ``cues/implied.toml``."""
+        self.concepts = concepts
+        self.sites = SiteReader(concepts)
+        self.composer = TumorComposer(concepts)
+        self._adjectives = {words: state for words, state in implied["adjective"].items() if state in concepts}
+        self._ahead = tuple(self._adjectives)
+        self._at_head = tuple(words + " " for words in self._adjectives)
+        #: Place → the states that a solid tumor's cells there mean.
+        self._states_in: dict[str, list[str]] = {}
+        for fluid, state in implied["fluid"].items():
+            for place in concepts.at_or_below(fluid):
+                self._states_in.setdefault(place, []).append(state)
+        self._nodes_of = implied["nodes_of"]
+        self._spread_of = implied["spread_of"]
+
+    def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> None:
+        """Give each diagnosis its site and side, and the concept that means morphology and site together."""
+        diagnoses = _in_text_order(diagnoses)
+        tied: dict[str, Span] = {}
+        by_specimen: list[Span] = []
+        specimens = self.sites.specimen_sites(frame, sites)
+        # A report is all about its specimens; in another note a pasted report's heading, which is in capitals there,
+        # holds for the lines below it.
+        holds_for = 1500
+        if document_class not in ("pathology", "molecular", "operative"):
+            holds_for = 400
+            lines = ((held, frame.text[slice(*frame.shape.line_at(held[0]))]) for held in specimens)
+            specimens = [held for held, line in lines if line.isupper() or _TUMOR_SITE.match(line)]
+        for span in diagnoses:
+            low, high = frame.sentence_span(span.start)
+            spread = bool(
+                _METASTA.match(frame.text, span.start, span.end)
+                or _SPREAD_WORD.search(frame.text, max(low, span.start - 40), span.start)
+            )
+            row = self.concepts.get(span.concept)
+            side_from = span
+            if row.site:
+                span.attributes["site"] = row.site
+            near = self.sites.near(frame, span, sites, diagnoses)
+            if near is None and not row.site:
+                above = bisect.bisect_right(specimens, span.start, key=lambda held: held[0]) - 1
+                near = specimens[above][1] if above >= 0 and span.start - specimens[above][0] < holds_for else None
+                if near is not None or document_class in ("pathology", "molecular", "operative"):
+                    by_specimen.append(span)
+            elif near is not None and not row.site:
+                tied[span.concept] = near
+            if near is not None:
+                if not row.site or self.concepts.is_a(near.concept, row.site):
+                    side_from = near
+                if spread and near.start < span.start or near.concept in self.sites.nodes:
+                    span.attributes["spread_site"] = near.concept
+                elif not row.site:
+                    span.attributes["site"] = near.concept
+                    if self.sites.primary_site(near.concept):
+                        composed = self._composed(span, near, frame)
+                        if composed != span.concept:
+                            span.attributes["morphology"] = span.concept
+                            span.concept = composed
+            if spread:
+                span.attributes["spread"] = "metastatic"
+            # The organ is in the tumor's own name: a side further off is of something else.
+            words = 1 if side_from is span and row.site else 3
+            side = self.sites.side_in(frame, side_from.start, side_from.end, max(0, low), high, words)
+            if side and not spread:
+                span.attributes["laterality"] = side
+        for span in by_specimen:
+            # Where the report itself ties this morphology to a site, the last specimen heading says nothing.
+            morphology = str(span.attributes.get("morphology", span.concept))
+            if morphology in tied and "spread" not in span.attributes:
+                span.attributes["site"] = tied[morphology].concept
+                span.concept = self.composer.compose(morphology, tied[morphology].concept)
+
+    def _composed(self, span: Span, site: Span, frame: Frame) -> str:
+        if span.concept == "malignant_neoplasm" and not _CANCER_OF.fullmatch(
+            frame.text, min(span.end, site.end), max(span.start, site.start)
+        ):
+            return span.concept
+        return self.composer.compose(span.concept, site.concept)
+
+    def spread(self, frame: Frame, spreads: list[Span], sites: list[Span], diagnoses: list[Span]) -> list[Span]:
+        """A metastasis event for each site of each word of spread; node findings for nodes; else a bare state."""
+        found: list[Span] = []
+        diagnoses = _in_text_order(diagnoses)
+        for word in spreads:
+            low, high = frame.sentence_span(word.start)
+            here = starting(sites, low, high)
+            chosen: list[Span] = []
+            before = [
+                site
+                for site in here
+                if site.end <= word.start and re.fullmatch(r"[\s\-]*", frame.text[site.end : word.start])
+            ]
+            if not before:
+                # "Sentinel node: macrometastasis", "one node with a 3 mm metastasis".
+                before = [
+                    site
+                    for site in here
+                    if site.end <= word.start
+                    and site.concept in self.sites.nodes
+                    and _NODE_HOLDS.fullmatch(frame.text, site.end, word.start)
+                ]
+            if before:
+                # "liver and bone metastases": the sites in front of the last one belong too.
+                chosen = _last_and_joined(frame.text, here[: here.index(before[-1]) + 1])
+            position = word.end
+            for site in (item for item in here if item.start >= word.end):
+                gap = _TO_SITE if position == word.end else _LIST_OF_SITES
+                if word.source == RETURN and position == word.end:
+                    gap = _RETURNED_TO
+                leads = gap.fullmatch(frame.text, position, site.start)
+                if leads is None and position == word.end and not before and self._distant(site.concept):
+                    # "Mets bone, liver": the place follows at once, and is not that of an examination.
+                    leads = _METS_AT_ONCE.fullmatch(frame.text, word.start, site.start)
+                    if leads and _EXAMINED.match(frame.text, site.end):
+                        leads = None
+                if leads and leads.groupdict().get("with") and not _IS_A_PLACE.match(frame.text, site.end):
+                    leads = None
+                if leads:
+                    chosen.append(site)
+                    position = site.end
+                elif site.start > position + 30:
+                    break
+            tumor = next(
+                (
+                    span
+                    for span in starting(diagnoses, word.start - _LONGEST_NAME, word.end + 4)
+                    if span.start <= word.start < span.end or 0 <= span.start - word.end <= 3
+                ),
+                None,
+            )
+            if word.source in (DEPOSIT, RETURN):
+                # Deposits lie at the place before them; what came back did so at the one behind.
+                behind = word.source == RETURN
+                chosen = [site for site in chosen if (site.start >= word.end) == behind and self._distant(site.concept)]
+                if not chosen:
+                    continue
+            elif not chosen:
+                places = [*here, *self._in_names(starting(diagnoses, low, word.start))]
+                called = self._called_spread(
+                    frame.text, word, _in_text_order([one for one in places if one.end <= word.start])
+                )
+                for site in called:
+                    # The span is the word alone: what stands between it and the place may doubt or deny it.
+                    span = self._spread_span(word, site.concept)
+                    span.helpers.append((site.start, site.end, "place of the lesion"))
+                    found.append(span)
+                if called:
+                    continue
+            if not chosen and tumor is not None and "spread_site" in tumor.attributes:
+                found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
+                continue
+            if not chosen:
+                if _NODES.search(frame.text, low, high) or re.match(
+                    r"(?:tumou?r\s+)?deposit|secondar", frame.text[word.start : word.end]
+                ):
+                    continue
+                found.append(Span(word.start, word.end, "state", "metastatic_disease", "pattern:metastasis"))
+            for site in chosen:
+                own_site = (
+                    tumor is not None
+                    and site.start >= tumor.start
+                    and self.concepts.get(tumor.concept).site == site.concept
+                )
+                if not own_site:
+                    found.append(self._spread_span(word, site.concept, site))
+        return found
+
+    def _in_names(self, diagnoses: Sequence[Span]) -> Iterator[Span]:
+        """The places that names of findings hold (``pulmonary nodules``), with the word of the finding left out."""
+        for span in diagnoses:
+            site = self.concepts.get(span.concept).site
+            if site and not self.concepts.is_a(span.concept, "malignant_neoplasm"):
+                yield Span(span.start, span.start + 1, "site", site)
+
+    @staticmethod
+    def _called_spread(text: str, word: Span, before: list[Span]) -> list[Span]:
+        """The places whose lesions the word of spread behind them is said of (``liver lesions c/w mets``)."""
+        if (
+            not before
+            or word.start - before[-1].end > 160
+            or not _IS_SPREAD.fullmatch(text, before[-1].end, word.start)
+        ):
+            return []
+        chosen = _last_and_joined(text, before)
+        behind = text[chosen[-1].end : word.start]
+        lesion = re.search(
+            r"lesion|mass|nodul|deposit|uptake|foc|opacit|activity|implant|avid|hypodens|lytic|sclerotic|blastic",
+            behind,
+            re.IGNORECASE,
+        )
+        if lesion or _LESION_AT.search(text, max(0, chosen[0].start - 80), chosen[0].start):
+            return chosen
+        return []
+
+    def secondaries(self, names: Iterable[Span]) -> Iterator[Span]:
+        """The spread that a classification calls a secondary cancer of a place."""
+        for span in names:
+            site = self.concepts.get(span.concept).site
+            if site:
+                yield self._spread_span(replace(span, source="pattern:metastasis"), site)
+
+    def _distant(self, site: str) -> bool:
+        """An organ where a tumor that came back has spread (in the chest wall a breast cancer recurs locally)."""
+        organs = (organ for organ in SITES_OF_SPREAD if organ != "chest_wall" and organ in self.concepts)
+        return any(self.concepts.is_a(site, organ) for organ in organs)
+
+    def _spread_span(self, word: Span, concept: str, site: Span | None = None) -> Span:
+        start = min(word.start, site.start) if site else word.start
+        end = max(word.end, site.end) if site else word.end
+        if concept in self.sites.nodes:
+            return Span(start, end, "node", concept, "pattern:node-metastasis", {"result": "positive"})
+        return Span(start, end, "metastasis", concept, word.source)
+
+    def adjective_states(self, frame: Frame, diagnoses: list[Span]) -> list[Span]:
+        """The states that adjectives before or at the head of a tumor's name tell (``metastatic``, ``recurrent``)."""
+        found: list[Span] = []
+        for span in diagnoses:
+            low, _ = frame.sentence_span(span.start)
+            before = frame.text[max(low, span.start - 40) : span.start].lower().replace("-", " ").rstrip()
+            inside = frame.text[span.start : span.end].lower().replace("-", " ")
+            if not before.endswith(self._ahead) and not inside.startswith(self._at_head):
+                continue
+            for words, state in self._adjectives.items():
+                ahead = before.endswith(words) and not before[: -len(words)][-1:].isalnum()
+                if ahead or inside.startswith(words + " "):
+                    attributes: dict[str, Value] = {"of": span.concept}
+                    start = span.start if inside.startswith(words + " ") else span.start - len(words) - 1
+                    # "Liver bx: met adenoca": no word of spread but this tells it; elsewhere it is a verb, or a gene.
+                    short = words == "met" and _MET_ADJECTIVE.search(frame.text, max(0, span.start - 24), span.start)
+                    if state == "metastatic_disease" and not short and not self.concepts.get(span.concept).site:
+                        continue
+                    found.append(Span(max(low, start), span.end, "state", state, "pattern:adjective", attributes))
+                    break
+        return found
+
+    def _is_solid(self, tumor: str) -> bool:
+        """Whether it is a cancer, but not of the blood: blood cancers are at home in nodes and fluids."""
+        is_a = self.concepts.is_a
+        return is_a(tumor, "malignant_neoplasm") and not is_a(tumor, "haematological_malignancy")
+
+    def fluid_states(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
+        """The state that a solid tumor's cells in a fluid mean (``CSF cytology: malignant cells``)."""
+        for span in diagnoses:
+            place = str(span.attributes.get("spread_site", span.attributes.get("site", "")))
+            if place in self._states_in and self._is_solid(span.concept):
+                for state in self._states_in[place]:
+                    yield replace(span, kind="state", concept=state, attributes={}, helpers=list(span.helpers))
+
+    def involved_nodes(self, diagnoses: Iterable[Span]) -> Iterator[Span]:
+        """The finding in the nodes that a solid tumor's cells mean (``EBUS-FNA 4R: positive for malignant cells``)."""
+        for span in diagnoses:
+            place = str(span.attributes.get("spread_site", ""))
+            if place in self.sites.nodes and self._is_solid(span.concept):
+                yield replace(span, kind="node", concept=place, attributes={"result": "positive"}, helpers=[])
+
+    def spread_states(self, states: Iterable[Span]) -> Iterator[Span]:
+        """The metastasis that a state of spread with a place in its name is (``leptomeningeal disease``)."""
+        for span in states:
+            if span.kind == "state" and span.concept in self._spread_of:
+                yield replace(span, kind="metastasis", concept=self._spread_of[span.concept], attributes={}, helpers=[])
+
+    def others(self, frame: Frame, events: list[Span], sites: list[Span]) -> None:
+        """Give findings and treatments their side, and the site that stands near or heads them."""
+        operations = [one for one in events if one.kind in ("surgery", "procedure") and one.concept in self._nodes_of]
+        for span in events:
+            if span.kind not in _PLACED:
+                continue
+            low, high = frame.sentence_span(span.start)
+            side = (
+                self.sites.side_in(frame, span.start, span.end, low, high)
+                if span.kind not in ("variant", "biomarker")
+                else ""
+            )
+            if side:
+                span.attributes.setdefault("laterality", side)
+            if span.kind in ("variant", "biomarker", "stage", "metastasis"):
+                self._place_by_heading(frame, span, sites, low, high)
+                continue
+            here = starting(sites, max(low, span.start - 99), min(high, span.start + 100))
+            if here:
+                closest = min(here, key=lambda site: abs(site.start - span.start))
+                if span.kind != "node":
+                    span.attributes.setdefault("site", closest.concept)
+            if span.kind == "node" and not span.concept:
+                span.concept = self._region(span, [*here, *(one for one in operations if low <= one.start < high)])
+
+    def _region(self, count: Span, beside: Sequence[Span]) -> str:
+        """The nodes that were counted: the nearest that are named or were operated on, else those of the place."""
+        named = {
+            id(one): one.concept if one.concept in self.sites.nodes else self._nodes_of.get(one.concept, "")
+            for one in beside
+            if one.concept != _ANY_NODE
+        }
+        told = [one for one in beside if named.get(id(one))]
+        sure = [one for one in told if one.kind != "site" or one.concept in self.sites.nodes]
+        nearest = min(sure or told, key=lambda one: abs(one.start - count.start), default=None)
+        return named[id(nearest)] if nearest else _ANY_NODE
+
+    @staticmethod
+    def _place_by_heading(frame: Frame, span: Span, sites: list[Span], low: int, high: int) -> None:
+        """A result under a site's own heading (``BLADDER: …``) or said to be of a site (``mutation of bladder``)."""
+        for site in starting(sites, low, high):
+            heads = site.start - low <= 3 and frame.text[site.end : site.end + 2].lstrip(") ")[:1] == ":"
+            enclosed = site.start - low <= 3 and frame.text[site.end : site.end + 1] == ")"
+            said = site.start >= span.end and re.fullmatch(
+                r"\s*(?:\w+\s){0,2}(?:in|of|on|from)\s+(?:the\s)?", frame.text[span.end : site.start]
+            )
+            if heads or enclosed or said:
+                span.attributes.setdefault("site", site.concept)
+                return
+
+    @staticmethod
+    def grades(events: list[Span]) -> None:
+        """A grade right beside a symptom or toxicity is that toxicity's grade."""
+        harms = _in_text_order([span for span in events if span.kind in ("symptom", "adverse_event", "comorbidity")])
+        bound: set[int] = set()
+        for grade in [span for span in events if span.kind == "grade" and "scale" not in span.attributes]:
+            for harm in starting(harms, grade.start - _LONGEST_NAME, grade.end + 4):
+                if 0 <= harm.start - grade.end <= 3 or 0 <= grade.start - harm.end <= 3:
+                    harm.attributes["grade"] = grade.attributes["grade"]
+                    harm.kind = "adverse_event" if harm.kind != "comorbidity" else harm.kind
+                    bound.add(id(grade))
+                    break
+        events[:] = [span for span in events if id(span) not in bound]
+
+
+def _last_and_joined(text: str, sites: Sequence[Span]) -> list[Span]:
+    """The last of the sites, with those before it that are coordinated with it (``liver, lung and bone``)."""
+    chosen = [sites[-1]]
+    for site in reversed(sites[:-1]):
+        if not _JOINED.fullmatch(text, site.end, chosen[0].start):
+            break
+        chosen.insert(0, site)
+    return chosen
+
+
+def _in_text_order(spans: list[Span]) -> list[Span]:
+    return sorted(spans, key=lambda span: span.start)

@@ -1,0 +1,294 @@
+"""Binds results to markers: which value, percentage, change or alteration belongs to which biomarker or gene."""
+
+from __future__ import annotations
+
+import bisect
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.variants import NEVER_INHERITED
+from ...kb.ontology.words import ONTOLOGY_FOLDER
+from ..recognizers.other_meanings import means_another
+from ..text.frame import Frame, Span
+from ..text.phrases import PhraseTrie
+from ..text.shape import Sentence, bracket_end
+from ..text.statements import statement
+from .findings import FindingReader, extend_over_partner, in_parallel
+from .groups import Group, groups_of, with_genes_of_their_own, with_implied_genes
+from .markers import marker_rules
+
+
+@lru_cache(maxsize=1)
+def composite_results() -> PhraseTrie[tuple[str, dict[str, str]]]:
+    """``composite_results.toml``: phrases that name markers and their results at once, with the spelling they need."""
+    table = tomllib.loads((ONTOLOGY_FOLDER / "composite_results.toml").read_text("utf-8"))["composite"]
+    trie: PhraseTrie[tuple[str, dict[str, str]]] = PhraseTrie()
+    for phrase, entry in table.items():
+        results = {marker: result for marker, result in entry.items() if isinstance(result, str)}
+        # What ends in a sign, or is short, is told apart from words by its spelling alone.
+        trie.add(phrase, (phrase if len(phrase) <= 5 or not phrase[-1].isalnum() else "", results))
+    return trie
+
+
+def _ends_as_spelled(text: str, start: int, end: int, spelling: str) -> bool:
+    """Whether the phrase stands as spelled; a sign at its end must not lead into a word (``HER2-directed``)."""
+    if not text.startswith(spelling, start):
+        return text[start:end] == spelling
+    after = text[start + len(spelling) : start + len(spelling) + 1]
+    return spelling[-1].isalnum() or not after.isalnum()
+
+
+#: The short form that leads a phrase ("PR negative").
+_FIRST_WORD = re.compile(r"[A-Za-z]+")
+#: Signs that draw a line around a heading.
+_RULE = "=-*#~_ "
+#: Levels that a "not" before them denies.
+_LEVELS = frozenset({"high", "low", "elevated", "rising"})
+#: The "mut" of "11 mut/Mb" is a unit, and "unstable" in "1.9% unstable sites" what was counted.
+_IS_MEASURE = re.compile(r"s?\s?/\s?[Mm][Bb]\b|\s(?:sites|loci|markers|microsatellites)\b")
+#: The words before the colon of a list are no longer (characters).
+_LONGEST_HEAD = 80
+#: The source of what a heading says by all its words together.
+_AS_A_WHOLE = "words:heading"
+#: What a list of genes without a pathogenic change may name among them.
+_TOLD_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
+#: A line below a heading is an item of its list, without a bullet, if it is no longer (characters).
+_LONGEST_ITEM = 60
+#: What names a test of the germline.
+_GERMLINE_PANEL = "germline_panel"
+#: So many genes in a row, without a word of their own, are what a panel looks at.
+_PANEL = 10
+
+
+def _is_panel(group: Group) -> bool:
+    """A list of genes that a test covers (a list of genes without findings says so)."""
+    own = (*group.led, *group.descriptors)
+    return (
+        len(group.markers) >= _PANEL
+        and all(marker.kind == "gene" for marker in group.markers)
+        and not any(span.kind == "value" for span in own)
+    )
+
+
+def _has_result(group: Group) -> bool:
+    return any(span.kind == "value" or "significance" in span.attributes for span in (*group.led, *group.descriptors))
+
+
+def _stands_for_itself(group: Group) -> bool:
+    """Whether an item of a list of what was not found tells of a result all the same (``BRCA1: VUS``)."""
+    own = (*group.led, *group.descriptors)
+    return any(span.kind == "value" or span.attributes.get("significance") in _TOLD_IN_SPITE for span in own)
+
+
+def _list_head(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> list[Span]:
+    """What the words before a colon say of all that follows on its line (``Not detected: A; B; C``)."""
+    colon = frame.text.find(":", sentence.start, min(sentence.end, sentence.start + _LONGEST_HEAD))
+    if colon < 0 or any(span.kind in ("gene", "biomarker") and span.start < colon for span in here):
+        return []
+    denies = statement("heading_denies").search(frame.text, sentence.start, colon)
+    said = [span for span in here if span.end <= colon and (span.kind == "value" or "significance" in span.attributes)]
+    if denies and not said:
+        said = [Span(*denies.span(), "value", "not_detected", _AS_A_WHOLE)]
+    return said
+
+
+def _denying(frame: Frame, heading: Sequence[Span], concepts: ConceptTable, sentence: Sentence) -> list[Span]:
+    """What a heading of findings that were not found (``Not detected:``) says of a line of the list right below it."""
+    values = [span for span in heading if span.kind == "value"]
+    negative = [span for span in values if concepts.is_a(span.concept, "result_negative")]
+    # "No variants detected in:" is denied as a whole, whatever its words are alone.
+    if not negative or len(negative) < len(values) and not any(span.source == _AS_A_WHOLE for span in negative):
+        return []
+    opens = frame.shape.line_at(heading[0].start)
+    if statement("heading_excepts").search(frame.text, *opens):
+        return []
+    lines = frame.text[opens[1] : frame.shape.line_at(sentence.start)[1]].split("\n")[1:]
+    bullets = [bool(statement("bullet").match(line)) for line in lines]
+    plain = all(0 < len(line.strip()) <= _LONGEST_ITEM and line.rstrip()[-1] not in ".:" for line in lines)
+    return negative if lines and (all(bullets) or plain and not any(bullets)) else []
+
+
+class _PhrasePlaces:
+    """Where in a note a phrase that is marker and result at once may begin: in few sentences of it."""
+
+    def __init__(self, frame: Frame) -> None:
+        words = frame.words
+        self._starts = [words.starts[index] for index in frame.beginnings(composite_results())]
+
+    def may_begin(self, start: int, end: int) -> bool:
+        """Whether one may in this stretch."""
+        starts = self._starts
+        if not starts or starts[-1] < start:
+            return False
+        return starts[bisect.bisect_left(starts, start)] < end
+
+
+def _with_origin(text: str, findings: list[Span], panels: Sequence[Span]) -> list[Span]:
+    """Changes that a test of the germline found are the germline's (``The germline panel shows ATM c.8147T>C``)."""
+    for finding in findings:
+        if finding.kind != "variant" or finding.attributes.get("alteration") in NEVER_INHERITED:
+            continue
+        for panel in panels:
+            if panel.end <= finding.start:
+                elsewhere = any(
+                    statement(name).search(text, panel.end, finding.start) for name in ("tumor_sample", "denied_behind")
+                )
+                found = not elsewhere
+            else:
+                found = bool(statement("found_by").search(text, finding.end, panel.start))
+            if found:
+                finding.attributes.setdefault("origin", "germline")
+    return findings
+
+
+class ResultBinder:
+    """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self._grouping = frozenset(marker_rules()["grouping"]["concepts"])
+        self._findings = FindingReader(concepts)
+
+    def bind(self, frame: Frame, spans: Sequence[Span]) -> list[Span]:
+        """``spans``: those of kinds gene, biomarker, value and molecular, resolved, in text order."""
+        bound: list[Span] = []
+        heading: list[Span] = []
+        heading_end = 0
+        heading_listed = False
+        head: list[Span] = []
+        head_ends = 0
+        phrases = _PhrasePlaces(frame)
+        for sentence, here in frame.by_sentence(spans):
+            if heading and (sentence.start - heading_end > 600 or "\n\n" in frame.text[heading_end : sentence.start]):
+                heading = []
+            if not here:
+                if heading and frame.ends_in_colon(sentence):
+                    heading = []
+                if phrases.may_begin(sentence.start, sentence.end):
+                    bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
+                continue
+            germline = [span for span in here if span.concept == _GERMLINE_PANEL]
+            here = [
+                span
+                for span in here
+                if span.concept not in self._grouping
+                and not (span.kind == "value" and _IS_MEASURE.match(frame.text, span.end))
+                and not (span.concept in _LEVELS and frame.text[max(0, span.start - 4) : span.start].lower() == "not ")
+            ]
+            markers = [span for span in here if span.kind in ("gene", "biomarker")]
+            if not markers:
+                here = with_implied_genes(here)
+                markers = [span for span in here if span.kind == "gene"]
+            if not markers:
+                if frame.ends_in_colon(sentence) or self._is_heading(frame, sentence.start, sentence.end, here):
+                    heading = [span for span in here if span.kind in ("molecular", "value")]
+                    if heading and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
+                        heading.append(Span(sentence.start, sentence.start, "value", "not_detected", _AS_A_WHOLE))
+                    heading_end = sentence.end
+                if phrases.may_begin(sentence.start, sentence.end):
+                    bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
+                continue
+            for span in markers:
+                extend_over_partner(frame.text, span, here)
+            here = with_genes_of_their_own(frame.text, here)
+            groups = groups_of(frame.text, here)
+            if sentence.start >= head_ends:
+                head, head_ends = _list_head(frame, sentence, here), frame.shape.line_at(sentence.start)[1]
+            denying = _denying(frame, heading, self._concepts, sentence)
+            for group in groups:
+                if head and not _has_result(group):
+                    group.led = [*head, *group.led]
+                elif denying and not _stands_for_itself(group):
+                    group.led = [*denying, *group.led]
+            groups = [group for group in groups if not _is_panel(group)]
+            if not groups:
+                continue
+            for position, group in enumerate(groups):
+                following = groups[position + 1] if position + 1 < len(groups) else None
+                group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start
+                group.ends = following.begins() if following else sentence.end
+                findings = self._bind_group(frame, group, heading, here, sentence.end)
+                bound.extend(_with_origin(frame.text, findings, germline) if germline else findings)
+            if phrases.may_begin(sentence.start, sentence.end):
+                bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
+            # "VUS: A; B; C": the class goes on behind each semicolon, and ends with the sentence.
+            classes = [
+                span
+                for span in groups[0].led
+                if span.end <= groups[0].markers[0].start and span.attributes.get("significance")
+            ]
+            if sentence.closed_by == "semi" and classes:
+                heading, heading_end = classes, sentence.end
+            elif (
+                sentence.closed_by != "semi" and heading and heading[0].start >= sentence.start - 400 and heading_listed
+            ):
+                heading = []
+            heading_listed = sentence.closed_by == "semi"
+        return bound
+
+    @staticmethod
+    def _is_heading(frame: Frame, start: int, end: int, here: list[Span]) -> bool:
+        """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
+        line_start, _ = frame.shape.line_at(start)
+        alone = not frame.text[line_start:start].strip() and end - start <= 120
+        opens = start + len(frame.text[start:end]) - len(frame.text[start:end].lstrip(_RULE))
+        return alone and any("significance" in span.attributes and span.start - opens <= 12 for span in here)
+
+    def _whole_phrases(self, frame: Frame, start: int, end: int) -> list[Span]:
+        """The results of phrases that are marker and result at once; what they say of a gene, patterns read better."""
+        first, last = frame.token_range(start, end)
+        found: dict[tuple[int, int, str, str], Span] = {}
+        for match in frame.phrases(composite_results(), first, last):
+            for spelling, results in match.payloads:
+                if spelling and not _ends_as_spelled(frame.text, match.start, match.end, spelling):
+                    continue
+                short = _FIRST_WORD.match(frame.text, match.start)
+                if short and means_another(frame.text, *short.span(), (start, end)):
+                    continue
+                if statement("denied_composite").match(frame.text, match.end, end) or statement("no_composite").search(
+                    frame.text, start, match.start
+                ):
+                    continue
+                for marker, result in results.items():
+                    if self._concepts.kind(marker) == "gene":
+                        continue
+                    # Several spellings of one phrase ("HER2 positive", "HER2-positive") fold to the same words.
+                    found[match.start, match.end, marker, result] = Span(
+                        match.start,
+                        match.end,
+                        "biomarker",
+                        marker,
+                        "words:result",
+                        {"result": result},
+                        decided="present",
+                    )
+        return list(found.values())
+
+    # --- one group ---------------------------------------------------------------------------------------------------
+
+    def _bind_group(
+        self, frame: Frame, group: Group, heading: list[Span], here: Sequence[Span], limit: int
+    ) -> list[Span]:
+        # What stands in brackets ("(likely germline)") is said of its own group.
+        own = (*group.led, *group.descriptors)
+        origins = {
+            str(span.attributes["origin"])
+            for span in here
+            if "origin" in span.attributes and (span in own or not bracket_end(frame.text, span.start, span.end))
+        }
+        # One origin in the sentence is that of all; where it tells germline from somatic, each keeps to its own words.
+        origin = origins.pop() if len(origins) == 1 else ""
+        bound: list[Span] = in_parallel(frame.text, group.markers)
+        for index, marker in enumerate(() if bound else group.markers):
+            following = group.markers[index + 1].start if index + 1 < len(group.markers) else None
+            for span in self._findings.read(frame, marker, group, heading, following or limit):
+                if origin:
+                    span.attributes.setdefault("origin", origin)
+                # A gene that only its change implies has no letters of its own: the change is what a proof shows.
+                if span.start == span.end:
+                    span.end = max([span.end, *(end for start, end, _ in span.helpers if start == span.start)])
+                bound.append(span)
+        return bound

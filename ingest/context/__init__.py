@@ -1,0 +1,1 @@
+"""Context of a mention: negated, uncertain, family, planned, whose, when."""

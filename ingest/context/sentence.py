@@ -1,0 +1,480 @@
+"""Context of mentions: polarity, temporality, experiencer, reason and treatment status, from the cues around them.
+
+The cue nearest to a mention decides each part; a cue reaches no further than its ``reach``, never past a terminator,
+and a cue behind a list governs the whole list only when its members are plainly coordinated. Cue phrases are data
+(``cues/context.toml``); this module holds only how they govern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ...kb.model import Cue, Experiencer, Polarity, Temporality
+from ..text.phrases import PhraseMatch
+from ..text.shape import Section, bracket_end
+from ..text.statements import statement
+from .cue_table import CueKind, Found, Means, SentenceCues
+from .forms import REACH_OF_BOX, answer, box_before, box_leads, empty_before, minus_before
+from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject
+from .values import Reading, Target, context_of
+
+TREATMENT_KINDS = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
+
+_COORDINATION = re.compile(
+    r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus|therapy|treatment|agents?|e\.g\.)(?!\w))?[\s,/&+()]*",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"[,;:.()\[\]|]")
+_SAME_CLAUSE = re.compile(r"(?:(?!\b(?:and|then)\b)[^,;:.])*", re.IGNORECASE)
+#: "steatosis, necrosis, or liver fibrosis were not seen": what is not so of the last is not so of all.
+_LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
+_QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
+_QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
+#: "No recurrence of her cancer", "no invasion in this carcinoma": a thing spoken of as known is not what is denied.
+_PRESUPPOSED = re.compile(
+    r"\w\W.*\b(?:of|in|from|for|after|with)\s+(?:this|the known|her|his|their|known|(?:the )?patient['’]s)\s+"
+    r"(?:[\w\-]+\s+){0,2}$",
+    re.IGNORECASE | re.DOTALL,
+)
+#: What the answer on a form says of a treatment: status and reason.
+_STATUS_BY_ANSWER = {
+    "no": ("never_started", "never_started"),
+    "yes": ("given", "none"),
+    "open": ("hypothetical", "none"),
+}
+#: So few words stand between a leaflet and the treatment that it is about.
+_TO_SUBJECT_OF_LEAFLET = 2
+#: The cues that a list takes from the words at its head.
+_LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
+#: Cues that say nothing of what stands behind the bracket that holds them: "ATM p.P872S (likely germline), POLE …".
+_HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "pending"})
+_VERDICT = re.compile(
+    r"(?:was |has been |since )?(?:ruled out|excluded|discounted|not (?:found|seen|confirmed))\b", re.IGNORECASE
+)
+#: So few words stand between a plan and the amount that is planned ("plan to give 6 cycles of").
+_TO_AMOUNT = 4
+#: So few words stand between a word of beginning and what is begun.
+_TO_WHAT_IS_BEGUN = 3
+_PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
+_OF_ONE = re.compile(r"\b(?:patient|pt|she|he|her|his)\b", re.IGNORECASE)
+
+
+#: What is read where no cue stands, by kind, the effect of the section, and whether all is a relative's.
+_UNMARKED: Final[dict[tuple[str, str, bool], Reading]] = {}
+
+#: The cues that govern a target with their rank, the nearest first, by the part of its context that they set.
+_Governing = dict[str, list[tuple[int, Found]]]
+
+
+class SentenceContext:
+    """The cues of one sentence, found once, and what they say of each target in it."""
+
+    __slots__ = (
+        "_is_asking",
+        "_is_plain",
+        "_links",
+        "_of_all",
+        "_of_treatments",
+        "_people",
+        "_span",
+        "_targets",
+        "_text",
+        "found",
+        "hard",
+        "negation_ends",
+        "speaks_of",
+    )
+
+    def __init__(
+        self,
+        text: str,
+        span: tuple[int, int],
+        targets: Sequence[Target],
+        cues: SentenceCues,
+    ) -> None:
+        """``span``: the character span of the sentence; ``targets`` in order of position."""
+        self._text = text
+        self._span = span
+        self._targets = targets
+        self.found = cues.found
+        #: Cues with the parts of a context that they set: those that any target is asked about, and a treatment alone.
+        self._of_all: list[tuple[tuple[str, ...], Found]] = []
+        self._of_treatments: list[tuple[tuple[str, ...], Found]] = []
+        for found in cues.found:
+            # What sets a status sets the rest of the context by it.
+            if "status" in found.kind.sets:
+                self._of_treatments.append((("status",), found))
+            else:
+                self._of_all.append((tuple(found.kind.sets), found))
+        self.hard = cues.hard
+        self.negation_ends = cues.negation
+        self._links = cues.links
+        #: "general", "trial" or "handed" where the sentence speaks of medicine at large rather than of the patient.
+        self.speaks_of = set(cues.speaks_of)
+        #: Where the sentence tells of people at large ("women who carry ..."): of none of them is it the patient.
+        self._people = cues.people
+        self._is_asking = text.find("?", *span) >= 0
+        #: Whether no word of the sentence bears on what is said in it.
+        self._is_plain = not (cues.found or self._is_asking or cues.people[0] < cues.people[1])
+
+    def _governing_of(self, target: Target) -> _Governing:
+        """The cues that govern the target; between two equally near the one behind comes first."""
+        governing: _Governing = {}
+        kind, first, last = target.kind, target.first, target.last
+        known = self._of_all + self._of_treatments if kind in TREATMENT_KINDS else self._of_all
+        for parts, found in known:
+            cue, match = found
+            # Most cues of a sentence stand too far from a target, or on the wrong side of it: that is seen first.
+            before = match.last <= first
+            distance = first - match.last if before else match.first - last
+            if (
+                0 <= distance <= cue.reach
+                and (not cue.kinds or kind in cue.kinds)
+                and self._governs(found, target, before)
+            ):
+                for part in parts:
+                    governing.setdefault(part, []).append((2 * distance + before, found))
+        for ranked in governing.values():
+            if len(ranked) > 1:
+                ranked.sort(key=_rank)
+        return governing
+
+    def _governs(self, found: Found, target: Target, before: bool) -> bool:
+        """Whether a cue governs a target within its reach that it does not overlap; ``before``: it stands before it."""
+        kind, match = found
+        if before and kind.direction == "after" and not self._heads_list(found):
+            return False
+        if not before and kind.direction == "before":
+            return False
+        if kind.name in _HELD_BY_BRACKETS and 0 < bracket_end(self._text, match.start, match.end) <= target.start:
+            return False
+        if kind.name == "negation" and self._is_result_of_another(match, target):
+            return False
+        if is_called_own(kind.name, target.kind, self._text, target.start, self._span[0]):
+            return False
+        if before and kind.name in NAMED_BESIDE and not is_subject(self._text, match, self._span, kind.name):
+            return False
+        low, high = (match.last, target.first) if before else (target.last, match.first)
+        if (
+            self.hard
+            and "experiencer" not in kind.sets
+            and any(low <= first and last <= high for first, last in self.hard)
+        ):
+            return False
+        return (
+            self._reaches_forward(kind, low, high, match.end, target)
+            if before
+            else self._reaches_back(kind, match, target)
+        )
+
+    def _is_result_of_another(self, match: PhraseMatch[Means], target: Target) -> bool:
+        """``FLT3 neg, NPM1 mut``: the word that is the result of one marker denies no other."""
+
+        def holds(result: tuple[int, int]) -> bool:
+            return result[0] <= match.start and match.end <= result[1]
+
+        of_any = any(any(map(holds, other.results)) for other in self._targets if other.results)
+        return of_any and not any(map(holds, target.results))
+
+    def _heads_list(self, found: Found) -> bool:
+        """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
+        at_start = not self._text[self._span[0] : found.match.start].strip(" \t-*•")
+        colon = self._text[found.match.end : found.match.end + 1] == ":"
+        return at_start and colon and found.kind.name == "negation_behind"
+
+    def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target) -> bool:
+        if kind.name == "retraction_before":
+            # It takes back one thing, the next that is named: what follows is usually what holds instead.
+            return not any(low <= other.first < target.first and other.kind == target.kind for other in self._targets)
+        if kind.name not in ("negation", "uncertainty", "never_given", "declined"):
+            return True
+        ends = [end for end in self.negation_ends if kind.name != "uncertainty" or end not in self._links]
+        if any(low <= first and last <= high for first, last in ends):
+            return False
+        between = self._text[cue_end : target.start]
+        taken_as_known = _PRESUPPOSED.search(between) or statement("presupposed").search(between)
+        if target.kind == "diagnosis" and kind.name == "negation" and taken_as_known:
+            return False
+        comma = between.rfind(",")
+        alone = self._text[cue_end - 3 : cue_end].lower() == "not" or kind.name == "never_given"
+        if comma >= 0 and alone:
+            # "Not ruptured, KIT exon 11 deletion", "no drivers, carboplatin x4": what is not so is before the comma.
+            listed = any(low <= other.first and other.end <= cue_end + comma for other in self._targets)
+            if not listed:
+                return False
+        # Past a comma a negation goes on only through a list: few words since the last comma.
+        on = between[comma:].split()
+        return comma < 0 or len(on) <= (8 if "or" in on else 5)
+
+    def _reaches_back(self, kind: CueKind, match: PhraseMatch[Means], target: Target) -> bool:
+        # What was begun after all is told behind it; any other cue that stands on either side reaches over all.
+        if kind.direction == "both" and kind.name != "begun":
+            return True
+        if kind.name == "negation_behind" and _LISTED.fullmatch(self._text, target.end, match.start):
+            return not any(target.last <= first and last < match.first for first, last in self.negation_ends)
+        position = target.end
+        for other in self._targets:
+            if other.start < position or other.start >= match.start or other is target:
+                continue
+            if not _COORDINATION.fullmatch(self._text, position, other.start):
+                return False
+            # "Breast cancer, ER negative": what is said of a marker is said of no disease beside it.
+            if other.kind in ("biomarker", "variant") and target.kind not in ("biomarker", "variant"):
+                return False
+            # "Thyroidectomy + RAI, melanoma ruled out": the verdict is of the finding that it stands behind.
+            if kind.name == "never_given_behind" and other.kind in ("diagnosis", "metastasis", "biomarker", "variant"):
+                return False
+            position = max(position, other.end)
+        if kind.name.startswith(("negation", "uncertainty", "certainty")):
+            gap = self._text[position : match.start]
+            # "LMD query, ruled out": the verdict stands behind a comma of its own.
+            verdict = (
+                gap.count(",") == 1 and not gap.rpartition(",")[2].strip() and _VERDICT.match(self._text, match.start)
+            )
+            return (gap.count(",") == 0 or bool(verdict)) and not any(
+                first >= target.last and last <= match.first
+                for first, last in self.negation_ends
+                if kind.name == "certainty_behind"
+            )
+        return True
+
+    def read(self, target: Target, section: Section) -> Reading:
+        """The context of ``target``, standing in ``section``."""
+        answered = answer(self._text, target.end)
+        if not self._is_plain or answered or self.speaks_of or box_before(self._text, target.start):
+            return self._read(target, answered, section)
+        of_family = section.effect == "family" and not _PATIENT.search(self._text, *self._span)
+        known = _UNMARKED.get((target.kind, section.effect, of_family))
+        if known is None:
+            known = _UNMARKED[target.kind, section.effect, of_family] = self._read(target, answered, section)
+        return known
+
+    def _read(self, target: Target, answered: str, section: Section) -> Reading:
+        cues: list[Cue] = []
+        governing = self._governing_of(target)
+        polarity, reason = self._polarity(target, answered, governing.get("polarity", ()), cues)
+        temporality = self._temporality(target, answered, governing.get("temporality", ()), section, cues)
+        experiencer = self._experiencer(target, governing.get("experiencer", ()), section, cues)
+        status = ""
+        if target.kind in TREATMENT_KINDS:
+            status, status_reason = self._status(target, answered, governing, section, cues)
+            if status in ("declined", "never_started"):
+                polarity, reason, temporality = Polarity.ABSENT, status_reason, Temporality.CURRENT
+            elif status == "planned":
+                polarity, temporality = Polarity.PRESENT, Temporality.PLANNED
+            elif status == "hypothetical":
+                polarity, temporality = Polarity.PRESENT, Temporality.HYPOTHETICAL
+            else:
+                if reason not in ("retracted",):
+                    polarity = Polarity.PRESENT if polarity is not Polarity.UNCERTAIN else polarity
+                temporality = Temporality.HISTORICAL if temporality is Temporality.HISTORICAL else Temporality.CURRENT
+        if self._is_general(target) and (status != "given" or "criteria" in self.speaks_of):
+            temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
+        if self.tells_of_people(target.start):
+            temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if target.kind in TREATMENT_KINDS else ""
+        return Reading(context_of(polarity, temporality, experiencer, reason), status, tuple(cues))
+
+    def tells_of_people(self, position: int) -> bool:
+        """Whether the words there are about people at large, and not about the patient."""
+        return self._people[0] <= position < self._people[1]
+
+    def _is_general(self, target: Target) -> bool:
+        if "criteria" in self.speaks_of:
+            return True
+        if target.kind == "symptom" and self.speaks_of == {"general"} and _OF_ONE.search(self._text, *self._span):
+            return False  # "His pain is associated with nausea" is a complaint.
+        if not self.speaks_of or target.kind in ("performance", "tnm", "stage", "death", "trial"):
+            return False
+        if self.speaks_of == {"handed"} and target.kind in TREATMENT_KINDS:
+            return False  # A leaflet may go with a treatment that is given: the cues decide.
+        return target.kind != "variant" or "trial" in self.speaks_of
+
+    def leads(self) -> tuple[CueKind, ...]:
+        """The cues that a sentence ending in a colon hands on to the list below it."""
+        return tuple(
+            found.kind for found in self.found if found.kind.direction != "after" and found.kind.name in _LEADS
+        )
+
+    def _cue(self, found: Found) -> Cue:
+        return Cue(found.match.start, found.match.end, found.kind.name)
+
+    def _polarity(
+        self, target: Target, answered: str, near: Sequence[tuple[int, Found]], cues: list[Cue]
+    ) -> tuple[Polarity, str]:
+        text, (start, end) = self._text, self._span
+        boxed = box_before(text, target.start) and not self._mention_between(target)
+        if boxed and (minus_before(text, target.start) or empty_before(text, start, target.start)):
+            return Polarity.ABSENT, "none"
+        if answered == "no":
+            return Polarity.ABSENT, "none"
+        if (
+            self._is_asking
+            and not answered
+            and (_QUESTION_BEFORE.search(text, start, target.start) or _QUESTION_BEHIND.match(text, target.end, end))
+        ):
+            cues.append(Cue(max(start, target.start - 2), target.end, "question_mark"))
+            return Polarity.UNCERTAIN, "none"
+        if answered:  # The "no" of "Prior malignancy: no  Diabetes: yes" is that of its own line.
+            near = [pair for pair in near if not pair[1].kind.name.startswith("negation")]
+        if not near:
+            return Polarity.PRESENT, "none"
+        found = near[0][1]
+        for _, other in near[1:]:
+            # "not suspicious for", "no definite evidence of suspected": a negation right before a softer cue holds.
+            if (
+                other.kind.name == "negation"
+                and found.kind.name in ("uncertainty", "certainty")
+                and 0 <= found.match.first - other.match.last <= 2
+            ):
+                found = other
+            # "no DCIS seen in the cores": what is said behind a negated thing does not undo the negation.
+            if other.kind.name == "negation" and found.kind.name == "certainty_behind":
+                found = other
+            taken_back = other.kind.name == "retraction_around" or (
+                other.kind.name == "retraction" and found.kind.name in ("certainty_behind", "negation_behind")
+            )
+            if taken_back:
+                found = other
+                break
+        cues.append(self._cue(found))
+        return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
+
+    def _mention_between(self, target: Target) -> bool:
+        if box_leads(self._text, target.start):
+            return False
+        return any(target.start - REACH_OF_BOX < other.start < target.start for other in self._targets)
+
+    def _temporality(
+        self, target: Target, answered: str, near: Sequence[tuple[int, Found]], section: Section, cues: list[Cue]
+    ) -> Temporality:
+        if answered == "open":
+            return Temporality.HYPOTHETICAL  # A form that nobody has filled in.
+        for _, found in near[:1]:
+            cues.append(self._cue(found))
+            return Temporality(found.kind.sets["temporality"])
+        if section.effect == "history" and target.kind != "performance":
+            return Temporality.HISTORICAL
+        if section.effect in ("counseling", "boilerplate") and target.kind not in ("variant", "biomarker", "diagnosis"):
+            return Temporality.HYPOTHETICAL
+        return Temporality.CURRENT
+
+    def _experiencer(
+        self, target: Target, near: Sequence[tuple[int, Found]], section: Section, cues: list[Cue]
+    ) -> Experiencer:
+        governing = [pair for pair in near if not comes_along(self._text, pair[1].match, target.start, self._span[0])]
+        if governing:
+            found = governing[0][1]
+            low, high = sorted((found.match.end, target.start))
+            own = statement("own").search(self._text, low, high)
+            if not own or statement("own_of_kin").search(self._text, low, high):
+                cues.append(self._cue(found))
+                return Experiencer(found.kind.sets["experiencer"])
+            return Experiencer.PATIENT
+        if section.effect == "family" and not _PATIENT.search(self._text, *self._span):
+            return Experiencer.FAMILY
+        return Experiencer.PATIENT
+
+    def _is_denied(self, given: Found) -> bool:
+        """Whether a negation stands right before a word of giving ("never did receive", "has not yet started")."""
+        return any(
+            found.kind.name == "negation"
+            and 0 <= given.match.first - found.match.last <= 1
+            # "(3 cm, nodes neg) s/p lumpectomy": what a sign parts from it denies nothing.
+            and not _PARTS.search(self._text, found.match.end, given.match.start)
+            for found in self.found
+        )
+
+    def _begins_another(self, begun: Found) -> bool:
+        """Whether a treatment stands right behind a word of beginning ("offered A, and she has started B")."""
+        return any(
+            other.kind in TREATMENT_KINDS and 0 <= other.first - begun.match.last <= _TO_WHAT_IS_BEGUN
+            for other in self._targets
+        )
+
+    def _without_leaflets(self, clear: list[tuple[int, Found]], target: Target) -> list[tuple[int, Found]]:
+        """Of the cues of a treatment those that count where something about it was read or handed over as well."""
+
+        def in_clause(found: Found) -> bool:
+            return bool(_SAME_CLAUSE.fullmatch(self._text, target.end, found.match.start))
+
+        about = (target.first - found.match.last for _, found in clear if found.kind.name == "information")
+        if any(0 <= distance <= _TO_SUBJECT_OF_LEAFLET for distance in about):
+            # "A leaflet on tamoxifen was given": that was given.
+            behind = ("given_behind", "plan_behind")
+            return [pair for pair in clear if pair[1].kind.name not in behind or not in_clause(pair[1])]
+        if not any(found.kind.name in ("given", "given_behind", "plan", "plan_behind") for _, found in clear):
+            return clear
+        # "Started tamoxifen, leaflet given": the leaflet goes with it.
+        return [pair for pair in clear if pair[1].kind.name != "information_behind" or in_clause(pair[1])]
+
+    def _status(
+        self, target: Target, answered: str, governing: _Governing, section: Section, cues: list[Cue]
+    ) -> tuple[str, str]:
+        candidates = governing.get("status", [])
+        if box_before(self._text, target.start) and empty_before(self._text, self._span[0], target.start):
+            return "never_started", "never_started"
+        if answered:
+            return _STATUS_BY_ANSWER[answered]
+        # Declining says more than offering or discussing, wherever both govern one treatment.
+        for distance, found in candidates:
+            nearer = (rank for rank, other in candidates if other.kind.name.startswith("given") and rank < distance)
+            if found.kind.name.startswith("declined") and next(nearer, None) is None:
+                # "Should she not want it", "if he declines": nothing was declined.
+                for _, other in governing.get("temporality", ()):
+                    if other.kind.name == "condition" and other.match.first <= found.match.first:
+                        cues.append(self._cue(other))
+                        return "hypothetical", "none"
+                cues.append(self._cue(found))
+                return "declined", "declined"
+        for _, found in candidates:
+            if found.kind.name == "never_given_behind":
+                cues.append(self._cue(found))
+                return found.kind.sets["status"], found.kind.sets["reason"]
+        begun = [pair for pair in candidates if pair[1].kind.name == "begun" and pair[1].match.first >= target.last]
+        if begun:
+            # "Offered A, and she has started it": it came to that. "Offered A, and she has started B" is of B.
+            found = begun[0][1]
+            if self._begins_another(found):
+                candidates = [pair for pair in candidates if pair not in begun]
+            elif not any(other.kind.name == "condition" for _, other in governing.get("temporality", ())):
+                cues.append(self._cue(found))
+                return "given", "none"
+        clear = [pair for pair in candidates if pair[1].kind.sets["status"] != "mentioned"]
+        clear += [
+            pair
+            for pair in governing.get("temporality", ())
+            if pair[1].kind.name in ("hypothetical", "condition", "historical", "read_about")
+        ]
+        clear = self._without_leaflets(clear, target)
+        # "Cycles of" says how much: a plan right before it plans so much.
+        amounts = [found for _, found in clear if found.kind.name == "given_amount"]
+        if any(
+            found.kind.sets.get("status") == "planned" and 0 <= amount.match.first - found.match.last <= _TO_AMOUNT
+            for amount in amounts
+            for _, found in clear
+        ):
+            clear = [pair for pair in clear if pair[1].kind.name != "given_amount"]
+        # "On", "from", "adjuvant" say that a treatment is meant, not that it was given: any clearer cue goes first.
+        for _, found in sorted(clear, key=lambda pair: pair[0])[:1]:
+            cues.append(self._cue(found))
+            if found.kind.name == "historical":
+                return "given", "none"
+            if found.kind.name in ("hypothetical", "condition", "read_about"):
+                return "hypothetical", "none"
+            if found.kind.name.startswith("given") and self._is_denied(found):
+                return "never_started", "never_started"
+            return found.kind.sets["status"], found.kind.sets.get("reason", "none")
+        if section.effect == "plan":
+            return "planned", "none"
+        if section.effect == "counseling":
+            return "hypothetical", "none"
+        for _, found in candidates[:1]:
+            cues.append(self._cue(found))
+            return "mentioned", "none"
+        return "", "none"
+
+
+def _rank(ranked: tuple[int, Found]) -> int:
+    return ranked[0]

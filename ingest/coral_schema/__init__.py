@@ -1,0 +1,1 @@
+"""The CORAL schema, its questions and its file formats."""

@@ -1,0 +1,1 @@
+"""Learned parts of reading: taggers, linking, chat models; none is needed."""

@@ -1,0 +1,143 @@
+"""Which model reads along: a folder, the one that ships, or none; with its name and hash, made once a process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ....kb.errors import UsageError
+from ....kb.ontology.concepts import ConceptTable
+
+if TYPE_CHECKING:  # A run that hands its notes to others, or has no model, needs nothing of what reads.
+    from .recognizer import Link, ModelRecognizer, Tagger
+
+#: What stands for no model, for the one that ships with the package, and for the chat model of the environment.
+NONE: Final = "none"
+SHIPPED: Final = "shipped"
+CHAT: Final = "llm"
+_SHIPPED_FOLDER: Final = Path(__file__).with_name("shipped")
+_CARD: Final = "card.json"
+
+
+class Choice(Protocol):
+    """A model that may read along; equal ones read alike. It goes to other processes as it is, unless it is ``alone``:
+    then one process must do all the reading."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def alone(self) -> bool:
+        """Whether several processes must not share it."""
+
+    @property
+    def name(self) -> str:
+        """What its mentions are said to come from."""
+
+    @property
+    def version(self) -> str:
+        """The name and a hash: what a knowledge base is told of it."""
+
+    def recognizer(
+        self, concepts: ConceptTable, kind_of: Callable[[str], str], never: frozenset[str]
+    ) -> ModelRecognizer:
+        """The model as a recogniser."""
+
+    def told(self) -> Mapping[str, Any]:
+        """What a service was asked, and what of it failed; empty for a model that asks none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model directory, and whether what it finds is linked to concepts. It goes to other processes as it is."""
+
+    folder: Path
+    linked: bool = True
+    device: str = "cpu"
+    threads: int = 1
+
+    @property
+    def alone(self) -> bool:
+        """Any number of processes may load it."""
+        return False
+
+    @property
+    def version(self) -> str:
+        """The model's name and the hash of its files: what a knowledge base is told of it."""
+        return f"{self.name}+{folder_hash(self.folder)}{'' if self.linked else '+unlinked'}"
+
+    @property
+    def name(self) -> str:
+        """As the model's card tells it; the name of the folder where it does not."""
+        try:
+            told = json.loads((self.folder / _CARD).read_text(encoding="utf-8"))["name"]
+        except (OSError, ValueError, KeyError, TypeError):
+            told = ""
+        from .recognizer import recorded_name
+
+        return recorded_name(str(told or self.folder.resolve().name))
+
+    def recognizer(
+        self, concepts: ConceptTable, kind_of: Callable[[str], str], never: frozenset[str]
+    ) -> ModelRecognizer:
+        """The model as a recogniser. UsageError if it cannot be loaded, or a library is missing."""
+        from .recognizer import ModelRecognizer
+
+        link = linker_of(concepts) if self.linked else None
+        return ModelRecognizer(self.name, load_tagger(self), link, kind_of, never)
+
+    def told(self) -> Mapping[str, Any]:
+        """It asks no service."""
+        return {}
+
+
+def chosen_model(model: str | os.PathLike[str] | Choice | None) -> Choice | None:
+    """The choice that an option names: a model directory, ``shipped``, ``llm`` for the chat model of the environment,
+    or ``none`` (and None) for no model; a choice is itself.
+
+    UsageError where there is no such folder, or no chat model that may have notes.
+    """
+    if model is None or model == NONE:
+        return None
+    if not isinstance(model, str | os.PathLike):
+        return model
+    if str(model) == CHAT:
+        from ..chat.choice import chat_choice
+
+        return chat_choice(linker_of)
+    if str(model) == SHIPPED:
+        if not _SHIPPED_FOLDER.is_dir():
+            raise UsageError("no model ships with this installation. Hint: name a model directory, or 'none'")
+        return ModelChoice(_SHIPPED_FOLDER)
+    folder = Path(model)
+    if not folder.is_dir():
+        raise UsageError(f"there is no model directory '{model}'. Hint: name a folder, 'shipped', 'llm' or 'none'")
+    return ModelChoice(folder)
+
+
+def folder_hash(folder: Path) -> str:
+    """A hash of the names and contents of all files in a folder."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def load_tagger(choice: ModelChoice) -> Tagger:
+    """The tagger of a model directory. UsageError if it cannot be loaded, or a library is missing."""
+    from .tagger import Tagger as TrainedTagger
+
+    return TrainedTagger.load(choice.folder, choice.device, threads=choice.threads)
+
+
+def linker_of(concepts: ConceptTable) -> Link:
+    """The shipped linker under an ontology."""
+    from ..linking.linker import Linker, UnreadMention
+
+    shipped = Linker.shipped(concepts)
+    return lambda mentions: shipped.link([UnreadMention(words, kind) for words, kind in mentions])

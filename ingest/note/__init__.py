@@ -1,0 +1,1 @@
+"""One note: its steps, its mentions, what models propose."""

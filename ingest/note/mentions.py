@@ -1,0 +1,468 @@
+"""From spans to mentions: the context of each, its day, and what its sentence says of the whole."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ...kb.model import Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
+from ...kb.ontology.concepts import ConceptTable
+from ..context.cue_table import CueKind, CueTable, cue_table, sentence_cues
+from ..context.fact_days import Anchor, FactDays
+from ..context.sentence import TREATMENT_KINDS, SentenceContext
+from ..context.values import Reading, Target
+from ..text.frame import Frame, Span
+from ..text.shape import Section
+from ..text.statements import needs, said_in, statement, unsayable
+
+#: Reads the context of a target again: frame, sentence, its context, the target, its section, what the rules read.
+SecondReader = Callable[[Frame, tuple[int, int], SentenceContext, Target, Section, Reading], Reading]
+
+#: What is read of a span: start, end, kind, and where its own results stand.
+Named = tuple[int, int, str, tuple[tuple[int, int], ...]]
+
+#: Label of CORAL's Table S1 for each kind of span.
+LABELS: Final[Mapping[str, str]] = {
+    "diagnosis": "Histology",
+    "stage": "Stage",
+    "tnm": "TNM",
+    "grade": "Grade",
+    "metastasis": "Metastasis",
+    "node": "LymphNodeInvolvement",
+    "biomarker": "BiomarkerName",
+    "variant": "GenomicTestResult",
+    "medication": "MedicationName",
+    "regimen": "MedicationRegimen",
+    "radiation": "RadiationTherapyName",
+    "surgery": "ProcedureName",
+    "procedure": "ProcedureName",
+    "performance": "PerformanceStatus",
+    "state": "DiseaseState",
+    "symptom": "Symptom",
+    "adverse_event": "ClinicalCondition",
+    "comorbidity": "ClinicalCondition",
+    "social": "Tobacco",
+    "lab": "LabTestResult",
+    "trial": "ClinicalTrial",
+    "death": "DiseaseState",
+    "site": "Site",
+    "laterality": "Laterality",
+}
+#: Sources of spans that are told wherever they stand: what was asked for, and changes as they are written.
+_WHEREVER: Final = ("target", "notation:")
+_FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
+#: No further than so many characters does a heading hold that calls its lines superseded.
+_REACH_OF_HEADING = 800
+#: Marks of quotation.
+_QUOTATION = '"“'
+#: A quotation of so many characters is found again where it stands in the note itself.
+_LEAST_QUOTED = 15
+_BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
+_BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
+_DOSE = re.compile(
+    r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)"
+    r"(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k"
+    r"|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
+)
+_CLINICALLY = re.compile(r"\bclinical(?:ly)?\W{1,3}(?:(?:stage|staging|TNM)\W{1,3})?$", re.IGNORECASE)
+#: Kinds of finding that a later note may take back.
+_CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
+_RESULTS = frozenset({"variant", "biomarker"})
+#: Kinds of which the recogniser's own reading bears on the context; so does any span that is ``decided``.
+_DECIDED = frozenset({"performance", "tnm", "stage", "node", "variant"})
+_OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "regimen"})
+#: What tells a patient's own variant from a gene that a sentence about medicine at large names.
+_PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
+
+
+#: The rule of a cue that says whose the result is: another patient's.
+ANOTHER_PATIENT: Final = "another_patient"
+#: How far behind a result the words that its report is another patient's may stand, in characters.
+_REACH_OF_MISFILING = 160
+
+
+class MentionWriter:
+    """Writes the mentions of one note from its placed spans."""
+
+    def __init__(
+        self,
+        concepts: ConceptTable,
+        tumor_of: Mapping[str, str],
+        cues: CueTable | None = None,
+        second: SecondReader | None = None,
+    ) -> None:
+        """``tumor_of``: states that only one tumor has, and scales that only one is graded by, with that tumor.
+        ``cues`` of the context: the shipped ones. ``second``: who reads each context again; nobody."""
+        self._cues = cue_table() if cues is None else cues
+        self._second = second
+        self._concepts = concepts
+        self._tumor_of = tumor_of
+
+    def write(self, frame: Frame, events: list[Span], document_class: str) -> list[Mention]:
+        if not events:
+            return []
+        ordered = sorted(events, key=lambda span: (span.start, span.end, span.kind, span.concept))
+        note = _NoteInHand(frame, self._cues, document_class)
+        text = frame.text
+        mentions: list[Mention] = []
+        lead: tuple[CueKind, ...] = ()
+        lead_end = 0
+        superseded_to = -1
+        criteria = False
+        for sentence, here in frame.by_sentence(ordered):
+            start, end, closed_by = sentence
+            if lead and (start - lead_end > 1500 or not _in_list(text, start, lead_end)):
+                lead = ()
+            opens = text.find(":", start, end + 1) >= 0 and (
+                frame.ends_in_colon(sentence) or _FIRST_ITEM.search(text, start, end) is not None
+            )
+            if here or opens:
+                section = frame.shape.section_at(start)
+                context, targets = note.context((start, end), map(_named, here))
+                criteria = criteria or note.says("criteria", start, end)
+                if criteria or section.effect == "criteria":
+                    context.speaks_of.update(("criteria", "general", "trial"))
+                if here:
+                    read = self._read_sentence(note, (start, end), section, here, context, targets, lead)
+                    mentions += map(_taken_back, read) if start < superseded_to else read
+                if opens:
+                    lead, lead_end = context.leads(), end
+                    if note.says("superseded_lines", start, end):
+                        # It holds for the lines below, to the next blank one.
+                        blank = _BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
+                        superseded_to = blank.start() if blank else end + _REACH_OF_HEADING
+                    elif start < superseded_to:
+                        superseded_to = start  # The next heading ends it.
+            criteria = criteria and closed_by == "semi"
+        return _without_anothers(note, mentions)
+
+    def _read_sentence(
+        self,
+        note: _NoteInHand,
+        sentence: tuple[int, int],
+        opening: Section,
+        spans: list[Span],
+        context: SentenceContext,
+        targets: list[Target],
+        lead: tuple[CueKind, ...],
+    ) -> list[Mention]:
+        """``opening``: the section in which the sentence begins."""
+        frame, text, (start, end) = note.frame, note.frame.text, sentence
+        skipped = opening.effect in ("skip", "boilerplate")
+        kinds = {span.kind for span in spans}
+        refused = not kinds.isdisjoint(TREATMENT_KINDS) and note.is_followed("declined_next", end)
+        taken_back = not kinds.isdisjoint(_CORRECTABLE) and note.is_followed("taken_back", end)
+        at_large_all = bool(context.speaks_of)
+        dates = frame.dates_in(start, end)
+        read: list[Mention] = []
+        for span, target in zip(spans, targets, strict=True):
+            if skipped and not span.source.startswith(_WHEREVER):
+                continue
+            kind = span.kind
+            section = opening if span.start < opening.end else frame.shape.section_at(span.start)
+            reading = context.read(target, section)
+            if lead:
+                reading = _led(reading, lead, kind)
+            if self._second is not None:
+                reading = self._second(frame, sentence, context, target, section, reading)
+            if kind in _DECIDED or span.decided:
+                at_large = at_large_all or context.tells_of_people(span.start)
+                reading = self._with_decided(span, reading, at_large)
+            if kind == "variant" and self._is_no_finding(span, spans, note, skipped, context):
+                reading = reading.but(temporality=Temporality.HYPOTHETICAL)
+            if kind == "diagnosis" and note.says("component", start, end):
+                reading = self._as_component(span, reading)
+            if kind in _CORRECTABLE:
+                undone = taken_back or (
+                    note.says("taken_back_within", start, end)
+                    and statement("taken_back_within").search(text, span.end, end)
+                )
+                if undone and not (kind == "diagnosis" and _says_more(spans)):
+                    reading = reading.but(Polarity.ABSENT, reason="retracted")
+                if (
+                    reading.context.polarity is Polarity.ABSENT
+                    and reading.context.reason == "none"
+                    and note.says("correction", start, min(len(text), end + 60))
+                ):
+                    reading = reading.but(reason="retracted")
+            if note.may_be_misfiled and kind in _OF_A_REPORT and reading.context.reason == "none":
+                misfiled = self._misfiled(frame, kind, start, end)
+                if misfiled:
+                    reading = reading.but(Polarity.ABSENT, reason="retracted")
+                    cues = (*reading.cues, Cue(*misfiled.span(), ANOTHER_PATIENT))
+                    reading = Reading(reading.context, reading.status, cues)
+            if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENT_KINDS:
+                reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
+            told = reading.status in ("given", "mentioned") and note.says("not_so", start, end)
+            if told or (reading.status in ("given", "mentioned", "planned") and note.says("fell_through", start, end)):
+                when = reading.context.temporality
+                when = Temporality.CURRENT if when is Temporality.PLANNED else when
+                reading = reading.but(Polarity.ABSENT, when, reason="never_started", status="never_started")
+            day, anchor = note.days.among(dates, span, start, reading.context)
+            read.append(_mention(note, span, reading, day, anchor, opening.name, sentence))
+            telling = span.concept if kind == "state" else span.attributes.get("scale") if kind == "grade" else None
+            implied = self._tumor_of.get(str(telling)) if telling else None
+            if implied and reading.context.really_happened:
+                tumor = Span(
+                    span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
+                )
+                read.append(_mention(note, tumor, reading, day, anchor, opening.name, sentence))
+        return read
+
+    def _is_no_finding(
+        self,
+        span: Span,
+        spans: Sequence[Span],
+        note: _NoteInHand,
+        skipped: bool,
+        context: SentenceContext,
+    ) -> bool:
+        """Whether a change of a gene is spoken of and was not found: one that a method looks for, a drug's target."""
+        if skipped or self._is_label(span, spans, note):
+            return True
+        return bool({"general", "handed"} & context.speaks_of) and not _PARTICULAR & span.attributes.keys()
+
+    def _misfiled(self, frame: Frame, kind: str, start: int, end: int) -> re.Match[str] | None:
+        """The words that a result is another patient's."""
+        result = kind != "diagnosis"
+        found = said_in("another_patient", frame, start, self._misfiled_to(frame, end) if result else end)
+        if found or needs("report_of_another").isdisjoint(frame.vocabulary):
+            return found
+        return said_in("report_of_another", frame, start, min(len(frame.text), end + _REACH_OF_MISFILING * result))
+
+    @staticmethod
+    def _misfiled_to(frame: Frame, end: int) -> int:
+        """How far the words that a result is another patient's stand: in the next sentence, if that speaks of it."""
+        index = frame.shape.sentence_index_at(end) + 1
+        if index >= len(frame.shape.sentences):
+            return end
+        following = frame.shape.sentences[index]
+        return following.end if statement("speaks_of_it").match(frame.text, following.start, following.end) else end
+
+    @staticmethod
+    def _is_label(span: Span, spans: Sequence[Span], note: _NoteInHand) -> bool:
+        """A gene in brackets behind a drug, in a report that lists therapies: what the drug is for, not a finding."""
+        if span.kind != "variant" or note.document_class not in ("molecular", "pathology", "clinical"):
+            return False
+        if {"protein", "cdna", "percent"} & span.attributes.keys():
+            return False
+        drugs = (other for other in spans if other.kind == "medication" and 0 <= span.start - other.end <= 12)
+        return any(note.frame.text[drug.end : span.start].lstrip().startswith("(") for drug in drugs)
+
+    def _as_component(self, span: Span, reading: Reading) -> Reading:
+        """An invasive histology that is only a component does not name the tumor (an in-situ one stands for itself)."""
+        if not self._concepts.is_a(span.concept, "carcinoma") or self._concepts.is_a(span.concept, "in_situ_neoplasm"):
+            return reading
+        if reading.context.polarity is not Polarity.PRESENT:
+            return reading
+        return reading.but(Polarity.UNCERTAIN)
+
+    @staticmethod
+    def _with_decided(span: Span, reading: Reading, general: bool) -> Reading:
+        """What the recogniser read itself (a result word) is not read again as a cue."""
+        context = reading.context
+        if span.kind == "performance" and context.temporality is Temporality.HYPOTHETICAL and not general:
+            # "I would call her ECOG 2" is a score; only the criteria of a trial are none.
+            reading = reading.but(temporality=Temporality.CURRENT)
+        if (
+            span.kind in ("performance", "tnm", "stage")
+            and context.polarity is Polarity.ABSENT
+            and context.reason == "none"
+        ):
+            return reading.but(Polarity.PRESENT)
+        if span.kind == "node" and "positive" in span.attributes:
+            return reading.but(Polarity.PRESENT)
+        if span.decided == "retracted":
+            return reading.but(Polarity.ABSENT, reason="retracted")
+        told = span.kind == "variant" and {"protein", "cdna"} & span.attributes.keys()
+        if told and context.reason in ("pending", "not_tested"):
+            # A change that is written out was found, whatever is not done with it ("not reported clinically").
+            return reading.but(Polarity.PRESENT, reason="none")
+        if not span.decided:
+            return reading
+        if context.reason in ("pending", "not_tested", "retracted") and (
+            span.decided == "present" or context.reason == "retracted"
+        ):
+            polarity = Polarity.ABSENT if context.reason == "retracted" else Polarity.PRESENT
+            reason = context.reason if context.reason == "retracted" else "none"
+            return reading.but(polarity, reason=reason)
+        polarity = {"present": Polarity.PRESENT, "absent": Polarity.ABSENT, "uncertain": Polarity.UNCERTAIN}[
+            span.decided
+        ]
+        # "HER2 equivocal": the word is the result itself.
+        said = any(
+            start < cue.end and cue.start < end
+            for cue in reading.cues
+            if cue.rule.startswith("uncertainty")
+            for start, end, _ in span.helpers
+        )
+        doubted = context.polarity is Polarity.UNCERTAIN and context.reason == "none" and not said
+        if span.decided == "present" and doubted:
+            polarity = Polarity.UNCERTAIN
+        return reading.but(polarity, reason="none")
+
+
+class _NoteInHand:
+    """What is asked once of the note whose mentions are written."""
+
+    __slots__ = ("_cues", "_unsaid", "days", "document_class", "frame", "may_be_misfiled")
+
+    def __init__(self, frame: Frame, cues: CueTable, document_class: str) -> None:
+        self.frame = frame
+        self.document_class = document_class
+        self.days = FactDays(frame)
+        self._cues = cues
+        #: The statements of which no word stands in the note: no sentence is asked for them.
+        self._unsaid = unsayable(frame.places)
+        # Nor can the report be another patient's where nothing is.
+        self.may_be_misfiled = "another_patient" not in self._unsaid
+
+    def says(self, name: str, start: int, end: int) -> bool:
+        """Whether a stretch of it says such a thing."""
+        return name not in self._unsaid and said_in(name, self.frame, start, end) is not None
+
+    def is_followed(self, name: str, end: int) -> bool:
+        """Whether such a statement stands right behind the sentence that ends there."""
+        text = self.frame.text
+        return name not in self._unsaid and statement(name).match(text, end, min(len(text), end + 80)) is not None
+
+    def context(self, sentence: tuple[int, int], named: Iterable[Named]) -> tuple[SentenceContext, list[Target]]:
+        """As :func:`sentence_context`."""
+        return sentence_context(self.frame, sentence, named, self._cues)
+
+
+def _named(span: Span) -> Named:
+    results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else ()
+    return span.start, span.end, span.kind, results
+
+
+def _mention(
+    note: _NoteInHand,
+    span: Span,
+    reading: Reading,
+    day: DayInterval,
+    anchor: Anchor,
+    section: str,
+    sentence: tuple[int, int],
+) -> Mention:
+    text, start, end, kind = note.frame.text, span.start, span.end, span.kind
+    attributes = dict(span.attributes)
+    if kind == "medication" or kind == "regimen":
+        dose = _DOSE.match(text, end)
+        if dose:
+            attributes["dose"] = dose["dose"].strip()
+    if reading.status:
+        attributes["status"] = reading.status
+    if kind == "tnm" and "prefix" not in attributes and note.document_class == "pathology":
+        clinical = _CLINICALLY.search(text, max(0, start - 30), start)
+        attributes["prefix"] = "c" if clinical else "p"
+    cues = reading.cues
+    if span.helpers:
+        cues += tuple(Cue(*helper) for helper in span.helpers)
+    if anchor:
+        cues += (Cue(anchor[0], anchor[1], f"date:{anchor[2]}"),)
+    return Mention(
+        note.frame.note_id,
+        start,
+        end,
+        note.frame.note.text[start:end],
+        kind,
+        LABELS.get(kind, ""),
+        span.concept,
+        attributes,
+        reading.context,
+        day,
+        span.source,
+        section,
+        sentence,
+        cues,
+        span.confidence,
+    )
+
+
+def sentence_context(
+    frame: Frame, sentence: tuple[int, int], named: Iterable[Named], table: CueTable
+) -> tuple[SentenceContext, list[Target]]:
+    """The cues of a sentence, and its targets."""
+    starts = frame.words.starts
+    first, last = frame.token_range(*sentence)
+    targets = []
+    for start, end, kind, results in named:
+        low = bisect_left(starts, start)
+        high = bisect_left(starts, end, low)
+        targets.append(Target(low, high if high > low else low + 1, start, end, kind, results))
+    cues = sentence_cues(table, frame, sentence, first, last)
+    return SentenceContext(frame.text, sentence, targets, cues), targets
+
+
+def _says_more(spans: Sequence[Span]) -> bool:
+    """Whether the sentence says something of its tumor: it is that which was wrong ("MSI-high ovarian carcinoma")."""
+    return any(span.kind in ("biomarker", "variant", "stage", "tnm", "grade") for span in spans)
+
+
+def _without_anothers(note: _NoteInHand, mentions: list[Mention]) -> list[Mention]:
+    """What is quoted beside the words that it is another patient's is that patient's, also where it stands itself."""
+    frame, text = note.frame, note.frame.text
+    if not note.may_be_misfiled or not any(mark in text for mark in _QUOTATION):
+        return mentions
+    of_another: list[tuple[int, int]] = []
+    for match in (*statement("quoted_of_another").finditer(text), *statement("of_another_quoted").finditer(text)):
+        of_another.append(match.span("quoted"))
+        quoted = match["quoted"].strip(" .,;\r\n")
+        # A few words may be quoted of a longer passage above: then all of their sentence is meant.
+        place = text.find(quoted)
+        while place >= 0 and len(quoted) >= _LEAST_QUOTED:
+            of_another.append(frame.sentence_span(place))
+            place = text.find(quoted, place + len(quoted))
+    if not of_another:
+        return mentions
+    return [
+        replace(one, context=replace(one.context, experiencer=Experiencer.OTHER))
+        if any(first <= one.start < last for first, last in of_another)
+        else one
+        for one in mentions
+    ]
+
+
+def _taken_back(mention: Mention) -> Mention:
+    """What stands below a heading that calls it superseded is no finding any more."""
+    if mention.kind not in _CORRECTABLE:
+        return mention
+    return replace(mention, context=replace(mention.context, polarity=Polarity.ABSENT, reason="retracted"))
+
+
+def _in_list(text: str, start: int, lead_end: int) -> bool:
+    """Whether the sentence at ``start`` begins with a bullet or number, no blank line behind the list's lead."""
+    line = text.rfind("\n", 0, start) + 1
+    return bool(_BULLET.match(text, line) or _BULLET.match(text, start)) and "\n\n" not in text[lead_end:start]
+
+
+def _led(reading: Reading, lead: tuple[CueKind, ...], kind: str) -> Reading:
+    """A list's lead ("differential:", "declined:") holds for its items where they say nothing else themselves."""
+    if not lead:
+        return reading
+    context, status = reading.context, reading.status
+    for cue in lead:
+        if cue.kinds and kind not in cue.kinds:
+            continue
+        if "experiencer" in cue.sets and context.experiencer is Experiencer.PATIENT:
+            context = replace(context, experiencer=Experiencer(cue.sets["experiencer"]))
+        elif "status" in cue.sets and not status:
+            status = cue.sets["status"]
+            if status == "planned":
+                context = replace(context, temporality=Temporality.PLANNED)
+            else:
+                context = replace(context, polarity=Polarity.ABSENT, reason=cue.sets.get("reason", "none"))
+        elif (
+            "polarity" in cue.sets
+            and "status" not in cue.sets
+            and context.polarity is Polarity.PRESENT
+            and not reading.cues
+        ):
+            context = replace(context, polarity=Polarity(cue.sets["polarity"]))
+        elif cue.name in ("hypothetical", "condition") and not reading.cues and not status:
+            context = replace(context, temporality=Temporality.HYPOTHETICAL)
+    return replace(reading, context=context, status=status)

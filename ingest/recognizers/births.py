@@ -1,0 +1,160 @@
+"""Birth, as a note tells it: by an age on the note's own day, or by a date of birth. Read as the days it can be."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from ...kb.model import EARLIEST_DAY, DayInterval, Mention
+from ..text.cue_files import any_of, cue_file
+from ..text.dates.calendar_days import month_span, one_day, year_span
+from ..text.dates.patterns import MONTHS
+from ..text.frame import Frame
+from ..text.gates import Gated
+
+#: Nobody is older, in years.
+OLDEST: Final = 115
+#: So far before and behind an age lie the words that tell whose it is, in characters.
+_NEAR: Final = 48
+#: Ages, labelled ages and dates of birth, each with the look of the word that it begins at.
+_AGES: Final = Gated(
+    re.compile(
+        r"(?<![\w./-])(?P<years>\d{1,3})(?:\s?-?\s?(?:years?|yrs?)\s?-?\s?(?:old|of age)"
+        r"|\s?-?\s?y(?:r|ear)?s?[./ ]?\s?o(?:ld|\.)?)(?![^\W_])",
+        re.IGNORECASE,
+    ),
+    # A number is sought before the word for years: most numbers are no ages.
+    r"(?i:\d{1,3}y|y(?:\Z|[ros]|ear))",
+    before=6,
+    lead="0123456789",
+)
+_LABELLED: Final = Gated(
+    re.compile(r"(?<![^\W_])(?:[Aa]ge|AGE)(?:/[Ss]ex|/SEX)?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"), r"\A(?:[Aa]ge|AGE)"
+)
+
+
+def _dates_of_birth() -> Gated:
+    words = cue_file("births")["birth"]["words"]
+    date = (
+        r"(?:(?P<year>(?:19|20)\d\d)-(?P<month>\d\d?)-(?P<day>\d\d?)"
+        r"|(?P<first>\d\d?)[/.](?P<second>\d\d?)[/.](?P<last>(?:19|20)\d\d)"
+        r"|(?:(?P<before>\d\d?)\s)?(?P<name>[A-Z][a-z]{2,8})\.?\s(?:(?P<behind>\d\d?)(?:st|nd|rd|th)?,?\s)?"
+        r"(?P<named>(?:19|20)\d\d)|(?P<only>(?:19|20)\d\d)(?![/\-\d]))"
+    )
+    first = any_of({_FIRST_WORD.split(word)[0] for word in words})
+    told = rf"(?<![^\W_]){any_of(words)}[\s:]{{0,3}}{date}(?!\d)"
+    return Gated(re.compile(told, re.IGNORECASE), rf"(?i:{first})")
+
+
+_FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")
+_DATES_OF_BIRTH: Final = _dates_of_birth()
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    person: re.Pattern[str]
+    subject: re.Pattern[str]
+    other: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> _Patterns:
+    table = cue_file("births")
+    words = {name: any_of(entry["words"]) for name, entry in table.items()}
+    return _Patterns(
+        re.compile(
+            rf"[\s,()\[\]/-]{{0,3}}(?:[\w/-]{{1,16}}[\s,]{{1,2}}){{0,3}}{words['person']}(?![^\W_])", re.IGNORECASE
+        ),
+        re.compile(rf"(?<![^\W_]){words['subject']}[\s:]{{0,3}}$", re.IGNORECASE),
+        re.compile(rf"(?<![^\W_]){words['other']}(?![^\W_])", re.IGNORECASE),
+    )
+
+
+def births(frame: Frame) -> Iterator[Mention]:
+    """The mentions of kind ``birth`` in a note: their ``day`` is the interval in which the patient was born."""
+    date, text, places = frame.note.date, frame.text, frame.places
+    for gated in (_AGES, _LABELLED) if date is not None else ():
+        for match in gated.find(places, text):
+            years = int(match["years"])
+            if date is not None and years <= OLDEST and _is_patients(frame, match, labelled=gated is _LABELLED):
+                yield _mention(frame, match, born_of(years, date), "pattern:age")
+    for match in _DATES_OF_BIRTH.find(places, text):
+        interval = _date_of(match)
+        if interval is not None and (date is None or interval.low <= date.toordinal()) and not _of_other(frame, match):
+            yield _mention(frame, match, interval, "pattern:date-of-birth")
+
+
+def born_of(years: int, date: datetime.date) -> DayInterval:
+    """The days of birth of somebody who is so many completed years old on ``date``."""
+    low, high = _years_before(date, years + 1) + 1, _years_before(date, years)
+    return DayInterval(max(EARLIEST_DAY, low), max(EARLIEST_DAY, high))
+
+
+def _years_before(date: datetime.date, years: int) -> int:
+    year = max(1, date.year - years)
+    return date.replace(year=year, day=min(date.day, calendar.monthrange(year, date.month)[1])).toordinal()
+
+
+def _is_patients(frame: Frame, match: re.Match[str], *, labelled: bool) -> bool:
+    if _of_other(frame, match):
+        return False
+    words, text = _patterns(), frame.text
+    return (
+        labelled
+        or words.person.match(text, match.end(), match.end() + _NEAR) is not None
+        or words.subject.search(text, max(0, match.start() - _NEAR), match.start()) is not None
+    )
+
+
+def _of_other(frame: Frame, match: re.Match[str]) -> bool:
+    section = frame.shape.section_at(match.start())
+    if section.effect in ("family", "boilerplate", "criteria"):
+        return True
+    sentence = frame.shape.sentences[frame.shape.sentence_index_at(match.start())]
+    return _patterns().other.search(frame.text, sentence.start, match.start()) is not None
+
+
+def _date_of(match: re.Match[str]) -> DayInterval | None:
+    """The day, or the days where the order of day and month is open or only the year is told."""
+    if match["year"]:
+        return one_day(int(match["year"]), int(match["month"]), int(match["day"]))
+    if match["first"]:
+        return _either_order(int(match["last"]), int(match["first"]), int(match["second"]))
+    if match["only"]:
+        return year_span(int(match["only"]))
+    month, day = MONTHS.get(match["name"][:3].lower()), match["before"] or match["behind"]
+    if month is None:
+        return None
+    year = int(match["named"])
+    return one_day(year, month, int(day)) if day else month_span(year, month)
+
+
+def _either_order(year: int, first: int, second: int) -> DayInterval | None:
+    """The day, or both of 3/4 and what lies between; None where an order that could be meant gives no day."""
+    read = [one_day(year, month, day) for month, day in ((first, second), (second, first)) if month <= 12]
+    days = [day for day in read if day is not None]
+    if not days or len(days) < len(read):
+        return None
+    return DayInterval(min(day.low for day in days), max(day.high for day in days))
+
+
+def _mention(frame: Frame, match: re.Match[str], day: DayInterval, source: str) -> Mention:
+    sentence = frame.shape.sentences[frame.shape.sentence_index_at(match.start())]
+    return Mention(
+        note_id=frame.note.note_id,
+        start=match.start(),
+        end=match.end(),
+        text=frame.note.text[match.start() : match.end()],
+        kind="birth",
+        label="Age" if source == "pattern:age" else "Datetime",
+        concept="",
+        day=day,
+        source=source,
+        section=frame.shape.section_at(match.start()).name,
+        sentence=(sentence.start, max(sentence.end, match.end())),
+    )

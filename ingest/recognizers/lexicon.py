@@ -1,0 +1,341 @@
+"""The names of the ontology as one trie, and the recogniser that finds them; cues settle ambiguous short forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.rows import Abbreviation
+from ..text.frame import Frame, Recognizer, Span
+from ..text.phrases import PhraseMatch, PhraseTrie
+from ..text.tokens import MOST_REMEMBERED, fold
+from .other_meanings import has_other_meanings, means_another
+
+#: Concept kind → kind of span. Kinds that depend on where a concept hangs are refined in :meth:`Lexicon.kind_of`.
+_SPAN_KIND = {
+    "tumor": "diagnosis",
+    "site": "site",
+    "drug": "medication",
+    "regimen": "regimen",
+    "gene": "gene",
+    "biomarker": "biomarker",
+    "procedure": "procedure",
+    "radiation": "radiation",
+    "condition": "comorbidity",
+    "state": "state",
+    "value": "value",
+    "performance": "performance",
+}
+#: Ancestors that make a concept another kind of span than its concept kind says.
+_REFINED = (
+    ("surgery", "surgery"),
+    ("symptom", "symptom"),
+    ("toxicity", "adverse_event"),
+    ("social_history", "social"),
+    ("death", "death"),
+)
+#: Right behind a gene's symbol, a change of it: cue enough for any symbol.
+_A_CHANGE = re.compile(r"[\s:(]{1,12}(?:p\.|c\.\s?\d|[A-Z]\d{2,4}(?:[A-Z*]|fs)\b|exon\s?\d)")
+#: Words beside a short form that make it the gene where it is also the name of a disease (VHL, NF1).
+_OF_GENE_BEHIND = re.compile(
+    r"[\s:(\-]{1,3}(?:p\.|c\.\s?\d|genes?\b|variants?\b|mutat\w+|sequencing|inactivat\w+|alterations?\b|deletions?\b|exons?\b"
+    r"|VUS\b|loss\b|methylat\w+|testing\b|negative\b|wild)",
+    re.IGNORECASE,
+)
+_OF_GENE_BEFORE = re.compile(
+    r"\b(?:somatic|germline|pathogenic|mutated|mutant|mutations? in|variants? in)\s$"
+    r"|[A-Za-z]\d[A-Za-z]?(?:[,/ ]\s?|,?\s(?:and|or)\s)$",
+    re.IGNORECASE,
+)
+_HAS_WORD = re.compile(r"[A-Za-z]")
+#: A drug's code, which some write without its hyphen (MK-3475, MK3475).
+_DRUG_CODE = re.compile(r"([A-Z]{2,5})-(\d{3,})")
+_SEPARATOR = re.compile(r"[^0-9A-Za-z]")
+#: A name that begins with a sign (``-ve``) is told from its contrary by that sign alone.
+_SIGNED = re.compile(r"[+\-](?=[A-Za-z])")
+_SIGN_BEFORE = re.compile(r"(?P<plus>\+)[ ]?$|[\-\u2010-\u2015\u2212][ ]?$")
+_LETTERS_ONLY = re.compile(r"[a-z]{4,}")
+
+
+class Sense(NamedTuple):
+    """One reading of a phrase. ``surface``: must be written exactly so; ``cues``: one of them must stand near."""
+
+    concept: str
+    kind: str
+    surface: str = ""
+    cue_words: frozenset[str] = frozenset()
+    cue_texts: tuple[str, ...] = ()
+    preferred: bool = False
+
+    @property
+    def cued(self) -> bool:
+        """Whether this reading needs a cue."""
+        return bool(self.cue_words or self.cue_texts)
+
+
+def span_kind(concepts: ConceptTable, concept: str) -> str:
+    """The kind of span that names of a concept make; KeyError if there is none of this id."""
+    above = concepts.above(concept)
+    for ancestor, kind in _REFINED:
+        if ancestor in above:
+            return kind
+    return _SPAN_KIND.get(concepts.kind(concept), "value")
+
+
+class Lexicon:
+    """The recogniser of everything the ontology names."""
+
+    name = "lexicon"
+    triggers: frozenset[str] = frozenset()
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self.trie: PhraseTrie[Sense] = PhraseTrie()
+        #: What phrases say, as they are written, where nothing else bears on it.
+        self._settled: dict[str, _Told | tuple[()]] = {}
+        self.trie.add_all(self._phrases())
+
+    def _phrases(self) -> Iterator[tuple[str, Sense, bool]]:
+        """Every name and short form with its sense, and whether a comma may stand in it."""
+        for row in self._concepts.rows():
+            kind = self.kind_of(row.id)
+            for name in (row.name, *row.synonyms):
+                # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.
+                if _HAS_WORD.search(name):
+                    surface = name if _SIGNED.match(name) else ""
+                    # A comma in a tumor's name sets its form apart; elsewhere it makes a list, read by its members.
+                    yield name, Sense(row.id, kind, surface, preferred=name == row.name), row.kind == "tumor"
+                    if code := _DRUG_CODE.fullmatch(name):
+                        yield code[1] + code[2], Sense(row.id, kind), False
+            for abbreviation in row.abbreviations:
+                if _HAS_WORD.search(abbreviation.text):
+                    yield abbreviation.text, self._sense(row.id, kind, abbreviation), False
+
+    def kind_of(self, concept: str) -> str:
+        """The span kind of a concept."""
+        return span_kind(self._concepts, concept)
+
+    @staticmethod
+    def _sense(concept: str, kind: str, abbreviation: Abbreviation) -> Sense:
+        words, texts = set(), []
+        for cue in abbreviation.cues:
+            if cue.isalnum():
+                words.add(cue if len(cue) <= 3 or cue.isupper() else fold(cue))
+            else:
+                texts.append(cue)
+        # Lower-case shorthand (carbo, pembro) is a word of its own: a capital at the start of a line changes nothing.
+        surface = "" if _LETTERS_ONLY.fullmatch(abbreviation.text) else abbreviation.text
+        return Sense(concept, kind, surface, frozenset(words), tuple(texts))
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Longest names first at each word; a name whose every reading fails its cue gives way to a shorter one."""
+        words, text, behind = frame.words, frame.text, 0
+        nearby = _Nearby(frame)
+        for index in frame.beginnings(self.trie):
+            if index < behind:
+                continue
+            for match in reversed(self.trie.matches_at(text, words, index)):
+                told = self._told(nearby, match)
+                if told is not None:
+                    yield told.span(text, match)
+                    behind = match.last
+                    break
+
+    def is_cued_marker(self, frame: Frame, start: int, end: int) -> bool:
+        """Whether the word there is a short form of a marker or gene that needs a cue, and has one near."""
+        first, last = frame.token_range(start, end)
+        return first < last and any(
+            sense.cued and sense.kind in ("gene", "biomarker")
+            for match in self.trie.matches_at(frame.text, frame.words, first)
+            if (match.start, match.end) == (start, end)
+            for sense in self._readings(_Nearby(frame), match)
+        )
+
+    def _told(self, nearby: _Nearby, match: PhraseMatch[Sense]) -> _Told | None:
+        """What the phrase says here; None for nothing. Where its letters alone decide, they are asked once."""
+        surface = nearby.text[match.start : match.end]
+        known = self._settled.get(surface)
+        if known is not None and known is not _DEPENDS:
+            return known or None
+        told = _Told.of(surface, self._readings(nearby, match))
+        if known is None:
+            if len(self._settled) >= MOST_REMEMBERED:
+                self._settled.clear()
+            self._settled[surface] = _DEPENDS if self._depends(surface, match.payloads) else told or _NOTHING
+        return told
+
+    @staticmethod
+    def _depends(surface: str, senses: Sequence[Sense]) -> bool:
+        """Whether what a phrase says depends on what stands around it."""
+        # Most short forms are told from a word of the language (all, her, met) by their capitals alone.
+        possible = [sense for sense in senses if _may_be(sense.surface, surface)]
+        kinds = {sense.kind for sense in possible}
+        return (
+            # Signs at an end are looked for beside the name.
+            any(sense.cued or _is_signed(sense.surface) for sense in possible)
+            or (has_other_meanings(surface) and not kinds.isdisjoint(("gene", "biomarker")))
+            # A gene may share its letters with a disease.
+            or ("gene" in kinds and not kinds.isdisjoint(("comorbidity", "diagnosis")))
+        )
+
+    def _readings(self, nearby: _Nearby, match: PhraseMatch[Sense]) -> list[Sense]:
+        """The senses that hold here: cued ones whose cue stands near first, then the plain ones."""
+        text = nearby.text
+        surface = text[match.start : match.end]
+        cued, plain = [], []
+        is_other = has_other_meanings(surface) and means_another(
+            text, match.start, match.end, nearby.frame.sentence_span(match.start)
+        )
+        for sense in match.payloads:
+            if is_other and sense.kind in ("gene", "biomarker"):
+                continue
+            if sense.surface and not _same_surface(sense.surface, surface, text, match.start, match.end):
+                continue
+            if not sense.cued:
+                plain.append(sense)
+            elif nearby.has_cue(sense, match) or (sense.kind == "gene" and _A_CHANGE.match(text, match.end)):
+                cued.append(sense)
+        plain.sort(key=lambda sense: (not sense.preferred, bool(sense.surface)))
+        # A short form that is both a marker's name and a result (MSS) is the marker: the result is then implied.
+        senses = sorted(cued + plain, key=lambda sense: sense.kind == "value")
+        if senses and senses[0].kind in ("comorbidity", "diagnosis"):
+            genes = [sense for sense in match.payloads if sense.kind == "gene" and sense.surface == surface]
+            if genes and not is_other and self._is_gene(text, match):
+                return genes
+        return senses
+
+    @staticmethod
+    def _is_gene(text: str, match: PhraseMatch[Sense]) -> bool:
+        return bool(
+            _OF_GENE_BEHIND.match(text, match.end)
+            or _OF_GENE_BEFORE.search(text, max(0, match.start - 20), match.start)
+        )
+
+
+class _Told(NamedTuple):
+    """What a phrase says: the first of its readings, and the others."""
+
+    kind: str
+    concept: str
+    source: str
+    others: tuple[tuple[str, str], ...]
+    #: A bracket is open at its end, and may close behind it.
+    opens: bool
+
+    @classmethod
+    def of(cls, surface: str, readings: Sequence[Sense]) -> _Told | None:
+        """The readings of a phrase as it is written; None if there is none."""
+        if not readings:
+            return None
+        first = readings[0]
+        others = tuple((sense.concept, sense.kind) for sense in readings[1:] if sense.concept != first.concept)
+        opens = surface.count("(") > surface.count(")")
+        return cls(first.kind, first.concept, f"lexicon:{surface[:60]}", others, opens)
+
+    def span(self, text: str, match: PhraseMatch[Sense]) -> Span:
+        """The span of the phrase."""
+        kind, concept, source, others, opens = self
+        start, end, *_ = match
+        if opens and text.startswith(")", end):
+            end += 1  # The bracket of del(17p) belongs to the name.
+        return Span(start, end, kind, concept, source, {}, 1, [], others)
+
+
+_NOTHING: Final = ()
+#: What is known of a phrase whose meaning depends on what stands around it.
+_DEPENDS: Final = _Told("", "", "", (), opens=False)
+
+
+class _Nearby:
+    """What stands near the names of a note: cue words in a sentence and its two neighbours."""
+
+    __slots__ = ("_ranges", "_vocabulary", "frame", "text")
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.text = frame.text
+        self._vocabulary: frozenset[str] | None = None
+        self._ranges: dict[int, _Range] = {}
+
+    def has_cue(self, sense: Sense, match: PhraseMatch[Sense]) -> bool:
+        """Whether a cue of the sense stands near the name, outside of it."""
+        if self._vocabulary is None:
+            self._vocabulary = self.frame.vocabulary.union(self.frame.words.written)
+        # Most short forms of a note have no cue anywhere in it.
+        said = sense.cue_words & self._vocabulary
+        if not said and not sense.cue_texts:
+            return False
+        near = self._range(match.start)
+        if any(self._stands(word, near, match) for word in said & near.words):
+            return True
+        if not sense.cue_texts:
+            return False
+        text = self.text[near.low : match.start] + " " + self.text[match.end : near.high]
+        return any(cue in text for cue in sense.cue_texts)
+
+    def _stands(self, word: str, near: _Range, match: PhraseMatch[Sense]) -> bool:
+        """Whether the word, as written or folded, stands before or behind the name."""
+        words = self.frame.words
+        return any(
+            word in column[near.first : match.first] or word in column[max(near.first, match.last) : near.last]
+            for column in (words.norms, words.written)
+        )
+
+    def _range(self, place: int) -> _Range:
+        """Of the sentence at ``place`` with its neighbours."""
+        shape = self.frame.shape
+        at = shape.sentence_index_at(place)
+        found = self._ranges.get(at)
+        if found is None:
+            sentences, words = shape.sentences, self.frame.words
+            low = sentences[max(0, at - 1)].start if sentences else 0
+            high = sentences[min(len(sentences) - 1, at + 1)].end if sentences else len(self.text)
+            first, last = self.frame.token_range(low, high)
+            there = frozenset(words.norms[first:last]).union(words.written[first:last])
+            found = self._ranges[at] = _Range(low, high, first, last, there)
+        return found
+
+
+class _Range(NamedTuple):
+    """A stretch of a note: its characters, its words by number, and all of them, as written and folded."""
+
+    low: int
+    high: int
+    first: int
+    last: int
+    words: frozenset[str]
+
+
+def _is_signed(name: str) -> bool:
+    """Whether a sign begins or ends the name."""
+    return bool(name) and not (name[0] + name[-1]).isalnum()
+
+
+def _may_be(name: str, surface: str) -> bool:
+    """Whether a phrase with these letters may be this name, whatever stands beside it."""
+    return not name or _is_signed(name) or _SEPARATOR.sub("", name) == _SEPARATOR.sub("", surface)
+
+
+def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> bool:
+    """Equal but for what separates the words; signs at the end of the name (``ER+``) must follow in the text, and one
+    at its beginning (``-ve``) must stand before it, where the case of its letters says nothing."""
+    if name.isalnum() and surface.isalnum() and name.isascii() and surface.isascii():
+        return name == surface
+    if _SIGNED.match(name):
+        sign = _SIGN_BEFORE.search(text, max(0, start - 2), start)
+        return sign is not None and bool(sign["plus"]) == (name[0] == "+") and name[1:] == surface.lower()
+    words = name.rstrip("+-()")
+    if not text.startswith(name[len(words) :], end):
+        return False
+    return _SEPARATOR.sub("", words) == _SEPARATOR.sub("", surface)
+
+
+def recognise(frame: Frame, recognizers: Iterable[Recognizer]) -> list[Span]:
+    """All spans of all recognisers whose trigger the note holds."""
+    spans: list[Span] = []
+    for recognizer in recognizers:
+        if frame.holds(recognizer.triggers):
+            spans.extend(recognizer.find(frame))
+    return spans

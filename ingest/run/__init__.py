@@ -1,0 +1,1 @@
+"""One run of ingest: pipeline, batches, workers, spool, versions, report."""

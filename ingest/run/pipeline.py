@@ -1,0 +1,247 @@
+"""The ingest run: sources in, one new generation of the knowledge base out.
+
+A run reads again only the patients who have a note that the knowledge base does not hold; the others are copied. It
+holds the writer's lock from beginning to end. A run that is killed leaves the knowledge base as it was, and its
+finished batches beside it: the same run again takes them up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ...kb.errors import CohortiumError, NotWritable, UsageError
+from ...kb.ontology.concepts import shipped_concepts
+from ...kb.skin.progress import Bar, bar
+from ...kb.storage.layout import Layout
+from ...kb.storage.reader import KnowledgeBase
+from ...kb.storage.rows import QuarantinedRecord, StagingRows, joined_tables
+from ...kb.storage.writer import GenerationWriter
+from ..models.tagging.choice import Choice, ModelChoice, chosen_model, load_tagger
+from ..readers.records import Incoming
+from ..readers.sources import Sources
+from .batches import BatchResult, PatientNotes, Reading, shipped_reading
+from .report import IngestReport
+from .spool import Spool
+from .versions import VersionStore
+from .workers import Batch, rare_collections, read_all
+
+#: A batch of patients ends with so many notes, or so many characters: a second of reading or a few.
+BATCH_NOTES: Final = 40
+BATCH_CHARACTERS: Final = 400_000
+#: So many batches are loaded at once: each insertion costs the same, however few its rows.
+_LOADED_AT_ONCE: Final = 16
+_QUARANTINE_ROWS: Final = 500
+#: So many bytes of sources take longer to read than a worker to make ready.
+_WORTH_A_WORKER: Final = 1_000_000
+
+
+class Interrupted(CohortiumError):
+    """The run was interrupted from the keyboard (exit 130)."""
+
+    exit_code = 130
+
+
+@dataclass(slots=True)
+class Run:
+    """What the steps of one run share."""
+
+    reading: Reading
+    workers: int
+    writer: GenerationWriter
+    previous: KnowledgeBase | None
+    spool: Spool
+    versions: VersionStore
+    report: IngestReport
+    bar: Bar
+    #: Whether there is surely something to read for every worker.
+    much: bool = False
+    affected: list[str] = field(default_factory=list)
+    quarantine: StagingRows = field(default_factory=StagingRows)
+    waiting: int = 0
+
+    def put_aside(self, record: QuarantinedRecord) -> None:
+        """Quarantine a record."""
+        self.report.add(quarantined=1)
+        self.report.tell(record.source, record.place, record.reason)
+        self.quarantine.add_quarantine([record])
+        self.waiting += 1
+        if self.waiting >= _QUARANTINE_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over the quarantined records."""
+        self.writer.add_tables(self.quarantine.take())
+        self.waiting = 0
+
+    @property
+    def read_otherwise(self) -> bool:
+        """Whether the knowledge base was made by another version of the reading: then every patient is read again."""
+        if self.previous is None:
+            return False
+        before = self.previous.manifest["versions"]
+        return any(before.get(name) != version for name, version in self.reading.versions)
+
+
+# --- the steps -------------------------------------------------------------------------------------------------------
+
+
+def read_sources(run: Run, records: Iterable[Incoming | QuarantinedRecord]) -> Iterator[Incoming]:
+    """Records to notes; the others go to quarantine with their reason."""
+    run.bar.step("reading sources")
+    for record in records:
+        run.report.add(notes_in=1)
+        run.bar.advance()
+        if isinstance(record, QuarantinedRecord):
+            run.put_aside(record)
+        else:
+            yield record
+    run.flush()
+
+
+def tell_versions_apart(run: Run, arrivals: Iterable[Incoming]) -> Iterator[PatientNotes]:
+    """Notes to patients with all versions of their notes, those only of whom something is new."""
+    run.versions.add(arrivals)
+    run.affected = run.versions.affected(everyone=run.read_otherwise)
+    run.report.add(unchanged=run.versions.unchanged(run.affected), patients_read=len(run.affected))
+    run.bar.step("reading notes", run.versions.volume(run.affected))
+    yield from run.versions.histories(run.affected)
+
+
+def group_by_patient(run: Run, patients: Iterable[PatientNotes]) -> Iterator[Batch]:
+    """Patients to batches of a few, the unit of work and of resuming."""
+    batch: list[PatientNotes] = []
+    notes = characters = 0
+    for patient in patients:
+        batch.append(patient)
+        notes += len(patient.versions)
+        characters += sum(len(version.note.text) for version in patient.versions)
+        if notes >= BATCH_NOTES or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, notes, characters = [], 0, 0
+    if batch:
+        yield batch
+
+
+def read_notes_and_build_journeys(run: Run, batches: Iterable[Batch]) -> Iterator[BatchResult]:
+    """Batches to staging rows: each note read, then each journey built (:func:`.reading.read_batch`)."""
+    for batch, result, resumed in read_all(run.reading, batches, run.spool, run.workers, much=run.much):
+        run.report.add(batches=1, resumed=int(resumed), **result.counts)
+        for fault in result.quarantined:
+            run.report.tell(*fault)
+        run.bar.advance(sum(version.row is not None for patient in batch for version in patient.versions))
+        yield result
+
+
+def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
+    """Staging rows, and what is copied from before, to a new generation; its id."""
+    while few := list(itertools.islice(results, _LOADED_AT_ONCE)):
+        tables = joined_tables([result.tables for result in few])
+        if run.previous is None and "patient" in tables:
+            # Patients come in the order of their ids, and none is copied in between: their rows need no sorting.
+            aside = tables.pop("quarantine", None)
+            run.writer.add_sorted(tables)
+            tables = {} if aside is None else {"quarantine": aside}
+        run.writer.add_tables(tables)
+    run.bar.step("writing")
+    counts = run.report.counts()
+    if run.previous is not None:
+        # Those too who could not be read again keep what was known of them.
+        run.report.add(patients_copied=run.writer.copy_others(run.previous))
+        run.writer.copy_quarantine(run.previous)
+        told = run.previous.info()
+        counts = {name: number + int(told.get(name, 0)) for name, number in counts.items()}
+    yield run.writer.finish(counts, run.bar)
+
+
+#: A run, in its order: each step takes what the one before it gives.
+STEPS: Final[tuple[Callable[[Run, Any], Iterator[Any]], ...]] = (
+    read_sources,
+    tell_versions_apart,
+    group_by_patient,
+    read_notes_and_build_journeys,
+    load,
+)
+
+
+def run_ingest(
+    sources: Iterable[str | os.PathLike[str]],
+    kb_path: str | os.PathLike[str],
+    *,
+    mapping: Mapping[str, str] | None = None,
+    workers: int = 1,
+    strict: bool = False,
+    progress: bool | None = None,
+    reading: Reading | None = None,
+    ontology: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | Choice | None = None,
+) -> IngestReport:
+    """Read notes into the knowledge base at ``kb_path``, which is made when missing.
+
+    ``mapping``: field of a note → its name in the sources. ``workers``: processes that read notes; a script that asks
+    for more than one needs the usual ``if __name__ == "__main__":``. ``progress``: a bar on a terminal, None for yes.
+    ``reading``: another reader than the shipped one, for tests. ``ontology``: a folder of concepts beside the shipped
+    ones, which the knowledge base keeps. ``model``: a model directory that proposes what the rules lack, ``shipped``,
+    ``llm`` (the chat model of the environment, which is sent the notes) or ``none`` (and None).
+
+    UsageError (a source, the map, a folder, a model), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad
+    record is none, it is counted and kept with its reason.
+    """
+    if workers < 1:
+        raise UsageError(f"workers is {workers}; it is 1 or more")
+    begun = time.monotonic()
+    found = Sources(sources, mapping)
+    extra = None if ontology is None else Path(ontology)
+    concepts = shipped_concepts(extra)
+    learned = chosen_model(model)
+    if learned is not None and learned.alone and workers > 1:
+        raise UsageError(f"the model {learned.name} is asked by one process. Hint: leave out --workers")
+    if isinstance(learned, ModelChoice) and workers > 1:
+        # What is wrong with a model, or missing for it, is told before processes are started.
+        load_tagger(learned)
+    reading = reading or shipped_reading(extra, learned)
+    report = IngestReport(strict=strict)
+    spool = Spool(Path(kb_path))
+    try:
+        with (
+            rare_collections(),
+            GenerationWriter(kb_path, concepts=concepts, versions=dict(reading.versions)) as writer,
+            bar(progress) as shown,
+        ):
+            previous = None if Layout(kb_path).current() is None else KnowledgeBase.open(kb_path)
+            if previous is not None and "made_of" in previous.manifest["versions"]:
+                previous.close()
+                raise UsageError(
+                    f"'{kb_path}' holds clinical abstractions, to which notes are not joined. Hint: name another place"
+                )
+            spool.make()
+            with previous or contextlib.nullcontext(), VersionStore(spool.folder, previous) as versions:
+                much = previous is None and found.size >= workers * _WORTH_A_WORKER
+                run = Run(reading, workers, writer, previous, spool, versions, report, shown, much)
+                stream: Any = found
+                for step in STEPS:
+                    stream = step(run, stream)
+                (report.generation,) = stream
+            spool.remove()
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            f"interrupted; the knowledge base at {kb_path} is as it was, and the notes read so far are kept beside it. "
+            "Hint: run the same command again, it goes on where it was"
+        ) from error
+    except OSError as error:
+        raise NotWritable(
+            f"the run could not go on: {error.strerror or type(error).__name__}. The knowledge base at {kb_path} is as "
+            "it was. Hint: is there space left on the disk? The same command goes on where it was"
+        ) from error
+    with KnowledgeBase.open(kb_path) as written:
+        rows = written.manifest["rows"]
+    report.patients, report.events = rows["patient"], rows["event"]
+    report.asked = {} if learned is None else dict(learned.told())
+    report.seconds = round(time.monotonic() - begun, 3)
+    return report

@@ -1,0 +1,166 @@
+"""Telling versions apart: which patients have notes that are not held yet, and all versions of their notes."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import duckdb
+import pyarrow as pa
+
+from ...kb.model import Note
+from ...kb.storage.quiet_database import quiet_database
+from ...kb.storage.reader import KnowledgeBase
+from ...kb.storage.rows import RETRACTED
+from ...kb.storage.statements import script
+from ..readers.records import Incoming
+from .batches import PatientNotes, Version
+
+_BATCH_ROWS: Final = 2_000
+#: Rows are handed to the database when their texts weigh so much (characters).
+_BATCH_WEIGHT: Final = 8_000_000
+_FETCHED_ROWS: Final = 200
+_MEMORY: Final = "1GB"
+#: The status of a record that voids its note.
+_RETRACTION: Final = "retraction"
+_TEXT: Final = pa.string()
+_SCHEMA: Final = pa.schema(
+    [
+        ("patient_id", _TEXT),
+        ("position", pa.int64()),
+        ("note_id", _TEXT),
+        ("doc_id", _TEXT),
+        ("date", pa.date32()),
+        ("type", _TEXT),
+        ("title", _TEXT),
+        ("text", _TEXT),
+        ("source", _TEXT),
+        ("place", _TEXT),
+        ("status", _TEXT),
+    ]
+)
+
+
+def _statements() -> Mapping[str, str]:
+    """The statements of ``versions.sql`` by their ``-- name:`` line."""
+    text = (Path(__file__).parent / "versions.sql").read_text(encoding="utf-8")
+    parts = text.split("-- name: ")[1:]
+    return {part.split("\n", 1)[0].strip(): part.split("\n", 1)[1] for part in parts}
+
+
+class VersionStore:
+    """The notes of a run in a database of its own, which moves to disk what is too much for memory.
+
+    A context manager. ``folder`` is a private folder of the run, for what is moved.
+    """
+
+    def __init__(self, folder: Path, previous: KnowledgeBase | None) -> None:
+        self._spilled = folder / "notes"
+        self._previous = previous
+        self._position = 0
+        self._sql = _statements()
+
+    def __enter__(self) -> Self:
+        self._remove_spilled()
+        self._database = quiet_database()
+        self._database.execute("SET temp_directory = $1", [str(self._spilled)])
+        self._database.execute("SET memory_limit = $1", [_MEMORY])
+        if self._previous is None:
+            self._database.execute("ATTACH ':memory:' AS before")
+            self._database.execute("USE before")
+            self._database.execute(script("schema"))
+            self._database.execute("USE memory")
+        else:
+            self._database.execute("ATTACH $1 AS before (READ_ONLY)", [str(self._previous.database)])
+        self._database.execute(self._sql["create_version"])
+        self._database.execute(self._sql["create_held"])
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._database.close()
+        self._remove_spilled()
+
+    def _remove_spilled(self) -> None:
+        # A killed run leaves it, and it holds notes.
+        shutil.rmtree(self._spilled, ignore_errors=True)
+
+    def add(self, arrivals: Iterable[Incoming]) -> None:
+        """Take in the notes of this run, in the order in which they came."""
+        arriving = iter(arrivals)
+        while batch := list(_weighed(itertools.islice(arriving, _BATCH_ROWS))):
+            rows = []
+            for incoming in batch:
+                note = incoming.note
+                self._position += 1
+                rows.append(
+                    (note.patient_id, self._position, "" if incoming.retraction else note.note_id, note.doc_id,
+                     note.date, note.type, note.title, note.text, incoming.source, incoming.place,
+                     _RETRACTION if incoming.retraction else None)
+                )  # fmt: skip
+            columns = zip(*rows, strict=True)
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
+            self._run("add_incoming", pa.Table.from_arrays(arrays, schema=_SCHEMA))
+
+    def affected(self, everyone: bool = False) -> list[str]:
+        """The patients to read, sorted: those with a record that is not held, or all that are known."""
+        return [row[0] for row in self._run("everyone" if everyone else "affected").fetchall()]
+
+    def unchanged(self, affected: Sequence[str]) -> int:
+        """How many records of this run belong to none of these patients: all of them are held as they are."""
+        return int(self._run("unchanged", _patients(affected)).fetchall()[0][0])
+
+    def volume(self, patients: Sequence[str]) -> int:
+        """How many records of this run belong to these patients."""
+        return int(self._run("volume", _patients(patients)).fetchall()[0][0])
+
+    def histories(self, patients: Sequence[str]) -> Iterator[PatientNotes]:
+        """All versions of all notes of these patients, a patient at a time, sorted by patient."""
+        self._run("add_earlier", _patients(patients))
+        # A cursor of its own: a result that is read bit by bit blocks its connection.
+        cursor = self._database.cursor()
+        cursor.register("arriving", _patients(patients))
+        cursor.execute(self._sql["notes"])
+        names = [column[0] for column in cursor.description or ()]
+        rows = (dict(zip(names, row, strict=True)) for row in _fetched(cursor))
+        for patient_id, own in itertools.groupby(rows, key=lambda row: str(row["patient_id"])):
+            yield PatientNotes(patient_id, tuple(map(_version, own)))
+
+    def _run(self, name: str, arriving: pa.Table | None = None) -> duckdb.DuckDBPyConnection:
+        if arriving is not None:
+            self._database.register("arriving", arriving)
+        return self._database.execute(self._sql[name])
+
+
+def _weighed(arrivals: Iterator[Incoming]) -> Iterator[Incoming]:
+    weight = 0
+    for incoming in arrivals:
+        yield incoming
+        weight += len(incoming.note.text)
+        if weight > _BATCH_WEIGHT:
+            return
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := cursor.fetchmany(_FETCHED_ROWS):
+        yield from rows
+
+
+def _patients(patient_ids: Sequence[str]) -> pa.Table:
+    return pa.table({"patient_id": pa.array(patient_ids, _TEXT)})
+
+
+def _version(row: Mapping[str, Any]) -> Version:
+    note = Note(row["patient_id"], row["doc_id"], row["text"], row["date"], row["type"], row["title"])
+    return Version(
+        note,
+        row["source"] and (row["source"], row["place"]),
+        row["superseded_by"] or "",
+        retraction=row["status"] == _RETRACTION,
+        retracted=row["status"] == RETRACTED,
+    )

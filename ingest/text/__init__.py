@@ -1,0 +1,1 @@
+"""Text before meaning: sections, sentences, tokens, gates, vocabulary."""

@@ -1,0 +1,1 @@
+"""Dates in text: words, patterns, parts, and their reader."""

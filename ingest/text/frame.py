@@ -1,0 +1,220 @@
+"""What recognisers see of one note, and what they hand back: frames and spans."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+from ...kb.model import Note, Value
+from .dates.reader import DateMention, DateReader
+from .gates import Places, places_of
+from .phrases import PhraseMatch, PhraseTrie
+from .shape import Section, Sentence, Shape, sections_of
+from .tokens import Words, words_of
+from .vocabulary import Vocabulary
+
+
+class _HasPlace(Protocol):
+    """A stretch of a text."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+Placed = TypeVar("Placed", bound=_HasPlace)
+Phrase = TypeVar("Phrase")
+
+
+@dataclass(slots=True)
+class Span:
+    """A candidate mention. ``kind`` is an event kind, or one of the helper kinds site, laterality, gene, value.
+
+    ``priority`` settles overlaps: the longer span wins, then the higher priority. ``helpers`` keeps the character spans
+    that decided attributes (a result word, a percentage), for the proof.
+    """
+
+    start: int
+    end: int
+    kind: str
+    concept: str = ""
+    source: str = ""
+    attributes: dict[str, Value] = field(default_factory=dict)
+    priority: int = 0
+    helpers: list[tuple[int, int, str]] = field(default_factory=list)
+    alternatives: tuple[tuple[str, str], ...] = ()
+    #: Polarity that the recogniser itself read (a result word), so that context cues do not read it twice.
+    decided: str = ""
+    #: The probability that a model gives it; what rules find is sure.
+    confidence: float = 1.0
+
+
+@functools.lru_cache(maxsize=64)
+def _shortest(triggers: frozenset[str]) -> tuple[str, ...]:
+    """Those of the triggers in which no other is written: where none of them is, no other is."""
+    return tuple(sorted(one for one in triggers if not any(other in one for other in triggers - {one})))
+
+
+class Frame:
+    """One note prepared for recognisers: text, words, shape, dates, and the set of its folded words.
+
+    Each is made when it is first asked for: of a title no more than its names are wanted.
+    """
+
+    def __init__(
+        self,
+        note: Note,
+        sections: Callable[[str], list[Section]] = sections_of,
+        text: str | None = None,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        """``sections``: what divides the text into sections; ``text``: the note's as readers are to see it, as long;
+        ``vocabulary``: what remembers more of its words than their folded form."""
+        self.note = note
+        self.text = note.text if text is None else text
+        self._vocabulary = vocabulary
+        self._known = None if vocabulary is None else vocabulary.words_of(self.text)
+        self.words: Words = words_of(self.text) if self._known is None else self._known.words
+        self._beginnings: dict[PhraseTrie[Any], list[int]] = {}
+        self._sections = sections
+
+    @property
+    def note_id(self) -> str:
+        """The id of the note."""
+        return self.note.note_id
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The folded words."""
+        return frozenset(self.words.norms)
+
+    @cached_property
+    def _all_words(self) -> str:
+        """The folded words as one text, with a sign between them that stands in none."""
+        return "\n".join(self.vocabulary)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where words open the gates of patterns."""
+        return places_of(self.words, None if self._known is None else self._known.marks)
+
+    def beginnings(self, trie: PhraseTrie[Any], first: int = 0, last: int | None = None) -> list[int]:
+        """The words, by number from ``first`` up to ``last``, at which a phrase of the trie may begin."""
+        found = self._beginnings.get(trie)
+        if found is None:
+            # Once for the whole note.
+            nodes = self._vocabulary.nodes(trie, self._known) if self._vocabulary and self._known else None
+            found = self._beginnings[trie] = trie.may_begin_at(self.words.norms, nodes)
+        if last is None:
+            return found
+        low = bisect.bisect_left(found, first)
+        return found[low : bisect.bisect_left(found, last, low)]
+
+    def phrases(self, trie: PhraseTrie[Phrase], first: int, last: int) -> list[PhraseMatch[Phrase]]:
+        """The longest phrase at each word from ``first`` up to ``last``, left to right, without overlap."""
+        beginnings = self.beginnings(trie, first, last)
+        return trie.longest(self.text, self.words, beginnings, last) if beginnings else []
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Lines, sections and sentences."""
+        return Shape(self.text, self._sections)
+
+    @cached_property
+    def dates(self) -> list[DateMention]:
+        """The dates, in text order."""
+        return sorted(
+            DateReader(self.text, self.note.date, self.words, self.places), key=lambda date: (date.start, date.end)
+        )
+
+    @cached_property
+    def _date_starts(self) -> list[int]:
+        return [date.start for date in self.dates]
+
+    def holds(self, triggers: frozenset[str]) -> bool:
+        """Whether a word of the note is a trigger or has one written into it (``Grade3``); True without triggers."""
+        if not triggers or not triggers.isdisjoint(self.vocabulary):
+            return True
+        return any(map(self._all_words.__contains__, _shortest(triggers)))
+
+    def by_sentence(self, spans: Sequence[Placed]) -> Iterator[tuple[Sentence, list[Placed]]]:
+        """Each sentence with those of ``spans`` (ordered by start) that begin in it."""
+        at, count = 0, len(spans)
+        for sentence in self.shape.sentences:
+            here: list[Placed] = []
+            if at < count:
+                start, end, _ = sentence
+                while at < count and (span := spans[at]).start < end:
+                    if span.start >= start:
+                        here.append(span)
+                    at += 1
+            yield sentence, here
+
+    def ends_in_colon(self, sentence: Sentence) -> bool:
+        """Whether a colon ends the sentence, or follows it."""
+        return self.text[sentence.end - 1] == ":" or self.text[sentence.end : sentence.end + 1] == ":"
+
+    def token_range(self, start: int, end: int) -> tuple[int, int]:
+        """First word that begins at or after ``start`` and the first that begins at or after ``end``."""
+        starts = self.words.starts
+        first = bisect.bisect_left(starts, start)
+        return first, bisect.bisect_left(starts, end, lo=first)
+
+    def dates_in(self, start: int, end: int) -> list[DateMention]:
+        """The dates that begin between ``start`` and ``end``."""
+        return self.dates[bisect.bisect_left(self._date_starts, start) : bisect.bisect_left(self._date_starts, end)]
+
+    def sentence_span(self, offset: int) -> tuple[int, int]:
+        """Span of the sentence at ``offset``."""
+        if not self.shape.sentences:
+            return 0, len(self.text)
+        sentence = self.shape.sentences[self.shape.sentence_index_at(offset)]
+        return sentence.start, max(sentence.end, offset)
+
+
+class Recognizer(Protocol):
+    """Finds spans in a frame.
+
+    ``triggers``: folded words; it runs on notes that hold one of them, perhaps within a word (none: on all).
+    """
+
+    name: str
+    triggers: frozenset[str]
+
+    def find(self, frame: Frame) -> Iterable[Span]:
+        """The candidate mentions, in any order, overlaps allowed."""
+        ...
+
+
+def resolve_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """The spans left when each overlap is settled: longer first, then higher priority, then leftmost; text order."""
+    return first_come(sorted(spans, key=lambda one: (one.start - one.end, -one.priority, one.start, one.kind)))
+
+
+def first_come(spans: Iterable[Placed]) -> list[Placed]:
+    """Those that overlap none of the ones kept before them, in text order."""
+    kept: list[Placed] = []
+    starts: list[int] = []
+    for span in spans:
+        at = bisect.bisect_left(starts, span.end)
+        if at and kept[at - 1].end > span.start:
+            continue
+        kept.insert(at, span)
+        starts.insert(at, span.start)
+    return kept
+
+
+def starting(spans: Sequence[Span], low: int, high: int) -> Sequence[Span]:
+    """Those of ``spans``, which are in text order, that start at ``low`` or behind it and before ``high``."""
+    first = bisect.bisect_left(spans, low, key=_start)
+    return spans[first : bisect.bisect_left(spans, high, first, key=_start)]
+
+
+def _start(span: Span) -> int:
+    return span.start

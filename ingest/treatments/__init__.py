@@ -1,0 +1,1 @@
+"""Treatments: courses, their marks, and their harms."""

@@ -1,0 +1,508 @@
+"""Courses of treatment in one note: cycles, lines, intents, dates, reasons and doses go to what they are said of.
+
+Treatments that a sentence names together (``carbo/pem + pembro``) are one group. A mark (``recognizers/courses``)
+belongs to the group before or behind it that is nearer, a new step of the sentence (*then*, ``;``, ``->``) being far.
+What a sentence without a treatment opens with (*Stopped 3/4/19 for rash.*) is said of the last one of the sentence
+before.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final
+
+from ...kb.model import Cue, DayInterval, Mention, Polarity, Temporality, Value
+from ..text.cue_files import any_of
+from ..text.dates.calendar_days import days_text, month_span
+from ..text.dates.reader import DateMention
+from ..text.frame import Frame
+from .marks import Mark, course_words, dose_right_behind, marks_in, may_open
+
+#: Where a sentence begins and ends.
+Span = tuple[int, int]
+
+_DRUGS: Final = frozenset({"medication", "regimen"})
+_TREATMENTS: Final = frozenset({*_DRUGS, "radiation", "surgery", "procedure"})
+_HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
+#: What each kind of treatment takes; intents of an operation are few.
+_TAKES: Final = {
+    "medication": frozenset({"line", "intent", "cycles", "change", "standing", "reason", "began", "ended"}),
+    "regimen": frozenset({"line", "intent", "cycles", "change", "standing", "reason", "began", "ended"}),
+    "radiation": frozenset({"intent", "dose", "fractions", "standing", "reason", "began", "ended"}),
+    "surgery": frozenset({"intent"}),
+    "procedure": frozenset({"intent"}),
+}
+_OF_AN_OPERATION: Final = frozenset({"palliative", "curative", "prophylactic", "salvage"})
+#: Between two treatments that are given together: signs, links, doses and how often.
+_TOGETHER = re.compile(
+    r"(?:[\s,/&+()\-–]|\b(?:and|plus|with|w/?|or|iv|po|sc|im|daily|weekly|bid|tid|bd|od|qd|q\d\s?(?:w(?:k|eeks?)?|d|days)?"
+    r"|AUC\s?\d(?:\.\d)?|low[- ]dose|dose)\b|\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|%)?(?:/m2|/m²|/kg)?){0,24}",
+    re.IGNORECASE,
+)
+_LONGEST_GAP = 48
+_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s|\n")
+_NEXT_STEP = re.compile(r"\bthen\b|\bfollowed by\b|[-=]>|[→⇒]", re.IGNORECASE)
+_RANGE = re.compile(r"\s{0,2}(?:[-–—→]|-+>|to|through|thru|until|till)\s{0,2}", re.IGNORECASE)
+_TO_PRESENT = re.compile(r"\s?(?:[-–—]|to|through)\s?(?:present|now|current|ongoing|date)\b", re.IGNORECASE)
+_RIGHT_BEFORE_DATE = re.compile(
+    r"\s{0,2}(?:about|approx\.?|~|early|late|mid-?|at least|the end of)?\s{0,2}", re.IGNORECASE
+)
+_MONTH_AND_YEAR = re.compile(r"(?P<month>\d{1,2})/(?P<year>\d\d)")
+#: Opens a sentence about the treatment of the sentence before.
+_STILL_OF_IT = re.compile(
+    r"[\s\-(]{0,4}(?:(?:it|this|these|they|both|treatment|therapy|chemo(?:therapy)?|drug|she|he|pt|patient)\s"
+    r"(?:(?:was|were|has been|had to be|is|has|then|later|now)\s){0,3})?",
+    re.IGNORECASE,
+)
+_HANDS_OVER = re.compile(r"(?:switched|changed|transitioned|rotated)\s+to", re.IGNORECASE)
+#: Between a date and the word of starting or stopping behind it.
+_LEADS_CLAUSE = re.compile(
+    r"[\s:,\-–)]{0,4}(?:(?:she|he|pt|patient|was|were|we|and|then|has|had|it|they)\s){0,3}", re.IGNORECASE
+)
+#: A link that leads to the treatment behind it ("progressed on", "intolerant of").
+_LEADS_ON = re.compile(r"\b(?:on|through|to|of|after|with|of|from|tolerate)$", re.IGNORECASE)
+_OPENS_REASON = re.compile(r"[(:\-–,]\s?(?:\w+\s){0,2}$")
+#: No further than so many weighted characters does a mark belong to a treatment; a bare ``C4`` stands right beside it.
+_REACH, _REACH_OF_WEAK = 80, 14
+_REACH_OF_REASON = 90
+#: A last dose so many days before the note is the end; a later one is only the latest.
+_LONG_PAST = 60
+_REACH_OF_DATE = 42
+_ENDS: Final = frozenset({"stopped", "completed", "failed", "intolerant"})
+#: What these words say of the course, and why it ended.
+_MEANS: Final = {
+    "failed": ("stopped", "progression"),
+    "intolerant": ("stopped", "toxicity"),
+    "resumed": ("ongoing", ""),
+}
+
+
+@dataclass(slots=True)
+class Group:
+    """Treatments named together, with what is said of their course."""
+
+    members: list[Mention]
+    start: int
+    end: int
+    marks: list[Mark] = field(default_factory=list)
+    told: dict[str, Value] = field(default_factory=dict)
+    cues: list[Cue] = field(default_factory=list)
+    ended: DayInterval | None = None
+    began: DayInterval | None = None
+    #: Stretches of days in its sentence that are another treatment's, by their last day.
+    of_others: dict[DayInterval, DayInterval] = field(default_factory=dict)
+
+    @property
+    def says_anything(self) -> bool:
+        """Whether anything is said of it."""
+        return bool(self.told or self.began or self.ended or self.of_others)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its members."""
+        return frozenset(member.kind for member in self.members)
+
+    def tell(self, name: str, value: Value, mark: Mark, rule: str) -> None:
+        """What a mark says; what was said before stays."""
+        if name not in self.told:
+            self.told[name] = value
+            self.cues.append(Cue(mark.start, mark.end, f"course:{rule}"))
+
+
+def with_courses(frame: Frame, mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions of a note, those of treatments with what is said of their courses.
+
+    Attributes line and cycles (numbers), intent, change, reason, standing (started, ongoing, held, stopped, completed),
+    began and ended (days as :func:`days_text` writes them); of radiation dose (Gy) and fractions.
+    """
+    treated: dict[Span, list[Mention]] = defaultdict(list)
+    harms: dict[Span, list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        if mention.kind in _TREATMENTS:
+            treated[mention.sentence].append(mention)
+        elif mention.kind in _HARMS and mention.context.polarity is not Polarity.ABSENT:
+            harms[mention.sentence].append(mention)
+    if not treated:
+        return list(mentions)
+    written: dict[int, Mention] = {}
+    for span, members in treated.items():
+        groups = _groups(frame.text, members)
+        _read_sentence(frame, span, groups, harms.get(span, ()))
+        for group in groups:
+            _write(group, written)
+        _read_on(frame, groups[-1], span, treated, harms, written)
+    return [written.get(id(mention), mention) for mention in mentions] if written else list(mentions)
+
+
+def _read_on(
+    frame: Frame,
+    last: Group,
+    span: Span,
+    treated: Mapping[Span, list[Mention]],
+    harms: Mapping[Span, list[Mention]],
+    written: dict[int, Mention],
+) -> None:
+    """Sentences without a treatment behind the one at ``span``, while they go on about its last one."""
+    sentences = frame.shape.sentences
+    reached = span[1]
+    for following in itertools.islice(sentences, frame.shape.sentence_index_at(span[0]) + 1, None):
+        span = (following.start, following.end)
+        if span in treated or span[0] - reached > 3 or not _goes_on(frame, last, span):
+            return
+        _read_sentence(frame, span, [last], harms.get(span, ()))
+        _write(last, written)
+        reached = span[1]
+
+
+def _write(group: Group, written: dict[int, Mention]) -> None:
+    if group.says_anything:
+        written.update((id(member), _written(member, group)) for member in group.members)
+
+
+def _groups(text: str, mentions: Iterable[Mention]) -> list[Group]:
+    """The treatments of a sentence, those that are given together as one group."""
+    groups: list[Group] = []
+    for mention in sorted(mentions, key=lambda one: (one.start, one.end)):
+        if groups:
+            ahead = groups[-1]
+            gap = text[ahead.end : mention.start]
+            joined = len(gap) <= _LONGEST_GAP and _TOGETHER.fullmatch(gap) is not None
+            alike = mention.kind in _DRUGS and ahead.kinds <= _DRUGS or {mention.kind} == ahead.kinds
+            if mention.start < ahead.end or joined and alike:
+                ahead.members.append(mention)
+                ahead.end = max(ahead.end, mention.end)
+                continue
+        groups.append(Group([mention], mention.start, mention.end))
+    return groups
+
+
+def _goes_on(frame: Frame, last: Group, span: Span) -> bool:
+    """Whether a sentence without a treatment opens with what became of the last one."""
+    text, (start, end) = frame.text, span
+    if last.kinds - {*_DRUGS, "radiation"}:
+        return False
+    opening = _STILL_OF_IT.match(text, start, end)
+    at = opening.end() if opening else start
+    return may_open(frame, at) and any(
+        mark.start - at <= 1 and mark.kind in ("standing", "cycles") for mark in marks_in(frame, at, min(end, at + 40))
+    )
+
+
+def _read_sentence(frame: Frame, span: Span, groups: list[Group], harms: Sequence[Mention]) -> None:
+    """Give each mark of the sentence to a group, then dates and reasons to the marks."""
+    text, (start, end) = frame.text, span
+    marks = marks_in(frame, start, end)
+    here = [group for group in groups if start <= group.start < end]
+    dates = frame.dates_in(start, end)
+    held_here: list[tuple[Mark, Group]] = []
+    for mark in marks:
+        group = _owner(text, mark, here) if here else groups[-1]
+        if group is not None:
+            held_here.append((mark, group))
+    if held_here:
+        _say(text, held_here, here)
+    if held_here or dates:
+        _say_dates(frame, span, held_here, here or groups, dates)
+    if held_here:
+        _say_reasons(frame, span, held_here, harms, marks)
+    for group in here:
+        if group.kinds == {"radiation"} and "dose" not in group.told:
+            found = dose_right_behind(text, group.end, end)
+            if found:
+                mark = Mark(group.end, found[0], "dose", found[1])
+                group.tell("dose", found[1], mark, "dose")
+                group.tell("fractions", found[2], mark, "fractions")
+
+
+@lru_cache(maxsize=1)
+def _apart() -> re.Pattern[str]:
+    return re.compile(rf"\b{any_of(course_words().apart)}\b", re.IGNORECASE)
+
+
+def _distance(text: str, low: int, high: int) -> int:
+    """Characters between a mark and a group, a comma and a new step of the sentence being far."""
+    gap = text[low:high]
+    words = len(_apart().findall(gap)) if len(gap) > 3 else 0
+    return len(gap) + 12 * gap.count(",") + 60 * len(_STEP.findall(gap)) + 25 * words
+
+
+def _owner(text: str, mark: Mark, groups: Sequence[Group]) -> Group | None:
+    """The group that a mark belongs to, if one is near enough and takes such a mark."""
+    fitting = [group for group in groups if any(mark.kind in _marks_of(kind) for kind in group.kinds)]
+    blocking = fitting if mark.kind in ("dose", "fractions", "cycles", "line") else groups
+    within = next((group for group in groups if group.start < mark.end and mark.start < group.end), None)
+    if within is not None:
+        return within if within in fitting else None
+    ahead = [group for group in blocking if group.end <= mark.start]
+    behind = [group for group in blocking if group.start >= mark.end]
+    words = text[mark.start : mark.end].lower()
+    best, nearest = None, (_REACH_OF_WEAK if mark.weak else _REACH) + 1
+    for group, low, high, is_behind in (
+        *((group, mark.end, group.start, True) for group in behind[:1]),
+        *((group, group.end, mark.start, False) for group in ahead[-1:]),
+    ):
+        # "Pembrolizumab 200 mg q3w, C12": doses between do not part a cycle from its drug.
+        beside = mark.weak and high - low <= _LONGEST_GAP and _TOGETHER.fullmatch(text, low, high)
+        cost = 1 if beside else _distance(text, low, high)
+        if is_behind and (words.lstrip()[:1] in "x×" and mark.kind == "cycles" or mark.kind in ("since", "until")):
+            cost += 60
+        if mark.kind == "standing" and _LEADS_ON.search(words) and not is_behind:
+            cost += 40
+        if mark.value == "failed" and not _LEADS_ON.search(words) and is_behind:
+            cost += 40
+        if cost < nearest:
+            best, nearest = group, cost
+    return best if best in fitting else None
+
+
+def _marks_of(kind: str) -> frozenset[str]:
+    takes = _TAKES[kind]
+    return takes | {"since", "until", "last"} if "began" in takes else takes
+
+
+def _say(text: str, owned: Sequence[tuple[Mark, Group]], groups: Sequence[Group]) -> None:
+    """Counts, lines, intents, changes, doses; and where the course stands by the last word of it."""
+    for mark, group in owned:
+        if mark.kind in ("line", "change", "fractions"):
+            group.tell(mark.kind, mark.value, mark, mark.kind)
+        elif mark.kind == "intent":
+            if group.kinds <= {"surgery", "procedure"} and mark.value not in _OF_AN_OPERATION:
+                continue
+            group.tell("intent", mark.value, mark, "intent")
+        elif mark.kind == "dose":
+            if mark.numbered:
+                group.told.pop("dose", None)
+                group.told.pop("fractions", None)
+            group.tell("dose", mark.value, mark, "dose")
+        elif mark.kind == "cycles":
+            count = max(float(mark.value), float(group.told.get("cycles", 0)))
+            group.told["cycles"] = count
+            group.cues.append(Cue(mark.start, mark.end, "course:cycles"))
+        elif mark.kind == "standing":
+            standing, why = _MEANS.get(str(mark.value), (str(mark.value), ""))
+            if standing != "started" or "standing" not in group.told:
+                group.told["standing"] = standing
+                group.cues.append(Cue(mark.start, mark.end, f"course:{standing}"))
+            if why:
+                group.told["reason"] = why
+    for mark, group in owned:
+        if mark.kind == "cycles" and mark.numbered and "standing" not in group.told:
+            # "C5D1 today": the number of a cycle is told of what goes on, a count of them of what was given.
+            group.told["standing"] = "ongoing"
+    for ahead, following in itertools.pairwise(groups):
+        # "Neoadjuvant AC x4 then paclitaxel": what is given next, without an operation between, has the same intent.
+        between = text[ahead.end : following.start]
+        carried = ahead.told.get("intent") in ("neoadjuvant", "adjuvant") and len(between) <= 60
+        drugs = following.kinds <= _DRUGS and ahead.kinds <= _DRUGS and "intent" not in following.told
+        if carried and drugs and _NEXT_STEP.search(between) and not re.search(r"[.;\n]", between):
+            following.told["intent"] = ahead.told["intent"]
+
+
+def _say_dates(
+    frame: Frame,
+    span: tuple[int, int],
+    owned: Sequence[tuple[Mark, Group]],
+    groups: Sequence[Group],
+    dates: Sequence[DateMention],
+) -> None:
+    """Ranges first, then the date nearest to each word of starting and ending, each date once."""
+    text = frame.text
+    used: set[int] = set()
+    for first, second in itertools.pairwise(dates):
+        if first.start in used or not _RANGE.fullmatch(text, first.end, second.start):
+            continue
+        if first.day.low > second.day.high:
+            continue
+        used |= {first.start, second.start}
+        stretch = Mark(first.start, second.end, "began", "")
+        group = _near(text, stretch, groups, owned)
+        if group is not None and not _is_pause(text, span[0], first.start):
+            _begin(group, first)
+            _end(group, second, _month_of_year(text, first, second))
+            for other in groups:
+                if other is not group and first.day.low <= second.day.high:
+                    other.of_others[second.day] = DayInterval(first.day.low, second.day.high)
+    offers = []
+    for number, (mark, group) in enumerate(owned):
+        if mark.kind in ("since", "until"):
+            limit = 0
+        elif mark.kind == "last" or mark.kind == "standing" and mark.value not in ("ongoing", "resumed"):
+            limit = _REACH_OF_DATE
+        elif mark.kind == "cycles" and mark.numbered and mark.value == 1.0:
+            limit = 12
+        else:
+            continue
+        for date in dates:
+            if date.start in used or date.rule == "masked":
+                continue
+            cost = _date_cost(text, mark, group, date, limit, owned)
+            if cost is not None:
+                offers.append((cost, number, date))
+    taken: set[int] = set()
+    for _, number, date in sorted(offers, key=lambda offer: (offer[0], offer[1])):
+        if number in taken or date.start in used:
+            continue
+        taken.add(number)
+        used.add(date.start)
+        mark, group = owned[number]
+        if mark.kind == "last":
+            if frame.note.date is None or date.day.high + _LONG_PAST <= frame.note.date.toordinal():
+                _end(group, date)
+        elif mark.value in _ENDS or mark.kind == "until" or mark.kind == "since" and _is_off(mark, group, owned):
+            _end(group, date)
+        elif mark.value == "started" or mark.kind in ("since", "cycles"):
+            _begin(group, date)
+            if mark.value == "started" and _HANDS_OVER.match(text, mark.start):
+                ahead = [other for other in groups if other.end <= mark.start]
+                if ahead:
+                    _end(ahead[-1], date)
+    for date in dates:
+        if date.start not in used and _TO_PRESENT.match(text, date.end):
+            group = _near(text, Mark(date.start, date.end, "began", ""), groups, owned)
+            if group is not None:
+                _begin(group, date)
+    for mark, _ in owned:
+        if mark.kind == "standing" and _HANDS_OVER.match(text, mark.start):
+            left = [other for other in groups if other.end <= mark.start]
+            if left and _distance(text, left[-1].end, mark.start) <= _REACH and left[-1].kinds <= _DRUGS:
+                left[-1].told["standing"] = "stopped"
+
+
+def _near(text: str, stretch: Mark, groups: Sequence[Group], owned: Sequence[tuple[Mark, Group]]) -> Group | None:
+    """The treatment that a stretch of days is of: a drug or a course of radiation, the nearer one."""
+    timed = [group for group in groups if group.kinds <= {*_DRUGS, "radiation"}]
+    return _owner(text, stretch, timed) if timed else None
+
+
+def _month_of_year(text: str, first: DateMention, second: DateMention) -> DayInterval | None:
+    """``11/22`` as November 2022 where it ends a stretch that begins with a date of a year ("1/20/22 - 11/22")."""
+    match = _MONTH_AND_YEAR.fullmatch(text, second.start, second.end)
+    if not match or first.rule.endswith("without-year") or not 1 <= int(match["month"]) <= 12:
+        return None
+    begun = datetime.date.fromordinal(first.day.low)
+    year = begun.year // 100 * 100 + int(match["year"])
+    day = month_span(year, int(match["month"]))
+    return day if begun.year <= year <= begun.year + 3 and day.high >= first.day.low else None
+
+
+def _is_pause(text: str, start: int, at: int) -> bool:
+    """Whether words of holding stand right before a stretch of days."""
+    return (
+        re.search(
+            r"\b(?:held|hold|paused|interrupted|break|delayed|off)\W+(?:\w+\W+)?$",
+            text[max(start, at - 24) : at],
+            re.IGNORECASE,
+        )
+        is not None
+    )
+
+
+def _is_off(since: Mark, group: Group, owned: Sequence[tuple[Mark, Group]]) -> bool:
+    """Whether the words before *since* say that the treatment has ended ("off tamoxifen since 3/2018")."""
+    before = [mark for mark, other in owned if other is group and mark.kind == "standing" and mark.end <= since.start]
+    return bool(before) and before[-1].value in _ENDS
+
+
+def _date_cost(
+    text: str, mark: Mark, group: Group, date: DateMention, limit: int, owned: Sequence[tuple[Mark, Group]]
+) -> int | None:
+    """How far a date is from a word of starting or ending; None where it is of something else."""
+    if date.start < mark.end and mark.start < date.end:
+        return 0 if mark.kind == "standing" else None
+    if date.start >= mark.end:
+        if limit == 0:
+            return 0 if _RIGHT_BEFORE_DATE.fullmatch(text, mark.end, date.start) else None
+        low, high = mark.end, date.start
+    else:
+        if limit == 0:
+            return None
+        low, high = date.end, mark.start
+    gap = text[low:high]
+    if date.end <= mark.start and (mark.value == "failed" or not _LEADS_CLAUSE.fullmatch(gap)):
+        return None
+    if date.end <= mark.start and group.end <= date.start and mark.value in _ENDS:
+        # "X 3/25/21 (9 doses), stopped": the day right behind a treatment is when it was given.
+        return None
+    between = any(low <= other.start < high and other.kind == "standing" for other, _ in owned if other is not mark)
+    if len(gap) > limit or between or _STEP.search(gap):
+        return None
+    # Words before a date point to it more often than words behind.
+    ahead = 6 if date.end <= mark.start else 0
+    return len(gap) + 10 * gap.count(",") + ahead
+
+
+def _begin(group: Group, date: DateMention) -> None:
+    if group.began is None:
+        group.began = date.day
+        group.cues.append(Cue(date.start, date.end, f"date:{date.rule}"))
+
+
+def _end(group: Group, date: DateMention, day: DayInterval | None = None) -> None:
+    if group.ended is not None:
+        return
+    group.ended = day or date.day
+    group.cues.append(Cue(date.start, date.end, f"date:{date.rule}"))
+
+
+def _say_reasons(
+    frame: Frame,
+    span: tuple[int, int],
+    owned: Sequence[tuple[Mark, Group]],
+    harms: Sequence[Mention],
+    marks: Sequence[Mark],
+) -> None:
+    """Why a course was stopped, held or changed: a class of reasons, or a toxicity that is named."""
+    text, words = frame.text, course_words()
+    standings = [mark for mark in marks if mark.kind == "standing" or mark.kind == "change"]
+    for mark, group in owned:
+        tells = mark.kind == "change" or mark.kind == "standing" and mark.value in ("stopped", "held")
+        if not tells or "reason" in group.told or _HANDS_OVER.match(text, mark.start):
+            continue
+        following = [other.start for other in standings if other.start > mark.start]
+        high = min([span[1], mark.end + _REACH_OF_REASON, *following])
+        first, last = frame.token_range(mark.end, high)
+        reasons = frame.phrases(words.reasons, first, last)
+        found = [(match.start, match.end, match.payloads[0]) for match in reasons]
+        found += [(harm.start, harm.end, "toxicity") for harm in harms if mark.end <= harm.start < high]
+        for low, end, why in sorted(found):
+            if _is_linked(frame, mark.end, low) and not _STEP.search(text, mark.end, low):
+                if mark.kind == "standing":
+                    group.told["reason"] = why
+                group.cues.append(Cue(low, end, f"course:reason:{why}"))
+                break
+
+
+def _is_linked(frame: Frame, low: int, high: int) -> bool:
+    """Whether the words between a stop and a reason say that the one is because of the other."""
+    if high - low <= 2 or _OPENS_REASON.search(frame.text, max(low, high - 24), high):
+        return True
+    first, last = frame.token_range(low, high)
+    return bool(frame.phrases(course_words().because, first, last))
+
+
+def _written(mention: Mention, group: Group) -> Mention:
+    """A member of a group with what its kind takes; what is no fact of the patient has neither days nor standing."""
+    takes = _TAKES[mention.kind]
+    told = {name: value for name, value in group.told.items() if name in takes}
+    day = mention.day
+    happened = mention.context.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
+    if happened and mention.context.polarity is not Polarity.ABSENT:
+        # Its day is the end of a stretch that is another's: it was given somewhere in it.
+        day = group.of_others.get(day, day) if mention.kind in _DRUGS else day
+        if "began" in takes and group.began is not None:
+            told["began"] = days_text(group.began)
+            day = group.began
+        if "ended" in takes and group.ended is not None:
+            told["ended"] = days_text(group.ended)
+    else:
+        told = {name: value for name, value in told.items() if name not in ("standing", "reason")}
+    if not told and day == mention.day:
+        return mention
+    cues = tuple(dict.fromkeys((*mention.cues, *group.cues)))
+    return replace(mention, attributes={**mention.attributes, **told}, day=day, cues=cues)

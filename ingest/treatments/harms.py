@@ -1,0 +1,184 @@
+"""Adverse events tied to the treatments that caused them, by the words between the two in one sentence.
+
+A symptom or condition that a treatment is said to have caused becomes an adverse event with the attribute ``cause``,
+and a relation joins the two; where the treatment was stopped, held or reduced for it, another relation says so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from ...kb.model import Cue, Experiencer, Mention, Polarity, Relation, Temporality
+from ..text.cue_files import any_of, cue_file
+from ..text.frame import Frame
+
+#: Relations of CORAL's Table S1.
+CAUSES: Final = "ConditionOrTreatmentCausesProblem"
+STOPPED: Final = "TreatmentDiscontinuedBecauseOf"
+_HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
+_TREATMENTS: Final = frozenset({"medication", "regimen", "radiation"})
+#: No further apart do the words tie the two.
+_REACH = 90
+_GRADE = (
+    r"(?:(?:grade|gr\.?|g)\s?[1-5](?:\s?[-–/]\s?[1-5])?"
+    r"|mild|moderate|severe|worsening|persistent|recurrent|new|prior|recent)"
+)
+_LISTED = re.compile(rf"[\s,/&+]*(?:and|or|plus|as well as|with)?[\s,/&+]*(?:{_GRADE}\s){{0,2}}[\s(]*", re.IGNORECASE)
+_IN_BRACKETS = re.compile(rf",?\s?{_GRADE}?,?\s?\(", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """The patterns of ``cues/harms.toml``: what stands between a harm and a treatment, in either order."""
+
+    caused_by: re.Pattern[str]
+    weakly_caused_by: re.Pattern[str]
+    causes: re.Pattern[str]
+    weakly_causes: re.Pattern[str]
+    stopped_for: re.Pattern[str]
+    link: re.Pattern[str]
+    stop_before: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def ties() -> Ties:
+    """The shipped patterns, built once a process."""
+    table = cue_file("harms")
+
+    def words(section: str, name: str) -> str:
+        return any_of(table[section][name])
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern, re.IGNORECASE)
+
+    few, lead = r"(?:[\w\-/]+\s){0,3}", rf"(?:{_GRADE}\s){{0,2}}"
+    softened = rf"(?:{words('caused_by', 'softened')}\s){{0,5}}"
+    tail = rf"[\s,(]*(?:\([^()]{{0,24}}\)\s)?(?:{_GRADE},?\s)?"
+    links = words("stopped_for", "links")
+    return Ties(
+        compiled(rf"{tail}{softened}{words('caused_by', 'words')}\s{few}"),
+        compiled(rf"{tail}{words('caused_by', 'weak')}\s(?:[\w\-]+\s){{0,2}}"),
+        compiled(
+            rf"(?:[\s\-–]{words('causes', 'joined')}\s{few}"
+            rf"|[\s,]{{1,2}}(?:was\s|is\s|has\s)?{words('causes', 'words')}[:,]?\s{few}(?:by\s)?{lead})"
+        ),
+        compiled(rf"(?:\s|,\s)(?:[\w\-]+\s){{0,2}}{words('causes', 'weak')}\s(?:some\s|a\s|an\s)?{lead}"),
+        compiled(rf"[^.;]{{0,40}}?\b{words('stopped_for', 'stops')}\b[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
+        compiled(rf"[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
+        compiled(rf"\b{words('stopped_for', 'stops')}\s(?:of\s|the\s|her\s|his\s|dose\sof\s){{0,2}}$"),
+    )
+
+
+def with_harms(frame: Frame, mentions: Sequence[Mention]) -> tuple[list[Mention], list[Relation]]:
+    """The mentions of a note, its harms with their causes, and the relations between them and the treatments."""
+    treatments: dict[tuple[int, int], list[Mention]] = defaultdict(list)
+    harms: dict[tuple[int, int], list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        if mention.kind in _TREATMENTS and mention.concept:
+            treatments[mention.sentence].append(mention)
+        elif mention.kind in _HARMS and _is_own(mention):
+            harms[mention.sentence].append(mention)
+    found: dict[int, tuple[Mention, Mention, str, Cue]] = {}
+    for sentence in harms.keys() & treatments.keys():
+        for harm, treatment, relation, cue in _tied(frame.text, harms[sentence], treatments[sentence]):
+            found.setdefault(id(harm), (harm, treatment, relation, cue))
+    if not found:
+        return list(mentions), []
+    changed = {key: _caused(*parts) for key, parts in found.items()}
+    relations = []
+    for key, (_, treatment, relation, _) in sorted(found.items(), key=lambda item: item[1][0].start):
+        harm = changed[key]
+        relations.append(Relation(harm.note_id, CAUSES, treatment.mention_id, harm.mention_id, "same-sentence"))
+        if relation == STOPPED:
+            relations.append(Relation(harm.note_id, STOPPED, treatment.mention_id, harm.mention_id, "same-sentence"))
+    return [changed.get(id(mention), mention) for mention in mentions], relations
+
+
+def _is_own(mention: Mention) -> bool:
+    context = mention.context
+    happened = context.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
+    return happened and context.polarity is not Polarity.ABSENT and context.experiencer is Experiencer.PATIENT
+
+
+def _caused(harm: Mention, treatment: Mention, relation: str, cue: Cue) -> Mention:
+    attributes = {**harm.attributes, "cause": treatment.concept}
+    return replace(harm, kind="adverse_event", attributes=attributes, cues=(*harm.cues, cue))
+
+
+def _tied(
+    text: str, harms: Iterable[Mention], treatments: Iterable[Mention]
+) -> Iterable[tuple[Mention, Mention, str, Cue]]:
+    """Each harm of a sentence with the treatment that is said to have caused it; a list of harms has one cause."""
+    ordered = sorted(harms, key=lambda harm: (harm.start, harm.end))
+    drugs = sorted(treatments, key=lambda drug: (drug.start, drug.end))
+    tied: dict[int, tuple[Mention, str, Cue]] = {}
+    for harm in ordered:
+        behind = [drug for drug in drugs if harm.end <= drug.start <= harm.end + _REACH]
+        ahead = [drug for drug in drugs if drug.end <= harm.start <= drug.end + _REACH]
+        at_once = ahead[-1] if ahead and _leads(text, ahead[-1], harm) else None
+        if behind and _is_bracketed(text, harm, behind[0]):
+            tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
+        elif at_once is not None:
+            tied[id(harm)] = (at_once, *_how(text, at_once, harm))
+        elif behind and _follows(text, harm, behind[0]):
+            tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
+    pairs = list(itertools.pairwise(ordered))
+    for first, second in (*pairs, *reversed(pairs)):
+        # "Neuropathy and diarrhea from oxaliplatin": what is said of one of a list is said of all.
+        if _LISTED.fullmatch(text, first.end, second.start):
+            for one, other in ((first, second), (second, first)):
+                if id(one) in tied:
+                    tied.setdefault(id(other), tied[id(one)])
+    return [(harm, *tied[id(harm)]) for harm in ordered if id(harm) in tied]
+
+
+def _is_toxic(harm: Mention) -> bool:
+    """Whether weak words suffice: a toxicity by its name, or something that was graded."""
+    return harm.kind == "adverse_event" or "grade" in harm.attributes
+
+
+def _follows(text: str, harm: Mention, drug: Mention) -> bool:
+    """``HARM due to TREATMENT``, and for a toxicity ``HARM on TREATMENT``."""
+    known = ties()
+    if known.caused_by.fullmatch(text, harm.end, drug.start):
+        return True
+    if not _is_toxic(harm):
+        return False
+    return known.weakly_caused_by.fullmatch(text, harm.end, drug.start) is not None
+
+
+def _is_bracketed(text: str, harm: Mention, drug: Mention) -> bool:
+    """``HARM, grade 3 (TREATMENT)``."""
+    closed = text[drug.end : drug.end + 1] == ")"
+    return _is_toxic(harm) and closed and _IN_BRACKETS.fullmatch(text, harm.end, drug.start) is not None
+
+
+def _leads(text: str, drug: Mention, harm: Mention) -> bool:
+    """``TREATMENT-induced HARM``, ``TREATMENT held for HARM``; for a toxicity also ``TREATMENT HARM``."""
+    known = ties()
+    if known.causes.fullmatch(text, drug.end, harm.start) or _is_stopped_for(text, drug, harm):
+        return True
+    if not _is_toxic(harm):
+        return False
+    gap = text[drug.end : harm.start]
+    return gap in (" ", "-") or known.weakly_causes.fullmatch(text, drug.end, harm.start) is not None
+
+
+def _is_stopped_for(text: str, drug: Mention, harm: Mention) -> bool:
+    known = ties()
+    if known.stopped_for.fullmatch(text, drug.end, harm.start):
+        return True
+    before = known.stop_before.search(text, max(0, drug.start - 30), drug.start)
+    return before is not None and known.link.fullmatch(text, drug.end, harm.start) is not None
+
+
+def _how(text: str, drug: Mention, harm: Mention) -> tuple[str, Cue]:
+    stopped = _is_stopped_for(text, drug, harm)
+    rule = "harm:stopped_for" if stopped else "harm:causes"
+    return (STOPPED if stopped else CAUSES), Cue(drug.end, harm.start, rule)

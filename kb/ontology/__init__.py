@@ -1,0 +1,1 @@
+"""The ontology: concepts, names, scales, search, lint, and the files that hold them."""

@@ -1,0 +1,206 @@
+"""The commands of the ontology: ``show``, ``search``, ``path``, ``lint`` and ``import``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from ..errors import CohortiumError, UsageError
+from ..skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from .concepts import ConceptTable
+
+if TYPE_CHECKING:
+    from .graph import Way
+
+ExtraOption = Annotated[
+    Path | None, typer.Option("--ontology", metavar="DIR", help="Add the concepts of this folder to the shipped ones.")
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+NoRowsOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
+OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")]
+KindOption = Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Only concepts of this kind.")]
+
+#: So many children are listed in a table.
+_CHILDREN: Final = 12
+
+
+class Findings(CohortiumError):
+    """The ontology has faults (exit 1)."""
+
+    exit_code = 1
+
+
+def show(
+    concept: Annotated[str, typer.Argument(metavar="CONCEPT", help="An id, a name or a code (RXNORM:1721560).")],
+    ontology: ExtraOption = None,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Show all of one concept: its names, codes, parents and children."""
+    from .search import describe, resolve
+
+    concepts = ConceptTable.from_files(extra=ontology)
+    first, *others = resolve(concepts, concept)
+    told = describe(concepts, first)
+    told["also"] = [{"concept": one, "kind": concepts.kind(one), "name": concepts.name(one)} for one in others]
+    answer(told, output=output, out=out, as_table=lambda: print_concept(told))
+
+
+def print_concept(told: Mapping[str, Any]) -> None:
+    """A concept as lines of what it is and has; what it lacks is left out."""
+    print(f"{told['name']} ({told['kind']}, {told['concept']})")
+    shorts = [
+        short["text"] + (f" (near {', '.join(short['cues'])})" if short["cues"] else "")
+        for short in told["abbreviations"]
+    ]
+    for title, words in (
+        ("synonyms", told["synonyms"]),
+        ("short forms", shorts),
+        ("codes", told["codes"]),
+        ("site", [told["site"]] if told["site"] else []),
+        ("is a", _named(told["parents"])),
+        (f"children ({len(told['children'])})", _named(told["children"][:_CHILDREN]) + ["…"] * _more(told["children"])),
+        ("value sets", told["value_sets"]),
+        ("source", [told["source"]] if told["source"] else []),
+    ):
+        if words:
+            print(f"  {title}: {'; '.join(words)}")
+    print(f"  {counted(told['descendants'], 'concept')} below it")
+    for other in told["also"]:
+        print(f"also: {other['name']} ({other['kind']}, {other['concept']})")
+
+
+def _named(concepts: Sequence[Mapping[str, str]]) -> list[str]:
+    return [f"{one['name']} ({one['concept']})" for one in concepts]
+
+
+def _more(children: Sequence[object]) -> bool:
+    return len(children) > _CHILDREN
+
+
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A name, a part of one, or nearly one.")],
+    kind: KindOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="List at most so many concepts.")] = 20,
+    ontology: ExtraOption = None,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """List the concepts that a text may mean, the best first: exact, beginning, contained, spelled nearly so."""
+    from .search import search as search_all
+
+    concepts = ConceptTable.from_files(extra=ontology)
+    found = search_all(concepts, text, kind, limit)
+    columns = ("match", "name", "concept", "kind", "preferred name")
+    rows = [
+        (one.match.name.lower(), one.name, one.concept, concepts.kind(one.concept), concepts.name(one.concept))
+        for one in found
+    ]
+    keys = ("match", "matched", "concept", "kind", "name")
+    payload = {"text": text, "found": [dict(zip(keys, row, strict=True)) for row in rows]}
+    answer(
+        payload,
+        output=output,
+        out=out,
+        as_table=lambda: print_table(columns, rows) if rows else print(f"nothing is called like '{text}'"),
+        as_csv=lambda: print_csv(columns, rows),
+    )
+
+
+def path(
+    first: Annotated[str, typer.Argument(metavar="A", help="A concept: an id, a name or a code.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    ontology: ExtraOption = None,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Show how one concept is another, or which nearest concept both are."""
+    from .graph import ways
+    from .search import resolve
+
+    concepts = ConceptTable.from_files(extra=ontology)
+    one, other = (resolve(concepts, text)[0] for text in (first, second))
+    found = ways(concepts, one, other)
+    payload = {
+        "first": one,
+        "second": other,
+        "paths": [{"first": way.first, "second": way.second, "meeting": way.meeting} for way in found],
+    }
+    answer(payload, output=output, out=out, as_table=lambda: print_ways(concepts, one, other, found))
+
+
+def print_ways(concepts: ConceptTable, first: str, second: str, found: Sequence[Way]) -> None:
+    """Each way as a chain whose arrows read *is a*: ``a → b → both ← c``."""
+    if not found:
+        print(f"nothing is above both {concepts.name(first)} and {concepts.name(second)}")
+    for way in found:
+        up = " → ".join(concepts.name(one) for one in way.first)
+        down = "".join(f" ← {concepts.name(one)}" for one in way.second[-2::-1])
+        print(up + down)
+
+
+def lint(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="A folder of added concepts, checked with the shipped ones.")
+    ] = None,
+    ontology: ExtraOption = None,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Check the ontology: cycles, unknown parents, names and codes used twice, short forms without cue, islands."""
+    from .lint import lint_shipped
+
+    if folder is not None and ontology is not None and folder != ontology:
+        raise UsageError("lint checks one folder. Hint: name it as DIR and leave out --ontology")
+    check_output(output, out, rows=False)
+    problems = lint_shipped(folder or ontology)
+    answer({"findings": problems}, output=output, out=out, as_table=lambda: print("\n".join(problems or ["clean"])))
+    if problems:
+        raise Findings(f"the ontology has {counted(len(problems), 'finding')}")
+
+
+def import_(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="obo, oncotree, omop, rxnorm or hgnc.")],
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE...", help="The files of the terminology, or their folder.")
+    ],
+    out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write, made when missing.")],
+    below: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only the term of this code and what lies below it.")
+    ] = None,
+    kind: KindOption = None,
+    ontology: ExtraOption = None,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
+) -> None:
+    """Write the terms of a terminology as concepts beside the shipped ones, for --ontology DIR."""
+    from ..importers.run import import_terms
+
+    check_output(output, out, rows=False)
+    report = import_terms(form, sources, out_folder, below=below, kind=kind, ontology=ontology)
+    answer(report.as_dict(), output=output, out=out, as_table=lambda: print_import(report.as_dict(), out_folder))
+
+
+def print_import(report: Mapping[str, Any], folder: Path) -> None:
+    """What was added, and what was left out by reason."""
+    from ..importers.terms import tables
+
+    concepts = f"{report['new']} new, {report['extended']} extended"
+    added = f"{counted(report['names'], 'name')}, {counted(report['codes'], 'code')}"
+    print(f"{counted(report['terms'], 'term')}: {concepts}; {added}")
+    rows = [(number, tables()["reasons"][reason]) for reason, number in report["dropped"].items()]
+    if rows:
+        print_table(("left out", "why"), rows)
+    print(f"{folder}: {report['file']}; all that was left out stands in dropped_{report['format']}.tsv")
+
+
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
+    ("show", show),
+    ("search", search),
+    ("path", path),
+    ("lint", lint),
+    ("import", import_),
+)
