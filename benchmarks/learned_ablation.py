@@ -1,10 +1,10 @@
 """What a model that reads along adds to the answers of the query bank, part by part, and what it costs.
 
     python benchmarks/learned_ablation.py --model DIR --notes notes.jsonl --labels labels.jsonl
-                                          [--aside PREFIX ...] [--context FILE] [--json OUT]
+                                          [--aside PREFIX ...] [--json OUT]
 
 Each row is a reading of the same notes: by rules alone; with the model's proposals left unlinked; with those linked;
-with those that hold a reading of the rules left out; with the context model beside the cues. Each is asked the whole
+with those that hold a reading of the rules left out. Each is asked the whole
 bank. Differences are to the rules, with the 95% interval of a bootstrap in which both draw the same patients.
 ``--aside`` names patients (by the beginning of their ids) whom the model has not seen: they are scored by themselves as
 well. The events that are new or gone, and who came into a cohort of the bank or went, are told by query.
@@ -62,11 +62,10 @@ class Variant:
     name: str
     model: ModelChoice | None = None
     change: Callable[[NoteReader], None] = field(default=lambda _: None)
-    parts: Callable[[], Mapping[str, Any]] = field(default=dict)
 
     def reader(self, concepts: ConceptTable) -> NoteReader:
         """The reader of notes."""
-        made = NoteReader(concepts, Parts(learned=self.model and self.model.recognizer, **self.parts()))
+        made = NoteReader(concepts, Parts(learned=self.model and self.model.recognizer))
         self.change(made)
         return made
 
@@ -77,26 +76,14 @@ def left_apart(reader: NoteReader) -> None:
         reader.proposals.__class__ = Apart
 
 
-def variants(model: ModelChoice, context: Path | None) -> list[Variant]:
+def variants(model: ModelChoice) -> list[Variant]:
     """The rows, the rules first."""
-    rows = [
+    return [
         Variant("rules alone"),
         Variant("+ model, unlinked", replace(model, linked=False)),
         Variant("+ model and linker", model),
         Variant("+ model and linker, none round a reading of the rules", model, left_apart),
     ]
-    if context is not None:
-        from cohortium.ingest.models.assertion_model.classifier import ContextModel
-        from cohortium.ingest.models.assertion_model.second_reading import SecondReading
-
-        def second() -> dict[str, Any]:
-            return {"second": lambda: SecondReading(ContextModel.load(context))}
-
-        rows += [
-            Variant("+ context model", parts=second),
-            Variant("+ model, linker and context model", model, parts=second),
-        ]
-    return rows
 
 
 # --- measuring --------------------------------------------------------------------------------------------------------
@@ -283,7 +270,6 @@ def main() -> None:
     for name in ("--notes", "--labels"):
         parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--aside", action="append", default=[], help="beginning of the ids of patients set aside")
-    parser.add_argument("--context", type=Path, help="a context model, for two more rows")
     parser.add_argument("--rounds", type=int, default=1, help="how often each reading is timed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
@@ -292,7 +278,7 @@ def main() -> None:
     if model is None:
         parser.error("--model: name a directory")
     rows = measure(
-        variants(model, given.context),
+        variants(model),
         read_notes(given.notes),
         given.labels,
         tuple(given.aside),

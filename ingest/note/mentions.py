@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,9 +17,6 @@ from ..context.values import Reading, Target
 from ..text.frame import Frame, Span
 from ..text.shape import Section
 from ..text.statements import needs, said_in, statement, unsayable
-
-#: Reads the context of a target again: frame, sentence, its context, the target, its section, what the rules read.
-SecondReader = Callable[[Frame, tuple[int, int], SentenceContext, Target, Section, Reading], Reading]
 
 #: What is read of a span: start, end, kind, and where its own results stand.
 Named = tuple[int, int, str, tuple[tuple[int, int], ...]]
@@ -92,12 +89,10 @@ class MentionWriter:
         concepts: ConceptTable,
         tumor_of: Mapping[str, str],
         cues: CueTable | None = None,
-        second: SecondReader | None = None,
     ) -> None:
         """``tumor_of``: states that only one tumor has, and scales that only one is graded by, with that tumor.
-        ``cues`` of the context: the shipped ones. ``second``: who reads each context again; nobody."""
+        ``cues`` of the context: the shipped ones."""
         self._cues = cue_table() if cues is None else cues
-        self._second = second
         self._concepts = concepts
         self._tumor_of = tumor_of
 
@@ -166,8 +161,6 @@ class MentionWriter:
             reading = context.read(target, section)
             if lead:
                 reading = _led(reading, lead, kind)
-            if self._second is not None:
-                reading = self._second(frame, sentence, context, target, section, reading)
             if kind in _DECIDED or span.decided:
                 at_large = at_large_all or context.tells_of_people(span.start)
                 reading = self._with_decided(span, reading, at_large)

@@ -44,7 +44,7 @@ from ..text.vocabulary import Vocabulary
 from ..treatments.courses import with_courses
 from ..treatments.harms import with_harms
 from ..treatments.marks import course_words
-from .mentions import MentionWriter, SecondReader
+from .mentions import MentionWriter
 from .proposals import Proposals, RulesReading
 
 #: Minutes that tell of several patients, filed to the chart of each.
@@ -77,8 +77,6 @@ class Parts:
     #: Makes what proposes mentions that the rules lack, of the ontology, the kind of span that a concept makes, and the
     #: concepts that say too little.
     learned: Callable[[ConceptTable, Callable[[str], str], frozenset[str]], PreparedRecognizer] | None = None
-    #: Reads contexts again beside the rules: nobody, unless it is given.
-    second: Callable[[], SecondReader | None] = lambda: None
 
 
 class NoteReader:
@@ -117,7 +115,7 @@ class NoteReader:
             for below in concepts.below(state)
         }
         cues = parts.cues()
-        self._writer = MentionWriter(concepts, tumor_of, cues, parts.second())
+        self._writer = MentionWriter(concepts, tumor_of, cues)
         tries = (self.lexicon.trie, cues, composite_results(), molecular_words(), course_words().marks)
         self._vocabulary = Vocabulary(tries)
         self.proposals: Proposals | None = None

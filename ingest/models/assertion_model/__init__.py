@@ -1,1 +1,0 @@
-"""Context of a mention as a light classifier, beside the rules."""
