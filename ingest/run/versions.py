@@ -72,7 +72,7 @@ class VersionStore:
         if self._previous is None:
             self._database.execute("ATTACH ':memory:' AS before")
             self._database.execute("USE before")
-            self._database.execute(script("schema"))
+            self._database.execute(script("storage/schema"))
             self._database.execute("USE memory")
         else:
             self._database.execute("ATTACH $1 AS before (READ_ONLY)", [str(self._previous.database)])

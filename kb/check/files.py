@@ -33,7 +33,7 @@ def file_rules() -> tuple[Rule, ...]:
 def _readable(looked_at: LookedAt) -> Iterator[Faults]:
     # Every block has a checksum, which is looked at when the block is read: so all are read. What does not fit raises.
     for (table,) in looked_at.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = 'built' ORDER BY 1"):
-        if table not in script("schema"):
+        if table not in script("storage/schema"):
             yield Faults(1, "a table of another maker")
             continue
         looked_at.rows(f"SELECT bit_xor(hash(cells)) FROM built.{table} AS cells")

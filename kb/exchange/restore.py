@@ -56,7 +56,7 @@ def restore_tables(
             with writing_database(layout.building, "restoring") as database:
                 database.execute("ATTACH $1 AS built", [str(layout.building / DATABASE)])
                 database.execute("USE built")
-                database.execute(script("schema"))
+                database.execute(script("storage/schema"))
                 _fill(database, place, card, shown)
                 manifest = _manifest(database, place, card)
                 shown.step("building the index")

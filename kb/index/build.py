@@ -108,7 +108,7 @@ class _Building:
         self._folder = folder
         self._concepts = concepts
         self._writer = writer
-        self._statements = {name: text.format(tables=tables) for name, text in statements("event_index").items()}
+        self._statements = {name: text.format(tables=tables) for name, text in statements("index/event_index").items()}
         self._scratch = folder / "scratch"
 
     def run(self) -> dict[str, Any]:

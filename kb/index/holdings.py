@@ -23,7 +23,7 @@ HOLDINGS: Final = "holdings.json"
 
 def write_holdings(database: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Take the counts of the finished tables, which are readable under the schema name ``built``."""
-    counting = statements("holdings")
+    counting = statements("index/holdings")
     kinds = database.execute(counting["kinds"], [EARLIEST_DAY, LATEST_DAY]).fetchall()
     ((first_day,),) = database.execute(counting["first_day"], [EARLIEST_DAY]).fetchall()
     ((newest,),) = database.execute(counting["newest_note"]).fetchall()

@@ -64,7 +64,7 @@ def _rules() -> dict[str, Any]:
 
 def view_names() -> tuple[str, ...]:
     """The views that a statement can select from."""
-    return tuple(statements("views"))
+    return tuple(statements("storage/views"))
 
 
 class FreeSql:
@@ -81,7 +81,7 @@ class FreeSql:
         except duckdb.Error as error:
             self._connection.close()
             raise MissingKb("This state of the knowledge base is gone. Hint: open the knowledge base again.") from error
-        for name, select in statements("views").items():
+        for name, select in statements("storage/views").items():
             self._connection.execute(f"CREATE VIEW {name} AS {select}")
         for setting in _CLOSING:
             self._connection.execute(setting)

@@ -72,7 +72,7 @@ class MergedRows:
     def __init__(self, database: duckdb.DuckDBPyConnection, previous: Path) -> None:
         """``database`` is the writer's, with its staging tables."""
         self._database = database
-        self._sql = statements("merge")
+        self._sql = statements("storage/merge")
         self._index = previous.parent / INDEX
         database.execute("ATTACH $1 AS before (READ_ONLY)", [str(previous)])
 

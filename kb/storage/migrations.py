@@ -126,7 +126,7 @@ def _migrated(layout: Layout, before: str, steps: tuple[Migration, ...]) -> str:
             database.execute("ATTACH $1 AS built", [str(copy)])
             database.execute("USE built")
             for step in steps:
-                database.execute(statements("migrations")[step.name])
+                database.execute(statements("storage/migrations")[step.name])
             database.execute(
                 "UPDATE manifest SET value = $1 WHERE name = 'schema_version'", [canonical_json(SCHEMA_VERSION)]
             )

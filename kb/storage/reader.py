@@ -244,11 +244,12 @@ class KnowledgeBase:
 
         bounds = [int(events.min()), int(events.max())]
         wanted = {"wanted_events": pa.table({"event": pa.array(events, pa.int64())})}
-        return self._database.joined(statements("told")[name], [*bounds, *parameters], wanted)
+        return self._database.joined(statements("storage/told")[name], [*bounds, *parameters], wanted)
 
     def _patients_between(self, events: Array) -> tuple[int, int]:
         """The patients of the first and of the last of these events."""
-        ((first, last),) = self._rows(statements("told")["patients_between"], [int(events.min()), int(events.max())])
+        between = statements("storage/told")["patients_between"]
+        ((first, last),) = self._rows(between, [int(events.min()), int(events.max())])
         return first, last
 
     def observation_table(self, patients: BitMap) -> pa.Table:
@@ -260,7 +261,7 @@ class KnowledgeBase:
 
         wanted = {"wanted_patients": pa.table({"patient": pa.array(_integers(patients), pa.int32())})}
         bounds = [patients.min(), patients.max()] if patients else [0, -1]
-        table = self._database.joined(statements("told")["observations"], bounds, wanted)
+        table = self._database.joined(statements("storage/told")["observations"], bounds, wanted)
         # Of many notes few types and titles differ.
         class_of = functools.cache(note_class)
         source = list(map(class_of, table["type"].to_pylist(), table["title"].to_pylist()))
@@ -277,7 +278,7 @@ class KnowledgeBase:
         """
         from .rows import decision_from, event_from, mention_from, note_from, relation_from, value_from
 
-        selects = statements("journey")
+        selects = statements("storage/journey")
         number = [self.number(patient_id)]
         events = self._dicts(selects["events"], number)
         attributes: dict[int, dict[str, Value]] = {}
@@ -376,7 +377,7 @@ class KnowledgeBase:
 
         cursor = self._database.cursor()
         cursor.register("wanted", pa.table({"patient_id": pa.array(patient_ids, pa.string())}))
-        for batch in cursor.sql(statements("copy")[name]).to_arrow_reader(_COPY_ROWS):
+        for batch in cursor.sql(statements("storage/copy")[name]).to_arrow_reader(_COPY_ROWS):
             yield pa.Table.from_batches([batch])
 
     # --- the whole --------------------------------------------------------------------------------------------------

@@ -6,18 +6,20 @@ import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
-_NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_KB: Final = Path(__file__).parents[1]
+_NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
 
 @functools.cache
 def script(name: str) -> str:
-    """The text of ``kb/storage/<name>.sql``."""
-    return (Path(__file__).parent / f"{name}.sql").read_text(encoding="utf-8")
+    """The text of ``kb/<name>.sql``, of which the name tells the folder too: ``storage/schema``."""
+    return (_KB / f"{name}.sql").read_text(encoding="utf-8")
 
 
 @functools.cache
 def statements(name: str) -> Mapping[str, str]:
-    """The statements of ``kb/storage/<name>.sql`` by their ``-- name:`` line."""
+    """The statements of ``kb/<name>.sql`` by their ``-- name:`` line."""
     parts = _NAME.split(script(name))
     return dict(zip(parts[1::2], (text.strip() for text in parts[2::2]), strict=True))

@@ -206,7 +206,7 @@ class GenerationWriter:
     def _create_tables(self) -> None:
         self._database.execute("ATTACH $1 AS built", [str(self._layout.building / DATABASE)])
         self._database.execute("USE built")
-        self._database.execute(script("schema"))
+        self._database.execute(script("storage/schema"))
         self._database.execute("USE staging")
 
     def _assemble(self, bar: Bar) -> None:
@@ -214,16 +214,16 @@ class GenerationWriter:
         if self._merged is not None:
             self._create_tables()
             self._merged.write(bar)
-            self._database.execute(statements("assemble")["quarantine"])
+            self._database.execute(statements("storage/assemble")["quarantine"])
             return
         if self._sorted is None:
             self._create_tables()
-            for statement in statements("assemble").values():
+            for statement in statements("storage/assemble").values():
                 self._database.execute(statement)
             return
         if self._number("SELECT count(*) FROM patient"):
             raise ValueError("patients were added both sorted and otherwise")
-        self._database.execute(statements("assemble")["quarantine"])
+        self._database.execute(statements("storage/assemble")["quarantine"])
 
     @contextlib.contextmanager
     def _timed(self, step: str) -> Iterator[None]:

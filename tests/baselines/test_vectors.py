@@ -84,7 +84,7 @@ def test_an_interrupted_build_goes_on_and_ends_with_the_same_bytes(tmp_path: Pat
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cohortium.eval.baselines import vectors
+from cohortium.eval.baselines.retrieval import vectors
 from cohortium.eval.baselines.retrieval.encoders import HashedEncoder
 write, written = vectors.write_private, []
 def mortal(path, data):

@@ -14,7 +14,7 @@ from cohortium.query_lang.render import render
 from cohortium.query_lang.resolve import resolve_text
 
 QUESTIONS = load_questions()
-FOLDER = Path(module.__file__).parent / "samples"
+FOLDER = Path(module.__file__).parents[1] / "samples"
 
 
 @pytest.fixture(scope="module")

@@ -338,13 +338,13 @@ def write(journeys: Iterable[Journey], folder: Path, concepts: ConceptTable) -> 
         rows.add_journey(journey, ())
     with duckdb.connect() as database:
         database.execute("ATTACH ':memory:' AS built; USE built")
-        database.execute(script("schema"))
+        database.execute(script("storage/schema"))
         database.execute("USE memory; CREATE SCHEMA staging")
         for name, table in rows.take().items():
             database.register("incoming", table)
             database.execute(f"CREATE TABLE staging.{name} AS SELECT * FROM incoming")
             if name in ("patient", "event", "event_attribute"):
-                database.execute(statements("assemble")[name])
+                database.execute(statements("storage/assemble")[name])
         build_columns(database, folder, concepts)
 
 

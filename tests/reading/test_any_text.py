@@ -188,8 +188,9 @@ def _counts(match: re.Match[str]) -> bool:
     return "systems" not in match.re.groupindex or bool(match["systems"] or match["word"])
 
 
-#: Patterns that are sought in a whole text all the same: a sign that is rare, and what is sought behind another only.
-_UNGATED = {"_PERCENT_SIGN", "_SIGN_OR_WORD", "_EXAMINED_FIELD"}
+#: Patterns that are sought in a whole text all the same: a sign that is rare, and what is sought behind another only
+#: (or, in abbreviations, in texts that have a bracket).
+_UNGATED = {"_BRACKETED", "_HOLDS_LONG", "_PERCENT_SIGN", "_SIGN_OR_WORD", "_EXAMINED_FIELD"}
 
 
 def test_recognisers_have_no_pattern_without_a_gate() -> None:

@@ -63,8 +63,8 @@ def test_notes_come_without_their_text(kb: OpenKb) -> None:
 
 def test_days_are_dates_or_null(kb: OpenKb) -> None:
     """Days of events are real dates between their bounds; an open bound is NULL."""
-    assert str(EARLIEST_DAY) in script("views")
-    assert str(LATEST_DAY) in script("views")
+    assert str(EARLIEST_DAY) in script("storage/views")
+    assert str(LATEST_DAY) in script("storage/views")
     rows = kb.sql("SELECT day, earliest, latest FROM events").to_pylist()
     assert any(row["day"] for row in rows)
     for row in rows:
