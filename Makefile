@@ -50,7 +50,7 @@ types: .venv/dev
 bench: .venv/dev  ## the measurements of docs/measurements.md
 	$(BIN)/python -m pytest -q benchmarks --benchmark-only
 
-# What a million patients take is told in docs/scale_benchmarks.md; RIVALS names an interpreter with openmed and medspaCy.
+# What a million patients take is told in docs/results/speed_at_scale.md; RIVALS names an interpreter with openmed and medspaCy.
 bench-scale: .venv/dev  ## query shapes beside SQL, at two small sizes; build/scale/scale.html
 	$(BIN)/python benchmarks/scale_benchmark.py --out build/scale $(if $(RIVALS),--rivals $(RIVALS)) \
 	  --seconds 1 $(addprefix --patients ,$(or $(PATIENTS),1000 5000))
@@ -61,7 +61,7 @@ bank: .venv/core  ## the read-backs of eval/bank/acr/bank.toml, after a query wa
 grammar: .venv/core  ## query_lang/grammar.json, after the grammar or its vocabulary was changed
 	$(BIN)/python -m cohortium.query_lang.syntax
 
-guide: .venv/core  ## docs/language.md, after a chapter of tests/spec/chapters was changed
+guide: .venv/core  ## docs/guide/language.md, after a chapter of tests/spec/chapters was changed
 	$(BIN)/python tests/spec/guide.py
 
 clean:

@@ -1,7 +1,7 @@
 """Every edit of a query, written out one by one: what the search of ``why_not`` is measured against.
 
-This says anew, and naively, what an edit is and what it costs (``docs/why_not.md``): no dynamic programming, no bits.
-A fact is edited in all ways, and of those that hold of the same views the cheapest is kept; of the tree every
+This says anew, and naively, what an edit is and what it costs (``docs/guide/why_not.md``): no dynamic programming, no
+bits. A fact is edited in all ways, and of those that hold of the same views the cheapest is kept; of the tree every
 combination is built, and the reference engine is asked whether it admits the patient. For small records and queries
 alone.
 """

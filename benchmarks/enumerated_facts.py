@@ -1,6 +1,6 @@
 """Every edit of one set of events, written out one by one: its window, concept, context, pick, condition, and the rest.
 
-What an edit is and costs is told in ``docs/why_not.md``; see :mod:`edit_enumeration`.
+What an edit is and costs is told in ``docs/guide/why_not.md``; see :mod:`edit_enumeration`.
 """
 
 from __future__ import annotations

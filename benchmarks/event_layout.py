@@ -1,8 +1,8 @@
 """Two ways from a concept to the events at or below it: ranges of rows, or a list of rows for each ancestor.
 
-The index has the first (`docs/scale_index.md`); this driver makes the second beside it, on the same rows of the same
-knowledge base, and compares bytes, the time to make them, and the time to find the rows of candidates: all patients of
-the concept, and a tenth of them.
+The index has the first (`docs/internals/event_index.md`); this driver makes the second beside it, on the same rows of
+the same knowledge base, and compares bytes, the time to make them, and the time to find the rows of candidates: all
+patients of the concept, and a tenth of them.
 
     python benchmarks/event_layout.py KB [--concepts 40] [--seed 1] [--json OUT]
 """

@@ -15,7 +15,7 @@ WORKER: Final = Path(__file__).with_name("rival_worker.py")
 PINNED: Final = "'openmed[duckdb]==3.1.0' medspacy==1.3.1"
 HINT: Final = (
     f"Hint: python3 -m venv rivals && rivals/bin/pip install {PINNED}, then --rivals rivals/bin/python "
-    "(docs/scale_benchmarks.md)"
+    "(docs/results/speed_at_scale.md)"
 )
 
 

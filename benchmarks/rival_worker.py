@@ -1,4 +1,6 @@
-"""Runs in the interpreter of the rivals (see docs/scale_benchmarks.md) and answers one JSON line with one JSON line.
+"""The rivals' side of a comparison: runs in their interpreter, answers one JSON line with one JSON line.
+
+What is compared is told in docs/results/speed_at_scale.md.
 
 It imports nothing of Cohortium: what is compared has its own versions of its own libraries. Times are taken here,
 around the rival's call alone.

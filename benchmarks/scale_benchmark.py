@@ -4,9 +4,9 @@
         [--notes NOTES.jsonl] [--no-reading] [--ingest-rate RATE.json ...] [--join REPORT.json ...]
 
 Measures the knowledge bases that are named, and those that ``cohortium bench make-kb`` makes of so many patients.
-``--rivals`` is an interpreter in which openmed and medspaCy are installed (docs/scale_benchmarks.md); without it they
-are left out. ``DIR/scale.json`` has everything, ``DIR/scale.html`` shows it; ``--join`` takes in the former of other
-runs.
+``--rivals`` is an interpreter in which openmed and medspaCy are installed (docs/results/speed_at_scale.md); without it
+they are left out. ``DIR/scale.json`` has everything, ``DIR/scale.html`` shows it; ``--join`` takes in the former of
+other runs.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class OpenKb:
         definitions: Iterable[str | os.PathLike[str]] = (),
         cohorts: Mapping[str, Cohort] | None = None,
     ) -> tuple[Finding, ...]:
-        """What is doubtful in a query, the gravest first, each with its place and what to do; see docs/lint.md.
+        """What is doubtful in a query, the gravest first, each with its place and what to do; see docs/guide/lint.md.
 
         Parameters, files of definitions and named cohorts as for :meth:`find`. QueryError if the query cannot be read
         or resolved.
@@ -177,8 +177,8 @@ class OpenKb:
     def export(self, folder: str | os.PathLike[str], *, without_text: bool = False) -> Card:
         """Write every table to a Parquet file in a new folder; :func:`cohortium.restore` makes a knowledge base of it.
 
-        ``without_text`` leaves out all words of notes, for good: see docs/exchange.md. NotWritable if the folder is
-        there already or cannot be made.
+        ``without_text`` leaves out all words of notes, for good: see docs/guide/exchange.md. NotWritable if the folder
+        is there already or cannot be made.
         """
         from ..kb.exchange.export import export_tables
 
@@ -189,11 +189,11 @@ class OpenKb:
         return KEYWORDS.keys()
 
     def ask(self, question: str, translator: str = "rules") -> Answer:
-        """The answer to a question in plain English, with what was understood of it; see docs/english.md.
+        """The answer to a question in plain English, with what was understood of it; see docs/guide/english.md.
 
         Never a guess: a question that is not wholly read is declined, one with several readings gives them all.
-        ``translator`` "llm" also asks the chat model that the environment names (docs/llm.md), and the two readings
-        are held against each other; with "rules" nothing leaves the machine. UsageError for any other.
+        ``translator`` "llm" also asks the chat model that the environment names (docs/guide/llm.md), and the two
+        readings are held against each other; with "rules" nothing leaves the machine. UsageError for any other.
         """
         # Imported when asked for: answering a query does not need it.
         from .asking import Answer, translated
@@ -201,7 +201,7 @@ class OpenKb:
         return Answer(self._store, translated(self._store, question, translator))
 
     def find_sql(self, text: str, parameters: SqlParameters | None = None) -> Cohort:
-        """The cohort that a SELECT over the virtual tables denotes; see docs/sql.md. QueryError if it cannot be read.
+        """The cohort of a SELECT over the virtual tables; see docs/guide/sql.md. QueryError if it cannot be read.
 
         ``parameters`` are the values of ``:name`` (a mapping) or of ``?`` (a sequence). The cohort's
         ``resolved`` is the query in the query language, which has the same meaning.
@@ -220,7 +220,7 @@ class OpenKb:
         limit: int | None = None,
         seconds: float = 60.0,
     ) -> pa.Table:
-        """The rows of a read-only DuckDB statement over the views of docs/sql.md, as an Arrow table.
+        """The rows of a read-only DuckDB statement over the views of docs/guide/sql.md, as an Arrow table.
 
         ``parameters`` fill ``?`` and ``$1`` (a sequence) or ``$name`` (a mapping). ``limit`` keeps the first
         rows; after ``seconds`` the statement is stopped. Files, network, extensions and settings are shut off.

@@ -14,7 +14,7 @@ from ..query_lang.english.translate import Reading, Translation, translate
 from .cohort import Cohort
 from .tables import WorldName, cohort_payload, print_cohort
 
-#: Who may translate a question: the rules of the program, or they and a chat model (docs/llm.md).
+#: Who may translate a question: the rules of the program, or they and a chat model (docs/guide/llm.md).
 TRANSLATORS: Final = ("rules", "llm")
 #: Patients that are shown for each of two readings, who are in one and not in the other.
 TELLING: Final = 3
@@ -92,7 +92,7 @@ class Answer:
         return tuple(found)
 
     def to_dict(self, world: WorldName = WorldName.BELIEVED, limit: int | None = None) -> dict[str, Any]:
-        """The object of a query, then what was understood and what was not; see docs/english.md."""
+        """The object of a query, then what was understood and what was not; see docs/guide/english.md."""
         if self.cohort is not None:
             payload = cohort_payload(self.cohort, world, limit, explain=False)
         else:

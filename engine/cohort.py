@@ -233,7 +233,7 @@ class Cohort:
         return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb, *self._given)
 
     def prove(self, patient_id: str) -> dict[str, Any]:
-        """The proof that the patient is in this cohort, in its world, as JSON-able data (see ``docs/proofs.md``).
+        """The proof that the patient is in this cohort, in its world, as JSON-able data: docs/reference/proofs.md.
 
         UnknownPatient if there is no such patient, UsageError if it is no member, NoProof (a defect) if none is found.
         """

@@ -111,7 +111,7 @@ def ask(
     output: NoRowsOption = Format.TABLE,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most so many patients (a table: 20).")] = None,
     llm: Annotated[
-        bool, typer.Option("--llm", help="Also ask the chat model that the environment names (docs/llm.md).")
+        bool, typer.Option("--llm", help="Also ask the chat model that the environment names (docs/guide/llm.md).")
     ] = False,
     out: OutOption = None,
 ) -> None:

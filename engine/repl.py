@@ -123,7 +123,7 @@ class Conversation:
             ":world": (self._world, ":world NAME        list the patients of believed, certain or possible"),
             ":limit": (self._limit, ":limit N           list at most N patients"),
             ":info": (self._info, ":info              what the knowledge base holds"),
-            ":sql": (self._sql, ":sql STATEMENT     rows of a read-only SQL statement (docs/sql.md)"),
+            ":sql": (self._sql, ":sql STATEMENT     rows of a read-only SQL statement (docs/guide/sql.md)"),
             ":help": (self._help, ":help              this"),
             ":quit": (self._help, ":quit              leave (so does Ctrl-D)"),
         }

@@ -13,7 +13,7 @@ import typer
 from ..kb.errors import CohortiumError, NothingStored, UsageError
 from ..kb.skin.terminal import Format, answer, check_output, counted, print_json, print_table, value_text
 
-#: The model of the commands that read; the figures for it stand in docs/learned_recognition.md.
+#: The model of the commands that read; the figures for it stand in docs/guide/learned_recognition.md.
 DEFAULT_MODEL: Final = "none"
 OntologyOption = Annotated[
     Path | None,

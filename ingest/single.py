@@ -38,7 +38,7 @@ class ReadMention:
     ``latest`` bound its day (ISO; empty when nothing bounds it).
     ``kind`` is the kind of event that the reading makes of it, or the label in small letters where it makes none.
     ``source`` is what found it, ``confidence`` the probability that a model gives (1 for what rules read).
-    ``coral``: attributes of Table S1 by name (``docs/coral.md``); those that nothing tells are left out.
+    ``coral``: attributes of Table S1 by name (``docs/reference/coral.md``); those that nothing tells are left out.
     """
 
     id: str
@@ -150,7 +150,9 @@ def read(
         if not 0 <= start < end <= len(text):
             raise UsageError(f"the target ({start}, {end}) lies outside the text of {len(text)} characters")
         if label and label[0] not in schema().entities:
-            raise UsageError(f"'{label[0]}' is no entity type. Hint: docs/coral.md lists them, for example Symptom")
+            raise UsageError(
+                f"'{label[0]}' is no entity type. Hint: docs/reference/coral.md lists them, for example Symptom"
+            )
         spans.append((start, end))
         labels[start, end] = label[0] if label else ""
     extra = None if ontology is None else Path(ontology)

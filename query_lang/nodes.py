@@ -3,7 +3,7 @@
 A query denotes a set of patients, and every operator is a set operation on what the notes justify. There are four
 families: *terms* name things, *concept expressions* select concepts, *conditions* select events by their attributes,
 and *patient expressions* select patients. :class:`Events` joins the first three into a set of events.
-The reference engine gives each node its meaning; ``docs/language.md`` tells it in words.
+The reference engine gives each node its meaning; ``docs/guide/language.md`` tells it in words.
 """
 
 from __future__ import annotations

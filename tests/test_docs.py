@@ -95,6 +95,23 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken_links(page) == []
 
 
+def linked(page: Path) -> list[Path]:
+    """The files that a page links to."""
+    targets = re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", page.read_text(encoding="utf-8"))
+    return [(page.parent / target).resolve() for target in targets if not re.match(r"[a-z]+:", target)]
+
+
+def test_the_index_leads_to_every_page() -> None:
+    """Whoever begins at the index of the documentation and follows links gets to each page of ``docs/``."""
+    reached, waiting = set[Path](), [ROOT / "docs" / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached and page.suffix == ".md" and page.is_relative_to(ROOT / "docs"):
+            reached.add(page)
+            waiting += linked(page)
+    assert sorted((ROOT / "docs").rglob("*.md")) == sorted(reached)
+
+
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     """A file or a heading that is not there is told; a comment in a block of code is no heading."""
     (tmp_path / "b.md").write_text(

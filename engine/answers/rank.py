@@ -1,6 +1,7 @@
 """The patients of a cohort in order: certain before believed before possible, then by their weakest evidence.
 
-What the strength of evidence is, is told in :mod:`.strength` and ``docs/why_not.md``. Equal ones stand by patient id.
+What the strength of evidence is, is told in :mod:`.strength` and ``docs/guide/why_not.md``. Equal ones stand by patient
+id.
 """
 
 from __future__ import annotations

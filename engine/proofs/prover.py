@@ -2,8 +2,8 @@
 
 A proof says of each criterion that it holds, or that it fails, in one world, and by what. It decides nothing: the
 reference engine, which defines every node, is asked what holds, and this module writes down what that rests on. What
-fails is shown event by event. ``docs/proofs.md`` tells the form; ``engine/proofs/checker`` checks it without this
-package.
+fails is shown event by event. ``docs/reference/proofs.md`` tells the form; ``engine/proofs/checker`` checks it without
+this package.
 
 A node is added by one function in :data:`ARGUMENTS`.
 """

@@ -1,6 +1,6 @@
 """Why a patient is not in a cohort: the failing criteria, the nearest evidence, and the cheapest edit that admits them.
 
-What an edit is and what it costs is told in ``docs/why_not.md``. All of it is about the believed answer.
+What an edit is and what it costs is told in ``docs/guide/why_not.md``. All of it is about the believed answer.
 """
 
 from __future__ import annotations

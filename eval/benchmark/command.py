@@ -74,7 +74,7 @@ def acr(
 
     Without --corpus or --notes a small fictional corpus is made in the folder of the run first. A system whose reader
     or encoder is an endpoint SENDS TEXT OF CLINICAL NOTES to it: it is asked only when named, and only where
-    COHORTIUM_LLM_SEND_NOTES or COHORTIUM_EMBEDDING_SEND_NOTES says that it may have them. See docs/benchmark.md.
+    COHORTIUM_LLM_SEND_NOTES or COHORTIUM_EMBEDDING_SEND_NOTES says that it may have them. See docs/guide/benchmark.md.
     """
     from .run import Records, prepare, run_benchmark
     from .settings import SHIPPED, chosen, load_settings

@@ -112,7 +112,7 @@ def run_benchmark(
     with_text: bool = False,
     progress: bool | None = None,
 ) -> dict[str, Any]:
-    """The report of a run as JSON: see ``docs/benchmark.md``. ``folder`` (see :func:`prepare`) keeps the answers.
+    """The report of a run as JSON: see ``docs/guide/benchmark.md``. ``folder`` (see :func:`prepare`) keeps the answers.
 
     ``again`` asks anew what failed; ``listed`` errors of a kind are shown for each system and question, with the text
     of the notes only if ``with_text``. UsageError where ``folder`` is of a run over other notes: what was built of

@@ -85,7 +85,7 @@ def _part(told: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
     for key, value in told.items():
         strings = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if type(value) not in _KEYS[key] or not strings or (key == "share" and not 0 < value < 1):
-            raise UsageError(f"in the recipe '{recipe}' {key} cannot be {value!r}. Hint: docs/training.md")
+            raise UsageError(f"in the recipe '{recipe}' {key} cannot be {value!r}. Hint: docs/guide/training.md")
     path = folder / told["path"]
     part = silver_part(path) if told.get("silver") else part_of(path, told.get("map"), told.get("form"))
     corpus = part.corpus

@@ -1,4 +1,4 @@
-"""Lines of therapy: the systemic treatments of an advanced tumor, numbered by rules that ``docs/reading.md`` states.
+"""Lines of therapy: the systemic treatments of an advanced tumor, numbered by rules (docs/internals/reading.md).
 
 Words of the record win (*second-line*, *2L*). Else a new line begins with a new antineoplastic drug after progression,
 or after what came before has ended; drugs begun within four weeks are one line, and so are maintenance, a substitution

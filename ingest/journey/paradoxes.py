@@ -29,7 +29,7 @@ _KNOWN_WITHIN: Final = 366
 
 
 def resolve_impossible(bench: Workbench) -> None:
-    """Each event that needs an organ after its removal is reordered or distrusted (see ``docs/conflicts.md``)."""
+    """Each event that needs an organ after its removal is reordered or distrusted: docs/internals/conflicts.md."""
     table = impossible_events(bench.concepts)
     removed: dict[Impossible, list[Fact]] = defaultdict(list)
     for fact in standing(bench):

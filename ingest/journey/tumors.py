@@ -168,7 +168,7 @@ class TumorMap:
         document: DocumentTumors | None = None,
         around: Callable[[], str] = str,
     ) -> None:
-        """Hang a finding of a note on a tumor by the first rule that applies (see ``docs/reading.md``).
+        """Hang a finding of a note on a tumor by the first rule that applies (see ``docs/internals/reading.md``).
 
         ``around``: asked for the tumor that the notes nearest in time are about, if no other rule gives one.
         """

@@ -66,7 +66,7 @@ def from_environment(
     prefix: str = PREFIX,
     place: str = "/chat/completions",
     called: str = "chat endpoint",
-    hint: str = "leave the model out (the translator of the program needs no network), or see docs/llm.md",
+    hint: str = "leave the model out (the translator of the program needs no network), or see docs/guide/llm.md",
 ) -> Settings:
     """The endpoint that the environment names. UsageError when it names none or a wrong one; the key is never shown.
 
@@ -104,7 +104,7 @@ def from_environment(
 
 
 def check_leave(
-    environment: Mapping[str, str] | None = None, prefix: str = PREFIX, page: str = "docs/baselines.md"
+    environment: Mapping[str, str] | None = None, prefix: str = PREFIX, page: str = "docs/reference/baselines.md"
 ) -> None:
     """UsageError unless the environment says that notes may be sent to the endpoint of the variables with ``prefix``;
     ``page`` tells what is sent.

@@ -1,4 +1,4 @@
--- The views of free SQL, in the order of the documentation (docs/sql.md): one SELECT each over the tables of the
+-- The views of free SQL, in the order of the documentation (docs/guide/sql.md): one SELECT each over the tables of the
 -- knowledge base, which is attached as "kb". Days are DATEs; where a record sets no bound they are NULL.
 -- 693596 and 803168 are the ordinals of EARLIEST_DAY and LATEST_DAY (kb/model.py); a test holds them together.
 

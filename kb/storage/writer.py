@@ -127,7 +127,7 @@ class GenerationWriter:
             self._create_tables()
             self._sorted = SortedRows(self._database)
             # Several threads would each begin row groups of their own, to be written again when they are joined: a
-            # third more bytes and half as much more work (docs/scale_kb.md).
+            # third more bytes and half as much more work (docs/internals/made_up_kb.md).
             self._database.execute("SET threads = 1")
         with self._timed("append"):
             self._sorted.add(tables)

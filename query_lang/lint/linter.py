@@ -1,4 +1,4 @@
-"""The linter: rules in the order in which they look at a query; docs/lint.md tells what each finding means."""
+"""The linter: rules in the order in which they look at a query; docs/guide/lint.md tells what each finding means."""
 
 from __future__ import annotations
 

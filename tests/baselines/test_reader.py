@@ -243,7 +243,7 @@ ORDERS = (
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_note_that_gives_orders_is_data(order: str) -> None:
     """Whatever stands in a note is the text of its passage and nothing else; a yes that repeats an order of another
-    passage, or of none, has no quote. (That a model obeys it is another matter: docs/baselines.md.)"""
+    passage, or of none, has no quote. (That a model obeys it is another matter: docs/reference/baselines.md.)"""
     note = replace(corpus(1).notes[0], text=order)
     passage = Passage(Quote(note.doc_id, 0, len(order)), order, 1.0)
     sent = messages("melanoma?", Batch((passage,)), lambda doc_id: note)

@@ -65,7 +65,7 @@ def test_a_target_of_a_type_is_of_that_type_alone() -> None:
     ]
     (relation,) = document.relations
     assert (relation.type, relation.head) == ("ConditionOrTreatmentCausesProblem", document.mentions[0].id)
-    with pytest.raises(cohortium.CohortiumError, match=r"docs/coral\.md lists them"):
+    with pytest.raises(cohortium.CohortiumError, match=r"docs/reference/coral\.md lists them"):
         cohortium.read(text, targets=[(0, 9, "Drug")])
 
 

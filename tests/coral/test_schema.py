@@ -110,8 +110,8 @@ def test_the_schema_is_imported_without_anything_heavy() -> None:
 
 
 def test_the_page_tells_all_of_the_schema() -> None:
-    """docs/coral.md has a row for each type, attribute and relation, and says which are not yet recognised."""
-    page = (Path(__file__).parents[2] / "docs" / "coral.md").read_text("utf-8")
+    """The page of the schema has a row for each type, attribute and relation, and says which are not recognised."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "coral.md").read_text("utf-8")
     for kind, heading in (
         (KNOWN.entities, "## Entity types"),
         (KNOWN.attributes, "## Attributes"),

@@ -11,7 +11,7 @@ from cohortium.ingest.journey.contradictions import RULES
 from cohortium.ingest.journey.paradoxes import DISTRUSTED, REORDERED
 from cohortium.ingest.note.read import shared_reader
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "conflicts.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "internals" / "conflicts.md").read_text("utf-8")
 SIDES = {"": "", "same": "the same side", "both": "both sides"}
 
 

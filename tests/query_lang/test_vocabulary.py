@@ -47,7 +47,7 @@ def test_the_grammar_knows_every_context(spelling: str) -> None:
 
 def test_the_attributes_are_those_of_the_architecture() -> None:
     """Every attribute that the architecture lists for a kind can be asked for."""
-    table = (DOCS / "architecture.md").read_text(encoding="utf-8").split("## Event attributes")[1]
+    table = (DOCS / "internals" / "architecture.md").read_text(encoding="utf-8").split("## Event attributes")[1]
     for line in table.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) == 3 and cells[0] not in ("kind", "---"):

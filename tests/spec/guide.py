@@ -1,4 +1,4 @@
-"""Makes docs/language.md of the chapters: prose, records, queries with their answers. ``make guide`` runs it."""
+"""Makes docs/guide/language.md of the chapters: prose, records, queries with their answers. ``make guide`` runs it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cohortium.query_lang.vocabulary import (
     kind_spelling,
 )
 
-PAGE = Path(__file__).parents[2] / "docs" / "language.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "language.md"
 TITLE = "# The query language"
 THEORY = "*A query denotes a set of patients, and every operator is a set operation on what the notes justify.*"
 MADE_FROM = "<!-- Made by `make guide` from tests/spec/chapters; edit those. -->"

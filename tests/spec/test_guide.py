@@ -79,7 +79,7 @@ def examples(questions: list[book.Question], concepts: ConceptTable, scales: Sca
 
 
 def test_the_guide_is_made_of_the_chapters(concepts: ConceptTable) -> None:
-    """docs/language.md is what ``make guide`` writes."""
+    """docs/guide/language.md is what ``make guide`` writes."""
     assert guide.PAGE.read_text(encoding="utf-8") == guide.page(concepts), "the guide is old. Hint: make guide"
 
 

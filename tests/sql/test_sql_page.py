@@ -12,7 +12,7 @@ from cohortium.kb.model import KINDS
 from cohortium.kb.storage.free_sql import view_names
 from cohortium.query_lang.sql.tables import TABLES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "sql.md").read_text(encoding="utf-8")
 COHORTS = re.findall(r"^```sql cohort\n(.*?)\n-- ([^\n]*)\n```$", PAGE, re.M | re.S)
 ROWS = re.findall(r"^```sql rows\n(.*?)```$", PAGE, re.M | re.S)
 

@@ -19,7 +19,7 @@ ANSWER_TOKENS: Final = "COHORTIUM_LLM_ANSWER_TOKENS"
 #: For help texts: whoever switches a reader or a remote encoder on must have read it.
 NOTES_ARE_SENT: Final = (
     "SENDS TEXT OF CLINICAL NOTES to the endpoint that COHORTIUM_LLM_BASE_URL names. Off unless that endpoint is set up"
-    f" and {SEND_NOTES}=yes says that it may have them. See docs/baselines.md."
+    f" and {SEND_NOTES}=yes says that it may have them. See docs/reference/baselines.md."
 )
 
 #: One patient's message, not one person before a terminal: longer waits are kept, and more tries made.
@@ -59,7 +59,7 @@ class ReaderOptions:
 
 def endpoint(environment: Mapping[str, str] | None = None) -> Settings:
     """The chat endpoint of the environment. UsageError when none is set up, or notes may not be sent to it."""
-    settings = endpoint_from_environment(environment, hint="see docs/baselines.md, or leave the reader out")
+    settings = endpoint_from_environment(environment, hint="see docs/reference/baselines.md, or leave the reader out")
     check_leave(environment)
     held = os.environ if environment is None else environment
     tokens = held.get(ANSWER_TOKENS, "").strip() or str(_LIMITS.answer_tokens)

@@ -198,7 +198,11 @@ def embedding_endpoint(
     """The encoder that COHORTIUM_EMBEDDING_BASE_URL, _MODEL and _API_KEY name. UsageError when one is missing, or
     COHORTIUM_EMBEDDING_SEND_NOTES does not say that it may have text of notes."""
     settings = endpoint_from_environment(
-        environment, prefix=PREFIX, place="/embeddings", called="embedding endpoint", hint="see docs/baselines.md"
+        environment,
+        prefix=PREFIX,
+        place="/embeddings",
+        called="embedding endpoint",
+        hint="see docs/reference/baselines.md",
     )
     check_leave(environment, PREFIX)
     options = options or EmbeddingOptions()

@@ -105,7 +105,7 @@ def _answers(
         from ....kb.endpoint.settings import check_leave, from_environment
         from .model import Spending, from_model
 
-        hint = "score our reading, without --llm, or see docs/llm.md"
+        hint = "score our reading, without --llm, or see docs/guide/llm.md"
         settings, spending = from_environment(hint=hint), Spending()
         check_leave()
         given = list(from_model(notes, stretch, tasks, settings, Kept(keep, tasks), spending))

@@ -82,7 +82,7 @@ def guessed_form(path: Path) -> tuple[str, str]:
         f"'{path}' looks like no annotated corpus"
         + (" (it is empty)" if not head.strip() else "")
         + ". Hint: a token and its tag a line; a folder of .txt and .ann; JSON or a table with text and spans, or with"
-        " tokens and tags (docs/corpora.md)"
+        " tokens and tags (docs/reference/corpora.md)"
     )
 
 

@@ -2,7 +2,7 @@
 
 Source: NeuroTrialNER, section 4.2. A partial match asks for a similarity of 0.6 by ``difflib.get_close_matches``
 (footnote 15); an exact one for the same name. What the paper leaves open is taken as its published tables were
-counted; ``docs/ner_scores.md`` lists it.
+counted; ``docs/reference/ner_scores.md`` lists it.
 """
 
 from __future__ import annotations

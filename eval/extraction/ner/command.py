@@ -37,7 +37,9 @@ def ner(
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option("--model", metavar="DIR", help="A trained model, which answers here and now; see docs/tagger.md."),
+        typer.Option(
+            "--model", metavar="DIR", help="A trained model, which answers here and now; see docs/reference/tagger.md."
+        ),
     ] = None,
     renamed: Annotated[
         str | None,

@@ -1,7 +1,7 @@
 """The scores of a system on a corpus: of abstracts (partial and exact), of tokens, of placed entities; with intervals.
 
-What each number means stands in ``docs/ner_scores.md``. Counts are taken of each abstract and summed, and the abstracts
-are what the bootstrap draws. Source: NeuroTrialNER, sections 4.2 and 4.3, tables 3, 5, 6 and 8.
+What each number means stands in ``docs/reference/ner_scores.md``. Counts are taken of each abstract and summed, and the
+abstracts are what the bootstrap draws. Source: NeuroTrialNER, sections 4.2 and 4.3, tables 3, 5, 6 and 8.
 """
 
 from __future__ import annotations

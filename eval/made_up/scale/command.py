@@ -29,7 +29,7 @@ def make_kb(
     output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
     json_out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
 ) -> None:
-    """Make a knowledge base of made-up patients, to measure on: none of them ever lived. See docs/scale_kb.md.
+    """Make a knowledge base of made-up patients, who never lived, to measure on. See docs/internals/made_up_kb.md.
 
     Events of skewed frequencies go together as in cancer care, and every one has its mention in a note. Memory does not
     grow with the number of patients (COHORTIUM_WRITER_MEMORY bounds the writer).

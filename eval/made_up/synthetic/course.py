@@ -1,7 +1,7 @@
 """What a simulated patient is: a person, the facts of their disease, and the encounters at which notes were written.
 
 ``courses`` makes these, ``writing`` turns them into notes. The facts are those of a clinical abstraction
-(``docs/abstraction.md``), so that the same loader makes the gold knowledge base of them.
+(``docs/guide/abstraction.md``), so that the same loader makes the gold knowledge base of them.
 """
 
 from __future__ import annotations

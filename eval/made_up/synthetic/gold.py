@@ -15,7 +15,7 @@ _OF_A_TUMOR: Final = frozenset(
 
 
 def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]] | None = None) -> dict[str, Any]:
-    """The course as one line of an abstraction (``docs/abstraction.md``).
+    """The course as one line of an abstraction (``docs/guide/abstraction.md``).
 
     ``written`` gives for the place of a fact the documents that state it and the words by which the first does. With
     it, a fact that no document states is left out: nobody could know it. Without it, every fact is told, each with the

@@ -125,7 +125,7 @@ def rewrite_card(folder: Path, **changes: Any) -> ModelDirectory:
         place = ".".join(map(str, first["loc"]))
         reason = f"{place + ': ' if place else ''}{str(first['msg']).removeprefix('Value error, ')}"
         raise BadModel(
-            f"the card of '{folder}' cannot be changed so: {reason}. Hint: its fields: docs/tagger.md"
+            f"the card of '{folder}' cannot be changed so: {reason}. Hint: its fields: docs/reference/tagger.md"
         ) from error
     return _with_readme(folder, card)
 

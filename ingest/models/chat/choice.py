@@ -83,8 +83,8 @@ def chat_choice(
     """The chat model of the environment. UsageError when none is set up, when it may not have notes, for a budget that
     is no number, or a file that holds something else than answers."""
     held = os.environ if environment is None else environment
-    settings = from_environment(environment, hint="see docs/llm_recogniser.md, or read with '--model none'")
-    check_leave(environment, page="docs/llm_recogniser.md")
+    settings = from_environment(environment, hint="see docs/guide/llm_recogniser.md, or read with '--model none'")
+    check_leave(environment, page="docs/guide/llm_recogniser.md")
     budget = Budget(*(_most(held, name) for name in (MOST_REQUESTS, MOST_TOKENS)))
     path = held.get(ANSWERS, "").strip()
     answers = Path(path) if path else None

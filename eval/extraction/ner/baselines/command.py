@@ -123,8 +123,8 @@ def _chat(prompts: str, answers: Path | None, requests: int | None, tokens: int 
     from .zero_shot import ZeroShot, prompts_of, temperature
 
     prompts_of(prompts)
-    settings = from_environment(hint="see docs/llm.md, or take another baseline")
-    check_leave(page="docs/ner_scores.md")
+    settings = from_environment(hint="see docs/guide/llm.md, or take another baseline")
+    check_leave(page="docs/reference/ner_scores.md")
     asking = Asking(settings, KeptAnswers(answers), Budget(requests, tokens), temperature=temperature())
     return ZeroShot(asking, prompts)
 
