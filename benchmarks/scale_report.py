@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from html import escape
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from scale_figures import drawings
 from scale_tables import Report, tables
 
-from cohortium.eval.benchmark.report import layout
-from cohortium.eval.benchmark.report.layout import as_html
-from cohortium.eval.report import drawing
 from cohortium.eval.report.drawing import Figure, drawn
-from cohortium.eval.report.html import document
 from cohortium.kb.errors import UsageError
+from cohortium.kb.skin import pages
 
-_TITLE: Final = "Cohortium at scale"
 #: Behind which table a figure stands.
 _BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
     "medians": ("growth",),
@@ -36,28 +31,16 @@ def page(report: Report) -> str:
     try:
         figures = {one.id: one for one in drawn(drawings(report))}
     except UsageError as error:
-        missing = f"<p>{escape(str(error))}</p>"
-    parts = [f"<h1>{_TITLE}</h1>", *_lead(report), missing]
-    for table in tables(report):
-        parts += [f'<h2 id="{table.id}-section">{escape(table.title)}</h2>', as_html(table)]
-        parts += [drawing.as_html(figures[id_]) for id_ in _BEHIND.get(table.id, ()) if id_ in figures]
-    parts += ['<h2 id="repeat">To repeat this</h2>', *_signatures(report)]
-    return document(_TITLE, parts, layout.STYLE + drawing.STYLE + "pre { overflow-wrap: anywhere; }")
-
-
-def _lead(report: Report) -> Iterator[str]:
-    machine = ", ".join(f"{name} {value}" for name, value in report["machine"].items())
-    yield f"<p>{escape(machine)}.</p>"
-    yield (
-        "<p>Times differ from machine to machine; what counts are ratios within one run, in which contenders are "
-        "measured by turns, and growth with the number of patients. Every timed answer was first held against the "
-        "answer of SQL: the sets of patients are equal.</p>"
+        missing = str(error)
+    return pages.page(
+        Path(__file__).with_suffix(".html"),
+        report=report,
+        machine=", ".join(f"{name} {value}" for name, value in report["machine"].items()),
+        missing=missing,
+        tables=tables(report),
+        figures=figures,
+        behind=_BEHIND,
     )
-
-
-def _signatures(report: Report) -> Iterator[str]:
-    for one in report["signatures"]:
-        yield f"<pre>{escape(json.dumps(one, indent=1, ensure_ascii=False))}</pre>"
 
 
 def joined(reports: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ...kb.errors import UsageError
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["COLOURS", "HATCHES", "MARKS", "STROKES", "STYLE", "Drawing", "Figure", "as_html", "drawn", "plain_numbers"]
+__all__ = ["COLOURS", "HATCHES", "MARKS", "STROKES", "Drawing", "Figure", "drawn", "plain_numbers"]
 
 # Told apart also by those who do not see all colours (M. Okabe and K. Ito, Color Universal Design, 2008).
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b")
@@ -23,12 +22,6 @@ COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e
 HATCHES: Final = ("", "////", "....", "xxxx")
 STROKES: Final[Sequence[Literal["solid", "dashed", "dashdot", "dotted"]]] = ("solid", "dashed", "dashdot", "dotted")
 MARKS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
-#: What figures add to the style of a page.
-STYLE: Final = """
-figure { margin: 1rem 0; } figcaption { color: var(--quiet); }
-/* Drawings are made for light paper; on a dark screen they keep it. */
-figure svg { width: 100%; height: auto; background: #ffffff; border-radius: 4px; }
-"""
 _SETTINGS: Final[dict[Any, Any]] = {
     "svg.hashsalt": "cohortium",
     # Letters as shapes: they look the same everywhere, and no font is asked for.
@@ -86,12 +79,6 @@ def drawn(drawings: Iterable[Drawing]) -> tuple[Figure, ...]:
             if drawing.draw(canvas):
                 made.append(Figure(drawing.id, drawing.title, drawing.says, _svg(canvas, drawing)))
     return tuple(made)
-
-
-def as_html(one: Figure) -> str:
-    """The figure with its words below it."""
-    says = f'<figcaption id="{one.id}-says">{escape(one.says)}</figcaption>'
-    return f'<figure id="{one.id}">{one.svg}{says}</figure>'
 
 
 def plain_numbers(axes: Axes, which: str) -> None:

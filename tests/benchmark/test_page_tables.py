@@ -11,11 +11,12 @@ import pytest
 from rich.console import Console
 
 from cohortium.eval.bank.acr.bank import load_bank
-from cohortium.eval.benchmark.report.layout import PAPER, SECTION, Column, Row, Table, as_html, as_markdown
+from cohortium.eval.benchmark.report.layout import PAPER, SECTION, Column, Row, Table, as_markdown
 from cohortium.eval.benchmark.report.paper import load_paper
 from cohortium.eval.benchmark.report.tables import markdown, print_report
 from cohortium.eval.benchmark.report.terminal_tables import print_tables
 from cohortium.eval.benchmark.report.wording import dollars, per_cent, plus_minus, seconds, share, value_of
+from cohortium.kb.skin.pages import page
 
 SAMPLE = Path(__file__).with_name("sample_report.json")
 
@@ -50,9 +51,11 @@ def test_a_table_as_markdown(table: Table) -> None:
     )
 
 
-def test_a_table_as_html(table: Table) -> None:
+def test_a_table_as_html(table: Table, tmp_path: Path) -> None:
     """A group spans its columns, a section the whole table, and text is escaped."""
-    html = as_html(table)
+    template = tmp_path / "one.html"
+    template.write_text('{% import "eval/report/parts.html" as parts %}{{ parts.table(one) }}', encoding="utf-8")
+    html = page(template, one=table)
     assert '<th class="group" scope="colgroup" colspan="2">group</th>' in html
     assert '<th scope="rowgroup" colspan="3">Broad</th>' in html
     assert '<tr class="paper"><th scope="row" class="name">ada</th><td class="number">&lt;3&gt;</td>' in html
