@@ -13,17 +13,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from .kb.version import __version__
+
 if TYPE_CHECKING:
     from .engine.api import open
     from .engine.cohort import Cohort
-    from .engine.proofs.checker.run import verify
+    from .engine.verification import verify
     from .ingest.coral_schema.standoff import load as read_brat
     from .ingest.single import read
     from .kb.errors import CohortiumError
     from .kb.exchange.restore import restore_tables as restore
     from .query_lang.circe.importer import from_circe
-
-__version__ = "0.1.0"
 
 __all__ = ["Cohort", "CohortiumError", "__version__", "from_circe", "open", "read", "read_brat", "restore", "verify"]
 
@@ -35,7 +35,7 @@ _HOMES = {
     "from_circe": (".query_lang.circe.importer", "from_circe"),
     "read_brat": (".ingest.coral_schema.standoff", "load"),
     "restore": (".kb.exchange.restore", "restore_tables"),
-    "verify": (".engine.proofs.checker.run", "verify"),
+    "verify": (".engine.verification", "verify"),
     "CohortiumError": (".kb.errors", "CohortiumError"),
 }
 

@@ -16,9 +16,9 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from . import __version__
 from .kb.errors import CohortiumError, DamagedKb
 from .kb.skin.terminal import accept_any_letter, print_error
+from .kb.version import __version__
 
 INTERRUPTED = 130
 
@@ -27,11 +27,11 @@ INTERRUPTED = 130
 MODULES: Final = (
     (".ingest.commands", ("ingest", "read")),
     (
-        ".engine.commands",
+        ".engine.commands.answering",
         ("info", "query", "ask", "explain", "why-not", "funnel", "lint", "import-circe", "sql", "repl"),
     ),
-    (".engine.difference.command", ("diff",)),
-    (".engine.proofs.checker.command", ("verify",)),
+    (".engine.commands.difference", ("diff",)),
+    (".engine.commands.verification", ("verify",)),
     (".kb.exchange.commands", ("export", "restore")),
     (".kb.check.command", ("check", "migrate")),
 )
@@ -44,7 +44,7 @@ GROUPS: Final = (
         (".eval.benchmark.command", ".eval.made_up.scale.command"),
     ),
     ("train", "Train recognisers of mentions.", (".eval.training.command",)),
-    ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology.commands",)),
+    ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology.commands", ".kb.importers.command")),
 )
 
 

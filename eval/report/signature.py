@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from ... import __version__
+from ...kb.version import __version__
 from .command import without_places
 
 #: Characters of a hash that the line shows; the data hold all of them.

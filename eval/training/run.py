@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import torch
 
-from ... import __version__
 from ...ingest.models.optional import versions
 from ...ingest.models.tagging.features import Featurizer
 from ...ingest.models.tagging.labels import LabelSet
 from ...ingest.models.tagging.model_card import Material, ModelCard, as_json
 from ...ingest.models.tagging.model_directory import CARD, ModelDirectory
 from ...kb.errors import UsageError
+from ...kb.version import __version__
 from ..extraction.corpora.licences import licence_of
 from .adapt import AdaptationSettings, adapt, texts_in
 from .bases import UNTOLD, Base, base_of, network_of

@@ -100,7 +100,7 @@ def shipped_reading(ontology: Path | None = None, model: Choice | None = None) -
 @functools.cache
 def _pipeline_version() -> str:
     # The files themselves: a number raised by hand is forgotten once, and then old facts pass for new ones.
-    from ... import __version__
+    from ...kb.version import __version__
 
     ingest = Path(__file__).parents[1]
     kb = ingest.parent / "kb"

@@ -13,10 +13,10 @@ import duckdb
 import pyarrow as pa
 
 from ...kb.model import Note
+from ...kb.sql_files import script
 from ...kb.storage.quiet_database import quiet_database
 from ...kb.storage.reader import KnowledgeBase
 from ...kb.storage.rows import RETRACTED
-from ...kb.storage.statements import script
 from ..readers.records import Incoming
 from .batches import PatientNotes, Version
 

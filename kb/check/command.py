@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..errors import DamagedKb
+from ..skin.options import NoRowsOption, OutOption
 from ..skin.terminal import Format, answer, check_output, counted, print_table
 
 if TYPE_CHECKING:
     from ..storage.migrations import Migrated
     from .run import CheckReport
-
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
-OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")]
 
 
 def check(
@@ -27,7 +25,7 @@ def check(
     repair: Annotated[
         bool, typer.Option("--repair", help="First make the index again from the tables; nothing else can be repaired.")
     ] = False,
-    output: FormatOption = Format.TABLE,
+    output: NoRowsOption = Format.TABLE,
     out: OutOption = None,
 ) -> None:
     """Check a knowledge base: keys, spans, ids, dates, worlds, order and index. Leaves with 5 when it is not sound."""
@@ -69,7 +67,7 @@ def migrate(
     back: Annotated[
         bool, typer.Option("--back", help="Make the generation before the migration current again, for its program.")
     ] = False,
-    output: FormatOption = Format.TABLE,
+    output: NoRowsOption = Format.TABLE,
     out: OutOption = None,
 ) -> None:
     """Bring a knowledge base of an older version to this program's, as a new generation. No note is read again."""

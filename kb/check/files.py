@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..sql_files import script
 from ..storage.layout import Layout, generation_id
-from ..storage.statements import script
 from ..storage.writer import content_digest
 from .looked_at import LookedAt
 from .rules import Faults, Rule

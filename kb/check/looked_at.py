@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..skin.progress import Bar
+from ..sql_files import statements
 from ..storage.layout import DATABASE, Layout
 from ..storage.quiet_database import quiet_database
-from ..storage.statements import statements
 
 _MEMORY: Final = "1GB"
 _BATCH: Final = 1_000_000

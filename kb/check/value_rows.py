@@ -13,8 +13,8 @@ from ..index.lists.listed import Listed
 from ..index.lists.values import REST, VALUES, ListedValues, limits, read_values
 from ..model import World
 from ..ontology.tables import concepts_from
+from ..sql_files import statements
 from ..storage.layout import INDEX
-from ..storage.statements import statements
 from .listed_again import Bitmaps, add_postings, closed_postings
 from .looked_at import LookedAt
 from .posting_rows import open_lists

@@ -17,9 +17,9 @@ from ..errors import UsageError
 from ..index.build import build_index
 from ..ontology.tables import concepts_from
 from ..skin.progress import Bar, bar
+from ..sql_files import script
 from ..storage.full_disk import full_disk_told
 from ..storage.layout import DATABASE, INDEX, Layout, generation_id
-from ..storage.statements import script
 from ..storage.writer import content_digest
 from ..storage.writing_database import writing_database
 from .card import Card, TableFile, damaged, file_name, read_card

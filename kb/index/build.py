@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..errors import DamagedIndex
 from ..ontology.concepts import ConceptTable
-from ..storage.statements import statements
+from ..sql_files import statements
 from .ahead import ahead
 from .arrays import Array, ArrayFile, ArrayWriter, narrowest
 from .attributes import AttributeColumns

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..model import EARLIEST_DAY, LATEST_DAY, World
-from ..storage.statements import statements
+from ..sql_files import statements
 
 if TYPE_CHECKING:
     import duckdb

@@ -1,4 +1,4 @@
-"""The commands of the ontology: ``show``, ``search``, ``path``, ``lint`` and ``import``."""
+"""The commands of the ontology: ``show``, ``search``, ``path`` and ``lint``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ..errors import CohortiumError, UsageError
+from ..skin.options import FormatOption, NoRowsOption, OutOption
 from ..skin.terminal import Format, answer, check_output, counted, print_csv, print_table
 from .concepts import ConceptTable
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 ExtraOption = Annotated[
     Path | None, typer.Option("--ontology", metavar="DIR", help="Add the concepts of this folder to the shipped ones.")
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
-NoRowsOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
-OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")]
 KindOption = Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Only concepts of this kind.")]
 
 #: So many children are listed in a table.
@@ -162,45 +160,9 @@ def lint(
         raise Findings(f"the ontology has {counted(len(problems), 'finding')}")
 
 
-def import_(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="obo, oncotree, omop, rxnorm or hgnc.")],
-    sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE...", help="The files of the terminology, or their folder.")
-    ],
-    out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write, made when missing.")],
-    below: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Only the term of this code and what lies below it.")
-    ] = None,
-    kind: KindOption = None,
-    ontology: ExtraOption = None,
-    output: NoRowsOption = Format.TABLE,
-    out: OutOption = None,
-) -> None:
-    """Write the terms of a terminology as concepts beside the shipped ones, for --ontology DIR."""
-    from ..importers.run import import_terms
-
-    check_output(output, out, rows=False)
-    report = import_terms(form, sources, out_folder, below=below, kind=kind, ontology=ontology)
-    answer(report.as_dict(), output=output, out=out, as_table=lambda: print_import(report.as_dict(), out_folder))
-
-
-def print_import(report: Mapping[str, Any], folder: Path) -> None:
-    """What was added, and what was left out by reason."""
-    from ..importers.terms import tables
-
-    concepts = f"{report['new']} new, {report['extended']} extended"
-    added = f"{counted(report['names'], 'name')}, {counted(report['codes'], 'code')}"
-    print(f"{counted(report['terms'], 'term')}: {concepts}; {added}")
-    rows = [(number, tables()["reasons"][reason]) for reason, number in report["dropped"].items()]
-    if rows:
-        print_table(("left out", "why"), rows)
-    print(f"{folder}: {report['file']}; all that was left out stands in dropped_{report['format']}.tsv")
-
-
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("show", show),
     ("search", search),
     ("path", path),
     ("lint", lint),
-    ("import", import_),
 )

@@ -23,7 +23,7 @@ import duckdb
 import pyarrow as pa
 
 from ..errors import MissingKb, SqlError
-from .statements import statements
+from ..sql_files import statements
 
 LONGEST_STATEMENT: Final = 100_000
 #: Above this, an answer is refused unless a limit was given: it would have to fit into memory at once.

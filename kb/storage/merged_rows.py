@@ -18,9 +18,9 @@ import numpy as np
 from ..index.arrays import Array
 from ..index.splice import CHANGED, Update
 from ..skin.progress import Bar
+from ..sql_files import statements
 from .layout import INDEX
 from .side_by_side import Run, side_by_side
-from .statements import statements
 
 #: Patients of a chunk: a sort of so many patients' rows fits in little memory.
 _CHUNK: Final = 1_000

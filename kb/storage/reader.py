@@ -21,10 +21,10 @@ from ..note_classes import evidence_classes, note_class
 from ..ontology.concepts import ConceptTable
 from ..ontology.kept_concepts import CONCEPTS, KeptConcepts
 from ..ontology.scales import Scales
+from ..sql_files import statements
 from .generation_names import named_generation, split_name
 from .layout import ASIDE, DATABASE, INDEX, Layout
 from .lazy_database import LazyDatabase
-from .statements import statements
 
 if TYPE_CHECKING:
     # Arrow and the columns are loaded by what needs them: what lists answer does not, and starts sooner.

@@ -25,13 +25,13 @@ from ..ontology.concepts import ConceptTable
 from ..ontology.scales import Scales
 from ..ontology.tables import ontology_tables
 from ..skin.progress import Bar
+from ..sql_files import script, statements
 from .full_disk import full_disk_told
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
 from .merged_rows import MergedRows
 from .reader import KnowledgeBase
 from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
 from .sorted_rows import SortedRows
-from .statements import script, statements
 from .writing_database import writing_database
 
 #: Rows are handed to the database when their notes and facts weigh about this much (characters).

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cohortium.engine.repl import Names, open_history, state_folder
+from cohortium.engine.commands.repl import Names, open_history, state_folder
 
 Command = Callable[..., Result]
 

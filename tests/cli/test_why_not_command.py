@@ -9,7 +9,7 @@ from pathlib import Path
 from typer.testing import Result
 
 import cohortium
-from cohortium.engine.repl import Conversation
+from cohortium.engine.commands.repl import Conversation
 
 Command = Callable[..., Result]
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from cohortium.__main__ import app
 from cohortium.engine.api import open as open_kb
-from cohortium.engine.proofs.checker.run import verify
+from cohortium.engine.verification import verify
 from cohortium.eval.made_up.scale import making
 from cohortium.eval.made_up.scale.broad import BROAD, FIRST, SECOND, SINGLE, broad_ontology
 from cohortium.eval.made_up.scale.chunks import CHUNK, ChunkMaker

@@ -25,10 +25,10 @@ from cohortium.kb.index.splice import Splicing
 from cohortium.kb.model import Context, DayInterval, Event, Journey, Temporality, World
 from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
 from cohortium.kb.ontology.scales import Scales
+from cohortium.kb.sql_files import script, statements
 from cohortium.kb.storage import writer as load
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.rows import StagingRows
-from cohortium.kb.storage.statements import script, statements
 from cohortium.kb.storage.writer import GenerationWriter, build_generation
 
 CONCEPTS = ConceptTable(

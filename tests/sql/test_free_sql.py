@@ -21,8 +21,8 @@ from cohortium.engine.api import OpenKb
 from cohortium.engine.api import open as open_kb
 from cohortium.kb.errors import MissingKb, SqlError
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY
+from cohortium.kb.sql_files import script
 from cohortium.kb.storage import free_sql
-from cohortium.kb.storage.statements import script
 
 
 def one(kb: OpenKb, statement: str, parameters: object = None) -> object:

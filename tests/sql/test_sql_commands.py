@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from cohortium.__main__ import app
 from cohortium.engine.api import OpenKb
-from cohortium.engine.repl import Conversation
+from cohortium.engine.commands.repl import Conversation
 
 LUNG = "SELECT patient_id FROM diagnosis WHERE concept = 'lung cancer'"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from .... import __version__
+from ....kb.version import __version__
 from ....query_lang.errors import QueryError
 from ...measures import bootstrap
 from ...measures.classes import SizeBounds

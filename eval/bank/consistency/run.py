@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from pyroaring import BitMap
 
-from .... import __version__
 from ....engine.api import OpenKb
 from ....engine.api import open as open_kb
 from ....engine.cohort import Cohort
+from ....kb.version import __version__
 from ....query_lang import nodes
 from ....query_lang.errors import QueryError
 from ..acr.bank import BankQuery, load_bank

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from .... import __version__
 from ....kb.errors import CohortiumError
 from ....kb.skin.progress import Bar
+from ....kb.version import __version__
 from ..reading.passages import Passage, PatientPassages
 from ..systems.contract import Answer, Outcome, Question, Ranked, Spent
 from .chunks import Chunks

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from .... import __version__
 from ....engine.api import OpenKb
 from ....engine.cohort import Cohort
 from ....kb.model import World
+from ....kb.version import __version__
 from ....query_lang.errors import QueryError
 from ...bank.acr.abstraction import deciding
 from .contract import Answer, Evidence, Outcome, Question, Quote, Ranked, Spent

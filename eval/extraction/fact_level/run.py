@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from .... import __version__
 from ....kb.model import Event, Journey
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.storage.reader import KnowledgeBase
+from ....kb.version import __version__
 from ...measures import bootstrap
 from .gold import Gold, Statement, load_gold
 from .matching import Matcher

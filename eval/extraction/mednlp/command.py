@@ -41,7 +41,7 @@ def mednlp(
 ) -> None:
     """Score entities as Real-MedNLP does: span, label, modality; exact and partial; weighted by rarity."""
     check_output(output, out, rows=True)
-    from .... import __version__
+    from ....kb.version import __version__
     from .reports import read_reports
     from .scores import score
 

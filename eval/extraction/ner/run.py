@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .... import __version__
 from ....ingest.models.tagging.tagger import Tagger
 from ....kb.errors import UsageError
+from ....kb.version import __version__
 from ..corpora.corpus import AnnotatedCorpus
 from ..corpora.label_maps import LabelMap
 from ..corpora.reading import guessed_form, read_annotated

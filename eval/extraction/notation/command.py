@@ -25,8 +25,8 @@ def variants(
 ) -> None:
     """Score exact spans of variants (protein, DNA, dbSNP) on an annotated corpus."""
     check_output(output, out, rows=True)
-    from .... import __version__
     from ....ingest.run.batches import shipped_reading
+    from ....kb.version import __version__
     from .corpora import read_corpus
     from .scores import score
 

@@ -269,7 +269,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _version() -> str:
-    from .... import __version__
+    from ....kb.version import __version__
 
     return __version__
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from ..kb.errors import UsageError
-from ..kb.model import World
-from ..kb.skin.terminal import Format, answer, print_csv, print_table
-from .tables import (
+from ...kb.model import World
+from ...kb.skin.options import FormatOption, NoRowsOption, OutOption
+from ...kb.skin.terminal import Format, answer, print_csv, print_table
+from ..tables import (
     TABLE_ROWS,
     WorldName,
     cohort_payload,
@@ -23,27 +22,20 @@ from .tables import (
     print_info,
     print_notes,
 )
-
-if TYPE_CHECKING:
-    from .cohort import Cohort
-
-KbArgument = Annotated[Path, typer.Argument(metavar="KB", help="A knowledge base that 'ingest' made.")]
-QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query in quotes; - reads standard input.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
-NoRowsOption = Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter $NAME; may be repeated."),
-]
-DefinitionsOption = Annotated[
-    list[Path] | None, typer.Option("--definitions", metavar="FILE", help="A file of definitions; may be repeated.")
-]
-OutOption = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the answer to this file.")]
+from .options import (
+    DefinitionsOption,
+    KbArgument,
+    QueryArgument,
+    SetOption,
+    asked,
+    asked_sql,
+    query_text,
+)
 
 
 def info(kb: KbArgument, output: NoRowsOption = Format.TABLE, out: OutOption = None) -> None:
     """Tell what a knowledge base holds, and that every note that came in is accounted for."""
-    from .api import open as open_kb
+    from ..api import open as open_kb
 
     held = open_kb(kb).info()
     answer(held, output=output, out=out, as_table=lambda: print_info(held))
@@ -116,8 +108,8 @@ def ask(
     out: OutOption = None,
 ) -> None:
     """Find the patients that a question in plain English asks for; what cannot be read is declined, never guessed."""
-    from .api import open as open_kb
-    from .asking import print_answer
+    from ..api import open as open_kb
+    from ..asking import print_answer
 
     found = open_kb(kb).ask(query_text(question), translator="llm" if llm else "rules")
     payload = found.to_dict(world, _shown(limit, output, out))
@@ -138,8 +130,8 @@ def import_circe(
     out: OutOption = None,
 ) -> None:
     """Turn an OHDSI cohort definition into a query, and list what could not be carried."""
-    from ..query_lang.circe.importer import from_circe
-    from .api import open as open_kb
+    from ...query_lang.circe.importer import from_circe
+    from ..api import open as open_kb
 
     opened = None if kb is None else open_kb(kb)
     imported = from_circe(file) if opened is None else from_circe(file, opened.concepts, opened.scales)
@@ -148,36 +140,6 @@ def import_circe(
         cohort = opened.find(imported.query)
         payload |= {"count": len(cohort), "certain": len(cohort.certain), "possible": len(cohort.possible)}
     answer(payload, output=output, out=out, as_table=lambda: print_imported(payload))
-
-
-def asked(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
-    """The cohort of a query of the command line, with the values of its parameters and its files of definitions."""
-    from ..query_lang.library import read_parameters
-    from .api import open as open_kb
-
-    return open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
-
-
-def asked_sql(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
-    """As :func:`asked`, of a SELECT over the virtual tables."""
-    from ..query_lang.library import read_parameters
-    from .api import open as open_kb
-
-    if definitions:
-        raise UsageError("definitions are of the query language. Hint: in SQL, begin with WITH name AS (SELECT …)")
-    return open_kb(kb).find_sql(query_text(text), read_parameters(settings or ()))
-
-
-def query_text(text: str) -> str:
-    """The query itself; ``-`` reads it from standard input."""
-    if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        # Bytes that are no UTF-8 arrive as lone surrogates, on the command line too.
-        raise UsageError(f"the query is not UTF-8 (character {error.start + 1})") from error
-    return text
 
 
 def explain(
@@ -203,8 +165,8 @@ def sql(
     out: OutOption = None,
 ) -> None:
     """Answer a read-only SQL statement over the views of the knowledge base."""
-    from .api import open as open_kb
-    from .tables import print_rows, rows_payload
+    from ..api import open as open_kb
+    from ..tables import print_rows, rows_payload
 
     # A table shows the first rows, and needs one more to tell that there are more.
     shown = _shown(limit, output, out)
@@ -250,7 +212,7 @@ def funnel(
 
 def repl(kb: KbArgument) -> None:
     """Ask query after query; :help tells what else."""
-    from .api import open as open_kb
+    from ..api import open as open_kb
     from .repl import converse
 
     converse(open_kb(kb))

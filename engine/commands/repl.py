@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..kb.errors import CohortiumError, UsageError
-from ..kb.model import World
-from ..kb.skin.terminal import count_text, print_table
-from .tables import (
+from ...kb.errors import CohortiumError, UsageError
+from ...kb.model import World
+from ...kb.skin.terminal import count_text, print_table
+from ..tables import (
     WorldName,
     certainty_rows,
     print_findings,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
     from prompt_toolkit.history import History
 
-    from .api import OpenKb
-    from .cohort import Cohort
+    from ..api import OpenKb
+    from ..cohort import Cohort
 
 PROMPT: Final = "cohortium> "
 #: A concept name is completed from its first words on; longer tails of the line are not looked up.
@@ -168,7 +168,7 @@ class Conversation:
         print_notes(cohort.findings())
 
     def _question(self, text: str) -> None:
-        from .asking import print_answer
+        from ..asking import print_answer
 
         found = self.kb.ask(text)
         if found.cohort is not None:

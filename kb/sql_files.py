@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-_KB: Final = Path(__file__).parents[1]
+_KB: Final = Path(__file__).parent
 _NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
 

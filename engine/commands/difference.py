@@ -9,10 +9,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from ...kb.model import World
+from ...kb.skin.options import FormatOption, OutOption
 from ...kb.skin.terminal import Format, answer, check_output, print_csv, print_table
-from ..commands import DefinitionsOption, FormatOption, OutOption, QueryArgument, SetOption, query_text
+from ..difference.changes import Change, Difference
 from ..tables import TABLE_ROWS, WorldName
-from .changes import Change, Difference
+from .options import DefinitionsOption, QueryArgument, SetOption, query_text
 
 #: So many joiners, and as many leavers, are told with their evidence.
 _EVIDENCED: Final = 20

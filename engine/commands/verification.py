@@ -9,18 +9,17 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ....kb.errors import CohortiumError, UsageError
-from ....kb.skin.terminal import Format, answer, check_output, counted, print_table
-from ...commands import (
+from ...kb.errors import CohortiumError, UsageError
+from ...kb.skin.options import NoRowsOption, OutOption
+from ...kb.skin.terminal import Format, answer, check_output, counted, print_table
+from ..tables import TABLE_ROWS, WorldName
+from .options import (
     DefinitionsOption,
     KbArgument,
-    NoRowsOption,
-    OutOption,
     QueryArgument,
     SetOption,
     asked,
 )
-from ...tables import TABLE_ROWS, WorldName
 
 
 class ProofFailed(CohortiumError):
@@ -55,7 +54,7 @@ def verify(
     """Prove that each member of a cohort is one, and check the proofs by an independent verifier."""
     check_output(output, out, rows=False)
     check_output(Format.JSON, keep, rows=False)
-    from .run import verify as run
+    from ..verification import verify as run
 
     given = None if proofs is None else read_proofs(proofs)
     cohort = asked(kb, text, settings, definitions)

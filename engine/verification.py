@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ....kb.errors import UsageError
-from ....kb.model import World
-from ....query_lang import nodes
-from ...api import OpenKb
-from ...api import open as open_kb
-from ...cohort import Cohort
-from ..prover import NoProof
-from .faults import Fault
-from .verifier import Verdict, Verifier
+from ..kb.errors import UsageError
+from ..kb.model import World
+from ..query_lang import nodes
+from .api import OpenKb
+from .api import open as open_kb
+from .cohort import Cohort
+from .proofs.checker.faults import Fault
+from .proofs.checker.verifier import Verdict, Verifier
+from .proofs.prover import NoProof
 
 #: A proof for each patient.
 Proofs = Mapping[str, Any]

@@ -1,0 +1,54 @@
+"""Options that the commands of answering share, and the cohort that a command line asks for by them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ...kb.errors import UsageError
+
+if TYPE_CHECKING:
+    from ..cohort import Cohort
+
+KbArgument = Annotated[Path, typer.Argument(metavar="KB", help="A knowledge base that 'ingest' made.")]
+QueryArgument = Annotated[str, typer.Argument(metavar="QUERY", help="A query in quotes; - reads standard input.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter $NAME; may be repeated."),
+]
+DefinitionsOption = Annotated[
+    list[Path] | None, typer.Option("--definitions", metavar="FILE", help="A file of definitions; may be repeated.")
+]
+
+
+def asked(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
+    """The cohort of a query of the command line, with the values of its parameters and its files of definitions."""
+    from ...query_lang.library import read_parameters
+    from ..api import open as open_kb
+
+    return open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
+
+
+def asked_sql(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
+    """As :func:`asked`, of a SELECT over the virtual tables."""
+    from ...query_lang.library import read_parameters
+    from ..api import open as open_kb
+
+    if definitions:
+        raise UsageError("definitions are of the query language. Hint: in SQL, begin with WITH name AS (SELECT …)")
+    return open_kb(kb).find_sql(query_text(text), read_parameters(settings or ()))
+
+
+def query_text(text: str) -> str:
+    """The query itself; ``-`` reads it from standard input."""
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        # Bytes that are no UTF-8 arrive as lone surrogates, on the command line too.
+        raise UsageError(f"the query is not UTF-8 (character {error.start + 1})") from error
+    return text
