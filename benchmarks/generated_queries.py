@@ -15,7 +15,8 @@ from typing import Any, Final
 from generated_records import CONCEPTS, KINDS, SCALES, weighted
 
 from cohortium.engine.reference import meaning as reference
-from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, MAIN_ATTRIBUTE, Event, Journey, Value, World
+from cohortium.kb.kinds import MAIN_ATTRIBUTE
+from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Event, Journey, Value, World
 from cohortium.query_lang import event_nodes, nodes
 
 #: The classes of node, as the language defines them: one that is added is asked for at once.

@@ -17,7 +17,7 @@ from typing import Any, Final
 import duckdb
 from scale_atoms import Atom
 
-from cohortium.kb.model import KINDS
+from cohortium.kb.kinds import KINDS
 
 VOCABULARY: Final = "Cohortium"
 SCHEMA: Final = "openmed.cohort.phenotype.v1"

@@ -21,7 +21,7 @@ import duckdb
 import numpy as np
 from scale_atoms import CLOSURE, Atom
 
-from cohortium.kb.model import KINDS
+from cohortium.kb.kinds import KINDS
 
 THREADS: Final = 2
 MEMORY: Final = "4GB"

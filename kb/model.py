@@ -14,43 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-#: The kinds of event, in the order in which people read a record.
-KINDS: Final = (
-    "birth",
-    "diagnosis",
-    "stage",
-    "tnm",
-    "grade",
-    "metastasis",
-    "node",
-    "biomarker",
-    "variant",
-    "medication",
-    "regimen",
-    "radiation",
-    "surgery",
-    "procedure",
-    "performance",
-    "state",
-    "symptom",
-    "adverse_event",
-    "comorbidity",
-    "social",
-    "lab",
-    "trial",
-    "death",
-)
-_KINDS: Final = frozenset(KINDS)
-
-#: The attribute that *worst*, *best* and a bare comparison of a kind refer to.
-MAIN_ATTRIBUTE: Final[Mapping[str, str]] = {
-    "stage": "stage",
-    "tnm": "t",
-    "grade": "grade",
-    "performance": "value",
-    "biomarker": "result",
-    "lab": "value",
-}
+from .kinds import KIND_TABLE, KINDS
 
 #: Concepts whose main attribute is better the higher it is: *worst* is then the lowest. Their values and those of other
 #: concepts do not compare.
@@ -407,7 +371,7 @@ class Event:
         anchors: tuple[str, ...] = (),
         confidence: float = 1.0,
     ) -> None:
-        if kind not in _KINDS:
+        if kind not in KIND_TABLE:
             raise ValueError(f"event kind is {kind!r}; it is one of {', '.join(KINDS)}")
         if world > World.NONE and not context.really_happened:
             if context.temporality in (Temporality.PLANNED, Temporality.HYPOTHETICAL):

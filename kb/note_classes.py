@@ -1,4 +1,4 @@
-"""Kinds of note (``note_classes.toml``): what a note is by its type and title, and which would tell of which event."""
+"""Kinds of note (``note_classes.toml``): what a note is by its type and title."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ NOTE_CLASSES: Final[tuple[str, ...]] = tuple(entry["name"] for entry in _DATA["c
 SPOKEN: Final[Mapping[str, str]] = {
     spoken.lower(): entry["name"] for entry in _DATA["class"] for spoken in (entry["name"], *entry["spoken"])
 }
-#: Kind of event -> the classes of note that would tell of it.
-TELLS: Final[Mapping[str, frozenset[str]]] = {kind: frozenset(classes) for kind, classes in _DATA["tells"].items()}
 
 _OF_SECTION: Final[Mapping[str, str]] = {
     section: entry["name"] for entry in _DATA["class"] for section in entry.get("sections", ())

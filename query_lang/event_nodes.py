@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, MAIN_ATTRIBUTE
+from ..kb.kinds import KINDS, MAIN_ATTRIBUTE
+from ..kb.model import EARLIEST_DAY, LATEST_DAY
 
 #: What an atom admits instead of the patient's own present facts: ``present`` is the default.
 CONTEXTS: Final = (

@@ -28,7 +28,7 @@ KEYWORDS: Final[Mapping[str, str]] = _keywords()
 #: Words (lower case) that a name must not contain unless it is quoted. A superset of what the grammar needs.
 RESERVED: Final = frozenset(
     word.lower()
-    for phrase in (*KEYWORDS, *ATTRIBUTES, *DAYS_IN, "tumour", "tumors", "no", "strictly", "adverse_event")
+    for phrase in (*KEYWORDS, *ATTRIBUTES, *DAYS_IN, "tumour", "tumors", "no", "strictly")
     for word in phrase.split()
 )
 

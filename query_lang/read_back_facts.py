@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..kb.kinds import KIND_TABLE
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
 from ..kb.ontology.concepts import ConceptTable
 from .conditions import BY_ID
@@ -39,7 +40,6 @@ from .nodes import (
 from .read_back_layout import WORDS, Told
 from .vocabulary import DAYS_IN, SCALE_ATTRIBUTES
 
-_KINDS: Final[Mapping[str, Mapping[str, Any]]] = WORDS["kinds"]
 _CONCEPTS: Final[Mapping[str, Any]] = WORDS["concepts"]
 _CONDITIONS: Final[Mapping[str, str]] = WORDS["conditions"]
 _GAPS: Final[Mapping[str, Any]] = WORDS["gaps"]
@@ -65,7 +65,7 @@ class FactTeller:
 
     def fact(self, events: Events) -> Told:
         """The fact without an article, and what its conditions say."""
-        words = _KINDS[events.kind or "any"]
+        words: Mapping[str, Any] = WORDS["any"] if events.kind is None else KIND_TABLE[events.kind].told
         told: str = words["noun"]
         if events.concept is not None:
             concept = self._concept(events.concept, words["below"])

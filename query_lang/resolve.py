@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from ..kb.kinds import MOLECULAR, PROCEDURES, TESTS
 from ..kb.ontology.concepts import ConceptTable
 from ..kb.ontology.scales import Scales
 from .compounds import spelled_out, split_biomarker, split_variant
@@ -46,6 +47,8 @@ from .render import name_text
 from .vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 
 _MOST_ERRORS: Final = 5
+#: Kinds of which a result may be written into the name, by signs ("ER+").
+_TESTED: Final = TESTS | MOLECULAR
 #: Performance scales are known even to an ontology that lists none.
 _PERFORMANCE: Final = {"ecog": "ECOG", "who": "ECOG", "zubrod": "ECOG", "kps": "KPS", "karnofsky": "KPS"}
 
@@ -199,7 +202,7 @@ class _Resolver:
         if not isinstance(concept, Under) or isinstance(concept.term, Concept):
             return events
         text = concept.term.text
-        if kind in (None, "biomarker", "lab", "variant") and (signed := spelled_out(text, self._concepts)) != text:
+        if (kind is None or kind in _TESTED) and (signed := spelled_out(text, self._concepts)) != text:
             self._place_as(signed, text)
             return self._spelled_out(dataclasses.replace(events, concept=Under(Name(signed), concept.exact)))
         known = self._concepts.lookup(text) if kind is None else self._ids(text, KIND_WORDS[kind].concepts)
@@ -215,13 +218,13 @@ class _Resolver:
                 return self._with(events, concept, Is("result", (concept.term,)))
         if known:
             return events
-        if kind in (None, "biomarker", "lab") and (found := split_biomarker(text, self._concepts)) is not None:
+        if (kind is None or kind in TESTS) and (found := split_biomarker(text, self._concepts)) is not None:
             name, extra = found
             kind = kind or "biomarker"
         elif kind in (None, "variant") and (split := split_variant(text, self._concepts)) is not None:
             name, extra = split
             kind = "variant"
-        elif kind in ("radiation", "surgery", "procedure"):
+        elif kind in PROCEDURES:
             whole = f"{kind_spelling(kind)} {text}"
             if self._ids(whole, KIND_WORDS[kind].concepts):
                 name = whole

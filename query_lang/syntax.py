@@ -18,7 +18,7 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-from .vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES
+from .vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES, KIND_OF_SPELLING
 
 _TABLES: Final = Path(__file__).parent / "grammar.json"
 
@@ -31,9 +31,11 @@ def grammar() -> Lark:
 
 
 def grammar_text() -> str:
-    """The grammar as Lark reads it, with the attributes of the vocabulary in their places."""
+    """The grammar as Lark reads it, with the kinds and attributes of the vocabulary in their places."""
     text = (Path(__file__).parent / "grammar.lark").read_text(encoding="utf-8")
     inner = [name for name in ATTRIBUTES if name not in CRITERION_ATTRIBUTES]
+    kinds = "|".join(spelling.replace(" ", r"\s+") for spelling in KIND_OF_SPELLING)
+    text = text.replace("(?:SPELLINGS_OF_KINDS)", f"(?:{kinds})")
     text = text.replace("(?:CONDITION_ATTRIBUTES)", f"(?:{'|'.join(inner)})")
     return text.replace("(?:ALL_ATTRIBUTES)", f"(?:{'|'.join(ATTRIBUTES)})")
 

@@ -1,49 +1,19 @@
-"""The words of the language that are data (``vocabulary.toml``): kinds, their attributes, contexts, picks, units."""
+"""The words of the language that are data: contexts, picks, units (``vocabulary.toml``), and the kinds of event."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ..kb.kinds import KIND_TABLE, KINDS_TO_CHOOSE, Kind
+from ..kb.ontology.rows import CONCEPT_KINDS
 
-@dataclass(frozen=True, slots=True)
-class KindWords:
-    """How one kind of event is written and what can be said of it.
+_DATA: Final[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "vocabulary.toml").read_text(encoding="utf-8"))
 
-    ``short`` gives the attribute that a bare comparison means, by ``number``, ``percent`` and ``word``;
-    ``attributes`` gives for each attribute its type (see ``vocabulary.toml``) or the values it can have.
-    """
-
-    spellings: tuple[str, ...]
-    concepts: tuple[str, ...]
-    preposition: str
-    short: Mapping[str, str]
-    attributes: Mapping[str, str | tuple[str, ...]]
-
-
-def _load() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "vocabulary.toml").read_text(encoding="utf-8"))
-
-
-def _kind(table: Mapping[str, Any]) -> KindWords:
-    return KindWords(
-        spellings=tuple(table["spellings"]),
-        concepts=tuple(table["concepts"]),
-        preposition=table.get("preposition", "" if table["concepts"] else "of"),
-        short=dict(table.get("short", {})),
-        attributes={
-            name: type_ if isinstance(type_, str) else tuple(type_) for name, type_ in table["attributes"].items()
-        },
-    )
-
-
-_DATA: Final = _load()
-
-#: Kind -> its words, in the order of the file.
-KIND_WORDS: Final[Mapping[str, KindWords]] = {kind: _kind(table) for kind, table in _DATA["kinds"].items()}
+#: Kind -> how it is written and what can be said of it, in the order of ``kinds.toml``.
+KIND_WORDS: Final[Mapping[str, Kind]] = KIND_TABLE
 #: Spelling (lower case) -> kind.
 KIND_OF_SPELLING: Final[Mapping[str, str]] = {
     spelling: kind for kind, words in KIND_WORDS.items() for spelling in words.spellings
@@ -57,7 +27,8 @@ SCALE_ATTRIBUTES: Final = frozenset(
 CRITERION_ATTRIBUTES: Final = frozenset({"stage", "grade", "t", "n", "m"})
 #: Kind of concept -> the kinds of event that a bare name of it means.
 MEANT_BY_CONCEPT: Final[Mapping[str, tuple[str, ...]]] = {
-    concept: tuple(kinds) for concept, kinds in _DATA["meant_by_concept"].items()
+    concept: tuple(kind for kind in KINDS_TO_CHOOSE if concept in KIND_TABLE[kind].meant_by)
+    for concept in CONCEPT_KINDS
 }
 CONTEXT_OF_SPELLING: Final[Mapping[str, str]] = _DATA["contexts"]
 PICK_OF_SPELLING: Final[Mapping[str, str]] = _DATA["picks"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ...kb.kinds import DRUGS
 from ...kb.model import Event, Journey, World
 from ...kb.ontology.concepts import ConceptTable
 from .evidence import EvidenceReader, ShownEvent, bounds_text
@@ -89,7 +90,7 @@ def _lines(journey: Journey, concepts: ConceptTable) -> Iterable[ShownLine]:
     """The believed treatments with the number of a line, by tumor and number; regimens by their drugs, if known."""
     groups: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for event in journey.events:
-        if event.world >= World.BELIEVED and event.kind in ("medication", "regimen") and "line" in event.attributes:
+        if event.world >= World.BELIEVED and event.kind in DRUGS and "line" in event.attributes:
             groups[event.tumor, int(float(event.attributes["line"]))].append(event)
     for (tumor, number), events in sorted(groups.items()):
         drugs = [event for event in events if event.kind == "medication"] or events

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from pyroaring import BitMap
 
-from ...kb.model import KINDS, World
+from ...kb.kinds import KINDS
+from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from .concept_sets import is_closed, named_ids

@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from ...kb.model import BETTER_WHEN_HIGHER, EARLIEST_DAY, MAIN_ATTRIBUTE, Value
+from ...kb.kinds import MAIN_ATTRIBUTE
+from ...kb.model import BETTER_WHEN_HIGHER, EARLIEST_DAY, Value
 from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes
 from .frames import Array, Frame

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...kb.model import KINDS
+from ...kb.kinds import KINDS
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from ...kb.kinds import KIND_TABLE
 from ...kb.model import LATEST_DAY, World
-from ...kb.note_classes import TELLS
 from ...kb.ontology.scales import as_number
 from ...query_lang import nodes
 from .bitmaps import OPPOSITE
@@ -259,7 +259,7 @@ class RelatedEvents:
         window = nodes.Window() if events.window is None else events.window
         tells = lies_in(window, low, high, world)
         if events.kind is not None:
-            tells = tells & source.among(TELLS[events.kind])
+            tells = tells & source.among(KIND_TABLE[events.kind].noted_in)
         if events.source:
             tells = tells & source.among((events.source,))
         observed = np.zeros(len(self._rows.patients), dtype=bool)

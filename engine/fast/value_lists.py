@@ -14,7 +14,8 @@ from pyroaring import BitMap
 
 from ...kb.index.lists.list_file import ANY_CONCEPT
 from ...kb.index.lists.values import REST
-from ...kb.model import KINDS, Value, World
+from ...kb.kinds import KINDS
+from ...kb.model import Value, World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from .concept_sets import concept_ids, covering, is_closed, named_ids

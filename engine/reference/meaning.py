@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ...kb.model import MAIN_ATTRIBUTE, DayInterval, Event, Journey, Value, World
+from ...kb.kinds import MAIN_ATTRIBUTE
+from ...kb.model import DayInterval, Event, Journey, Value, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes

@@ -6,8 +6,9 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...kb.kinds import KIND_TABLE
 from ...kb.model import LATEST_DAY, DayInterval, Event, Experiencer, Journey, Note, World
-from ...kb.note_classes import TELLS, evidence_classes, note_class
+from ...kb.note_classes import evidence_classes, note_class
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from .views import Seen, View
@@ -66,7 +67,7 @@ def observed(events: nodes.Events, view: View, world: World) -> bool:
     """Whether a note that would tell of such an event lies in the window."""
     window = nodes.Window() if events.window is None else events.window
     return any(
-        (events.kind is None or note_class(note.type, note.title) in TELLS[events.kind])
+        (events.kind is None or note_class(note.type, note.title) in KIND_TABLE[events.kind].noted_in)
         and events.source in ("", note_class(note.type, note.title))
         and lies_in(window, _day_of(note), world)
         for note in view.journey.notes

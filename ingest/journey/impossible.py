@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, Final
 
-from ...kb.model import KINDS
+from ...kb.kinds import KINDS
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import any_of
 from .facts import Fact

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ...kb.model import KINDS, OF_MODEL, Mention, Relation
+from ...kb.kinds import KINDS
+from ...kb.model import OF_MODEL, Mention, Relation
 from ...kb.ontology.concepts import ConceptTable
 from ..binding.placing import Placement
 from ..models.tagging.recognizer import PreparedRecognizer

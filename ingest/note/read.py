@@ -9,12 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from ...kb.model import (
-    KINDS,
-    Mention,
-    Note,
-    Relation,
-)
+from ...kb.kinds import KINDS
+from ...kb.model import Mention, Note, Relation
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable, shipped_concepts
 from ..binding.placing import Placement

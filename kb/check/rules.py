@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ..model import EARLIEST_DAY, KINDS, LATEST_DAY, REASONS, Experiencer, Polarity, Temporality, World
+from ..kinds import KINDS
+from ..model import EARLIEST_DAY, LATEST_DAY, REASONS, Experiencer, Polarity, Temporality, World
 from .looked_at import LookedAt
 
 #: What stands behind a name in the statements.

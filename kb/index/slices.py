@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..model import KINDS
+from ..kinds import KINDS
 from ..ontology.concepts import ConceptTable
 from .arrays import ArrayWriter
 from .concept_order import ranks

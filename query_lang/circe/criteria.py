@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...kb.kinds import of_domain
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
 from ..conditions import concept_ids
 from ..nodes import AllOf, Between, Compare, Condition, Events, Is, Name, NotThat, Pick, Window
@@ -89,7 +90,7 @@ class CriterionReader:
                 self.lose(f"{criterion.path}.CodesetId", "the cause of death", why, effect)
             found = (Events("death"),)
         elif identity is None:
-            found = tuple(Events(kind) for kind in tables()["any_of"][domain])
+            found = tuple(Events(kind) for kind in of_domain(tables()["domain_of"][domain]))
         else:
             selection = self.sets.selection(identity, domain)
             if selection is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ...kb.kinds import MOLECULAR
 from ...kb.ontology.concepts import ConceptTable
 from . import book
 from .alterations import merged
@@ -172,7 +173,7 @@ class ListReader:
         """``ER+/HER2-`` is both, ``dMMR/MSI-H`` is either; between two changes of genes nothing tells."""
         if one.name == other.name == "receptor":
             return "and"
-        if {one.kind, other.kind} & {"variant", "biomarker"} and one.sort == "finding":
+        if {one.kind, other.kind} & MOLECULAR and one.sort == "finding":
             return "or" if self.chooser.choose("either", "both") == 0 else "and"
         return "or"
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...kb.kinds import TREATMENTS
 from ...kb.ontology.concepts import ConceptTable
+from ..vocabulary import MEANT_BY_CONCEPT
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear, with_kind
 from .terms import concept
@@ -15,7 +17,11 @@ from .whole import diagnosis, meet, other_than
 from .wording import word_key
 
 #: Kinds of chunk that are a treatment, with the kind of event asked for ("": the kinds that fit the concept).
-_TREATMENTS: Final = {"drug": "medication", "regimen": "regimen", "radiation": "radiation", "procedure": ""}
+_TREATMENTS: Final = {
+    concept: kinds[0] if len(kinds) == 1 else ""
+    for concept, kinds in MEANT_BY_CONCEPT.items()
+    if kinds and TREATMENTS.issuperset(kinds)
+}
 _AROUND: Final = ("comma", "with", "colon", "semicolon", "either", "any_of", "or", "open", "close")
 
 

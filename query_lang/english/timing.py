@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...kb.kinds import DRUGS
 from ...kb.ontology.concepts import ConceptTable
 from ..errors import QueryError
 from ..nodes import Events, Exists
@@ -113,7 +114,7 @@ def _lines(items: list[Item]) -> list[Item]:
 
 
 def _of_line(treatment: Criterion, line: Chunk) -> Criterion:
-    if not is_atom(treatment.query) or _kind(treatment.query) not in ("medication", "regimen"):
+    if not is_atom(treatment.query) or _kind(treatment.query) not in DRUGS:
         raise Unclear(f"which drugs are {line.text}: name them", (line.text,))
     order = {"1": "first", "2": "second", "3": "third", "4": "4th"}[line.value]
     return replace(treatment, query=f"{order}-line {treatment.query}", beside="")

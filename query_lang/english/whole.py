@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...kb.kinds import MOLECULAR
 from ...kb.ontology.concepts import ConceptTable
 from . import book
 from .alterations import GenePhrase
@@ -91,7 +92,7 @@ def whole(groups: Sequence[Group], concepts: ConceptTable) -> str:
         if group.negated
         and group.sort in ("finding", "extent")
         and group.members
-        and all(one.kind in ("variant", "biomarker") for one in group.members)
+        and all(one.kind in MOLECULAR for one in group.members)
     ]
     denied = [
         f"not {bracketed(group.query)}"
@@ -100,7 +101,7 @@ def whole(groups: Sequence[Group], concepts: ConceptTable) -> str:
         and not (
             group.sort in ("finding", "extent")
             and group.members
-            and all(one.kind in ("variant", "biomarker") for one in group.members)
+            and all(one.kind in MOLECULAR for one in group.members)
         )
     ]
     patient = [group.query for group in wanted if group.sort == "patient"]

@@ -12,7 +12,8 @@ from typing import Any, Final
 from pyroaring import BitMap
 
 from ...kb.index.lists.list_file import ANY_CONCEPT
-from ...kb.model import EARLIEST_DAY, KINDS, LATEST_DAY, World
+from ...kb.kinds import KINDS, RESULTS
+from ...kb.model import EARLIEST_DAY, LATEST_DAY, World
 from ...kb.storage.reader import KnowledgeBase
 from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union, event_sets
 from ..render import name_text, render_events
@@ -119,7 +120,7 @@ def closed_world(examined: Examined) -> Iterator[Finding]:
         events, placed = site.node.events, Placed(site)
         if events.context in _TOLD_CONTEXTS:
             yield examined.finding("not-of-uncertain", placed, context=context_spelling(events.context))
-        if events.kind is None or events.kind not in settings["kinds"]:
+        if events.kind is None or events.kind not in RESULTS:
             continue
         ids = {concept.id for concept in named_concepts(events.concept)} if events.concept else {ANY_CONCEPT}
         known = len(BitMap.union(BitMap(), *(kb.posting(events.kind, one, World.NONE) for one in ids)))

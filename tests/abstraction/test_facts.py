@@ -15,7 +15,7 @@ import pytest
 from cohortium.ingest.abstraction.records import Abstraction, read_abstractions
 from cohortium.ingest.abstraction.structure import ASSERTIONS, KINDS
 from cohortium.ingest.note.read import shared_reader
-from cohortium.kb.model import KINDS as EVENT_KINDS
+from cohortium.kb.kinds import KINDS as EVENT_KINDS
 from cohortium.kb.model import DayInterval, Event, Journey, World
 from cohortium.query_lang.findings import SECTIONS, findings
 

@@ -14,7 +14,7 @@ from cohortium.eval.extraction.corpora.licences import licence_at, licences
 from cohortium.eval.extraction.corpora.reading import read_annotated
 from cohortium.ingest.note.mentions import LABELS
 from cohortium.kb.errors import UsageError
-from cohortium.kb.model import KINDS
+from cohortium.kb.kinds import KINDS
 
 Put = Callable[[str, str], Path]
 

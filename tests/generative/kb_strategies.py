@@ -9,10 +9,10 @@ from collections.abc import Callable
 from generated_records import CONCEPTS, KINDS, NOTE_TYPES, with_evidence
 from hypothesis import strategies as st
 
+from cohortium.kb.kinds import MAIN_ATTRIBUTE
 from cohortium.kb.model import (
     EARLIEST_DAY,
     LATEST_DAY,
-    MAIN_ATTRIBUTE,
     Context,
     DayInterval,
     Event,

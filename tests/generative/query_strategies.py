@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from cohortium.kb.model import MAIN_ATTRIBUTE
+from cohortium.kb.kinds import MAIN_ATTRIBUTE
 from cohortium.query_lang import nodes
 
 Terms = Mapping[str, Sequence[nodes.Term]]

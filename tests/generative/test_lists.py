@@ -18,7 +18,8 @@ from cohortium.kb.index.lists import building
 from cohortium.kb.index.lists.index_rows import IndexRows
 from cohortium.kb.index.lists.listed import Listed
 from cohortium.kb.index.lists.values import REST, limits
-from cohortium.kb.model import KINDS, Journey, World
+from cohortium.kb.kinds import KINDS
+from cohortium.kb.model import Journey, World
 from cohortium.kb.storage.layout import INDEX
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation

@@ -10,7 +10,7 @@ import lark
 import pytest
 from lark.exceptions import UnexpectedInput
 
-from cohortium.kb.model import KINDS
+from cohortium.kb.kinds import KINDS
 from cohortium.kb.ontology.rows import CONCEPT_KINDS
 from cohortium.query_lang import nodes, syntax, vocabulary
 from cohortium.query_lang.findings import is_protein_change, protein_change

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import book
 from record_tables import COLUMNS, NOTE, rows
 
-from cohortium.kb.model import KINDS
+from cohortium.kb.kinds import KINDS
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.query_lang.keywords import KEYWORDS
 from cohortium.query_lang.vocabulary import (

@@ -13,7 +13,8 @@ from pyroaring import BitMap
 
 from cohortium.kb.index.columns import EventIndex, EventRows, Wanted
 from cohortium.kb.index.words import packed
-from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, Event, Journey, World
+from cohortium.kb.kinds import KINDS
+from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Event, Journey, World
 from cohortium.kb.note_classes import evidence_classes, note_class
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales

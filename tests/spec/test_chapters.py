@@ -15,7 +15,8 @@ from record_tables import NOTE, journeys, rows
 
 from cohortium.engine.fast import evaluate as fast
 from cohortium.engine.reference import meaning as reference
-from cohortium.kb.model import ALL_TUMORS, KINDS, NO_TUMOR, DayInterval, Event, Journey, World
+from cohortium.kb.kinds import KINDS
+from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, DayInterval, Event, Journey, World
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.reader import KnowledgeBase

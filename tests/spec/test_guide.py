@@ -11,7 +11,7 @@ import book
 import guide
 import pytest
 
-from cohortium.kb.model import KINDS
+from cohortium.kb.kinds import KINDS
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import event_nodes, nodes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cohortium.engine.api import OpenKb
-from cohortium.kb.model import KINDS
+from cohortium.kb.kinds import KINDS
 from cohortium.kb.storage.free_sql import view_names
 from cohortium.query_lang.sql.tables import TABLES
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ....kb.kinds import COURSES, KIND_TABLE
 from ....kb.model import (
     ALL_TUMORS,
     NO_TUMOR,
@@ -22,10 +23,6 @@ from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.regimens import shipped_components
 from .evidence import EvidenceCheck, context_cells, dated
 
-#: What an event of a kind may be made of besides mentions of its own kind.
-_MADE_OF: Final[Mapping[str, str]] = {"lab": "biomarker", "medication": "regimen"}
-#: Kinds whose days are put together of several mentions of a course, or moved where an order cannot be.
-_TIMED: Final = frozenset({"medication", "regimen", "radiation"})
 #: Attributes that the journey adds or completes: of a course, a known variant, a regimen, a line of therapy.
 _ADDED: Final = frozenset(
     (
@@ -107,7 +104,9 @@ class DerivationCheck:
         findings = self.evidence.findings
         kinds = {mention.kind for mention in mentions}
         if not findings.require(
-            event.kind in kinds or _MADE_OF.get(event.kind) in kinds, "event", "no mention that it cites is of its kind"
+            event.kind in kinds or KIND_TABLE[event.kind].made_of in kinds,
+            "event",
+            "no mention that it cites is of its kind",
         ):
             return
         findings.require(
@@ -181,7 +180,7 @@ class DerivationCheck:
             findings.require(set(event.anchors) <= told, "day", "no mention cites what it is anchored by")
             return
         if not any(mention.day == event.day for mention in mentions):
-            if event.kind in _TIMED:
+            if event.kind in COURSES:
                 self.evidence.needs_reading("some days follow from all that is told of a course")
             elif event.kind == "performance" or event_id in self.evidence.record.disputed:
                 self.evidence.needs_reading("some days were moved: of a score told as past, of an order that cannot be")

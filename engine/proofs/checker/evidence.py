@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ....kb.kinds import COURSES, OF_OTHER_NAMES, RESULTS, TREATMENTS
 from ....kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Mention, Note
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.words import normal_form, squashed
@@ -17,18 +18,10 @@ from .models import WITHOUT_MODEL, Models
 from .record import Record, StoredNote
 from .words import CueRule, FoundCue, folded, rule_holds, shipped_words, words_of
 
-#: Kinds whose day is put together of several dates beside them.
-_TIMED: Final = frozenset({"medication", "regimen", "radiation"})
-#: Kinds of treatment, of which *status* cues speak.
-_TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
-#: Kinds that are results: a word that denies is mostly the result itself.
-_RESULTS: Final = frozenset({"biomarker", "variant", "tnm", "node", "stage", "grade", "performance", "lab"})
 #: Cues that another word may outweigh where a treatment was given.
 _WEIGHED: Final = ("negation", "hypothetical", "condition")
 #: Cues that more words end than others.
 _ENDED: Final = frozenset({"negation", "uncertainty", "never_given", "declined"})
-#: Kinds that a recogniser places at what another name says ("carcinoma" in a node, "HGSC" in a fluid).
-_PLACED: Final = frozenset({"metastasis", "node", "state"})
 #: What the line of an abstracted fact says of its assertion, unless it is present.
 _ASSERTED: Final = re.compile(r"\[(absent|uncertain|planned|hypothetical|family|historical|possible)\]\s*(?:\n|$)")
 _LONGEST_NAME: Final = 60
@@ -241,7 +234,7 @@ class EvidenceCheck:
         related |= {str(mention.attributes[key]) for key in ("morphology", "gene", "site") if key in mention.attributes}
         if known & related or self._is_part(mention.concept, name):
             return
-        if known and (mention.kind in _PLACED or any(self.concepts.kind(one) == "state" for one in known)):
+        if known and (mention.kind in OF_OTHER_NAMES or any(self.concepts.kind(one) == "state" for one in known)):
             self.needs_reading("a concept follows from the place of its name")
         elif not known:
             self.needs_reading("a concept follows from several words")
@@ -299,7 +292,7 @@ class EvidenceCheck:
             self.findings.require(right, "day", "the age or date of birth gives other days")
             return
         cited = [cue for cue in mention.cues if cue.rule.startswith("date:")]
-        timed = mention.kind in _TIMED
+        timed = mention.kind in COURSES
         for cue in cited:
             rule, text = cue.rule.removeprefix("date:"), note.text[cue.start : cue.end]
             if days.admits(rule, text, note.date, day):
@@ -340,7 +333,7 @@ class EvidenceCheck:
                 continue
             of_person = all("experiencer" in rule.sets for rule in known)
             # A result word is read again as a cue; of a treatment, what is told of its course decides.
-            weighed = mention.kind in _RESULTS or mention.kind in _TREATMENTS and cue.rule.startswith(_WEIGHED)
+            weighed = mention.kind in RESULTS or mention.kind in TREATMENTS and cue.rule.startswith(_WEIGHED)
             if of_person or not weighed:
                 self.findings.fault("cue", f"it is told as a fact, and cites a cue of {cue.rule!r}")
 
@@ -373,11 +366,11 @@ class EvidenceCheck:
             return False
         # Of a treatment a status that is told decides, of a finding its result; an age is told by a pattern of its own.
         given = mention.attributes.get("status") == "given"
-        if mention.kind in _TREATMENTS and rule.name.startswith(
+        if mention.kind in TREATMENTS and rule.name.startswith(
             ("never_given", "negation", "plan") if given else "negation"
         ):
             return False
-        if mention.kind == "birth" or mention.kind in _RESULTS and rule.name == "negation_behind":
+        if mention.kind == "birth" or mention.kind in RESULTS and rule.name == "negation_behind":
             return False
         if found.first <= inside[-1] and inside[0] < found.last:
             return False

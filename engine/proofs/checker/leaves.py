@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ....kb.kinds import KIND_TABLE
 from ....kb.model import DayInterval, World
-from ....kb.note_classes import TELLS, note_class
+from ....kb.note_classes import note_class
 from ....kb.ontology.scales import as_number
 from ....query_lang import nodes
 from .faults import items
@@ -182,7 +183,7 @@ def _is_observed(events: nodes.Events, view: View, world: World) -> bool:
         note, kind = stored.note, note_class(stored.note.type, stored.note.title)
         written = DayInterval() if note.date is None else DayInterval(note.date.toordinal(), note.date.toordinal())
         if (
-            (events.kind is None or kind in TELLS[events.kind])
+            (events.kind is None or kind in KIND_TABLE[events.kind].noted_in)
             and events.source in ("", kind)
             and (events.window is None or in_window(events.window, written, world))
         ):

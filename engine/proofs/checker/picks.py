@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ....kb.model import BETTER_WHEN_HIGHER, MAIN_ATTRIBUTE, World
+from ....kb.kinds import MAIN_ATTRIBUTE
+from ....kb.model import BETTER_WHEN_HIGHER, World
 from ....kb.ontology.scales import Scales
 from ....query_lang import nodes
 from .views import Seen

@@ -1,0 +1,115 @@
+"""The kinds of event (``kinds.toml``): what each has and is, and the sets of kinds that share a trait."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+_DATA: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+#: Trait -> what it says of a kind.
+TRAITS: Final[Mapping[str, str]] = _DATA["traits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of event; the head of ``kinds.toml`` says what each field means."""
+
+    name: str
+    belongs_to: Literal["tumor", "patient"]
+    noted_in: frozenset[str]
+    spellings: tuple[str, ...]
+    preposition: str
+    told: Mapping[str, Any]
+    family: str
+    attributes: Mapping[str, str | tuple[str, ...]]
+    traits: frozenset[str] = frozenset()
+    main_attribute: str = ""
+    says: tuple[str, ...] = ()
+    tells_apart: tuple[str, ...] = ()
+    of_course: frozenset[str] = frozenset()
+    made_of: str | None = None
+    concepts: tuple[str, ...] = ()
+    meant_by: tuple[str, ...] = ()
+    named_by: str = ""
+    root: str = ""
+    coral_label: str = ""
+    cdm_domain: str = ""
+    later: bool = False
+    short: Mapping[str, str] = field(default_factory=dict)
+
+
+def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
+    if unknown := set(entry.get("traits", ())) - TRAITS.keys():
+        raise ValueError(f"kind {name!r} has the trait {sorted(unknown)[0]!r}; the traits are {', '.join(TRAITS)}")
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    given.setdefault("family", name)
+    given.setdefault("preposition", "" if "concepts" in given else "of")
+    given |= {key: frozenset(entry.get(key, ())) for key in ("traits", "of_course", "noted_in")}
+    given["attributes"] = {
+        attribute: tuple(type_) if isinstance(type_, list) else type_
+        for attribute, type_ in entry["attributes"].items()
+    }
+    return Kind(name=name, **given)
+
+
+#: Kind -> what it is, in the order in which people read a record.
+KIND_TABLE: Final[Mapping[str, Kind]] = {name: _kind(name, entry) for name, entry in _DATA["kind"].items()}
+#: The kinds of event, in the order in which people read a record.
+KINDS: Final[tuple[str, ...]] = tuple(KIND_TABLE)
+#: The same as they are listed to choose from.
+KINDS_TO_CHOOSE: Final[tuple[str, ...]] = tuple(sorted(KINDS, key=lambda kind: KIND_TABLE[kind].later))
+#: The attribute that *worst*, *best* and a bare comparison of a kind refer to.
+MAIN_ATTRIBUTE: Final[Mapping[str, str]] = {
+    kind: KIND_TABLE[kind].main_attribute for kind in KINDS_TO_CHOOSE if KIND_TABLE[kind].main_attribute
+}
+
+
+def _with(trait: str) -> frozenset[str]:
+    return frozenset(kind.name for kind in KIND_TABLE.values() if trait in kind.traits)
+
+
+def _of_family(family: str) -> frozenset[str]:
+    return frozenset(kind.name for kind in KIND_TABLE.values() if kind.family == family)
+
+
+def of_domain(domain: str) -> tuple[str, ...]:
+    """The kinds of one domain of the OMOP common data model, as they are listed to choose from."""
+    return tuple(kind for kind in KINDS_TO_CHOOSE if KIND_TABLE[kind].cdm_domain == domain)
+
+
+# Kinds by trait: [traits] of kinds.toml says what each means.
+TREATMENTS: Final = _with("treatment")
+COURSES: Final = _with("course")
+MOLECULAR: Final = _with("molecular")
+REPEATED: Final = _with("repeated")
+DESCRIBING_TUMORS: Final = _with("describes_tumor")
+ILLNESSES: Final = _with("illness")
+FINDINGS: Final = _with("finding")
+CORRECTABLE: Final = _with("correctable")
+READING_CONTEXT: Final = _with("reads_context")
+OF_THEIR_DAY: Final = _with("of_its_day")
+OF_ONE_PERSON: Final = _with("of_one_person")
+OF_OTHER_NAMES: Final = _with("of_other_names")
+PHRASED: Final = _with("phrased")
+
+# Kinds that are one thing, recorded in one way or another.
+DRUGS: Final = _of_family("drug")
+OPERATIONS: Final = _of_family("operation")
+TESTS: Final = _of_family("test")
+CONDITIONS: Final = _of_family("condition")
+SPREAD: Final = _of_family("spread")
+
+#: Operations and radiation: what the common data model calls procedures.
+PROCEDURES: Final = frozenset(of_domain("Procedure"))
+#: Kinds that say a result.
+RESULTS: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.says)
+#: Kinds that have a place in the body or a side.
+PLACED: Final = frozenset(
+    kind.name for kind in KIND_TABLE.values() if not {"site", "laterality"}.isdisjoint(kind.attributes)
+)
+#: Kinds that are of the patient as a whole, whatever tumors there are.
+OF_PATIENT: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.belongs_to == "patient")
