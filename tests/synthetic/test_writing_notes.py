@@ -17,8 +17,9 @@ from cohortium.eval.made_up.synthetic.writing.marks import Marks
 from cohortium.eval.made_up.synthetic.writing.notes import WrittenNote, write_course
 from cohortium.eval.made_up.synthetic.writing.sections import fillers_for
 from cohortium.eval.made_up.synthetic.writing.standing import standing
-from cohortium.eval.made_up.synthetic.writing.statements import Told, state
+from cohortium.eval.made_up.synthetic.writing.statements import Entry, state
 from cohortium.eval.made_up.synthetic.writing.voices import voice_of
+from cohortium.eval.made_up.synthetic.writing.writer import Writer
 
 DAY = datetime.date
 STOPPED = {"line": "1", "status": "discontinued", "reason": "progression"}
@@ -133,11 +134,12 @@ def test_each_style_says_each_kind_in_each_assertion(kind: str, assertion: str) 
         for register in ("prose", "terse", "form"):
             chance = random.Random(f"{kind}{assertion}{house.name}{register}")
             marks = Marks()
-            text = state(
-                [Told(0, held, False)], voice_of(house, "progress", chance), register, chance, banks, marks,
-                {"he": "she", "He": "She", "his": "her", "him": "her", "age": "61", "sex": "F", "female": "female",
-                 "man": "woman", "title": "Ms", "first": "Una", "last": "Zeller"}, DAY(2020, 1, 1),
-            )  # fmt: skip
+            context = {
+                "he": "she", "He": "She", "his": "her", "him": "her", "age": "61", "sex": "F", "female": "female",
+                "man": "woman", "title": "Ms", "first": "Una", "last": "Zeller",
+            }  # fmt: skip
+            writer = Writer(voice_of(house, "progress", chance), chance, banks, marks, context, DAY(2020, 1, 1))
+            text = state([Entry(0, held, False)], writer, register)
             assert "a thing" in text
             assert [mark.assertion for mark in marks.held] == [assertion] * len(marks.held)
 
@@ -146,13 +148,13 @@ def test_nothing_is_so_on_a_day_long_past() -> None:
     """A sentence in the present has its day in brackets or behind a comma; one in the past may say "on" that day."""
     banks = shipped_banks()
     fact = Fact("diagnosis", "breast cancer", "", {}, DAY(2015, 3, 9), tumor="1")
-    told = Told(0, standing(fact, DAY(2016, 1, 1), False), True)
+    entry = Entry(0, standing(fact, DAY(2016, 1, 1), False), True)
     texts = set()
     for seed in range(300):
         chance = random.Random(seed)
         voice = voice_of(banks.houses[seed % 4], "progress", chance)
         context = {"he": "she", "He": "She", "him": "her", "age": "61", "female": "female", "man": "woman"}
-        texts.add(state([told], voice, "prose", chance, banks, Marks(), context, DAY(2016, 1, 1)))
+        texts.add(state([entry], Writer(voice, chance, banks, Marks(), context, DAY(2016, 1, 1)), "prose"))
     dated = [text for text in texts if " on " in text or " in " in text]
     assert any(" was " in text for text in dated)
     assert not [text for text in texts if re.search(r"\b(is|are|has)\b.* (on|in) [\dM]", text)]

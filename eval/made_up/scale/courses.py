@@ -54,6 +54,37 @@ class Tumors:
     side: Array
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """Tumors of a chunk while their events are drawn. ``unattached``: the share of facts linked to no tumor."""
+
+    random: Random
+    tumors: Tumors
+    drawn: Drawn
+    unattached: float
+
+    def attach(
+        self, fact: Array, day: Array, at: Array | None = None, *, end: Any = 0, voice: Any = 0, of_all: float = 0.0
+    ) -> None:
+        """Facts of the tumors at these places (of all, in their order), but those after the last day. Some are linked
+        to no tumor, and a share ``of_all`` to all of the patient's."""
+        random, tumors = self.random, self.tumors
+        at = np.arange(len(tumors.owner)) if at is None else at
+        in_time = day <= tumors.last[at]
+        loose = random.random(len(at)) < self.unattached
+        everywhere = random.random(len(at)) < of_all
+        rules, shares = _RULES
+        self.drawn.add(
+            tumors.owner[at],
+            np.where(in_time, fact, NOTHING),
+            day,
+            end=end,
+            tumor=np.where(everywhere, ALL, np.where(loose, NONE, tumors.position[at])),
+            rule=np.where(everywhere, 1, np.where(loose, 5, random.choice(rules, len(at), p=shares))),
+            voice=voice,
+        )
+
+
 class Courses:
     """Draws courses from the tables of :class:`.plans.Plans`."""
 
@@ -67,12 +98,13 @@ class Courses:
         """So many patients, with the events of their tumors."""
         people, tumors = self._draw_people(random, number)
         drawn = Drawn()
-        self._findings(random, tumors, drawn)
-        self._molecules(random, tumors, drawn)
-        self._operations(random, tumors, drawn)
-        spread = self._spreading(random, tumors, drawn)
-        self._therapies(random, tumors, spread, drawn)
-        self._relatives(random, people, tumors, drawn)
+        drawing = _Drawing(random, tumors, drawn, self._plans.unattached)
+        self._findings(drawing)
+        self._molecules(drawing)
+        self._operations(drawing)
+        spread = self._spreading(drawing)
+        self._therapies(drawing, spread)
+        self._relatives(drawing, people)
         return people, tumors, drawn
 
     # --- who --------------------------------------------------------------------------------------------------------
@@ -109,18 +141,13 @@ class Courses:
 
     # --- what it is -------------------------------------------------------------------------------------------------
 
-    def _findings(self, random: Random, tumors: Tumors, drawn: Drawn) -> None:
+    def _findings(self, drawing: _Drawing) -> None:
+        random, tumors = drawing.random, drawing.tumors
         plans, shares = self._plans, self._shares
         number = len(tumors.owner)
         placed = tumors.cancer * len(SIDES) + tumors.side
-        drawn.add(
-            tumors.owner,
-            plans.diagnosis.draw(random, placed),
-            tumors.day,
-            tumor=tumors.position,
-            rule=0,
-            kept=True,
-        )
+        diagnosis = plans.diagnosis.draw(random, placed)
+        drawing.drawn.add(tumors.owner, diagnosis, tumors.day, tumor=tumors.position, rule=0, kept=True)
         day = tumors.day + random.integers(0, 21, number)
         clinical = (random.random(number) < shares["clinical"]).astype(np.int64)
         with_nodes = plans.with_nodes[tumors.extent].astype(np.int64)
@@ -141,28 +168,30 @@ class Courses:
             ),
         )
         for fact, share, later in found:
-            self._attach(random, tumors, drawn, np.where(random.random(number) < share, fact, NOTHING), day + later)
+            drawing.attach(np.where(random.random(number) < share, fact, NOTHING), day + later)
 
-    def _molecules(self, random: Random, tumors: Tumors, drawn: Drawn) -> None:
+    def _molecules(self, drawing: _Drawing) -> None:
+        random, tumors = drawing.random, drawing.tumors
         plans, shares = self._plans, self._shares
         at, _, group = plans.results.spread(tumors.profile)
         fact = plans.result.draw(random, group)
         fact[random.random(len(at)) >= shares["result"]] = NOTHING
-        self._attach(random, tumors, drawn, fact, tumors.day[at] + random.integers(2, 25, len(at)), at)
+        drawing.attach(fact, tumors.day[at] + random.integers(2, 25, len(at)), at)
         tested = random.random(len(tumors.owner)) < shares["variant"] * (0.6 + 0.4 * tumors.band)
         at, rank, group = plans.variants.spread(tumors.profile)
         fact = plans.variant.draw(random, group)
         fact[~tested[at] | (random.random(len(at)) >= 0.6 / (1 + rank))] = NOTHING
         day = tumors.day + random.integers(10, 60, len(tumors.owner))
-        self._attach(random, tumors, drawn, fact, day[at], at, of_all=shares["germline"])
+        drawing.attach(fact, day[at], at, of_all=shares["germline"])
         count = np.where(tested, random.poisson(shares["passengers"], len(tumors.owner)), 0)
         at, _ = places(count)
         fact = plans.passenger.draw(random, np.zeros(len(at), dtype=np.int64))
-        self._attach(random, tumors, drawn, fact, day[at], at, of_all=shares["germline"])
+        drawing.attach(fact, day[at], at, of_all=shares["germline"])
 
     # --- what was done ----------------------------------------------------------------------------------------------
 
-    def _operations(self, random: Random, tumors: Tumors, drawn: Drawn) -> None:
+    def _operations(self, drawing: _Drawing) -> None:
+        random, tumors = drawing.random, drawing.tumors
         plans = self._plans
         number = len(tumors.owner)
         placed = tumors.cancer * len(SIDES) + tumors.side
@@ -170,14 +199,15 @@ class Courses:
         planned = random.random(number) < self._shares["operated_planned"]
         surgery = np.where(wanted, plans.surgery.draw(random, placed), NOTHING)
         day = tumors.day + random.integers(10, 80, number)
-        self._attach(random, tumors, drawn, surgery, day, voice=np.where(planned, plans.voices["planned"], 0))
+        drawing.attach(surgery, day, voice=np.where(planned, plans.voices["planned"], 0))
         wanted = random.random(number) < plans.irradiated[tumors.cancer, tumors.band]
         radiation = np.where(wanted, plans.radiation.draw(random, placed), NOTHING)
         begun = tumors.day + random.integers(60, 220, number)
-        self._attach(random, tumors, drawn, radiation, begun, end=begun + random.integers(1, 50, number))
+        drawing.attach(radiation, begun, end=begun + random.integers(1, 50, number))
 
-    def _spreading(self, random: Random, tumors: Tumors, drawn: Drawn) -> Array:
+    def _spreading(self, drawing: _Drawing) -> Array:
         """Metastases; returns the day on which each tumor was known to have spread, 0 where it has not."""
+        random, tumors = drawing.random, drawing.tumors
         plans = self._plans
         number = len(tumors.owner)
         back = random.random(number) < plans.relapse[tumors.cancer, tumors.band]
@@ -189,92 +219,48 @@ class Courses:
         fact = plans.metastasis.draw(random, tumors.cancer[at])
         seen = day[at] + position * random.integers(0, 400, len(at))
         doubted = np.where(random.random(len(at)) < 0.1, plans.voices["uncertain"], 0)
-        self._attach(random, tumors, drawn, fact, seen, at, voice=doubted)
+        drawing.attach(fact, seen, at, voice=doubted)
         back_at = np.flatnonzero((day > 0) & (tumors.band < BANDS - 1))
         fact = np.full(len(back_at), plans.recurrence)
-        self._attach(random, tumors, drawn, fact, day[back_at], back_at)
+        drawing.attach(fact, day[back_at], back_at)
         return day
 
-    def _therapies(self, random: Random, tumors: Tumors, spread: Array, drawn: Drawn) -> None:
+    def _therapies(self, drawing: _Drawing, spread: Array) -> None:
+        random, tumors = drawing.random, drawing.tumors
         number = len(tumors.owner)
         early = np.flatnonzero(random.random(number) < _EARLY[tumors.band])
         begun = tumors.day[early] + random.integers(20, 120, len(early))
-        self._line(random, tumors, drawn, early, "early", 0, begun, random.gamma(2.0, 90, len(early)))
+        self._line(drawing, early, 0, begun, random.gamma(2.0, 90, len(early)))
         at = np.flatnonzero(spread > 0)
         begun = spread[at] + random.integers(7, 45, len(at))
         for line in range(1, LINES + 1):
             months = random.gamma(1.6, 30.4 * 7 / 1.6 / line**0.35, len(at))
-            ended = self._line(random, tumors, drawn, at, "first" if line == 1 else "later", line, begun, months)
+            ended = self._line(drawing, at, line, begun, months)
             progressed = np.where(ended < tumors.last[at], self._plans.progression, NOTHING)
-            self._attach(random, tumors, drawn, progressed, ended, at)
+            drawing.attach(progressed, ended, at)
             further = (random.random(len(at)) < self._shares["lines"]) & (ended < tumors.last[at])
             at, begun = at[further], (ended + random.integers(7, 40, len(ended)))[further]
         trial = np.where(random.random(number) < self._shares["trial"], self._plans.trial.draw(random, tumors.band), -1)
-        self._attach(random, tumors, drawn, trial, tumors.day + random.integers(10, 700, number))
+        drawing.attach(trial, tumors.day + random.integers(10, 700, number))
 
-    def _line(
-        self,
-        random: Random,
-        tumors: Tumors,
-        drawn: Drawn,
-        at: Array,
-        phase: str,
-        line: int,
-        begun: Array,
-        days: Array,
-    ) -> Array:
-        """A therapy for each of these tumors: its regimen and its drugs; returns the days on which it ended."""
-        plans = self._plans
+    def _line(self, drawing: _Drawing, at: Array, line: int, begun: Array, days: Array) -> Array:
+        """A therapy for each of these tumors: its regimen and its drugs; returns the days on which it ended. Line 0 is
+        that of early disease."""
+        plans, random, tumors = self._plans, drawing.random, drawing.tumors
+        phase = "early" if line == 0 else "first" if line == 1 else "later"
         therapy = plans.therapy.draw(random, tumors.profile[at] * len(PHASES) + PHASES.index(phase))
         ending = plans.ending.draw(random, np.zeros(len(at), dtype=np.int64))
         ended = np.minimum(begun + 7 + days.astype(np.int64), np.maximum(tumors.last[at], begun))
         of, _, part = plans.parts.spread(therapy)
         ongoing = ending[of] == plans.ongoing
-        self._attach(
-            random,
-            tumors,
-            drawn,
-            plans.part_fact[part, line, ending[of]],
-            begun[of],
-            at[of],
-            end=np.where(ongoing, 0, ended[of]),
-        )
+        fact = plans.part_fact[part, line, ending[of]]
+        drawing.attach(fact, begun[of], at[of], end=np.where(ongoing, 0, ended[of]))
         return ended
 
     # --- and others -------------------------------------------------------------------------------------------------
 
-    def _relatives(self, random: Random, people: People, tumors: Tumors, drawn: Drawn) -> None:
-        plans = self._plans
+    def _relatives(self, drawing: _Drawing, people: People) -> None:
+        plans, random, tumors = self._plans, drawing.random, drawing.tumors
         at = np.flatnonzero((random.random(len(tumors.owner)) < self._shares["relatives"]) & (tumors.position == 0))
         fact = plans.diagnosis.draw(random, tumors.cancer[at] * len(SIDES))
-        drawn.add(tumors.owner[at], fact, people.day[tumors.owner[at]] + 3, voice=plans.voices["family"])
-
-    def _attach(
-        self,
-        random: Random,
-        tumors: Tumors,
-        drawn: Drawn,
-        fact: Array,
-        day: Array,
-        at: Array | None = None,
-        *,
-        end: Any = 0,
-        voice: Any = 0,
-        of_all: float = 0.0,
-    ) -> None:
-        """Facts of the tumors at these places (of all, in their order), but those after the last day. Some are linked
-        to no tumor, and a share ``of_all`` to all of the patient's."""
-        at = np.arange(len(tumors.owner)) if at is None else at
-        in_time = day <= tumors.last[at]
-        loose = random.random(len(at)) < self._plans.unattached
-        everywhere = random.random(len(at)) < of_all
-        rules, shares = _RULES
-        drawn.add(
-            tumors.owner[at],
-            np.where(in_time, fact, NOTHING),
-            day,
-            end=end,
-            tumor=np.where(everywhere, ALL, np.where(loose, NONE, tumors.position[at])),
-            rule=np.where(everywhere, 1, np.where(loose, 5, random.choice(rules, len(at), p=shares))),
-            voice=voice,
-        )
+        drawing.drawn.add(tumors.owner[at], fact, people.day[tumors.owner[at]] + 3, voice=plans.voices["family"])

@@ -101,7 +101,7 @@ def _scores(story: Story, occasions: Sequence[Occasion]) -> None:
             score = min(4, max(0, score + story.rng.choice((-1, 1) if place * 2 < len(some) else (0, 1))))
             score = min(score, final + 1)
         one.facts.append(
-            story.tell("performance_status", "ECOG", str(score), one.day, assertion="present", scale="ECOG")
+            story.add("performance_status", "ECOG", str(score), one.day, assertion="present", scale="ECOG")
         )
 
 

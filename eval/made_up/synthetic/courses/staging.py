@@ -1,4 +1,4 @@
-"""The work-up: how a tumor showed itself, what pathology said, how far it had gone."""
+"""Work-up of a tumor: how it showed itself, what pathology counts, how far it had gone."""
 
 from __future__ import annotations
 
@@ -54,32 +54,24 @@ def work_up(story: Story, disease: Disease) -> datetime.date:
     """Tells of presentation, imaging and biopsy, and gives the day of the pathology report."""
     family, rng, found = disease.family, story.rng, disease.found
     seen = later(found, -rng.randrange(10, 45))
-    symptom = story.tell("symptom", story.pick(family["presents"]), day=seen, tumor=disease.key)
+    symptom = story.add_to(disease, "symptom", story.pick(family["presents"]), day=seen)
     story.meet(seen, "primary care", "diagnosis", [symptom], 3)
     imaged = later(found, -rng.randrange(3, 10))
     name = disease.entity["diagnosis"]
-    facts = [story.tell("procedure", family["imaging"], day=imaged, tumor=disease.key)]
+    facts = [story.add_to(disease, "procedure", family["imaging"], day=imaged)]
     if not family.get("blood"):
         facts.append(
-            story.tell(
-                "diagnosis",
-                name,
-                "suspected on imaging",
-                imaged,
-                assertion="uncertain",
-                tumor=disease.key,
-                **disease.where,
+            story.add_to(
+                disease, "diagnosis", name, "suspected on imaging", imaged, assertion="uncertain", **disease.where
             )
         )
     story.meet(imaged, "radiology", "diagnosis", facts, 4)
     facts = []
     if family["biopsy"]:
-        facts.append(story.tell("procedure", family["biopsy"], day=found, tumor=disease.key))
-    facts.append(story.tell("diagnosis", name, disease.place, found, tumor=disease.key, **disease.where))
+        facts.append(story.add_to(disease, "procedure", family["biopsy"], day=found))
+    facts.append(story.add_to(disease, "diagnosis", name, disease.place, found, **disease.where))
     if disease.entity["histology"]:
-        facts.append(
-            story.tell("histology", disease.entity["histology"], "", found, tumor=disease.key, **disease.where)
-        )
+        facts.append(story.add_to(disease, "histology", disease.entity["histology"], "", found, **disease.where))
     facts += _grade(story, disease)
     report = story.meet(later(found, rng.randrange(1, 5)), "pathology", "diagnosis", facts, 10)
     return report.day
@@ -95,7 +87,7 @@ def _grade(story: Story, disease: Disease) -> list[int]:
             ["4+4=8 (Grade Group 4)", 0.1 if early else 2.5],
             ["4+5=9 (Grade Group 5)", 0.05 if early else 3],
         ]
-        return [story.tell("grade", "Gleason score", story.pick(scores), disease.found, tumor=disease.key)]
+        return [story.add_to(disease, "grade", "Gleason score", story.pick(scores), disease.found)]
     grades = disease.family.get("grades")
     if not grades:
         return []
@@ -103,31 +95,27 @@ def _grade(story: Story, disease: Disease) -> list[int]:
     if value == "low grade" and "muscle invasive" in disease.tags:
         value = "high grade"
     if grades[0]:
-        return [story.tell("grade", grades[0], value, disease.found, tumor=disease.key, grade=value)]
-    return [story.tell("grade", "histologic grade", value, disease.found, tumor=disease.key)]
+        return [story.add_to(disease, "grade", grades[0], value, disease.found, grade=value)]
+    return [story.add_to(disease, "grade", "histologic grade", value, disease.found)]
 
 
 def clinical(story: Story, disease: Disease, day: datetime.date) -> list[int]:
     """The clinical extent, the stage group and what staging ruled out, as a consultation states them."""
-    told = []
+    facts = []
     group = group_of(disease.stage)
     if disease.extent and (disease.stated or story.happens(0.45)):
         tumor, nodes, distant = disease.extent
         nodes = nodes.replace("1mi", "0").replace("1a", "1").replace("2a", "2").replace("3a", "3")
-        told.append(_tnm(story, disease, "c", tumor, nodes, distant, day))
+        facts.append(_tnm(story, disease, "c", (tumor, nodes, distant), day))
     if disease.stated and disease.stage:
-        told.append(
-            story.tell(
-                "stage_group", disease.family.get("scheme", "stage group"), disease.stage, day, tumor=disease.key
-            )
+        facts.append(
+            story.add_to(disease, "stage_group", disease.family.get("scheme", "stage group"), disease.stage, day)
         )
     if disease.extent and not disease.extent[2].startswith("M1") and group in ("II", "III") and story.happens(0.6):
-        told.append(
-            story.tell(
-                "metastasis", "distant metastasis", "none on staging", day, assertion="absent", tumor=disease.key
-            )
+        facts.append(
+            story.add_to(disease, "metastasis", "distant metastasis", "none on staging", day, assertion="absent")
         )
-    return told
+    return facts
 
 
 def pathological(story: Story, disease: Disease, day: datetime.date, treated: bool) -> list[int]:
@@ -145,34 +133,34 @@ def pathological(story: Story, disease: Disease, day: datetime.date, treated: bo
     if disease.entity["family"] == "prostate" and tumor.startswith("T1"):
         tumor = "T2"  # No pathologist says T1 of a prostate: what is found in it is at least T2.
     nodes = {"N1": "N1a" if disease.entity["family"] == "breast" else "N1", "N2b": "N2b"}.get(nodes, nodes)
-    told: list[int] = [_tnm(story, disease, "yp" if treated else "p", tumor, nodes, "", day)]
+    facts: list[int] = [_tnm(story, disease, "yp" if treated else "p", (tumor, nodes, ""), day)]
     examined = story.rng.randrange(3, 24)
     if disease.family.get("nodes"):
         positive = 0 if nodes[:2] in ("N0", "NX") else story.rng.randrange(1, 4)
-        said: dict[str, Any] = {"positive": str(positive), "examined": str(examined)}
+        counts: dict[str, Any] = {"positive": str(positive), "examined": str(examined)}
         assertion = "present" if positive else "absent"
         share = f"{positive}/{examined}"
-        told.append(
-            story.tell(
-                "lymph_node", disease.family["nodes"], share, day, assertion=assertion, tumor=disease.key, **said
-            )
+        facts.append(
+            story.add_to(disease, "lymph_node", disease.family["nodes"], share, day, assertion=assertion, **counts)
         )
-    return told
+    return facts
 
 
-def _tnm(story: Story, disease: Disease, prefix: str, t: str, n: str, m: str, day: datetime.date) -> int:
+def _tnm(story: Story, disease: Disease, prefix: str, extent: tuple[str, str, str], day: datetime.date) -> int:
+    """T, N and M under a prefix (clinical, pathologic, after treatment); what is empty is left out."""
+    t, n, m = extent
     words = " ".join(
         f"{mark}{one}"
         for mark, one in ((prefix, t), (prefix, n), ("c" if not m.startswith("M1") or prefix == "c" else "p", m))
         if one
     )
     name = {"c": "clinical TNM", "p": "pathologic TNM", "yp": "pathologic TNM after neoadjuvant treatment"}[prefix]
-    return story.tell("tnm", name, words, day, tumor=disease.key, prefix=prefix, t=t, n=n, m=m, **disease.where)
+    return story.add_to(disease, "tnm", name, words, day, prefix=prefix, t=t, n=n, m=m, **disease.where)
 
 
 def spread_to(story: Story, disease: Disease, day: datetime.date, count: int, fixed: str = "") -> list[int]:
     """New distant metastases: ``count`` sites by chance that it has not reached, and the fixed one."""
-    told = []
+    facts = []
     sites = [fixed] if fixed else []
     open_sites = [[site, weight] for site, weight in disease.family["spread"].items() if site not in disease.spread]
     while open_sites and len(sites) < count:
@@ -188,5 +176,5 @@ def spread_to(story: Story, disease: Disease, day: datetime.date, count: int, fi
             if site not in ("bone", "liver", "lung", "brain", "skin")
             else f"{site} metastases"
         )
-        told.append(story.tell("metastasis", name, "", day, tumor=disease.key, site=site))
-    return told
+        facts.append(story.add_to(disease, "metastasis", name, "", day, site=site))
+    return facts

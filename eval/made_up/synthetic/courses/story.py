@@ -73,7 +73,7 @@ class Story:
     #: Spans of active treatment, in which most notes are of its cycles.
     treated: list[tuple[datetime.date, datetime.date]] = field(default_factory=list)
 
-    def tell(
+    def add(
         self,
         kind: str,
         concept: str,
@@ -84,17 +84,31 @@ class Story:
         tumor: str = "",
         **attributes: str,
     ) -> int:
-        """Adds a fact and gives its place."""
-        said = {key: text for key, text in attributes.items() if text}
-        self.facts.append(Fact(kind, concept, value, said, day, until, assertion, tumor))
+        """Adds a fact, whose columns are the parameters, and gives its place; empty attributes are left out."""
+        stated = {key: text for key, text in attributes.items() if text}
+        self.facts.append(Fact(kind, concept, value, stated, day, until, assertion, tumor))
         return len(self.facts) - 1
+
+    def add_to(
+        self,
+        disease: Disease,
+        kind: str,
+        concept: str,
+        value: str = "",
+        day: datetime.date | None = None,
+        until: datetime.date | None = None,
+        assertion: str = "present",
+        **attributes: str,
+    ) -> int:
+        """Adds a fact of that tumor; its columns are those of ``add``."""
+        return self.add(kind, concept, value, day, until, assertion, disease.key, **attributes)
 
     def meet(self, day: datetime.date, type: str, purpose: str, facts: Iterable[int] = (), weight: int = 1) -> Occasion:
         """Adds an occasion. What it tells is known by then: a later fact is dated back to it."""
         occasion = Occasion(day, type, purpose, list(facts), weight)
         for place in occasion.facts:
-            told = self.facts[place].date
-            if told is not None and told > day:
+            known = self.facts[place].date
+            if known is not None and known > day:
                 self.facts[place] = replace(self.facts[place], date=day)
         self.occasions.append(occasion)
         return occasion

@@ -1,17 +1,19 @@
-"""Treatment: operations, radiation, drugs before and after them, and the lines of advanced disease."""
+"""Parts of treatment: drugs and what they do amiss, operations with their reports, radiation."""
 
 from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from .molecular import markers
 from .staging import pathological
 from .story import Disease, Story, later
 from .tables import table
 
-__all__ = ["begin", "fitting", "give", "irradiate", "mishap", "operate"]
+__all__ = ["Drugs", "fitting", "give", "irradiate", "mishap", "operate", "response", "start"]
 
 
 def fitting(
@@ -31,48 +33,60 @@ def fitting(
     return found
 
 
-def give(
-    story: Story,
-    disease: Disease,
-    what: dict[str, Any],
-    day: datetime.date,
-    months: float,
-    intent: str,
-    line: int,
-    *,
-    reason: str = "",
-) -> tuple[int, datetime.date]:
+@dataclass(frozen=True, slots=True)
+class Drugs:
+    """Drugs to be given for so many months: an entry of the plans (``what``), why, in which line, and why they end."""
+
+    what: Mapping[str, Any]
+    months: float
+    intent: str = ""
+    line: int = 0
+    reason: str = ""
+
+
+def give(story: Story, disease: Disease, drugs: Drugs, day: datetime.date) -> tuple[int, datetime.date]:
     """Drugs from ``day`` on: the fact and the last day. Several drugs are one regimen that names them."""
-    stop = later(day, months * 30.4)
-    drugs = what.get("drugs", [what["name"]])
+    what = drugs.what
+    stop = later(day, drugs.months * 30.4)
+    names = what.get("drugs", [what["name"]])
     ongoing = stop > story.end or (story.died is not None and stop > story.died)
-    says: dict[str, Any] = {"intent": intent, "line": str(line) if line else "", "reason": "" if ongoing else reason}
-    says["status"] = "ongoing" if ongoing else "discontinued" if reason else "completed"
-    named = f"{', '.join(drugs[:-1])} and {drugs[-1]}"
-    value = ", ".join(drugs) if len(drugs) > 1 and what["name"] != named else ""
-    kind = "regimen" if len(drugs) > 1 else "medication"
+    named = f"{', '.join(names[:-1])} and {names[-1]}"
+    value = ", ".join(names) if len(names) > 1 and what["name"] != named else ""
     disease.used.add(what["name"])
-    place = story.tell(kind, what["name"], value, day, None if ongoing else stop, tumor=disease.key, **says)
+    place = story.add_to(
+        disease,
+        "regimen" if len(names) > 1 else "medication",
+        what["name"],
+        value,
+        day,
+        None if ongoing else stop,
+        intent=drugs.intent,
+        line=str(drugs.line) if drugs.line else "",
+        reason="" if ongoing else drugs.reason,
+        status="ongoing" if ongoing else "discontinued" if drugs.reason else "completed",
+    )
     story.treated.append((day, stop))
     return place, stop
 
 
-def begin(story: Story, disease: Disease, what: dict[str, Any], day: datetime.date, facts: Sequence[int]) -> None:
+def start(story: Story, disease: Disease, drugs: Drugs, day: datetime.date) -> datetime.date:
+    """Drugs with the visit at which they start; gives the last day."""
+    fact, stop = give(story, disease, drugs, day)
+    _begin(story, disease, drugs.what, day, fact)
+    return stop
+
+
+def _begin(story: Story, disease: Disease, what: Mapping[str, Any], day: datetime.date, fact: int) -> None:
     """The visit at which treatment starts; before it, it was planned."""
     if story.happens(0.45):
         planned = later(day, -story.rng.randrange(4, 14))
         name = "regimen" if "drugs" in what else "medication"
-        story.meet(
-            planned,
-            "progress",
-            "start of treatment",
-            [story.tell(name, what["name"], "", planned, assertion="planned", tumor=disease.key)],
-            3,
-        )
-    story.meet(day, "progress", "start of treatment", facts, 9)
+        plan = story.add_to(disease, name, what["name"], "", planned, assertion="planned")
+        story.meet(planned, "progress", "start of treatment", [plan], 3)
+    story.meet(day, "progress", "start of treatment", [fact], 9)
 
 
-def mishap(story: Story, disease: Disease, what: dict[str, Any], day: datetime.date, stop: datetime.date) -> str:
+def mishap(story: Story, disease: Disease, what: Mapping[str, Any], day: datetime.date, stop: datetime.date) -> str:
     """An adverse event of a treatment, perhaps; gives its name."""
     data = table("toxicities")
     drugs = set(what.get("drugs", [what["name"]]))
@@ -90,7 +104,7 @@ def mishap(story: Story, disease: Disease, what: dict[str, Any], day: datetime.d
     grade = str(story.pick(data["grades"]))
     span = max(8, min((stop - day).days, 200))
     when = later(day, story.rng.randrange(7, span))
-    fact = story.tell("adverse_event", name, f"grade {grade}", when, tumor=disease.key, grade=grade, reason=cause)
+    fact = story.add_to(disease, "adverse_event", name, f"grade {grade}", when, grade=grade, reason=cause)
     if grade in ("3", "4") and story.happens(0.5):
         story.meet(when, "emergency", "toxicity", [fact], 5)
         if story.happens(0.5):
@@ -98,6 +112,12 @@ def mishap(story: Story, disease: Disease, what: dict[str, Any], day: datetime.d
     else:
         story.meet(when, story.rng.choice(("progress", "progress", "telephone", "nursing")), "toxicity", [fact], 4)
     return name
+
+
+def response(story: Story, disease: Disease, day: datetime.date, states: tuple[str, ...]) -> None:
+    """A scan that tells one of ``states``, with the marker in blood."""
+    fact = story.add_to(disease, "disease_state", story.rng.choice(states), "", day)
+    story.meet(day, "radiology", "response", [fact, *markers(story, disease, day, 0.6)], 5)
 
 
 def operate(story: Story, disease: Disease, day: datetime.date, *, after_drugs: bool = False) -> datetime.date:
@@ -110,9 +130,7 @@ def operate(story: Story, disease: Disease, day: datetime.date, *, after_drugs: 
         if disease.side and disease.entity["family"] in ("breast", "dcis", "kidney")
         else what["name"]
     )
-    fact = story.tell(
-        "surgery", name, "", day, tumor=disease.key, intent="curative", status="completed", **disease.where
-    )
+    fact = story.add_to(disease, "surgery", name, "", day, intent="curative", status="completed", **disease.where)
     story.meet(day, "operative", "start of treatment", [fact], 9)
     disease.tags.add("mastectomy" if "mastectomy" in what["name"] else what["name"])
     out = later(day, story.rng.randrange(1, 8))
@@ -127,16 +145,8 @@ def operate(story: Story, disease: Disease, day: datetime.date, *, after_drugs: 
                 and disease.entity["histology"].startswith("invasive")
                 and story.happens(0.3)
             ):
-                report.facts.append(
-                    story.tell(
-                        "histology",
-                        "ductal carcinoma in situ",
-                        "component beside the invasive carcinoma",
-                        reported,
-                        tumor=disease.key,
-                        **disease.where,
-                    )
-                )
+                beside = ("ductal carcinoma in situ", "component beside the invasive carcinoma", reported)
+                report.facts.append(story.add_to(disease, "histology", *beside, **disease.where))
             if story.happens(0.02):
                 _amended(story, disease, reported)
     return out
@@ -147,13 +157,13 @@ def _amended(story: Story, disease: Disease, day: datetime.date) -> None:
     if not disease.side:
         return
     other = "right" if disease.side == "left" else "left"
-    fact = story.tell(
+    fact = story.add_to(
+        disease,
         "diagnosis",
         disease.entity["diagnosis"],
         f"{other} side, corrected to {disease.side}",
         later(day, 2),
         assertion="absent",
-        tumor=disease.key,
         reason=f"amended report: laterality corrected to {disease.side}",
         laterality=other,
         site=disease.entity["site"],
@@ -177,29 +187,14 @@ def irradiate(
         else max(1, math.ceil(amount / 10))
     )
     stop = later(day, weeks * 7 - 3)
-    fact = story.tell(
-        "radiation",
-        what["name"],
-        what["dose"],
-        day,
-        stop,
-        tumor=disease.key,
-        dose=what["dose"],
-        intent=intent,
-        status="completed",
-        site=what.get("site", ""),
-    )
+    attributes = {"dose": what["dose"], "intent": intent, "status": "completed", "site": what.get("site", "")}
+    fact = story.add_to(disease, "radiation", what["name"], what["dose"], day, stop, **attributes)
     story.treated.append((day, stop))
     facts = [fact]
     if drug is not None:
-        given, _ = give(story, disease, drug, day, weeks * 7 / 30.4, intent, 0)
+        given, _ = give(story, disease, Drugs(drug, weeks * 7 / 30.4, intent), day)
         facts.append(given)
-    story.meet(
-        later(day, -10),
-        "radiation",
-        "start of treatment",
-        [story.tell("radiation", what["name"], "", later(day, -10), assertion="planned", tumor=disease.key)],
-        3,
-    )
+    planned = story.add_to(disease, "radiation", what["name"], "", later(day, -10), assertion="planned")
+    story.meet(later(day, -10), "radiation", "start of treatment", [planned], 3)
     story.meet(stop, "radiation", "start of treatment", facts, 8)
     return stop

@@ -1,4 +1,4 @@
-"""A course becomes notes: one for each encounter, with the exact place of every fact that it states."""
+"""Notes of a course: one for each encounter, with the exact place of every fact that it states."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import datetime
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..course import Course, Encounter, Person
 from .banks import Banks, shipped_banks
 from .finishing import in_british, with_slips, wrapped
 from .marks import Mark, Marks, Place, taken_out
-from .sections import Section, chosen, fill, laid_out, placed, stated
+from .patterns import Pattern, render
+from .sections import Section, fill, laid_out, placed, state_facts
 from .standing import standing
-from .statements import Told
+from .statements import Entry
 from .voices import Voice, house_of, voice_of
+from .writer import Writer
 
 __all__ = ["WrittenNote", "write_course"]
 
@@ -71,35 +73,43 @@ class WrittenNote:
         return {"patient_id": self.patient_id, "doc_id": self.doc_id, "facts": spans}
 
 
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """An earlier note as it was written first, marked, from which later ones copy."""
+
+    text: str
+    marks: Sequence[Mark]
+
+
 def write_course(course: Course, seed: int, length: float = 1.0, banks: Banks | None = None) -> tuple[WrittenNote, ...]:
     """The notes of a patient, in the order of the encounters; the same for the same course, ``seed`` and ``length``.
 
     ``length`` multiplies the words of a note; what is new in an encounter is stated at any length.
     """
     banks = banks or shipped_banks()
-    drafts: list[tuple[str, Marks, Voice]] = []
+    drafts: list[_Draft] = []
     notes: list[WrittenNote] = []
     house = house_of(course.person.site, banks)
     for number, encounter in enumerate(course.encounters):
         chance = random.Random(f"{seed}:{course.person.patient_id}:{number}")
         voice = voice_of(house, encounter.type, chance)
-        marks = Marks()
         context = _context(course.person, encounter, voice, chance, banks)
-        body = _body(course, encounter, voice, chance, banks, marks, context, length, drafts)
-        drafts.append((body, marks, voice))
+        writer = Writer(voice, chance, banks, Marks(), context, encounter.date)
+        body = _body(course, encounter, writer, length, drafts)
+        drafts.append(_Draft(body, writer.marks.held))
         text = body
         if house.settings["spelling"] == "british":
             text = in_british(text, banks.british)
         text = with_slips(text, voice.typos, chance)
         text = wrapped(text, voice.wrap)
-        plain, places = taken_out(text, marks.held)
+        plain, places = taken_out(text, writer.marks.held)
         notes.append(
             WrittenNote(
                 patient_id=course.person.patient_id,
                 doc_id=f"{course.person.patient_id}-{number + 1:04d}",
                 date=encounter.date,
                 type=_one(house.types, encounter.type, chance),
-                title=_title(house.titles, encounter, chance, context, banks),
+                title=_title(house.titles, encounter, chance),
                 text=plain,
                 places=tuple(places),
             )
@@ -107,102 +117,81 @@ def write_course(course: Course, seed: int, length: float = 1.0, banks: Banks | 
     return tuple(notes)
 
 
-def _body(
-    course: Course,
-    encounter: Encounter,
-    voice: Voice,
-    chance: random.Random,
-    banks: Banks,
-    marks: Marks,
-    context: Mapping[str, str],
-    length: float,
-    drafts: Sequence[tuple[str, Marks, Voice]],
-) -> str:
+def _body(course: Course, encounter: Encounter, writer: Writer, length: float, drafts: Sequence[_Draft]) -> str:
     """The marked text of a note."""
+    voice, chance, banks = writer.voice, writer.chance, writer.banks
     layouts = banks.layouts.get(encounter.type) or banks.layouts["progress"]
     layout = layouts[int(chance.random() * len(layouts))]
     main = next((role.rstrip("*") for role in layout if role.endswith("*")), layout[0])
     sections = {role: Section(role) for role in (one.rstrip("*") for one in layout)}
     words = banks.words.get(encounter.type, 60) * length * voice.wordy * math.exp(chance.gauss(0.0, _SPREAD))
-    told = [Told(place, standing(course.facts[place], encounter.date, True), False) for place in encounter.new]
-    known = set(encounter.new)
-    told += [
-        Told(place, standing(course.facts[place], encounter.date, False), True)
-        for place in encounter.recalled
-        if place not in known
-    ]
-    for role, facts in placed(told, tuple(sections), main, banks).items():
-        stated(
-            sections[role],
-            facts,
-            voice,
-            chance,
-            banks,
-            marks,
-            context,
-            encounter.date,
-            lambda: sum(section.words for section in sections.values()) < words * 1.15,
-        )
+
+    def written_words() -> int:
+        return sum(section.words for section in sections.values())
+
+    for role, entries in placed(_entries(course, encounter), tuple(sections), main, banks).items():
+        state_facts(sections[role], entries, writer, lambda: written_words() < words * 1.15)
     if encounter.type not in banks.quiet and chance.random() < voice.house.settings["distractors"]:
-        sentence = chosen(banks.distractors[voice.register], chance, context, banks)
+        sentence = writer.aside(banks.distractors[voice.register])
         if sentence:
             host = next((role for role in ("plan", "impression", "interval", main) if role in sections), main)
             sections[host].add(sentence)
-    missing = int(words) - sum(section.words for section in sections.values())
     sorts = (f"{encounter.type} {encounter.purpose}", encounter.type)
-    fill(tuple(sections.values()), sorts, voice, chance, banks, context, missing)
+    fill(tuple(sections.values()), sorts, writer, int(words) - written_words())
     if not any(section.sentences for section in sections.values()):
-        fill(tuple(sections.values()), sorts, voice, chance, banks, context, 8)
-    written = [laid_out(section, voice, chance, context, banks) for section in sections.values() if section.sentences]
+        fill(tuple(sections.values()), sorts, writer, 8)
+    written = [laid_out(section, writer) for section in sections.values() if section.sentences]
     joint = "\n\n" if voice.house.settings["spaced"] and voice.arrangement != "run" else "\n"
     if voice.arrangement == "run":
         joint = " " if chance.random() < 0.7 else "\n"
-    parts = [_head(encounter, voice, chance, context, banks, words), *written]
-    pasted = _pasted(encounter, chance, marks, drafts, words)
+    parts = [_head(encounter, writer, words), *written]
+    pasted = _pasted(encounter, writer, drafts, words)
     if pasted:
         parts.insert(1 if chance.random() < 0.4 else len(parts), pasted)
-    parts.append(_foot(encounter, voice, chance, context, banks, words))
+    parts.append(_foot(encounter, writer, words))
     return joint.join(part for part in parts if part)
 
 
-def _head(
-    encounter: Encounter, voice: Voice, chance: random.Random, context: Mapping[str, str], banks: Banks, words: float
-) -> str:
+def _entries(course: Course, encounter: Encounter) -> list[Entry]:
+    """What the note is to state: the facts that are new, then those that it repeats as history."""
+    known = set(encounter.new)
+    recalled = (place for place in encounter.recalled if place not in known)
+    return [
+        *(Entry(place, standing(course.facts[place], encounter.date, True), False) for place in encounter.new),
+        *(Entry(place, standing(course.facts[place], encounter.date, False), True) for place in recalled),
+    ]
+
+
+def _notices(writer: Writer, *keys: str) -> Sequence[Pattern]:
+    """The house's patterns under the first of the keys that has any."""
+    return next((writer.banks.notices[key] for key in keys if key in writer.banks.notices), ())
+
+
+def _head(encounter: Encounter, writer: Writer, words: float) -> str:
     """What stands above the first section: a letterhead, the patient's line, an address."""
-    if words < 35 and chance.random() < 0.7:
+    if words < 35 and writer.chance.random() < 0.7:
         return ""
-    keys = (f"{voice.house.name} {encounter.type} head", f"{voice.house.name} head")
-    patterns = next((banks.notices[key] for key in keys if key in banks.notices), ())
-    return chosen(patterns, chance, context, banks)
+    house = writer.voice.house.name
+    return writer.aside(_notices(writer, f"{house} {encounter.type} head", f"{house} head"))
 
 
-def _foot(
-    encounter: Encounter, voice: Voice, chance: random.Random, context: Mapping[str, str], banks: Banks, words: float
-) -> str:
+def _foot(encounter: Encounter, writer: Writer, words: float) -> str:
     """What stands below the last section: a signature, and in longer notes what the system prints on every page."""
     parts = []
-    if chance.random() < 0.6:
-        parts.append(chosen(banks.notices.get(f"{voice.house.name} foot", ()), chance, context, banks))
-    if words > 80 and chance.random() < 0.35:
-        keys = (f"{encounter.type} notice", "notice")
-        patterns = next((banks.notices[key] for key in keys if key in banks.notices), ())
-        parts.append(chosen(patterns, chance, context, banks))
+    if writer.chance.random() < 0.6:
+        parts.append(writer.aside(_notices(writer, f"{writer.voice.house.name} foot")))
+    if words > 80 and writer.chance.random() < 0.35:
+        parts.append(writer.aside(_notices(writer, f"{encounter.type} notice", "notice")))
     return "\n".join(part for part in parts if part)
 
 
-def _pasted(
-    encounter: Encounter,
-    chance: random.Random,
-    marks: Marks,
-    drafts: Sequence[tuple[str, Marks, Voice]],
-    words: float,
-) -> str:
+def _pasted(encounter: Encounter, writer: Writer, drafts: Sequence[_Draft], words: float) -> str:
     """Lines of an earlier note, copied with the statements in them."""
     if encounter.copies is None or encounter.copies >= len(drafts):
         return ""
-    body, old, _ = drafts[encounter.copies]
-    lines = body.split("\n")
-    start = int(chance.random() * min(3, len(lines)))
+    copied = drafts[encounter.copies]
+    lines = copied.text.split("\n")
+    start = int(writer.chance.random() * min(3, len(lines)))
     taken: list[str] = []
     size = 0
     for line in lines[start:]:
@@ -210,11 +199,8 @@ def _pasted(
             break
         taken.append(line)
         size += len(line.split())
-    offset = len(marks.held)
-    marks.held.extend(
-        Mark(one.what, one.about, one.kind, one.concept, one.assertion, "copied" if one.role == "fact" else one.role)
-        for one in old.held
-    )
+    offset = len(writer.marks.held)
+    writer.marks.held.extend(replace(one, role="copied") if one.role == "fact" else one for one in copied.marks)
     return _renumbered("\n".join(taken), offset)
 
 
@@ -243,10 +229,14 @@ def _renumbered(text: str, offset: int) -> str:
 def _context(person: Person, encounter: Encounter, voice: Voice, chance: random.Random, banks: Banks) -> dict[str, str]:
     """The slots that any sentence may use: who the patient is, where and when."""
     own = random.Random(f"name:{person.patient_id}")
+
+    def drawn(pool: str, chance: random.Random) -> str:
+        return render(chance.choice(banks.pools[pool]), chance, {}, banks.pools)
+
     female = person.sex.casefold().startswith("f")
     male = person.sex.casefold().startswith("m")
-    first = chosen(banks.pools["women" if female or (not male and own.random() < 0.5) else "men"], own, {}, banks)
-    last = chosen(banks.pools["families"], own, {}, banks)
+    first = drawn("women" if female or (not male and own.random() < 0.5) else "men", own)
+    last = drawn("families", own)
     age = encounter.date.year - person.born.year
     age -= (encounter.date.month, encounter.date.day) < (person.born.month, person.born.day)
     he, his, him, man = ("she", "her", "her", "woman") if female else ("he", "his", "him", "man")
@@ -272,8 +262,8 @@ def _context(person: Person, encounter: Encounter, voice: Voice, chance: random.
         "today": voice.written_day(encounter.date),
         "soon": voice.written_day(encounter.date + datetime.timedelta(days=7 * own.randrange(1, 13))),
         "hospital": hospital,
-        "doctor": chosen(banks.pools["families"], chance, {}, banks),
-        "other_doctor": chosen(banks.pools["families"], chance, {}, banks),
+        "doctor": drawn("families", chance),
+        "other_doctor": drawn("families", chance),
     }
 
 
@@ -282,13 +272,7 @@ def _one(table: Mapping[str, tuple[str, ...]], kind: str, chance: random.Random)
     return chance.choice(table.get(kind) or (kind,))
 
 
-def _title(
-    titles: Mapping[str, tuple[str, ...]],
-    encounter: Encounter,
-    chance: random.Random,
-    context: Mapping[str, str],
-    banks: Banks,
-) -> str:
+def _title(titles: Mapping[str, tuple[str, ...]], encounter: Encounter, chance: random.Random) -> str:
     """The title of the note: the house's, by sort and purpose."""
     options = titles.get(f"{encounter.type} {encounter.purpose}") or titles.get(encounter.type) or (encounter.type,)
     return chance.choice(options)

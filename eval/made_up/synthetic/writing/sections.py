@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .banks import Banks
 from .finishing import capitalized, lowered_start
-from .marks import Marks, without_marks
-from .patterns import Pattern, fitting, render
-from .statements import Told, groups_of, state
+from .marks import without_marks
+from .patterns import Pattern
+from .statements import Entry, groups_of, state
 from .voices import Voice
+from .writer import Writer
 
-__all__ = ["Section", "chosen", "fill", "fillers_for", "laid_out", "placed", "register_of", "stated", "words_in"]
+__all__ = ["Section", "fill", "fillers_for", "laid_out", "placed", "state_facts", "words_in"]
 
 
 _SPACES = re.compile(" +(?= [a-z(]|,)")
@@ -46,10 +46,10 @@ def words_in(text: str) -> int:
     return len(text.split())
 
 
-def placed(told: Sequence[Told], roles: Sequence[str], main: str, banks: Banks) -> dict[str, list[Told]]:
+def placed(entries: Sequence[Entry], roles: Sequence[str], main: str, banks: Banks) -> dict[str, list[Entry]]:
     """The facts by the section of the layout in which each is told."""
-    found: dict[str, list[Told]] = {}
-    for one in told:
+    found: dict[str, list[Entry]] = {}
+    for one in entries:
         fact = one.standing.fact
         keys = [fact.assertion, fact.kind]
         if one.recalled and fact.assertion not in ("family", "planned", "hypothetical"):
@@ -63,51 +63,29 @@ def placed(told: Sequence[Told], roles: Sequence[str], main: str, banks: Banks) 
     return found
 
 
-def stated(
-    section: Section,
-    told: Sequence[Told],
-    voice: Voice,
-    chance: random.Random,
-    banks: Banks,
-    marks: Marks,
-    context: Mapping[str, str],
-    on: datetime.date,
-    room: Callable[[], bool],
-) -> None:
+def state_facts(section: Section, entries: Sequence[Entry], writer: Writer, room: Callable[[], bool]) -> None:
     """Put the facts into the section; those told as history only while there is ``room``."""
-    register = register_of(section.role, voice)
-    front = section.role in ("summary", "treatments") and voice.arrangement != "paragraph" and chance.random() < 0.6
-    groups = groups_of(told, banks, chance)
-    groups.sort(key=lambda group: (group[0].standing.begun or on) if front else on)
+    register, chance = writer.register(section.role), writer.chance
+    front = section.role in ("summary", "treatments") and writer.voice.arrangement != "paragraph"
+    front = front and chance.random() < 0.6
+    groups = groups_of(entries, writer.banks, chance)
+    groups.sort(key=lambda group: (group[0].standing.begun or writer.day) if front else writer.day)
     for group in groups:
         if group[0].recalled and not room():
             continue
-        section.add(state(group, voice, register, chance, banks, marks, context, on, front))
+        section.add(state(group, writer, register, front))
 
 
-def register_of(role: str, voice: Voice) -> str:
-    """How the section is written: what a house has in forms stays a form, a letter's lists stay short."""
-    special: Mapping[str, str] = voice.house.settings["section_registers"]
-    return special.get(f"{role} {voice.register}", voice.register)
-
-
-def fill(
-    sections: Sequence[Section],
-    sorts: Sequence[str],
-    voice: Voice,
-    chance: random.Random,
-    banks: Banks,
-    context: Mapping[str, str],
-    missing: int,
-) -> None:
+def fill(sections: Sequence[Section], sorts: Sequence[str], writer: Writer, missing: int) -> None:
     """Write what a note says beside its facts, until ``missing`` words more are written or nothing is left to say."""
     if missing <= 0:
         return
     open_sections = [
         (section, list(patterns))
         for section in sections
-        if (patterns := fillers_for(sorts, section.role, register_of(section.role, voice), banks))
+        if (patterns := fillers_for(sorts, section.role, writer.register(section.role), writer.banks))
     ]
+    chance = writer.chance
     most = _FILLERS + missing // 15
     left = [2 + int(chance.random() * most) for _ in open_sections]
     tries = 0
@@ -120,9 +98,9 @@ def fill(
         if not patterns or not left[place]:
             open_sections.pop(place)
             left.pop(place)
-        if pattern.needs <= context.keys():
+        if pattern.needs <= writer.context.keys():
             first = section.role not in ("plan", "closing") and chance.random() < 0.35
-            missing -= section.add(render(pattern, chance, context, banks.pools), first)
+            missing -= section.add(writer.write(pattern, writer.context), first)
 
 
 def fillers_for(sorts: Sequence[str], role: str, register: str, banks: Banks) -> Sequence[Pattern]:
@@ -132,13 +110,13 @@ def fillers_for(sorts: Sequence[str], role: str, register: str, banks: Banks) ->
     return found.get(register, ())
 
 
-def laid_out(section: Section, voice: Voice, chance: random.Random, context: Mapping[str, str], banks: Banks) -> str:
+def laid_out(section: Section, writer: Writer) -> str:
     """The section under its heading, in the author's arrangement."""
-    register = register_of(section.role, voice)
+    voice, chance = writer.voice, writer.chance
     arrangement = voice.house.settings["section_arrangements"].get(
         f"{section.role} {voice.register}", voice.arrangement
     )
-    body = _body(section.sentences, arrangement, register, voice, chance)
+    body = _body(section.sentences, arrangement, writer.register(section.role), voice, chance)
     headings = voice.house.headings.get(section.role, ())
     if not headings or "" in headings and chance.random() < 0.5:
         return body
@@ -178,9 +156,3 @@ def _finished(sentence: str, register: str, voice: Voice) -> str:
     if register == "form" or (register == "terse" and voice.arrangement != "paragraph"):
         return sentence
     return sentence if without_marks(sentence)[-1:] in ".!?:\n" else sentence + "."
-
-
-def chosen(patterns: Sequence[Pattern], chance: random.Random, context: Mapping[str, str], banks: Banks) -> str:
-    """One of the patterns that fit, rendered; nothing where none does."""
-    fits = fitting(patterns, context)
-    return render(chance.choice(fits), chance, context, banks.pools) if fits else ""

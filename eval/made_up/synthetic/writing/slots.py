@@ -10,6 +10,7 @@ from typing import Final
 from .banks import Banks
 from .standing import Standing
 from .voices import Voice
+from .writer import Writer
 
 __all__ = ["shape_of", "slots_of"]
 
@@ -32,24 +33,25 @@ _PLAIN: Final = ("percent", "dose", "exon", "edition", "positive", "examined", "
 _NAMED: Final = ("site", "reason", "intent", "origin")
 
 
-def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Banks, register: str) -> dict[str, str]:
+def slots_of(standing: Standing, writer: Writer) -> dict[str, str]:
     """All slots that the fact can fill. ``name`` is always there; what is unknown or empty is left out."""
     fact, attributes = standing.fact, standing.attributes
+    voice, chance, banks = writer.voice, writer.chance, writer.banks
 
-    def say(concept: str) -> str:
+    def name_of(concept: str) -> str:
         return _called(concept, voice, chance, banks)
 
-    slots = {"name": say(fact.concept)}
+    slots = {"name": name_of(fact.concept)}
     for key in _PLAIN:
         if attributes.get(key):
             slots[key] = attributes[key]
     for key in _NAMED:
         if attributes.get(key):
-            slots[key] = say(attributes[key])
+            slots[key] = name_of(attributes[key])
     if "percent" in slots:
         slots["percent"] = slots["percent"].rstrip("%") + "%"
     if attributes.get("laterality"):
-        slots["side"] = say(attributes["laterality"])
+        slots["side"] = name_of(attributes["laterality"])
     for slot, key in (("site", "site"), ("side", "laterality"), ("intent", "intent")):
         if slot in slots and any(
             _within(word[:5], text) for word in (attributes[key], slots[slot]) for text in (fact.concept, slots["name"])
@@ -60,7 +62,7 @@ def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Ban
     value = standing.value.casefold()
     settled = fact.assertion != "present"
     if value and not (settled and (value in banks.said or (value in banks.implied and chance.random() < 0.65))):
-        slots["value"] = say(standing.value)
+        slots["value"] = name_of(standing.value)
     if standing.mode in ("absent", "vus") and fact.kind in ("genomic_variant", "biomarker", "lymph_node"):
         # The sentence says it.
         slots.pop("result", None)
@@ -69,10 +71,10 @@ def slots_of(standing: Standing, voice: Voice, chance: random.Random, banks: Ban
         slots["value"], slots["onset"] = relative[1], relative[2]
     maker = _MAKERS.get(fact.kind)
     if maker is not None:
-        maker(standing, slots, say, chance, banks)
+        maker(standing, slots, name_of, chance, banks)
     if fact.kind == "regimen" and "," in slots.get("value", "") and chance.random() < 0.7:
         del slots["value"]
-    if "value" in slots and _told(slots["value"], fact.concept, slots):
+    if "value" in slots and _repeats(slots["value"], fact.concept, slots):
         del slots["value"]
     return slots
 
@@ -124,8 +126,8 @@ def _within(word: str, text: str) -> bool:
     return re.search(rf"\b{re.escape(word.casefold())}", text.casefold()) is not None
 
 
-def _told(value: str, concept: str, slots: Mapping[str, str]) -> bool:
-    """Whether the value says nothing that the name or another slot does not say."""
+def _repeats(value: str, concept: str, slots: Mapping[str, str]) -> bool:
+    """Whether the value says nothing that the name or another slot does not name_of."""
     plain = value.casefold()
     if plain in concept.casefold() or plain == f"grade {slots.get('grade', '')}":
         return True
@@ -135,15 +137,15 @@ def _told(value: str, concept: str, slots: Mapping[str, str]) -> bool:
 
 # --- kinds that are made of parts -----------------------------------------------------------------------------------
 
-Say = Callable[[str], str]
+NameOf = Callable[[str], str]
 
 
-def _variant(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _variant(standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks) -> None:
     """A variant: its gene, and what happened to it."""
     fact = standing.fact
     told = f"{fact.concept} {standing.attributes.get('protein_change', '')} {fact.value}"
     gene = standing.attributes.get("gene") or fact.concept.split()[0]
-    slots["gene"] = say(gene) if re.fullmatch(r"[A-Z0-9]+", gene) else gene
+    slots["gene"] = name_of(gene) if re.fullmatch(r"[A-Z0-9]+", gene) else gene
     alteration = standing.attributes.get("alteration", "").casefold()
     partners = _FUSION.search(fact.concept)
     if partners and "exon" not in fact.concept.casefold():
@@ -185,7 +187,7 @@ def _variant(standing: Standing, slots: dict[str, str], say: Say, chance: random
         slots.pop("exon", None)
 
 
-def _staging(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _staging(standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks) -> None:
     """T, N and M, joined as authors do."""
     attributes = standing.attributes
     prefix = attributes.get("prefix", "")
@@ -206,7 +208,7 @@ def _staging(standing: Standing, slots: dict[str, str], say: Say, chance: random
     slots.pop("prefix", None)
 
 
-def _stage(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _stage(standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks) -> None:
     """A stage group, in Roman or Arabic numbers."""
     value = standing.value or standing.attributes.get("stage", "")
     arabic = {"IV": "4", "III": "3", "II": "2", "I": "1"}
@@ -219,13 +221,15 @@ def _stage(standing: Standing, slots: dict[str, str], say: Say, chance: random.R
         slots["stage"] = slots.get("stage", "") or standing.fact.concept
 
 
-def _performance(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _performance(
+    standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks
+) -> None:
     """A score under the name of its scale."""
     if standing.value:
         slots["score"] = slots.pop("value")
 
 
-def _nodes(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _nodes(standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks) -> None:
     """So many of so many nodes."""
     if "positive" in slots and "examined" in slots:
         slots["count"] = chance.choice(("{}/{}", "{} of {}", "{}/{}", "{} out of {}")).format(
@@ -236,17 +240,19 @@ def _nodes(standing: Standing, slots: dict[str, str], say: Say, chance: random.R
             del slots["value"]
 
 
-def _metastasis(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _metastasis(
+    standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks
+) -> None:
     """Spread to a place is called by the place's name where the bank has one."""
     site = standing.attributes.get("site", "")
     if site and not _within(site, standing.fact.concept):
         named = f"{site} metastases"
         if named.casefold() in banks.names:
-            slots["name"] = say(named)
+            slots["name"] = name_of(named)
             slots.pop("site", None)
 
 
-def _grade(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _grade(standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks) -> None:
     """A grade under its scale."""
     if standing.value:
         slots["level"] = slots.pop("value")
@@ -255,12 +261,12 @@ def _grade(standing: Standing, slots: dict[str, str], say: Say, chance: random.R
         slots["level"] = slots.pop("grade")
 
 
-def _marker(standing: Standing, slots: dict[str, str], say: Say, chance: random.Random, banks: Banks) -> None:
+def _marker(standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks) -> None:
     """A marker with its result; the value where it has only that. A value that repeats the result is left out."""
     value, result = slots.get("value", ""), standing.attributes.get("result", "")
     qualified = _QUALIFIED.fullmatch(value)
     if qualified and qualified[1].casefold() in banks.results:
-        # The degree replaces the bare result: a note that gave both would say two things.
+        # The degree replaces the bare result: a note that gave both would name_of two things.
         slots["result"] = _result(qualified[1], standing.fact.concept, banks, chance)
         slots.setdefault("percent", qualified[2] or "")
         if not slots["percent"]:
@@ -282,7 +288,7 @@ def _marker(standing: Standing, slots: dict[str, str], say: Say, chance: random.
         del slots["percent"]
 
 
-_MAKERS: Final[Mapping[str, Callable[[Standing, dict[str, str], Say, random.Random, Banks], None]]] = {
+_MAKERS: Final[Mapping[str, Callable[[Standing, dict[str, str], NameOf, random.Random, Banks], None]]] = {
     "genomic_variant": _variant,
     "tnm": _staging,
     "stage_group": _stage,

@@ -1,4 +1,4 @@
-"""Facts become statements: a sentence, a shorthand or a line of a form that says one fact, or several of a kind.
+"""Statements of facts: a sentence, a shorthand or a line of a form that says one fact, or several of a kind.
 
 A statement bears a mark around itself and one around each fact's name, and leaves out nothing that the bank calls a
 must.
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from .banks import Banks, Mode
-from .marks import Mark, Marks
-from .patterns import Pattern, fitting, render
+from .marks import Mark
+from .patterns import fitting
 from .slots import shape_of, slots_of
 from .standing import Standing
-from .voices import Voice
+from .writer import Writer
 
-__all__ = ["Told", "groups_of", "state"]
+__all__ = ["Entry", "groups_of", "state"]
 
 #: A sentence in the present takes its day in brackets: nothing "is so on the 3rd of May".
 _OF_NOW: Final = re.compile(r"\b(?:is|are|has|have|shows|show|confirm|contain)\b")
@@ -33,7 +33,7 @@ _LONGEST_LIST: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Entry:
     """A fact that a note is to state: its place in the course, how it stands, and whether it is told as history."""
 
     place: int
@@ -41,11 +41,25 @@ class Told:
     recalled: bool
 
 
-def groups_of(told: Iterable[Told], banks: Banks, chance: random.Random) -> list[list[Told]]:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How one statement is written: its register, the days that it may name, and whether its day stands ahead of it."""
+
+    register: str
+    days: Mapping[str, str]
+    front: bool
+
+    @property
+    def inner_days(self) -> Mapping[str, str]:
+        """The days that a sentence may name itself: none where they stand ahead of it."""
+        return {} if self.front else self.days
+
+
+def groups_of(entries: Iterable[Entry], banks: Banks, chance: random.Random) -> list[list[Entry]]:
     """Facts that one statement can hold: of one kind, mode and day, where the bank has a sentence for several."""
-    groups: list[list[Told]] = []
-    open_groups: dict[tuple[object, ...], list[Told]] = {}
-    for one in told:
+    groups: list[list[Entry]] = []
+    open_groups: dict[tuple[object, ...], list[Entry]] = {}
+    for one in entries:
         fact = one.standing.fact
         mode = banks.mode(fact.kind, one.standing.mode, fact.assertion)
         key = (fact.kind, one.standing.mode, fact.assertion, one.standing.begun, one.standing.ended, fact.tumor)
@@ -58,166 +72,107 @@ def groups_of(told: Iterable[Told], banks: Banks, chance: random.Random) -> list
     return groups
 
 
-def state(
-    group: Sequence[Told],
-    voice: Voice,
-    register: str,
-    chance: random.Random,
-    banks: Banks,
-    marks: Marks,
-    context: Mapping[str, str],
-    on: datetime.date,
-    front: bool = False,
-) -> str:
+def state(group: Sequence[Entry], writer: Writer, register: str, front: bool = False) -> str:
     """The marked statement of a group, without a full stop; ``front`` puts its day first, as in a time line."""
     first = group[0].standing
     fact = first.fact
-    mode = banks.mode(fact.kind, first.mode, fact.assertion)
-    days = _days(group[0], voice, chance, on)
+    mode = writer.banks.mode(fact.kind, first.mode, fact.assertion)
+    form = _Form(register, _days(group[0], writer), front)
     if len(group) > 1 and mode.several:
-        text = _several(group, mode, voice, register, chance, banks, marks, context, days, front)
+        text = _several(group, mode, writer, form)
     else:
-        text = _single(group[0], mode, voice, register, chance, banks, marks, context, days, front)
+        text = _single(group[0], mode, writer, form)
     about = tuple(one.place for one in group)
-    text = text.rstrip()
-    return marks.around(text, Mark("statement", about, fact.kind, "", fact.assertion))
+    return writer.marks.around(text.rstrip(), Mark("statement", about, fact.kind, "", fact.assertion))
 
 
-def _single(
-    told: Told,
-    mode: Mode,
-    voice: Voice,
-    register: str,
-    chance: random.Random,
-    banks: Banks,
-    marks: Marks,
-    context: Mapping[str, str],
-    days: Mapping[str, str],
-    front: bool,
-) -> str:
+def _single(entry: Entry, mode: Mode, writer: Writer, form: _Form) -> str:
     """One fact in one sentence."""
-    slots = slots_of(told.standing, voice, chance, banks, register)
+    slots = slots_of(entry.standing, writer)
     used: set[str] = set()
-    item = _item(told, slots, register, chance, banks, marks, used)
-    given = {**context, **slots, "it": item, **({} if front else days)}
-    frames = fitting(mode.single[register], given)
+    item = _item(entry, slots, writer, form.register, used)
+    given = {**writer.context, **slots, "it": item, **form.inner_days}
+    frames = fitting(mode.single[form.register], given)
     if not frames:
-        frames = fitting(banks.mode("any", told.standing.mode, mode.assertion).single[register], given)
-    text = render(chance.choice(frames), chance, given, banks.pools, used)
-    return _with_details(text, told, slots, used, register, chance, banks, days, front)
+        general = writer.banks.mode("any", entry.standing.mode, mode.assertion)
+        frames = fitting(general.single[form.register], given)
+    text = writer.write(writer.chance.choice(frames), given, used)
+    return _with_details(text, entry, slots, used, writer, form)
 
 
-def _several(
-    group: Sequence[Told],
-    mode: Mode,
-    voice: Voice,
-    register: str,
-    chance: random.Random,
-    banks: Banks,
-    marks: Marks,
-    context: Mapping[str, str],
-    days: Mapping[str, str],
-    front: bool,
-) -> str:
+def _several(group: Sequence[Entry], mode: Mode, writer: Writer, form: _Form) -> str:
     """Several facts of one kind in one sentence, each with what is its own."""
+    chance, register = writer.chance, form.register
     items: list[str] = []
+    undated = _Form("terse", {}, False)
     for one in group:
-        slots = slots_of(one.standing, voice, chance, banks, register)
+        slots = slots_of(one.standing, writer)
         used: set[str] = set()
-        item = _item(one, slots, register, chance, banks, marks, used)
-        items.append(_with_details(item, one, slots, used, "terse", chance, banks, {}, False))
+        item = _item(one, slots, writer, register, used)
+        items.append(_with_details(item, one, slots, used, writer, undated))
     joint = chance.choice((", ", ", ", "; ") if register != "prose" else (", ",))
     last = chance.choice((" and ", ", and ", ", ", f"{joint}")) if register == "prose" else joint
     joined = joint.join(items[:-1]) + last + items[-1]
-    given = {**context, "items": joined, **({} if front else days)}
-    text = render(chance.choice(fitting(mode.several[register], given)), chance, given, banks.pools)
-    return _dated(text, register, chance, banks, days, front, frozenset())
+    given = {**writer.context, "items": joined, **form.inner_days}
+    return _dated(writer.choose(mode.several[register], given), writer, form, frozenset())
 
 
-def _item(
-    told: Told,
-    slots: Mapping[str, str],
-    register: str,
-    chance: random.Random,
-    banks: Banks,
-    marks: Marks,
-    used: set[str],
-) -> str:
+def _item(entry: Entry, slots: Mapping[str, str], writer: Writer, register: str, used: set[str]) -> str:
     """What the fact is called in a sentence, marked: the pattern that says most of what must be said."""
-    fact = told.standing.fact
-    frames = banks.frames_of(fact.kind)
-    items = frames.items.get(shape_of(told.standing, slots)) or frames.items.get("any")
+    fact = entry.standing.fact
+    frames = writer.banks.frames_of(fact.kind)
+    items = frames.items.get(shape_of(entry.standing, slots)) or frames.items.get("any")
     fits = fitting(items[register], slots) if items else []
     if fits:
         must = frozenset(frames.must)
         most = max(len(one.needs & must) for one in fits)
         best = [one for one in fits if len(one.needs & must) == most]
-        text = render(chance.choice(best), chance, slots, banks.pools, used)
+        text = writer.write(writer.chance.choice(best), slots, used)
     else:
         used.add("name")
         text = slots["name"]
-    return marks.around(text, Mark("mention", (told.place,), fact.kind, fact.concept, fact.assertion))
+    return writer.marks.around(text, Mark("mention", (entry.place,), fact.kind, fact.concept, fact.assertion))
 
 
 def _with_details(
-    text: str,
-    told: Told,
-    slots: Mapping[str, str],
-    used: set[str],
-    register: str,
-    chance: random.Random,
-    banks: Banks,
-    days: Mapping[str, str],
-    front: bool,
+    text: str, entry: Entry, slots: Mapping[str, str], used: set[str], writer: Writer, form: _Form
 ) -> str:
     """The sentence with what must be said and was not yet."""
-    for slot in banks.frames_of(told.standing.fact.kind).must:
+    for slot in writer.banks.frames_of(entry.standing.fact.kind).must:
         if slot in slots and slot not in used:
-            text += render(_detail(slot, register, chance, banks, slots), chance, slots, banks.pools)
-    return _dated(text, register, chance, banks, days, front, used)
+            text += writer.choose(writer.banks.details[slot][form.register], slots)
+    return _dated(text, writer, form, used)
 
 
-def _dated(
-    text: str,
-    register: str,
-    chance: random.Random,
-    banks: Banks,
-    days: Mapping[str, str],
-    front: bool,
-    used: set[str] | frozenset[str],
-) -> str:
+def _dated(text: str, writer: Writer, form: _Form, used: set[str] | frozenset[str]) -> str:
     """The sentence with its day, before or behind it."""
-    if not days or used & {"when", "begun", "ended"}:
+    if not form.days or used & {"when", "begun", "ended"}:
         return text
-    key = ("front_" if front else "") + ("span" if "ended" in days else "when")
-    if key == "when" and register == "prose" and _OF_NOW.search(text):
+    key = ("front_" if form.front else "") + ("span" if "ended" in form.days else "when")
+    if key == "when" and form.register == "prose" and _OF_NOW.search(text):
         key = "when_of_now"
-    added = render(_detail(key, register, chance, banks, days), chance, days, banks.pools)
-    return added + text if front else text + added
+    added = writer.choose(writer.banks.details[key][form.register], form.days)
+    return added + text if form.front else text + added
 
 
-def _detail(slot: str, register: str, chance: random.Random, banks: Banks, slots: Mapping[str, str]) -> Pattern:
-    return chance.choice(fitting(banks.details[slot][register], slots))
-
-
-def _days(told: Told, voice: Voice, chance: random.Random, on: datetime.date) -> dict[str, str]:
+def _days(entry: Entry, writer: Writer) -> dict[str, str]:
     """The days to tell: ``when`` something was, or from ``begun`` to ``ended``; none for what is of today."""
-    begun, ended = told.standing.begun, told.standing.ended
+    begun, ended = entry.standing.begun, entry.standing.ended
     if begun is None:
         return {}
     if ended is not None and ended != begun:
-        return {"begun": _written(begun, voice, chance, on), "ended": _written(ended, voice, chance, on)}
-    if abs((on - begun).days) <= _NEAR:
+        return {"begun": _written(begun, writer), "ended": _written(ended, writer)}
+    if abs((writer.day - begun).days) <= _NEAR:
         return {}
-    written = _written(begun, voice, chance, on)
-    return {"when": written, ("on_day" if written == voice.written_day(begun) else "in_month"): written}
+    written = _written(begun, writer)
+    return {"when": written, ("on_day" if written == writer.voice.written_day(begun) else "in_month"): written}
 
 
-def _written(day: datetime.date, voice: Voice, chance: random.Random, on: datetime.date) -> str:
+def _written(day: datetime.date, writer: Writer) -> str:
     """A day as exactly as one remembers it."""
-    age = (on - day).days
-    if age > 1500 and chance.random() < 0.1:
+    age = (writer.day - day).days
+    if age > 1500 and writer.chance.random() < 0.1:
         return str(day.year)
-    if age > 60 and chance.random() < 0.6:
-        return voice.written_month(day)
-    return voice.written_day(day)
+    if age > 60 and writer.chance.random() < 0.6:
+        return writer.voice.written_month(day)
+    return writer.voice.written_day(day)
