@@ -52,7 +52,7 @@ bench: .venv/dev  ## the measurements of docs/measurements.md
 
 # What a million patients take is told in docs/results/speed_at_scale.md; RIVALS names an interpreter with openmed and medspaCy.
 bench-scale: .venv/dev  ## query shapes beside SQL, at two small sizes; build/scale/scale.html
-	$(BIN)/python benchmarks/scale_benchmark.py --out build/scale $(if $(RIVALS),--rivals $(RIVALS)) \
+	$(BIN)/python -m benchmarks.scale.benchmark --out build/scale $(if $(RIVALS),--rivals $(RIVALS)) \
 	  --seconds 1 $(addprefix --patients ,$(or $(PATIENTS),1000 5000))
 
 bank: .venv/core  ## the read-backs of eval/bank/acr/bank.toml, after a query was changed
@@ -62,7 +62,7 @@ grammar: .venv/core  ## query_lang/grammar.json, after the grammar or its vocabu
 	$(BIN)/python -m cohortium.query_lang.syntax
 
 guide: .venv/core  ## docs/guide/language.md, after a chapter of tests/spec/chapters was changed
-	$(BIN)/python tests/spec/guide.py
+	$(BIN)/python -m tests.spec.guide
 
 clean:
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

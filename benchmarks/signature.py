@@ -11,6 +11,7 @@ from typing import Any
 
 import cohortium
 import cohortium.eval.report.signature
+from tests.places import ROOT
 
 
 def signature(command: str, seed: int) -> dict[str, Any]:
@@ -25,10 +26,9 @@ def signature(command: str, seed: int) -> dict[str, Any]:
 
 
 def _commit() -> str:
-    folder = Path(__file__).parent
     asked = ["git", "describe", "--always", "--dirty=+", "--abbrev=10", "--exclude=*"]
     try:
-        return subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -47,4 +47,7 @@ def _cell(cell: object) -> str:
 
 def command_line() -> str:
     """The command as it was given, without where on this machine the interpreter and the files lie."""
-    return cohortium.eval.report.signature.command_line("python", f"benchmarks/{Path(sys.argv[0]).name}")
+    script = Path(sys.argv[0]).resolve()
+    inside = script.is_relative_to(ROOT)
+    program = ("-m", ".".join(script.relative_to(ROOT).with_suffix("").parts)) if inside else (script.name,)
+    return cohortium.eval.report.signature.command_line("python", *program)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
 
 #: Folder -> the folders of ours that it may import besides itself.
 MAY_IMPORT = {

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
+
 CACHES = {".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".benchmarks", "__pycache__"}
 NOT_OURS = {".git", ".venv", "build", "dist", *CACHES}
 TEXT = {".py", ".md", ".toml", ".tsv", ".sql", ".lark", ".txt", ".jsonl", ".json", ""}

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.places import ROOT
+
 FOLDERS = ("kb", "ingest", "query_lang", "engine", "eval")
 ROOT_FILES = ("__init__.py", "__main__.py", "py.typed")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "~*")

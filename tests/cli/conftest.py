@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cohortium.__main__ import app
-
-SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.jsonl"
+from tests.places import SAMPLES
 
 Command = Callable[..., Result]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "abstraction.jsonl"
+from tests.places import ABSTRACTIONS
 
 Command = Callable[..., Result]
 
@@ -47,7 +47,7 @@ def misspelled(run: Command, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 def ingested(run: Command, misspelled: tuple[Result, Path]) -> tuple[Result, Path]:
     """The sample abstraction as the command line reads it afterwards: what that prints, and the knowledge base."""
     kb = misspelled[1]
-    return run("ingest", "--abstraction", SAMPLES, "--kb", kb), kb
+    return run("ingest", "--abstraction", ABSTRACTIONS, "--kb", kb), kb
 
 
 @pytest.fixture
@@ -112,8 +112,8 @@ def test_a_knowledge_base_that_is_there_is_left_alone(run: Command, facts_kb: Pa
     """Facts are not written over what is there: exit code 2, the place, and what to do; for both commands."""
     before = (facts_kb / "CURRENT").read_text()
     for words in (
-        ("ingest", "--abstraction", SAMPLES, "--kb", facts_kb),
-        ("eval", "acr", "--facts", SAMPLES, "--labels", labels, "--kb", facts_kb),
+        ("ingest", "--abstraction", ABSTRACTIONS, "--kb", facts_kb),
+        ("eval", "acr", "--facts", ABSTRACTIONS, "--labels", labels, "--kb", facts_kb),
     ):
         result = run(*words)
         assert result.exit_code == 2, result.output
@@ -124,7 +124,7 @@ def test_a_knowledge_base_that_is_there_is_left_alone(run: Command, facts_kb: Pa
 
 def test_missing_labels_are_a_usage_error(run: Command, tmp_path: Path) -> None:
     """Labels that are not there are exit code 2, told by name."""
-    result = run("eval", "acr", "--facts", SAMPLES, "--labels", tmp_path / "nowhere.jsonl")
+    result = run("eval", "acr", "--facts", ABSTRACTIONS, "--labels", tmp_path / "nowhere.jsonl")
     assert result.exit_code == 2, result.output
     assert "nowhere.jsonl" in result.stderr
 
@@ -145,16 +145,16 @@ def test_a_missing_file_leaves_nothing_in_the_way(misspelled: tuple[Result, Path
 def test_notes_are_not_joined_to_facts(run: Command, facts_kb: Path) -> None:
     """A knowledge base that was made of facts takes no notes: exit code 2, and it stays as it is."""
     before = (facts_kb / "CURRENT").read_text()
-    result = run("ingest", SAMPLES.with_name("notes.jsonl"), "--kb", facts_kb)
+    result = run("ingest", ABSTRACTIONS.with_name("notes.jsonl"), "--kb", facts_kb)
     assert result.exit_code == 2, result.output
     assert "Hint" in result.stderr
     assert (facts_kb / "CURRENT").read_text() == before
 
 
-@pytest.mark.parametrize("words", [("--map", "patient_id=id"), (SAMPLES,), ("--workers", 2)])
+@pytest.mark.parametrize("words", [("--map", "patient_id=id"), (ABSTRACTIONS,), ("--workers", 2)])
 def test_an_abstraction_is_one_file_as_it_is(run: Command, tmp_path: Path, words: tuple[object, ...]) -> None:
     """Neither another source nor other names for fields nor more processes: exit code 2, told what to leave out."""
-    result = run("ingest", "--abstraction", SAMPLES, *words, "--kb", tmp_path / "new.kb")
+    result = run("ingest", "--abstraction", ABSTRACTIONS, *words, "--kb", tmp_path / "new.kb")
     assert result.exit_code == 2
     assert "--abstraction" in result.stderr
     assert "leave out" in result.stderr
@@ -174,7 +174,7 @@ def test_scores_explain_each_disagreement(run: Command, labels: Path, tmp_path: 
     """--json OUT holds the contract's keys, the facts by kind, and a reason for each pair on which labels differ; the
     table tells the same."""
     out, kb = tmp_path / "scores.json", tmp_path / "kept.kb"
-    result = run("eval", "acr", "--facts", SAMPLES, "--labels", labels, "--json", out, "--kb", kb)
+    result = run("eval", "acr", "--facts", ABSTRACTIONS, "--labels", labels, "--json", out, "--kb", kb)
     assert result.exit_code == 0, result.output
     scores = json.loads(out.read_text())
     assert scores.keys() >= {"micro", "kappa", "unresolved", "coverage", "queries", "pairs", "disagreements", "facts"}
@@ -203,7 +203,7 @@ def test_scores_need_facts_or_a_knowledge_base(run: Command, labels: Path) -> No
 def test_the_page_tells_facts_and_disagreements(run: Command, labels: Path, tmp_path: Path) -> None:
     """--html OUT with --facts: facts by kind, the unresolved ones, and each disagreement with its reasons, escaped."""
     out, written = tmp_path / "scores.json", tmp_path / "scores.html"
-    result = run("eval", "acr", "--facts", SAMPLES, "--labels", labels, "--html", written, "--json", out)
+    result = run("eval", "acr", "--facts", ABSTRACTIONS, "--labels", labels, "--html", written, "--json", out)
     assert result.exit_code == 0, result.output
     scores, made = json.loads(out.read_text()), written.read_text()
     assert made.count("the label says no") == len(scores["disagreements"]) > 0
@@ -215,7 +215,7 @@ def test_the_page_tells_facts_and_disagreements(run: Command, labels: Path, tmp_
 def test_what_cannot_be_written_is_told_before_the_run(run: Command, labels: Path, tmp_path: Path) -> None:
     """A page or a file that has no folder: exit code 2, and no knowledge base in the way of the next run."""
     for option in ("--html", "--json"):
-        words = ("eval", "acr", "--facts", SAMPLES, "--labels", labels, "--kb", tmp_path / "kept.kb")
+        words = ("eval", "acr", "--facts", ABSTRACTIONS, "--labels", labels, "--kb", tmp_path / "kept.kb")
         result = run(*words, option, tmp_path / "nowhere" / "out")
         assert result.exit_code == 2
         assert "nowhere" in result.stderr

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from typer.testing import Result
 
+from tests.places import ROOT
+
 Command = Callable[..., Result]
-DOCUMENTS = Path(__file__).parents[1] / "circe" / "documents"
+DOCUMENTS = ROOT / "circe" / "documents"
 
 
 def test_a_definition_is_told_as_a_query(run: Command, sample_kb: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import Result
 
 from cohortium.kb.storage.layout import Layout
+from tests.places import ROOT
 
 Command = Callable[..., Result]
 
@@ -95,7 +96,7 @@ def test_the_readme_shows_what_the_demo_prints(run: Command, sample_kb: Path) ->
 
     When a reading improves, copy the new output into the README.
     """
-    page = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
     transcripts = re.findall(r"```console\n(.*?)```", page, re.S)
     commands = re.findall(r"^\$ cohortium (query .*)\n((?:(?!\$ ).*\n)*)", "\n".join(transcripts), re.M)
     assert commands
@@ -106,7 +107,7 @@ def test_the_readme_shows_what_the_demo_prints(run: Command, sample_kb: Path) ->
 
 def test_the_python_of_the_readme_runs(sample_kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each Python block of the README runs as it stands, on the sample records."""
-    page = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
     assert blocks
     (tmp_path / "notes.kb").symlink_to(sample_kb)

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "spec"))
-
-from memory_kb import MemoryKb
-from record_tables import journeys, small_ontology
 
 from cohortium.engine.fast import evaluate as fast
 from cohortium.engine.reference import meaning as reference
@@ -19,6 +12,8 @@ from cohortium.kb.model import World
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
+from tests.generated.memory_kb import MemoryKb
+from tests.generated.record_tables import journeys, small_ontology
 
 ONTOLOGY = """
 neoplasm: tumor

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from record_tables import small_ontology
 
 import cohortium
 from cohortium.engine.api import OpenKb
@@ -15,6 +14,7 @@ from cohortium.engine.difference.changes import Difference
 from cohortium.kb.model import DayInterval, Event, Journey, Mention, Note, World
 from cohortium.kb.storage.writer import GenerationWriter
 from cohortium.query_lang.errors import QueryError
+from tests.generated.record_tables import small_ontology
 
 DAY = datetime.date(2020, 3, 4)
 BEFORE = """

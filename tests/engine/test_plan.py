@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from memory_kb import MemoryKb
-from record_tables import journeys
 
 from cohortium.engine.fast import evaluate as fast
 from cohortium.engine.fast.plan import DEEPEST_PLAN, Atom, Complement, Either, Every, planned
@@ -19,6 +17,8 @@ from cohortium.engine.fast.rewrites import (
 )
 from cohortium.kb.model import World
 from cohortium.query_lang import nodes as q
+from tests.generated.memory_kb import MemoryKb
+from tests.generated.record_tables import journeys
 
 
 def some(concept: str, **more) -> q.Exists:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-# The stub must be importable by name in the worker processes too, which take over this path.
-sys.path.insert(0, str(Path(__file__).parent))
-
 
 @pytest.fixture
 def jsonl(tmp_path: Path) -> Callable[..., Path]:
     """Writes a JSONL file."""
 
-    from made_notes import as_bytes
+    from tests.ingest.made_notes import as_bytes
 
     def write(lines: Sequence[Mapping[str, object] | str | bytes], name: str = "notes.jsonl") -> Path:
         path = tmp_path / name
@@ -30,9 +26,8 @@ def jsonl(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def ingest(tmp_path: Path) -> Callable[..., Any]:
     """Runs the ingest with the stub reading, into ``x.kb`` unless told otherwise; checks that the sum is right."""
-    from stub_reading import stub
-
     from cohortium.ingest.run.pipeline import run_ingest
+    from tests.ingest.stub_reading import stub
 
     def run(*sources: Path, kb: str = "x.kb", **more: Any) -> Any:
         report = run_ingest(sources, tmp_path / kb, **{"reading": stub(), "progress": False, **more})

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
-from made_notes import note
+
+from tests.ingest.made_notes import note
 
 PATIENTS = ("P1", "P2", "P3")
 DOCUMENTS = ("a", "b")

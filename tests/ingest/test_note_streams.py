@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from made_notes import note, tables
-from note_streams import PATIENTS, Ledger, Record, cut, records
-from stub_reading import StubReader, stub
 
 from cohortium.ingest.run import pipeline
 from cohortium.ingest.run.batches import PatientNotes, Reading, Version, read_batch
@@ -22,6 +19,9 @@ from cohortium.kb.model import Note
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.rows import CURRENT, RETRACTED, SUPERSEDED
+from tests.ingest.made_notes import note, tables
+from tests.ingest.note_streams import PATIENTS, Ledger, Record, cut, records
+from tests.ingest.stub_reading import StubReader, stub
 
 VOID = {"patient_id": "P1", "doc_id": "a", "status": "retracted"}
 COLLISIONS = [

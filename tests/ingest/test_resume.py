@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_notes import note, tables
 
 from cohortium.ingest.run.spool import FOLDER
+from tests.ingest.made_notes import note, tables
+from tests.places import ROOT
 
 Ingest = Callable[..., Any]
 Write = Callable[..., Path]
 
 SCRIPT = """
 import sys
-sys.path.insert(0, sys.argv[1])
-from stub_reading import stub
+from tests.ingest.stub_reading import stub
 from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.errors import CohortiumError
 if __name__ == "__main__":
     try:
-        run_ingest([sys.argv[2]], sys.argv[3], workers=int(sys.argv[4]), reading=stub())
+        run_ingest([sys.argv[1]], sys.argv[2], workers=int(sys.argv[3]), reading=stub())
     except CohortiumError as error:
         print(error, file=sys.stderr)
         sys.exit(error.exit_code)
@@ -49,9 +49,10 @@ def begun(source: Path, tmp_path: Path) -> Callable[[int, int], subprocess.Popen
         script = tmp_path / "script.py"
         script.write_text(SCRIPT)
         kb = tmp_path / "x.kb"
-        words = [sys.executable, str(script), str(Path(__file__).parent), str(source), str(kb), str(workers)]
+        words = [sys.executable, str(script), str(source), str(kb), str(workers)]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
         # Its own group, so that its workers can be looked for without looking at anyone else's processes.
-        process = subprocess.Popen(words, text=True, stderr=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen(words, text=True, stderr=subprocess.PIPE, start_new_session=True, env=env)
         limit = time.monotonic() + 60
         while len(list(kb.glob(f"{FOLDER}/*.batch"))) < when:
             assert process.poll() is None, process.communicate()[1]
@@ -124,7 +125,7 @@ def test_other_notes_or_another_reading_take_up_nothing(
     begun: Callable[..., Any], ingest: Ingest, source: Path, jsonl: Write
 ) -> None:
     """What a batch's result depends on is its name."""
-    from stub_reading import stub
+    from tests.ingest.stub_reading import stub
 
     process = begun(1, when=1)
     process.kill()

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from made_notes import tables
-
 from cohortium.ingest.run.batches import shipped_reading
 from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.storage.reader import KnowledgeBase
-
-SAMPLES = Path(__file__).resolve().parents[2] / "ingest" / "samples" / "notes.jsonl"
+from tests.ingest.made_notes import tables
+from tests.places import SAMPLES
 
 
 def test_workers_and_runs_leave_no_trace(tmp_path: Path) -> None:

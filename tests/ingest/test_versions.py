@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_notes import note, tables
-from stub_reading import stub
 
 from cohortium.kb.storage.reader import KnowledgeBase
+from tests.ingest.made_notes import note, tables
+from tests.ingest.stub_reading import stub
 
 Ingest = Callable[..., Any]
 Write = Callable[..., Path]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,7 +28,6 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 
 # What tells the state of a knowledge base on disk is shared with the benchmarks.
-sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]
 
 ONTOLOGY = """\
 # a small ontology

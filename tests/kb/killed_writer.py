@@ -1,6 +1,6 @@
 """Writes generations in child processes that kill themselves at a step, and prints what became of each.
 
-    python killed_writer.py BENCHMARKS ONTOLOGY FOLDER STEPS
+    python -m tests.kb.killed_writer ONTOLOGY FOLDER STEPS
 
 A script, for a process that forks must not have used the database before.
 """
@@ -15,17 +15,15 @@ from pathlib import Path
 from typing import Any
 
 
-def main(benchmarks: str, ontology: str, folder: str, tries: str) -> None:
+def main(ontology: str, folder: str, tries: str) -> None:
     """One line of JSON: how many steps there are, and for each that was tried what was found."""
-    sys.path[:0] = [benchmarks]
-    from kb_states import state_of
-    from process_groups import COUNTED, Group, in_child
-
     from cohortium.kb.model import DayInterval, Event, Journey
     from cohortium.kb.ontology.concepts import ConceptTable
     from cohortium.kb.ontology.scales import Scales
     from cohortium.kb.storage.reader import KnowledgeBase
     from cohortium.kb.storage.writer import build_generation
+    from tests.kb.kb_states import state_of
+    from tests.kb.process_groups import COUNTED, Group, in_child
 
     concepts, scales = ConceptTable.from_files(Path(ontology)), Scales({"t": {"values": ["T0", "T1"]}})
     journeys = [

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kb_states import state_of
-from old_versions import make_version_1
 
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.errors import NotWritable
@@ -18,6 +16,8 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.migrations import migrate
 from cohortium.kb.storage.writer import build_generation
+from tests.kb.kb_states import state_of
+from tests.kb.old_versions import make_version_1
 
 
 @contextlib.contextmanager

@@ -8,15 +8,14 @@ import sys
 from pathlib import Path
 
 from cohortium.kb.ontology.concepts import ConceptTable
-
-HERE = Path(__file__).parent
+from tests.places import ROOT
 
 
 def test_a_write_killed_at_its_steps(tmp_path: Path, concepts: ConceptTable) -> None:
     """Killed before the first, the last and some steps between, the old or the new generation opens with its answers;
     the same write then ends as one that was never killed: equal tables, equal index, equal id."""
-    words = [HERE / "killed_writer.py", HERE.parents[1] / "benchmarks", tmp_path / "ontology", tmp_path, 6]
-    run = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, check=False)
+    words = [sys.executable, "-m", "tests.kb.killed_writer", str(tmp_path / "ontology"), str(tmp_path), "6"]
+    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
     assert told["steps"] > 20

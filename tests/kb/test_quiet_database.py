@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from cohortium.kb.storage.quiet_database import quiet_database
+from tests.places import ROOT
 
-_ROOT = Path(__file__).parents[2]
 #: The door itself, and the one that is quiet by a list of settings of its own.
 _DOORS = {"kb/storage/quiet_database.py", "kb/storage/free_sql.py"}
 
@@ -22,9 +22,9 @@ def test_no_bar_is_drawn_under_a_long_question(tmp_path: Path) -> None:
 def test_every_database_is_opened_so() -> None:
     """No part of the program opens a database in another way."""
     opening = {
-        path.relative_to(_ROOT).as_posix()
+        path.relative_to(ROOT).as_posix()
         for folder in ("kb", "ingest", "query_lang", "engine", "eval")
-        for path in (_ROOT / folder).rglob("*.py")
+        for path in (ROOT / folder).rglob("*.py")
         if "duckdb.connect(" in path.read_text(encoding="utf-8")
     }
     assert opening == _DOORS

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from kb_states import state_of
-from old_versions import make_version_1
 
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.run import check_kb
@@ -21,6 +19,8 @@ from cohortium.kb.storage.migrations import MIGRATIONS, migrate, migrate_back
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
 from cohortium.kb.storage.writer_memory import SETTING
+from tests.kb.kb_states import state_of
+from tests.kb.old_versions import make_version_1
 
 
 @pytest.fixture

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from benchmarks.reading.same_events import Unreadable, compare, main, manifest_differences
 from cohortium.kb.model import Cue, Journey
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.rows import QuarantinedRecord
 from cohortium.kb.storage.writer import build_generation
-
-sys.path[:0] = [str(Path(__file__).parents[2] / "benchmarks")]
-
-from same_events import Unreadable, compare, main, manifest_differences  # noqa: E402
 
 Build = Callable[..., Path]
 

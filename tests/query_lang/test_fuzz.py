@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-
-import fuzzed_texts as fuzzed
+from tests.generated import fuzzed_texts as fuzzed
 
 QUIET = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 SHAPES = (

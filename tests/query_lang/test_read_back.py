@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import query_strategies as strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from cohortium.query_lang.read_back import read_back, read_back_definition
 from cohortium.query_lang.read_back_layout import WORDS
 from cohortium.query_lang.resolve import resolve_text
 from cohortium.query_lang.vocabulary import ATTRIBUTES
+from tests.generated import query_strategies as strategies
 
 
 def said(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import query_strategies as strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Name
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.render import name_text, render, render_expression
+from tests.generated import query_strategies as strategies
 
 WORDS = (
     "lung adenocarcinoma", "breast cancer", "EGFR", "T", "pT", "N0", "ypT3", "T cell lymphoma", "ECOG", "KPS", "and",

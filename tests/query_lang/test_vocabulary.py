@@ -17,8 +17,7 @@ from cohortium.query_lang.findings import is_protein_change, protein_change
 from cohortium.query_lang.keywords import KEYWORDS, RESERVED
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.syntax import grammar
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.places import DOCS
 
 
 def test_every_kind_context_and_pick_has_a_spelling() -> None:

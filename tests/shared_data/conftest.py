@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
+from tests.places import SHARED
 
-ROOT = Path(__file__).resolve().parents[2]
 # The measurement of coverage is a script of the benchmarks.
-sys.path.insert(0, str(ROOT / "benchmarks"))
-PLACE = Path(os.environ.get("COHORTIUM_SHARED") or ROOT.parent / "shared")
 PARTS = ("stored", "unchanged", "superseding", "quarantined")
 
 Corpus = Callable[[str], Path]
@@ -29,7 +25,7 @@ def corpus() -> Corpus:
     """The path of a corpus below the shared folder; the test is skipped when it is not there."""
 
     def find(name: str) -> Path:
-        path = PLACE / "data" / name
+        path = SHARED / "data" / name
         if not path.exists():
             pytest.skip(f"no data/{name} in the shared folder; set COHORTIUM_SHARED to the folder that holds data/")
         return path
@@ -42,7 +38,7 @@ def terminology() -> Corpus:
     """The path of a terminology's file below the shared folder; the test is skipped when it is not there."""
 
     def find(name: str) -> Path:
-        path = PLACE / "ontology" / name
+        path = SHARED / "ontology" / name
         if not path.exists():
             pytest.skip(
                 f"no ontology/{name} in the shared folder; set COHORTIUM_SHARED to the folder that holds ontology/"

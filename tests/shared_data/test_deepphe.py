@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.reading.deepphe_fields import compare
 from cohortium.kb.storage.reader import KnowledgeBase
 
 pytestmark = pytest.mark.shared
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 #: Fields of the gold that are read as it has them.
 AGREE = 26
 
@@ -105,14 +103,9 @@ def test_an_unwritten_clinical_prefix_is_inferred(cells: Cells, holds: Holds) ->
 
 def test_every_field_is_compared(corpus: Corpus, kb: Path) -> None:
     """Every filled cell of the gold has a verdict, none differs, and those that agree stay."""
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        fields = importlib.import_module("deepphe_fields")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
     with KnowledgeBase.open(kb) as opened:
         (journey,) = opened.journeys()
-        compared = fields.compare(corpus("deepphe") / "gold", journey, opened.concepts)
+        compared = compare(corpus("deepphe") / "gold", journey, opened.concepts)
     verdicts = Counter(one.verdict for one in compared)
     assert verdicts.total() == 63
     assert not verdicts["differs"]

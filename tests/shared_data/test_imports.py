@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,9 @@ import pytest
 from cohortium.kb.importers.run import import_terms
 from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.lint import lint_shipped
+from tests.places import SHARED
 
-ROOT = Path(__file__).resolve().parents[2]
-PLACE = Path(os.environ.get("COHORTIUM_SHARED") or ROOT.parent / "shared") / "ontology"
+PLACE = SHARED / "ontology"
 
 #: Format, file, and the least that it must add: new concepts, extended ones.
 IMPORTS = (

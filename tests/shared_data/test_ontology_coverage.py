@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ontology_coverage import measure
 
+from benchmarks.reading.ontology_coverage import measure
 from cohortium.kb.ontology.concepts import ConceptTable
 
 pytestmark = pytest.mark.shared

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import book
-from record_tables import COLUMNS, NOTE, rows
 
 from cohortium.kb.kinds import KINDS
 from cohortium.kb.ontology.concepts import ConceptTable
@@ -22,8 +15,11 @@ from cohortium.query_lang.vocabulary import (
     PICK_OF_SPELLING,
     kind_spelling,
 )
+from tests.generated.record_tables import COLUMNS, NOTE, rows
+from tests.places import DOCS
+from tests.spec import book
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "language.md"
+PAGE = DOCS / "guide" / "language.md"
 TITLE = "# The query language"
 THEORY = "*A query denotes a set of patients, and every operator is a set operation on what the notes justify.*"
 MADE_FROM = "<!-- Made by `make guide` from tests/spec/chapters; edit those. -->"

@@ -8,10 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import book
 import pytest
-from memory_kb import MemoryKb
-from record_tables import NOTE, journeys, rows
 
 from cohortium.engine.fast import evaluate as fast
 from cohortium.engine.reference import meaning as reference
@@ -27,6 +24,9 @@ from cohortium.query_lang.parse import parse
 from cohortium.query_lang.render import render
 from cohortium.query_lang.resolve import resolve_text
 from cohortium.query_lang.vocabulary import KIND_WORDS
+from tests.generated.memory_kb import MemoryKb
+from tests.generated.record_tables import NOTE, journeys, rows
+from tests.spec import book
 
 WORLDS = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
 PARTS = {part.place: part for part in book.parts()}

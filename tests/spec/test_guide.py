@@ -7,8 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-import book
-import guide
 import pytest
 
 from cohortium.kb.kinds import KINDS
@@ -18,6 +16,7 @@ from cohortium.query_lang import event_nodes, nodes
 from cohortium.query_lang.keywords import KEYWORDS
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.resolve import resolve_text
+from tests.spec import book, guide
 
 QUESTIONS = [question for part in book.parts() for question in part.questions]
 #: Every class of node, by name.

@@ -1,0 +1,69 @@
+"""What the tests of the model translator share: the scripted endpoint, the shipped ontology, a translator of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cohortium.__main__ import app
+from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.scales import Scales
+from cohortium.query_lang.llm.translator import ModelTranslator
+from tests.kb.endpoint.playhouse import Stage, on_stage
+from tests.places import SAMPLES
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """A chat endpoint on this machine that plays what the test scripts."""
+    with on_stage() as stage:
+        yield stage
+
+
+@pytest.fixture(scope="session")
+def concepts() -> ConceptTable:
+    """The shipped ontology."""
+    return ConceptTable.from_files()
+
+
+@pytest.fixture(scope="session")
+def scales() -> Scales:
+    """The shipped scales."""
+    return Scales.from_files()
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    """The pauses that were made, in seconds."""
+    return []
+
+
+@pytest.fixture
+def translator(
+    stage: Stage, concepts: ConceptTable, scales: Scales, slept: list[float]
+) -> Callable[..., ModelTranslator]:
+    """Makes a translator that asks the scripted endpoint, with other limits if given."""
+
+    def make(**limits: float) -> ModelTranslator:
+        return ModelTranslator(concepts, scales, stage.settings(**limits), sleep=slept.append)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def sample_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample notes, read."""
+    kb = tmp_path_factory.mktemp("samples") / "samples.kb"
+    assert CliRunner().invoke(app, ["ingest", str(SAMPLES), "--kb", str(kb)]).exit_code == 0
+    return kb
+
+
+@pytest.fixture
+def here(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """The scripted endpoint, as the environment names it."""
+    for name, value in stage.environment().items():
+        monkeypatch.setenv(name, value)
+    return stage
