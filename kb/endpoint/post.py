@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import http.client
+import functools
 import json
-import socket
 import ssl
-import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard
 from urllib.parse import urlsplit
 
-from ..errors import CohortiumError
+from ..errors import CohortiumError, UsageError
 from .settings import Settings
+
+if TYPE_CHECKING:
+    import httpx2
 
 CHARACTERS_A_TOKEN: Final = 4
 #: More tokens than any request has: a server that reports more does not count.
@@ -21,7 +22,6 @@ _MOST_TOKENS: Final = 1_000_000_000
 _NO_LINE: Final = 0
 #: Answers after which the same request may succeed a little later.
 _LATER: Final = frozenset({_NO_LINE, 408, 425, 429, 500, 502, 503, 504, 529})
-_PIECE: Final = 16_384
 
 #: What an HTTP status means to who set the endpoint up.
 _MEANING: Final[Mapping[int, str]] = {
@@ -75,9 +75,16 @@ class JsonPost:
     """Posts JSON to the address of ``settings``; threads may share it. ``called`` names the endpoint in errors."""
 
     def __init__(self, settings: Settings, called: str = "chat endpoint") -> None:
-        """Nothing is sent before :meth:`post`."""
+        """Nothing is sent before :meth:`post`. UsageError where the libraries of the extra are not installed."""
+        # Imported here, not above: nothing that could reach a network is loaded before an endpoint is wanted.
+        self._anyio, self._httpx = _libraries()
         self._settings = settings
         self.name = f"the {called} at {settings.host}"
+
+    @functools.cached_property
+    def _trusted(self) -> ssl.SSLContext:
+        """Whose certificates are believed: loading them takes longer than a request to this machine."""
+        return ssl.create_default_context()
 
     def post(
         self,
@@ -112,58 +119,61 @@ class JsonPost:
     def _sent(self, body: bytes, gate: Gate) -> tuple[int, bytes, float]:
         """Status (``_NO_LINE`` when there was none), body, and the wait that the server asks for."""
         gate.enter(len(body))
-        connection = self._connection()
-        deadline = _Deadline(self._settings.limits.seconds)
         try:
-            with deadline:
-                connection.connect()
-                deadline.watch(connection.sock)
-                connection.request("POST", self._settings.path, body, self._headers())
-                response = connection.getresponse()
-                if 300 <= response.status < 400:
-                    told = self._redirected(response.getheader("Location", ""))
-                    raise EndpointError(told, status=response.status)
-                answer = self._read(response)
-                if deadline.passed:
-                    # A socket that is closed under a reader looks like an answer that came to its end.
-                    raise TimeoutError
-                return response.status, answer, _wait(response.getheader("Retry-After", ""))
-        except ssl.SSLError as error:
-            if deadline.passed:
-                raise self._late() from None
-            reason = error.reason or "the line could not be encrypted"
-            raise EndpointError(f"{self.name} cannot be trusted: {reason}") from None
-        except (OSError, http.client.HTTPException, ValueError):
-            # ValueError: what reading meets when the deadline closes its socket under it.
-            if deadline.passed:
-                raise self._late() from None
+            # A loop in a thread of its own, for the caller may run one already (a notebook does).
+            with self._anyio.from_thread.start_blocking_portal() as portal:
+                found: tuple[int, bytes, float] = portal.call(self._exchanged, body)
+                return found
+        except TimeoutError:
+            seconds = self._settings.limits.seconds
+            raise EndpointError(f"{self.name} gave no answer in {seconds:g} seconds", "timeout") from None
+        except self._httpx.TransportError as error:
+            if _untrusted(error):
+                raise EndpointError(f"{self.name} cannot be trusted: {_untrusted(error)}") from None
             return _NO_LINE, b"", 0.0
-        finally:
-            connection.close()
 
-    def _late(self) -> EndpointError:
-        return EndpointError(f"{self.name} gave no answer in {self._settings.limits.seconds:g} seconds", "timeout")
+    async def _exchanged(self, body: bytes) -> tuple[int, bytes, float]:
+        """What came back within the time of one request. TimeoutError; TransportError of the library."""
+        # A time-out of the library begins again with every byte: a server that drips would hold us for ever.
+        with self._anyio.fail_after(self._settings.limits.seconds):
+            async with (
+                self._client() as client,
+                client.stream("POST", self._address(), content=body, headers=self._headers()) as response,
+            ):
+                if 300 <= response.status_code < 400:
+                    text = self._redirected(response.headers.get("Location", ""))
+                    raise EndpointError(text, status=response.status_code)
+                answer = await self._read(response)
+                return response.status_code, answer, _wait(response.headers.get("Retry-After", ""))
 
-    def _connection(self) -> http.client.HTTPConnection:
-        settings, seconds = self._settings, self._settings.limits.seconds
-        if settings.encrypted:
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(settings.host, settings.port, timeout=seconds, context=context)
-        return http.client.HTTPConnection(settings.host, settings.port, timeout=seconds)
+    def _client(self) -> httpx2.AsyncClient:
+        client: httpx2.AsyncClient = self._httpx.AsyncClient(
+            verify=self._trusted, follow_redirects=False, trust_env=False, timeout=None
+        )
+        # Only the headers below are sent.
+        del client.headers["Connection"]
+        return client
+
+    def _address(self) -> httpx2.URL:
+        settings = self._settings
+        scheme = "https" if settings.encrypted else "http"
+        address: httpx2.URL = self._httpx.URL(scheme=scheme, host=settings.host, port=settings.port, path=settings.path)
+        return address
 
     def _headers(self) -> dict[str, str]:
         return {
             "Authorization": f"Bearer {self._settings.key}",
             "Content-Type": "application/json",
             "Accept": "application/json",
+            # The limit on the size of an answer counts what comes over the line.
             "Accept-Encoding": "identity",
             "User-Agent": "cohortium",
         }
 
-    def _read(self, response: http.client.HTTPResponse) -> bytes:
+    async def _read(self, response: httpx2.Response) -> bytes:
         limit = self._settings.limits.answer_bytes
         held = bytearray()
-        while piece := response.read1(_PIECE):
+        async for piece in response.aiter_raw():
             held += piece
             if len(held) > limit:
                 raise EndpointError(
@@ -180,40 +190,26 @@ class JsonPost:
         return f"{self.name} points {place}, and is not followed there. Hint: set the address where the endpoint is"
 
     def _failed(self, status: int, more: str = "") -> EndpointError:
-        return EndpointError(f"{self.name} {_told(status)}{more}", _KIND.get(status, "connection"), status)
+        return EndpointError(f"{self.name} {_meaning_of(status)}{more}", _KIND.get(status, "connection"), status)
 
 
-class _Deadline:
-    """Closes a socket when its time is over, whatever it is doing then: a time-out of a socket begins again with every
-    byte, so that a server that drips would hold us for ever."""
+def _libraries() -> tuple[Any, Any]:
+    """The loop and the client of the extra ``endpoint``. UsageError where they are not installed."""
+    try:
+        import anyio.from_thread
+        import httpx2
+    except ImportError as error:
+        raise UsageError("this needs the library httpx2: pip install 'cohortium[endpoint]'") from error
+    return anyio, httpx2
 
-    def __init__(self, seconds: float) -> None:
-        self.passed = False
-        self._socket: socket.socket | None = None
-        self._timer = threading.Timer(seconds, self._pass)
-        self._timer.daemon = True
 
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._timer.cancel()
-        if kind is not None and issubclass(kind, TimeoutError):
-            self.passed = True
-
-    def watch(self, connected: socket.socket) -> None:
-        """Close ``connected`` when the time is over. TimeoutError if it already is."""
-        self._socket = connected
-        if self.passed:
-            raise TimeoutError
-
-    def _pass(self) -> None:
-        self.passed = True
-        if self._socket is not None:
-            try:
-                self._socket.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                self._socket.close()
+def _untrusted(error: BaseException | None) -> str:
+    """Why a line could not be encrypted; empty for any other failure of one."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return error.reason or "the line could not be encrypted"
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def is_count(count: object) -> TypeGuard[int]:
@@ -229,7 +225,7 @@ def _wait(text: str) -> float:
         return 0.0
 
 
-def _told(status: int) -> str:
+def _meaning_of(status: int) -> str:
     if status == _NO_LINE:
         return "cannot be reached, or breaks off"
     other = "it cannot answer now" if status >= 500 else "it does not answer such a request"

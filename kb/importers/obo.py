@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from ..errors import UsageError
 from .terms import Term, Terms, canonical, lines_of, tables, unique
 
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*([A-Z]*)')
@@ -25,7 +26,7 @@ def read(sources: Sequence[Path]) -> Terms:
         if stanza.get("is_obsolete", [""])[0] == "true":
             found.drop(code, _plain(stanza.get("name", [""])[0]), "obsolete")
             for other in stanza.get("replaced_by", ()):
-                replaced.setdefault(canonical(_reference(other)), []).append(code)
+                replaced.setdefault(canonical(other), []).append(code)
     for stanza in stanzas:
         if stanza.get("is_obsolete", [""])[0] != "true":
             found.add(_term(stanza, found, replaced))
@@ -41,12 +42,12 @@ def _term(stanza: Stanza, found: Terms, replaced: dict[str, list[str]]) -> Term:
             synonyms.append(_plain(match[1]))
         elif match:
             found.drop(code, _plain(match[1]), "not_exact")
-    older = (canonical(_reference(line)) for line in stanza.get("alt_id", ()))
+    older = map(canonical, stanza.get("alt_id", ()))
     return Term(
         code,
         _plain(stanza.get("name", [""])[0]),
         unique(synonyms),
-        unique(canonical(_reference(line)) for line in stanza.get("is_a", ())),
+        unique(map(canonical, stanza.get("is_a", ()))),
         unique((*older, *replaced.get(code, ()))),
         tables()["obo"]["kind"].get(code.partition(":")[0], ""),
     )
@@ -54,23 +55,19 @@ def _term(stanza: Stanza, found: Terms, replaced: dict[str, list[str]]) -> Term:
 
 def _stanzas(path: Path) -> Iterator[Stanza]:
     """The ``[Term]`` stanzas that have an id: tag -> values."""
-    stanza: Stanza | None = None
-    for line in lines_of(path):
-        if line.startswith("["):
-            if stanza and "id" in stanza:
-                yield stanza
-            stanza = {} if line.strip() == "[Term]" else None
-        elif stanza is not None and ":" in line:
-            tag, _, value = line.partition(":")
-            if value.strip():
-                stanza.setdefault(tag.strip(), []).append(value.strip())
-    if stanza and "id" in stanza:
-        yield stanza
-
-
-def _reference(value: str) -> str:
-    """An id without the comment and the modifiers behind it."""
-    return value.split()[0]
+    try:
+        from obonet.read import get_sections
+    except ImportError as error:
+        raise UsageError("this needs the library obonet: pip install 'cohortium[ontology]'") from error
+    try:
+        # Its stanzas, not its graph: of the graph a relation that is no OBO would cost the whole file.
+        _, terms, _, _ = get_sections(lines_of(path))
+    except ValueError as error:
+        raise UsageError(f"'{path}' is no OBO: a line of it is no tag with a value") from error
+    for term in terms:
+        if term.get("id"):
+            listed = {tag: [value] if isinstance(value, str) else value for tag, value in term.items()}
+            yield {tag: [value for value in values if value] for tag, values in listed.items() if any(values)}
 
 
 def _plain(text: str) -> str:
