@@ -143,6 +143,6 @@ def test_nothing_is_left_for_later_in_place() -> None:
     assert not [str(p.relative_to(ROOT)) for p in our_files() if UNFINISHED.search(p.read_text(encoding="utf-8"))]
 
 
-def test_the_readme_fits_one_screen_and_a_bit() -> None:
+def test_the_readme_fits_one_page() -> None:
     """The README is what a newcomer reads in two minutes; the rest is under ``docs/``."""
-    assert (ROOT / "README.md").read_text(encoding="utf-8").count("\n") <= 130
+    assert (ROOT / "README.md").read_text(encoding="utf-8").count("\n") <= 80
