@@ -90,6 +90,39 @@ def acr(
     )
 
 
+def negex(
+    sentences: Annotated[
+        Path,
+        typer.Argument(help="The NegEx test sentences: a table of number, condition, sentence and three marks."),
+    ],
+    errors: Annotated[
+        bool, typer.Option("--errors", help="List the sentences whose negation was read wrongly.")
+    ] = False,
+    output: Annotated[Format, typer.Option("--format", help="How to print the scores; no csv.")] = Format.TABLE,
+    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+) -> None:
+    """Score the context of marked conditions: negation, historical or recent, the patient's or another's."""
+    check_output(output, out, rows=False)
+    from .extraction.negex import read_marked, score
+
+    told = score(*read_marked(sentences)).as_dict(errors=errors)
+    answer(told, output=output, out=out, as_table=lambda: print_context(told))
+
+
+def print_context(told: dict[str, Any]) -> None:
+    """F1 of negated, the accuracies of the two other parts, and the errors where they are listed."""
+    negation = told["negation"]
+    print(
+        f"negation: F1 {_number(negation['f1'])}, precision {_number(negation['precision'])}, recall"
+        f" {_number(negation['recall'])} ({counted(told['sentences'], 'sentence')}, {told['left_out']} left out whose"
+        " condition is not in them)"
+    )
+    for part in ("temporality", "experiencer"):
+        print(f"{part}: {told[part]['right']} of {told[part]['of']} right")
+    for one in told.get("errors", ()):
+        print(f"{one['number']}, {'' if one['negated'] else 'not '}negated: {one['text']}")
+
+
 def _scores(
     facts: Path | None, kb: Path | None, labels: Path, alpha: int | None, beta: int | None, seed: int, errors: bool
 ) -> dict[str, Any]:
@@ -225,6 +258,7 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("consistency", consistency),
     ("facts", facts),
     ("mednlp", mednlp),
+    ("negex", negex),
     ("ner", ner),
     ("ner-baseline", ner_baseline),
     ("variants", variants),

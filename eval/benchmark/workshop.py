@@ -88,11 +88,6 @@ class Workshop:
             case ReaderSetting():
                 return self._reader(setting)
 
-    def knowledge_base(self, notes: str = "together") -> OpenKb:
-        """The open knowledge base of all records, or (``alone``) of single notes."""
-        kb: OpenKb = self._once(f"kb/{notes}", self._kb_of[notes])[0]
-        return kb
-
     def _engine(self, setting: EngineSetting) -> Made:
         kb, index = self._once(f"kb/{setting.notes}", self._kb_of[setting.notes])
         patient_of = None

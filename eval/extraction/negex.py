@@ -10,18 +10,22 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from typing import Any, Final
 
 from ...ingest.note.read import read_text
 from ...kb.errors import UsageError
 from ...kb.model import Context, Experiencer, Polarity, Temporality
+from ..measures.metrics import F1, PRECISION, RECALL
+from ..measures.scoring import Counts, value
 
 #: A reader of context: text and the span of the condition → its context.
 ContextOf = Callable[[str, tuple[int, int]], Context]
 
 COLUMNS = 6
+_MEASURES: Final = (PRECISION, RECALL, F1)
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:[^A-Za-z]+[A-Z][A-Z0-9]*)*")
 
 
@@ -39,49 +43,26 @@ class MarkedSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A marked sentence with the context that was read."""
-
-    sentence: MarkedSentence
-    context: Context
-
-    @property
-    def negated(self) -> bool:
-        """Whether the condition was read as absent."""
-        return self.context.polarity is Polarity.ABSENT
-
-
-@dataclass(frozen=True, slots=True)
 class ContextScore:
-    """Counts of negation (positive class: negated), and accuracies of the other two parts as (right, all)."""
+    """Counts of negation (wanted: negated; found: read as absent), and accuracies of the other two parts as (right,
+    all); ``wrong`` are the sentences whose negation was read the other way."""
 
-    tp: int
-    fp: int
-    fn: int
-    tn: int
+    negation: Counts
     temporality: tuple[int, int]
     experiencer: tuple[int, int]
     unmarked: int
-    judged: tuple[Judged, ...] = field(repr=False)
+    wrong: tuple[MarkedSentence, ...] = ()
 
-    @property
-    def precision(self) -> float:
-        """tp / (tp + fp); 0 when nothing was read as absent."""
-        return self.tp / (self.tp + self.fp) if self.tp else 0.0
-
-    @property
-    def recall(self) -> float:
-        """tp / (tp + fn); 0 when nothing was rightly read as absent."""
-        return self.tp / (self.tp + self.fn) if self.tp else 0.0
-
-    @property
-    def f1(self) -> float:
-        """2 tp / (2 tp + fp + fn)."""
-        return 2 * self.tp / (2 * self.tp + self.fp + self.fn) if self.tp else 0.0
-
-    def errors(self, negated: bool) -> Iterator[Judged]:
-        """Sentences annotated ``negated`` and read the other way."""
-        return (one for one in self.judged if one.sentence.negated is negated and one.negated is not negated)
+    def as_dict(self, *, errors: bool = False) -> dict[str, Any]:
+        """For JSON; ``errors`` lists what was read wrongly."""
+        told = {
+            "sentences": sum(astuple(self.negation)),
+            "left_out": self.unmarked,
+            "negation": asdict(self.negation) | {one.name: value(one, self.negation) for one in _MEASURES},
+            "temporality": dict(zip(("right", "of"), self.temporality, strict=True)),
+            "experiencer": dict(zip(("right", "of"), self.experiencer, strict=True)),
+        }
+        return told | {"errors": [asdict(one) for one in self.wrong]} if errors else told
 
 
 def read_marked(path: str | Path) -> tuple[list[MarkedSentence], int]:
@@ -145,22 +126,19 @@ def context_of(text: str, span: tuple[int, int]) -> Context:
 
 def score(sentences: Iterable[MarkedSentence], unmarked: int = 0, read: ContextOf = context_of) -> ContextScore:
     """Every sentence judged. An uncertain condition counts as not negated, as the annotation has it."""
-    judged = tuple(Judged(one, read(one.text, (one.start, one.end))) for one in sentences)
-    counts = Counter((one.sentence.negated, one.negated) for one in judged)
-    dated = [one for one in judged if one.sentence.historical is not None]
+    judged = [(one, read(one.text, (one.start, one.end))) for one in sentences]
+    negated = [(one, context.polarity is Polarity.ABSENT) for one, context in judged]
+    counts = Counter((one.negated, absent) for one, absent in negated)
+    times = [
+        (context.temporality is Temporality.HISTORICAL) == one.historical
+        for one, context in judged
+        if one.historical is not None
+    ]
+    whose = [(context.experiencer is Experiencer.PATIENT) == one.patient for one, context in judged]
     return ContextScore(
-        tp=counts[True, True],
-        fp=counts[False, True],
-        fn=counts[True, False],
-        tn=counts[False, False],
-        temporality=(
-            sum((one.context.temporality is Temporality.HISTORICAL) == one.sentence.historical for one in dated),
-            len(dated),
-        ),
-        experiencer=(
-            sum((one.context.experiencer is Experiencer.PATIENT) == one.sentence.patient for one in judged),
-            len(judged),
-        ),
-        unmarked=unmarked,
-        judged=judged,
+        Counts(counts[True, True], counts[False, True], counts[True, False], counts[False, False]),
+        (sum(times), len(times)),
+        (sum(whose), len(whose)),
+        unmarked,
+        tuple(one for one, absent in negated if one.negated is not absent),
     )

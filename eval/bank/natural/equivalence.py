@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,20 +43,3 @@ def same_meaning(
             if matches(one, journey, concepts, scales, world) != matches(other, journey, concepts, scales, world):
                 return Verdict(False, "records", journey, world)
     return Verdict(True, "records")
-
-
-def all_differ(
-    queries: Sequence[Query], concepts: ConceptTable, scales: Scales, *, each: int, seed: int
-) -> list[tuple[int, int]]:
-    """The pairs of queries that records grown from all of them do not tell apart."""
-    journeys = records(queries, concepts, scales, each=each, seed=seed)
-    answers = [
-        frozenset(one.patient_id for one in journeys if matches(query, one, concepts, scales, World.BELIEVED))
-        for query in queries
-    ]
-    return [
-        (first, second)
-        for first in range(len(queries))
-        for second in range(first + 1, len(queries))
-        if answers[first] == answers[second]
-    ]
