@@ -16,6 +16,7 @@ from ..query_lang import nodes
 from ..query_lang.errors import QueryError
 from ..query_lang.nodes import QueryTreeError
 from ..query_lang.render import render
+from ..query_lang.tree import children, map_children
 from .fast.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -309,11 +310,11 @@ class Cohort:
         """The sub-expressions, each as a cohort of its own with its depth from 0, in the order of the text; the first
         hundred. What stands inside a scope is asked of the whole patient here."""
         found: list[tuple[Cohort, int]] = []
-        waiting = [(part, 0) for part in reversed(nodes.children(self.query.body))]
+        waiting = [(part, 0) for part in reversed(children(self.query.body))]
         while waiting and len(found) < MOST_PARTS:
             node, depth = waiting.pop()
             found.append((Cohort(self._kb, nodes.Query(node, self.query.definitions), "", self.world), depth))
-            waiting.extend((part, depth + 1) for part in reversed(nodes.children(node)))
+            waiting.extend((part, depth + 1) for part in reversed(children(node)))
         return found
 
     def counts_by_part(self) -> list[PartCount]:
@@ -361,7 +362,7 @@ def _renamed(node: nodes.PatientExpression, names: dict[str, str]) -> nodes.Pati
         return node
     if isinstance(node, nodes.Defined):
         return nodes.Defined(names.get(node.name, node.name))
-    return nodes.with_children(node, tuple([_renamed(part, names) for part in nodes.children(node)]))
+    return map_children(node, lambda part: _renamed(part, names))
 
 
 def _shortened(text: str, most: int = 80) -> str:

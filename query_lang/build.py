@@ -42,8 +42,8 @@ from .nodes import (
     Under,
     Union,
     Window,
-    definitions_used,
 )
+from .tree import definitions_used
 from .vocabulary import (
     CONTEXT_OF_SPELLING,
     COUNT_WORDS,

@@ -3,96 +3,33 @@
 A query denotes a set of patients, and every operator is a set operation on what the notes justify. There are four
 families: *terms* name things, *concept expressions* select concepts, *conditions* select events by their attributes,
 and *patient expressions* select patients. :class:`Events` joins the first three into a set of events.
-The reference engine gives each node its meaning; ``docs/guide/language.md`` tells it in words.
+The reference engine gives each node its meaning; ``docs/guide/language.md`` tells it in words. What walks a tree or
+changes parts of it is in :mod:`.tree`, and knows a node by its fields alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import Field, dataclass
+from typing import Any, ClassVar, Final
 
-from .event_nodes import (
-    CONTEXTS,
-    OPERATORS,
-    PICKS,
-    AllOf,
-    AnyOf,
-    Between,
-    Compare,
-    Concept,
-    ConceptExpression,
-    Condition,
-    Documented,
-    Events,
-    Is,
-    Name,
-    NotThat,
-    OtherThan,
-    Pick,
-    QueryTreeError,
-    Term,
-    Under,
-    Union,
-    Window,
-    require,
+from ..kb.kinds import KINDS, MAIN_ATTRIBUTE
+from ..kb.model import EARLIEST_DAY, LATEST_DAY
+
+#: What an atom admits instead of the patient's own present facts: ``present`` is the default.
+CONTEXTS: Final = (
+    "present",
+    "current",
+    "historical",
+    "absent",
+    "uncertain",
+    "planned",
+    "hypothetical",
+    "declined",
+    "family",
+    "any",
 )
-
-__all__ = [
-    "ABSENCES",
-    "CONTEXTS",
-    "COUNTED",
-    "GAP_RELATIONS",
-    "OPERATORS",
-    "PICKS",
-    "RELATIONS",
-    "AgeAt",
-    "AllOf",
-    "Among",
-    "And",
-    "AnyOf",
-    "AtLeast",
-    "Between",
-    "Clear",
-    "Compare",
-    "Concept",
-    "ConceptExpression",
-    "Condition",
-    "Defined",
-    "Definition",
-    "Documented",
-    "EventCriterion",
-    "Events",
-    "Except",
-    "Exists",
-    "Gap",
-    "Is",
-    "Lacking",
-    "Name",
-    "Not",
-    "NotThat",
-    "Or",
-    "Ordered",
-    "OtherThan",
-    "PatientExpression",
-    "Pick",
-    "Query",
-    "QueryTreeError",
-    "SameEvent",
-    "SameTumor",
-    "Sequence",
-    "Term",
-    "Times",
-    "Under",
-    "Union",
-    "Window",
-    "children",
-    "definitions_used",
-    "event_sets",
-    "with_children",
-    "with_event_sets",
-]
-
+PICKS: Final = ("any", "first", "latest", "nth", "worst", "best")
+OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=")
 RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "beside")
 #: The relations that a gap in days belongs to.
 GAP_RELATIONS: Final = ("before", "after", "within")
@@ -102,18 +39,240 @@ COUNTED: Final = ("days", "lines", "concepts")
 ABSENCES: Final = ("denied", "silent", "unobservable")
 
 
-# --- patient expressions --------------------------------------------------------------------------------------------
+class QueryTreeError(ValueError):
+    """A node was built with parts that mean nothing; the message says which and what would do."""
+
+
+def require(condition: bool, message: str) -> None:
+    if not condition:
+        raise QueryTreeError(message)
+
+
+class Node:
+    """A node of the query tree: a frozen dataclass whose fields hold its parts, alone or in tuples."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+# --- terms ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
+class Name(Node):
+    """A name or code as written (``lung cancer``, ``RxCUI 1721560``), not yet resolved."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        require(bool(self.text.strip()), "a name is empty")
+
+
+@dataclass(frozen=True, slots=True)
+class Concept(Node):
+    """A resolved name: a concept id, and the preferred name under which it is rendered."""
+
+    id: str
+    name: str
+
+
+Term = Name | Concept
+
+# --- concept expressions: a set of concept ids, closed over descendants ---------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Under(Node):
+    """A concept and everything below it; with ``exact``, that concept alone."""
+
+    term: Term
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Node):
+    """Any of several concept expressions."""
+
+    parts: tuple[ConceptExpression, ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.parts) >= 2, "a union of concepts has two or more parts")
+
+
+@dataclass(frozen=True, slots=True)
+class OtherThan(Node):
+    """*any X except Y*: what lies under ``base`` and not under ``excluded``. Removes concepts, never patients."""
+
+    base: ConceptExpression
+    excluded: ConceptExpression
+
+
+ConceptExpression = Under | Union | OtherThan
+
+# --- conditions on one event ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Is(Node):
+    """The attribute is one of ``values`` or lies below one of them; with ``exact``, it is that very value.
+
+    ``exactly positive`` admits *positive* and not *weakly positive*; ``= positive`` admits both.
+    """
+
+    attribute: str
+    values: tuple[Term, ...]
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        require(bool(self.values), f"'{self.attribute} =' needs a value")
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Node):
+    """Ordered comparison on the attribute's scale (T, N, stage, grade …) or as a number; unknown values never match."""
+
+    attribute: str
+    operator: str
+    value: str | float
+
+    def __post_init__(self) -> None:
+        require(self.operator in OPERATORS, f"operator {self.operator!r} is not one of {' '.join(OPERATORS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Node):
+    """From ``low`` to ``high``, both included, each bound with all of its substages."""
+
+    attribute: str
+    low: str | float
+    high: str | float
+
+
+@dataclass(frozen=True, slots=True)
+class Documented(Node):
+    """The attribute has a value at all."""
+
+    attribute: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf(Node):
+    """Every condition holds of the event."""
+
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.parts) >= 2, "'and' joins two or more conditions")
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(Node):
+    """At least one condition holds of the event."""
+
+    parts: tuple[Condition, ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.parts) >= 2, "'or' joins two or more conditions")
+
+
+@dataclass(frozen=True, slots=True)
+class NotThat(Node):
+    """The condition does not hold of the event (also when its attribute is not documented)."""
+
+    part: Condition
+
+
+Condition = Is | Compare | Between | Documented | AllOf | AnyOf | NotThat
+
+# --- event sets -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pick(Node):
+    """Which of a patient's events an atom looks at, before its conditions apply.
+
+    ``first``/``latest``/``nth`` order by day; events on the same day are tied, and a condition must hold of all of
+    them. ``worst``/``best`` take the highest/lowest value of the kind's main attribute, a Karnofsky score the other
+    way round.
+    """
+
+    how: str = "any"
+    n: int = 0
+
+    def __post_init__(self) -> None:
+        require(self.how in PICKS, f"{self.how!r} is not one of {', '.join(PICKS)}")
+        require((self.n >= 1) == (self.how == "nth"), "n-th needs a number from 1 up, and nothing else takes one")
+
+
+@dataclass(frozen=True, slots=True)
+class Window(Node):
+    """The event's day lies in ``low`` to ``high`` (ordinals, inclusive)."""
+
+    low: int = EARLIEST_DAY
+    high: int = LATEST_DAY
+
+    def __post_init__(self) -> None:
+        require(self.low <= self.high, "the window ends before it begins")
+
+
+@dataclass(frozen=True, slots=True)
+class Events(Node):
+    """The events of one kind (None: the kinds that fit the concept), concept, context, window, pick and condition.
+
+    Order of reading: kind, concept and context select; ``window`` narrows; ``pick`` chooses among those per patient
+    (per tumor or event inside a scope); ``condition`` then decides.
+
+    Three more things select with the kind, and ask how an event is known, not what it is: ``source`` names a class of
+    notes (``note_classes.toml``) or a section of that class, in one of which it must be told; ``undisputed`` leaves out
+    what a decision weighed; ``sources`` is the least number of independent notes.
+    """
+
+    kind: str | None = None
+    concept: ConceptExpression | None = None
+    condition: Condition | None = None
+    context: str = "present"
+    pick: Pick = Pick()
+    window: Window | None = None
+    source: str = ""
+    undisputed: bool = False
+    sources: int = 1
+
+    def __post_init__(self) -> None:
+        require(self.sources >= 1, "the least number of independent notes is 1")
+        require(self.kind is None or self.kind in KINDS, f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
+        require(self.kind is not None or self.concept is not None, "an atom names a kind or a concept")
+        require(self.context in CONTEXTS, f"context {self.context!r} is not one of {', '.join(CONTEXTS)}")
+        if self.pick.how in ("worst", "best"):
+            require(
+                self.kind in MAIN_ATTRIBUTE,
+                f"worst and best need a kind with an order: {', '.join(MAIN_ATTRIBUTE)}",
+            )
+
+
+# --- patient expressions --------------------------------------------------------------------------------------------
+
+
+class PatientExpression(Node):
+    """A set of patients: a criterion."""
+
+    __slots__ = ()
+
+
+class EventCriterion(PatientExpression):
+    """A criterion about how events of one or several sets lie to each other: a leaf, decided by the events."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(PatientExpression):
     """Patients with at least one event in ``events``."""
 
     events: Events
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class And(PatientExpression):
     """Patients in all parts."""
 
     parts: tuple[PatientExpression, ...]
@@ -123,7 +282,7 @@ class And:
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Or(PatientExpression):
     """Patients in any part."""
 
     parts: tuple[PatientExpression, ...]
@@ -133,14 +292,14 @@ class Or:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(PatientExpression):
     """All patients of the knowledge base except those in ``part``: closed world."""
 
     part: PatientExpression
 
 
 @dataclass(frozen=True, slots=True)
-class Except:
+class Except(PatientExpression):
     """Patients in ``left`` and not in ``right``: the same set as ``left and not right``."""
 
     left: PatientExpression
@@ -148,7 +307,7 @@ class Except:
 
 
 @dataclass(frozen=True, slots=True)
-class AtLeast:
+class AtLeast(PatientExpression):
     """Patients in at least ``n`` of the parts."""
 
     n: int
@@ -159,7 +318,7 @@ class AtLeast:
 
 
 @dataclass(frozen=True, slots=True)
-class SameTumor:
+class SameTumor(PatientExpression):
     """Patients with a tumor such that ``body`` holds when only that tumor's events are seen.
 
     An event of ``ALL_TUMORS`` is seen in each; one of no tumor in none (believed, certain) or in each (possible).
@@ -169,14 +328,14 @@ class SameTumor:
 
 
 @dataclass(frozen=True, slots=True)
-class SameEvent:
+class SameEvent(PatientExpression):
     """Patients with an event such that ``body`` holds when only that event is seen."""
 
     body: PatientExpression
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(EventCriterion):
     """Patients with an event in ``left`` and one in ``right`` in a relation; never the same event for both.
 
     ``before``: right's day minus left's day is at least ``minimum`` (≥ 1) and at most ``maximum`` days;
@@ -213,7 +372,7 @@ def _require_gap(minimum: int, maximum: int | None, least: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Node):
     """From one step of a sequence to the next: ``minimum`` (≥ 1) to ``maximum`` days, and no event of ``without``
     strictly between."""
 
@@ -226,7 +385,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(EventCriterion):
     """Patients with an event of each step, each after the one before it by its gap: *A then B then C*."""
 
     steps: tuple[Events, ...]
@@ -238,7 +397,7 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True)
-class Clear:
+class Clear(EventCriterion):
     """Patients with an event in ``events`` to which no other event in ``absent`` stands in the time relation.
 
     *after*: no event ``minimum`` to ``maximum`` days after it; *before*, *within* likewise, as in :class:`Ordered`.
@@ -257,7 +416,7 @@ class Clear:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class Times(EventCriterion):
     """Patients with events in ``events`` on at least ``n`` different days, in as many lines of therapy, or of as many
     concepts (of two concepts one of which lies below the other, the narrower counts)."""
 
@@ -272,7 +431,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class AgeAt:
+class AgeAt(EventCriterion):
     """Patients whose age in completed years, at an event in ``events`` or on ``day``, is ``low`` to ``high``.
 
     Reckoned from the patient's birth, an event that a scope does not hide.
@@ -290,7 +449,7 @@ class AgeAt:
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class Lacking(EventCriterion):
     """Patients without an event in ``events``, by what their notes say instead (one of :data:`ABSENCES`).
 
     ``denied``: a note says that there is none, or tells another value; ``silent``: a note that would say so lies in the
@@ -311,7 +470,7 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
+class Among(PatientExpression):
     """The patients with these ids, as far as the knowledge base has them."""
 
     patients: tuple[str, ...]
@@ -321,103 +480,22 @@ class Among:
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class Defined(PatientExpression):
     """A criterion that ``let`` named before."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Node):
     """``let name be …``."""
 
     name: str
     body: PatientExpression
 
 
-#: Criteria about how events of one or several sets lie to each other: leaves of the tree, decided by the events.
-EventCriterion = Ordered | Sequence | Clear | Times | AgeAt | Lacking
-PatientExpression = (
-    Exists | And | Or | Not | Except | AtLeast | SameTumor | SameEvent | EventCriterion | Defined | Among
-)
-
-
-def children(node: PatientExpression) -> tuple[PatientExpression, ...]:
-    """The criteria that ``node`` is made of, in order; none for a leaf."""
-    match node:
-        case And(parts) | Or(parts) | AtLeast(_, parts):
-            return parts
-        case Not(part) | SameTumor(part) | SameEvent(part):
-            return (part,)
-        case Except(left, right):
-            return (left, right)
-    return ()
-
-
-def with_children(node: PatientExpression, parts: tuple[PatientExpression, ...]) -> PatientExpression:
-    """The node made of other criteria, as many as :func:`children` gives; a leaf as it is."""
-    match node:
-        case And() | Or() | AtLeast():
-            return replace(node, parts=parts)
-        case Not():
-            return Not(*parts)
-        case SameTumor() | SameEvent():
-            return replace(node, body=parts[0])
-        case Except():
-            return Except(*parts)
-    return node
-
-
-def definitions_used(node: PatientExpression) -> Iterator[str]:
-    """The names of the definitions that stand in a criterion, once for each place; not those in their bodies."""
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Defined):
-            yield one.name
-        waiting.extend(children(one))
-
-
-def event_sets(node: PatientExpression) -> tuple[Events, ...]:
-    """The event sets that stand in a leaf of the tree itself, in order; none for other nodes."""
-    match node:
-        case Exists(events) | Times(_, events) | Lacking(_, events):
-            return (events,)
-        case Ordered(left, _, right):
-            return (left, right) if node.without is None else (left, right, node.without)
-        case Sequence(steps, gaps):
-            return (*steps, *[gap.without for gap in gaps if gap.without is not None])
-        case Clear(events, _, absent):
-            return (events, absent)
-        case AgeAt(events):
-            return () if events is None else (events,)
-    return ()
-
-
-def with_event_sets(node: PatientExpression, change: Callable[[Events], Events]) -> PatientExpression:
-    """A leaf with each of its event sets (in the order of :func:`event_sets`) changed; other nodes as they are."""
-    match node:
-        case Exists(events) | Times(_, events) | Lacking(_, events):
-            return replace(node, events=change(events))
-        case Ordered(left, _, right):
-            left, right = change(left), change(right)
-            return replace(node, left=left, right=right, without=None if node.without is None else change(node.without))
-        case Sequence(steps, gaps):
-            changed = tuple([change(step) for step in steps])
-            return Sequence(
-                changed,
-                tuple([gap if gap.without is None else replace(gap, without=change(gap.without)) for gap in gaps]),
-            )
-        case Clear(events, _, absent):
-            events = change(events)
-            return replace(node, events=events, absent=change(absent))
-        case AgeAt(events) if events is not None:
-            return replace(node, events=change(events))
-    return node
-
-
 @dataclass(frozen=True, slots=True)
-class Query:
+class Query(Node):
     """A whole query: definitions in order, each seeing those before it, then the criterion."""
 
     body: PatientExpression

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken, VisitError
@@ -14,9 +14,10 @@ from .build_values import Mistake
 from .errors import QueryError
 from .habits import advised
 from .mistakes import message_for
-from .nodes import Among, Definition, Query, QueryTreeError, definitions_used
+from .nodes import Among, Definition, Node, Query, QueryTreeError
 from .parameters import Filled, Parameters, fill
 from .syntax import grammar
+from .tree import definitions_used, parts
 
 LONGEST_QUERY: Final = 100_000
 DEEPEST_QUERY: Final = 200
@@ -183,7 +184,7 @@ def _too_deep(text: str, offset: int | None) -> QueryError:
 
 def _check_levels(query: Query | tuple[Definition, ...]) -> None:
     """Each bracket can hold several levels of the tree; their sum has the same limit, so that recursion is safe."""
-    waiting: list[tuple[Any, int]] = [(query, -2)]
+    waiting: list[tuple[Node, int]] = [(one, -2) for one in (query if isinstance(query, tuple) else (query,))]
     while waiting:
         node, level = waiting.pop()
         if level > DEEPEST_QUERY:
@@ -191,7 +192,4 @@ def _check_levels(query: Query | tuple[Definition, ...]) -> None:
                 f"the query is nested more than {DEEPEST_QUERY} levels deep",
                 "name inner parts with 'let … be …;' and use the names",
             )
-        if isinstance(node, tuple):
-            waiting.extend((part, level) for part in node)
-        elif is_dataclass(node):
-            waiting.extend((getattr(node, one.name), level + 1) for one in fields(node))
+        waiting.extend((part, level + 1) for part in parts(node))

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from ..kb.ontology.concepts import ConceptTable
 from .nodes import (
@@ -36,6 +36,7 @@ from .nodes import (
 )
 from .read_back_facts import FactTeller, age, gap, later, one_line, relation, with_article
 from .read_back_layout import WORDS, Told
+from .tree import nodes_in
 
 #: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
 _HAS: Final = "has"
@@ -162,7 +163,7 @@ class _Teller:
 def _rules(query: Query) -> list[str]:
     """The rules that apply without being written and bear on ``query``, in the order of the words."""
     apply = set()
-    for node in _nodes(query):
+    for node in nodes_in(query):
         match node:
             case Defined():
                 apply.add("defined")
@@ -182,14 +183,3 @@ def _rules(query: Query) -> list[str]:
                 apply |= {"present"} if context == "present" else set()
                 apply |= {"pick"} if pick != Pick() else set()
     return [rule for name, rule in WORDS["rules"].items() if name in apply]
-
-
-def _nodes(root: Query) -> Iterator[Any]:
-    waiting: list[Any] = [root]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting += node
-        elif dataclasses.is_dataclass(node):
-            yield node
-            waiting += [getattr(node, one.name) for one in dataclasses.fields(node)]

@@ -25,25 +25,22 @@ from .nodes import (
     Defined,
     Definition,
     Events,
-    Except,
     Exists,
     Is,
     Name,
-    Not,
+    Node,
     NotThat,
     Or,
     OtherThan,
     PatientExpression,
     Query,
-    SameEvent,
-    SameTumor,
     Under,
     Union,
-    with_event_sets,
 )
 from .parameters import Parameters
 from .parse import Parsed, parse_with_places
 from .render import name_text
+from .tree import map_parts
 from .vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 
 _MOST_ERRORS: Final = 5
@@ -124,22 +121,19 @@ class _Resolver:
                 return And(self._each(parts, " and "))
             case Or(parts):
                 return Or(self._each(parts, " or "))
-            case Not(part):
-                return Not(self._patients(part))
-            case Except(left, right):
-                return Except(self._patients(left), self._patients(right))
             case AtLeast(n, parts):
                 return AtLeast(n, self._each(parts, ", "))
-            case SameTumor(body):
-                return SameTumor(self._patients(body))
-            case SameEvent(body):
-                return SameEvent(self._patients(body))
             case Defined(name):
                 if name not in self._defined:
                     hint = f"defined before are {', '.join(self._defined)}" if self._defined else ""
                     self._report(f"'{shown(name)}' is not defined", name, hint)
                 return node
-        return with_event_sets(node, self._events)
+        return map_parts(node, self._part)
+
+    def _part(self, node: Node) -> Node:
+        if isinstance(node, Events):
+            return self._events(node)
+        return self._patients(node) if isinstance(node, PatientExpression) else map_parts(node, self._part)
 
     def _each(self, parts: Sequence[PatientExpression], word: str) -> tuple[PatientExpression, ...]:
         found = []

@@ -138,7 +138,7 @@ def test_the_rooms_of_a_folder_form_no_circle(folder: str) -> None:
 def test_the_circle_finder_sees_a_circle() -> None:
     """Imports inside functions and relative names over folders count."""
     assert "kb.skin.terminal" in IMPORTS["engine.commands.answering"]
-    assert "kb.model" in IMPORTS["query_lang.event_nodes"]
+    assert "kb.model" in IMPORTS["query_lang.nodes"]
 
 
 PYTHON_FILES = [*MODULES.values(), *ROOT.glob("*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]

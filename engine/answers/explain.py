@@ -14,6 +14,7 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ...query_lang import nodes
 from ...query_lang.render import render_expression
+from ...query_lang.tree import children, event_sets
 from ..reference.meaning import Meaning
 from ..reference.views import View
 from .evidence import EvidenceReader, ShownEvent, world_word
@@ -116,7 +117,7 @@ class _Explainer:
                 sets = (nodes.Events("birth"), *(() if events is None else (events,)))
                 return ExplainedCriterion(text, certainty, *self._events(sets, view, world))
             case nodes.Exists() | nodes.Ordered() | nodes.Sequence() | nodes.Clear() | nodes.Times() | nodes.Lacking():
-                return ExplainedCriterion(text, certainty, *self._events(nodes.event_sets(node), view, world))
+                return ExplainedCriterion(text, certainty, *self._events(event_sets(node), view, world))
             case nodes.SameTumor(body):
                 tumors = {
                     self._tumor_text(tumor, view): view.of_tumor(tumor)
@@ -131,9 +132,7 @@ class _Explainer:
                     if seen.world >= world
                 }
                 return self._scoped(text, certainty, body, single, view)
-        return ExplainedCriterion(
-            text, certainty, parts=tuple(self.criterion(part, view) for part in nodes.children(node))
-        )
+        return ExplainedCriterion(text, certainty, parts=tuple(self.criterion(part, view) for part in children(node)))
 
     def _tumor_text(self, tumor: str, view: View) -> str:
         """What the tumor is, by its first diagnosis."""

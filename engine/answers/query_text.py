@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from ...query_lang import nodes
 from ...query_lang.render import name_text, render, render_expression
+from ...query_lang.tree import children
 
 #: Where a criterion stands in the tree: the name of its definition ("" for the query itself), then which part of which
 #: part.
@@ -56,7 +57,7 @@ class QueryText:
             node, span = self._at(path)
             found = self._known[path] = []
             cursor = span.start
-            for part in nodes.children(node):
+            for part in children(node):
                 written = render_expression(part, self._roots[str(path[0])][2])
                 # Parts stand in order, and nothing but brackets and connecting words between them.
                 first = self.text.index(written, cursor, span.end)

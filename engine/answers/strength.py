@@ -13,6 +13,7 @@ from typing import Final
 
 from ...kb.model import Event, World
 from ...query_lang import nodes
+from ...query_lang.tree import event_sets
 from ..reference.meaning import Meaning
 from ..reference.views import OPPOSITE, Seen, View
 from .query_text import ROOT, Path
@@ -126,7 +127,7 @@ class Strengths:
             case nodes.Sequence(steps):
                 needed = steps
             case _:
-                needed = nodes.event_sets(node)
+                needed = event_sets(node)
         facts = self._of_facts(needed, path, view, world)
         if wanted:
             return facts

@@ -9,22 +9,18 @@ from typing import Final
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import ATTRIBUTE_SCALES, Scales
 from ...query_lang import nodes
-from ...query_lang.event_nodes import (
-    AllOf,
-    AnyOf,
+from ...query_lang.nodes import (
     Between,
     Compare,
     Concept,
-    Condition,
-    Documented,
     Events,
     Is,
-    NotThat,
     OtherThan,
     Under,
     Union,
 )
 from ...query_lang.render import render, render_concept, render_condition
+from ...query_lang.tree import find, nodes_in
 
 #: So many concepts are named of each change; the rest are counted.
 _MOST_NAMED: Final = 5
@@ -76,29 +72,15 @@ _Place = Under | Union | OtherThan | Is | Compare | Between
 def _places(query: nodes.Query) -> Iterator[_Place]:
     """The concept expressions, and the conditions that concepts or scales decide, in the order of the query."""
     for root in (*(definition.body for definition in query.definitions), query.body):
-        waiting: list[nodes.PatientExpression] = [root]
-        while waiting:
-            node = waiting.pop()
-            for events in nodes.event_sets(node):
-                yield from _places_of(events)
-            waiting.extend(reversed(nodes.children(node)))
+        for events in find(root, Events):
+            yield from _places_of(events)
 
 
 def _places_of(events: Events) -> Iterator[_Place]:
     if events.concept is not None:
         yield events.concept
-    waiting: list[Condition] = [] if events.condition is None else [events.condition]
-    while waiting:
-        condition = waiting.pop()
-        match condition:
-            case AllOf(parts) | AnyOf(parts):
-                waiting.extend(reversed(parts))
-            case NotThat(part):
-                waiting.append(part)
-            case Is() | Compare() | Between():
-                yield condition
-            case Documented():
-                pass
+    if events.condition is not None:
+        yield from (one for one in nodes_in(events.condition) if isinstance(one, Is | Compare | Between))
 
 
 def _changed_scale(place: _Place, old: Asked, new: Asked) -> MeaningChange | None:

@@ -9,6 +9,7 @@ from typing import Final
 from ...kb.kinds import KINDS
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
+from ...query_lang.tree import children, event_sets, fold
 
 #: Deeper plans are refused, as the parser refuses deeper texts: evaluation and rendering recurse.
 DEEPEST_PLAN: Final = 200
@@ -115,26 +116,15 @@ class Plan:
 
     def add_tree(self, root: nodes.PatientExpression, defined: Mapping[str, int]) -> int:
         """The number of the step that stands for a tree; ``defined`` are the steps of the definitions before it."""
-        # With a stack of its own, for cohorts that were united one by one nest thousands deep until they are flattened.
-        waiting: list[tuple[nodes.PatientExpression, bool]] = [(root, False)]
-        done: list[int] = []
-        while waiting:
-            node, parts_are_done = waiting.pop()
-            children = nodes.children(node)
-            if not parts_are_done and children:
-                waiting.append((node, True))
-                waiting.extend((child, False) for child in reversed(children))
-                continue
-            first = len(done) - len(children)
-            parts = tuple(done[first:])
-            del done[first:]
-            if isinstance(node, nodes.Defined):
-                if node.name not in defined:
-                    raise QueryTreeError(f"no definition before this place is called {node.name!r}")
-                done.append(defined[node.name])
-            else:
-                done.append(self.add(_step(node, parts)))
-        return done[0]
+
+        def number(node: nodes.PatientExpression, parts: tuple[int, ...]) -> int:
+            if not isinstance(node, nodes.Defined):
+                return self.add(_step(node, parts))
+            if node.name not in defined:
+                raise QueryTreeError(f"no definition before this place is called {node.name!r}")
+            return defined[node.name]
+
+        return fold(root, number, children)
 
 
 def planned(query: nodes.Query, rules: Sequence[Rule] = ()) -> tuple[Plan, int]:
@@ -182,7 +172,7 @@ def atoms_below(plan: Plan, number: int) -> tuple[nodes.Events, ...]:
 
 def _looked_at(node: nodes.EventCriterion) -> Iterator[nodes.Events]:
     """The event sets of a criterion, and those that it looks at besides."""
-    yield from nodes.event_sets(node)
+    yield from event_sets(node)
     match node:
         case nodes.AgeAt():
             yield nodes.Events("birth")

@@ -55,6 +55,7 @@ class RelatedEvents:
                 return self._age_at(node, frame, world)
             case nodes.Lacking():
                 return self._lacking(node, frame, world)
+        raise nodes.QueryTreeError(f"the engine knows no {type(node).__name__} of events")
 
     # --- events in relation -----------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from ...kb.model import Event, Value, World
 from ...kb.skin.terminal import counted
 from ...query_lang import nodes
 from ...query_lang.render import render_condition
+from ...query_lang.tree import children, event_sets
 from ..answers.evidence import EvidenceReader, ShownEvent
 from ..answers.query_text import ROOT, Path, QueryText
 from .concepts import Climbs
@@ -119,7 +120,7 @@ class NearMisses:
                 yield part
 
     def _within(self, part: _Failing, at: int, widen: bool) -> Iterator[_Failing]:
-        node = nodes.children(part.node)[at]
+        node = children(part.node)[at]
         yield from self._smallest(replace(part, node=node, path=(*part.path, at), widen=widen))
 
     def _fails(self, node: nodes.PatientExpression, path: Path, place: int, widen: bool) -> bool:
@@ -168,7 +169,7 @@ class NearMisses:
                 return replace(told, says="no tumor is on record")
             case nodes.SameEvent():
                 return replace(told, says="no event is on record")
-        sets = nodes.event_sets(part.node)
+        sets = event_sets(part.node)
         if not part.widen:
             return replace(told, says="it holds, and must not", nearest=self._holding(sets, part.place))
         says, nearest = self._told_leaf(part.node, part.place)
@@ -203,7 +204,7 @@ class NearMisses:
                 return "there is no such fact, but the absence is of another kind", ()
             case nodes.Among():
                 return "not among these patients", ()
-        near = tuple(near for events in nodes.event_sets(node)[:1] for near in self._near(events, place))
+        near = tuple(near for events in event_sets(node)[:1] for near in self._near(events, place))
         return ("no event qualifies" if near else "nothing like it is recorded"), near
 
     def _told_order(self, node: nodes.Ordered, part: _Failing, told: FailingPart) -> FailingPart:

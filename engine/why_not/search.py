@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
+from ...query_lang.tree import children, event_sets
 from .concepts import Climbs
 from .cost import DETAIL, DROP, MOST_TIES, bound_cost
 from .counts import age_versions, clear_versions, times_versions
@@ -99,7 +100,7 @@ class EditSearch:
                 return 2
             case nodes.Sequence(steps):
                 return len(steps)
-        return sum(self.size(part) for part in nodes.children(node)) or 1
+        return sum(self.size(part) for part in children(node)) or 1
 
     def body_of(self, name: str) -> nodes.PatientExpression:
         """What a definition says."""
@@ -128,8 +129,8 @@ class EditSearch:
                 if isinstance(node, nodes.Defined) and node.name not in named:
                     named.add(node.name)
                     waiting.append(self.body_of(node.name))
-                waiting.extend(nodes.children(node))
-                found.update(events.kind for events in nodes.event_sets(node))
+                waiting.extend(children(node))
+                found.update(events.kind for events in event_sets(node))
         return found
 
     # --- the tree -----------------------------------------------------------------------------------------------------
@@ -425,7 +426,7 @@ def uses(query: nodes.Query) -> Mapping[str, int]:
             found[node.name] = found.get(node.name, 0) + 1
             if found[node.name] == 1 and node.name in bodies:
                 waiting.append(bodies[node.name])
-        waiting.extend(nodes.children(node))
+        waiting.extend(children(node))
     return found
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..nodes import AllOf, AnyOf, Condition, NotThat, PatientExpression, event_sets
+from ..nodes import AllOf, AnyOf, Condition, NotThat, PatientExpression
+from ..tree import event_sets
 
 
 def conditions_in(node: PatientExpression) -> Iterator[Condition]:

@@ -11,11 +11,8 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.storage.reader import KnowledgeBase
 from ..nodes import (
     And,
-    AtLeast,
     Definition,
     Events,
-    Except,
-    Not,
     Or,
     PatientExpression,
     Query,
@@ -23,6 +20,7 @@ from ..nodes import (
     SameTumor,
 )
 from ..render import render_expression
+from ..tree import map_children
 from .atoms import Atoms
 from .finding import Finding, wordings
 from .places import Site, Sites, Span
@@ -152,21 +150,9 @@ def _rebuilt(site: Site, dropped: Site) -> PatientExpression | None:
         return None
     parts = [_rebuilt(part, dropped) for part in site.parts]
     if None not in parts:
-        return _with_parts(site.node, [part for part in parts if part is not None])
+        fresh = iter([part for part in parts if part is not None])
+        return map_children(site.node, lambda _: next(fresh))
     left = [part for part in parts if part is not None]
     if isinstance(site.node, And | Or) and left:
         return left[0] if len(left) == 1 else dataclasses.replace(site.node, parts=tuple(left))
     return None
-
-
-def _with_parts(node: PatientExpression, parts: list[PatientExpression]) -> PatientExpression:
-    match node:
-        case And() | Or() | AtLeast():
-            return dataclasses.replace(node, parts=tuple(parts))
-        case Not():
-            return Not(parts[0])
-        case Except():
-            return Except(parts[0], parts[1])
-        case SameTumor() | SameEvent():
-            return dataclasses.replace(node, body=parts[0])
-    return node

@@ -35,9 +35,9 @@ from ..nodes import (
     Times,
     Under,
     Union,
-    event_sets,
 )
 from ..render import name_text, render_events
+from ..tree import event_sets
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .atoms import needed_sets
 from .conditions import conditions_below

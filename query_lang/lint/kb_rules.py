@@ -15,8 +15,9 @@ from ...kb.index.lists.list_file import ANY_CONCEPT
 from ...kb.kinds import KINDS, RESULTS
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, World
 from ...kb.storage.reader import KnowledgeBase
-from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union, event_sets
+from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union
 from ..render import name_text, render_events
+from ..tree import event_sets
 from ..vocabulary import KIND_WORDS, context_spelling, kind_spelling
 from .conditions import conditions_below
 from .examined import Examined, Placed, event_spans

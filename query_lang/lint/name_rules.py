@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ..errors import QueryError
-from ..nodes import Defined, PatientExpression, children
 from ..parameters import PARAMETER
 from ..parse import checked
+from ..tree import definitions_used
 from ..vocabulary import KIND_OF_SPELLING
 from .examined import Examined
 from .finding import Finding
@@ -17,10 +17,10 @@ from .places import Span
 
 def unused_definitions(examined: Examined) -> Iterator[Finding]:
     """A definition that neither the criterion nor a used definition uses."""
-    used = _used(examined.query.body)
+    used = set(definitions_used(examined.query.body))
     for definition in reversed(examined.query.definitions):
         if definition.name in used:
-            used |= _used(definition.body)
+            used.update(definitions_used(definition.body))
     for definition in examined.query.definitions:
         if definition.name not in used:
             span = _name_span(examined.text, definition.name)
@@ -54,16 +54,6 @@ def _known_as(examined: Examined, name: str) -> str:
     if examined.concepts.value_set(name) is not None:
         return "set of concepts"
     return "kind of fact" if name.casefold() in KIND_OF_SPELLING else ""
-
-
-def _used(node: PatientExpression) -> set[str]:
-    found, waiting = set(), [node]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Defined):
-            found.add(one.name)
-        waiting.extend(children(one))
-    return found
 
 
 def _name_span(text: str, name: str) -> Span | None:

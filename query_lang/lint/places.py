@@ -11,10 +11,11 @@ from lark.exceptions import LarkError
 
 from ..build import Builder
 from ..errors import QueryError
-from ..nodes import Definition, Exists, PatientExpression, Query, children, event_sets
+from ..nodes import Definition, Exists, PatientExpression, Query
 from ..parameters import Filled, Parameters, fill
 from ..parse import checked
 from ..syntax import grammar
+from ..tree import children, event_sets
 
 Span = tuple[int, int]
 

@@ -24,8 +24,8 @@ from ..nodes import (
     PatientExpression,
     SameEvent,
     SameTumor,
-    children,
 )
+from ..tree import children
 from .atoms import Atoms, needed_sets
 
 #: A table has at most so many leaves, and is filled from at most so many nodes.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from ...kb.endpoint.chat import ChatEndpoint, ChatReply, EndpointError, Message
 from ...kb.endpoint.settings import Settings
@@ -14,11 +14,12 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..errors import QueryError
 from ..lint.linter import lint
-from ..nodes import Among, Concept, Definition, PatientExpression, Query
+from ..nodes import Among, Concept, Definition, Query
 from ..parse import parse
 from ..read_back import read_back
 from ..render import render
 from ..resolve import resolve_text
+from ..tree import find
 from .candidates import Candidate, candidates_of
 from .card import card, complaint, question_message, repair_message
 from .faithful import dropped, invented, says_nothing
@@ -157,7 +158,7 @@ class ModelTranslator:
         if parse(held.query).definitions:
             raise Unusable(complaint("defined"))
         query = resolve_text(held.query, self._concepts, self._scales, definitions=self._definitions)
-        if any(isinstance(node, Among) for node in _nodes(query.body)):
+        if any(True for _ in find(query.body, Among)):
             raise Unusable(complaint("patients"))
         # What the program understood is checked, and the model's own spelling: rendering may turn months into days.
         if strange := invented(held.query, question):
@@ -170,7 +171,7 @@ class ModelTranslator:
 
     def _assumed(self, query: Query, question: str) -> tuple[str, ...]:
         said = self._candidates.meant(question)
-        named = (node for node in _nodes(query.body) if isinstance(node, Concept))
+        named = find(query.body, Concept)
         return tuple(dict.fromkeys(node.name for node in named if node.id not in said))
 
     def _repair(self, reply: ChatReply, error: Unusable | QueryError) -> list[Message]:
@@ -221,14 +222,3 @@ def _possible_ids(question: str) -> Iterator[str]:
             for one in dict.fromkeys((written, bare, bare.removesuffix("'s").removesuffix("’s"))):
                 if one and not (one.isdigit() and len(one) < _SHORTEST_PATIENT_NUMBER):
                     yield one
-
-
-def _nodes(root: PatientExpression) -> Iterator[Any]:
-    waiting: list[Any] = [root]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting += node
-        elif is_dataclass(node):
-            yield node
-            waiting += [getattr(node, one.name) for one in fields(node)]

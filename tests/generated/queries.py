@@ -15,16 +15,13 @@ from typing import Any, Final
 from cohortium.engine.reference import meaning as reference
 from cohortium.kb.kinds import MAIN_ATTRIBUTE
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Event, Journey, Value, World
-from cohortium.query_lang import event_nodes, nodes
+from cohortium.query_lang import nodes
 from tests.generated.records import CONCEPTS, KINDS, SCALES, weighted
 
 #: The classes of node, as the language defines them: one that is added is asked for at once.
 NODE_CLASSES: Final = tuple(
     sorted(
-        name
-        for module in (event_nodes, nodes)
-        for name, one in vars(module).items()
-        if dataclasses.is_dataclass(one) and one.__module__ == module.__name__
+        name for name, one in vars(nodes).items() if dataclasses.is_dataclass(one) and one.__module__ == nodes.__name__
     )
 )
 _SCOPES: Final = (nodes.SameTumor, nodes.SameEvent)

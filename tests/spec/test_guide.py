@@ -12,7 +12,7 @@ import pytest
 from cohortium.kb.kinds import KINDS
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
-from cohortium.query_lang import event_nodes, nodes
+from cohortium.query_lang import nodes
 from cohortium.query_lang.keywords import KEYWORDS
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.resolve import resolve_text
@@ -23,9 +23,7 @@ QUESTIONS = [question for part in book.parts() for question in part.questions]
 NODES = {
     name
     for name, value in vars(nodes).items()
-    if isinstance(value, type)
-    and dataclasses.is_dataclass(value)
-    and value.__module__ in (nodes.__name__, event_nodes.__name__)
+    if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == nodes.__name__
 }
 
 

@@ -1,0 +1,141 @@
+"""The walks over a query tree: what a node is made of, every node below it, a fold and a map.
+
+They know a node by the fields of its dataclass alone, so that a new sort of node needs nothing here. Walks and folds
+keep a stack of their own: cohorts that were joined one by one nest deeper than Python recurses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from .nodes import Defined, Events, Node, PatientExpression
+
+N = TypeVar("N", bound=Node)
+T = TypeVar("T")
+
+
+# --- one step down ----------------------------------------------------------------------------------------------------
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """The nodes that stand in the fields of ``node``, in order."""
+    found: list[Node] = []
+    for name in node.__dataclass_fields__:
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [one for one in value if isinstance(one, Node)]
+    return tuple(found)
+
+
+def children(node: Node) -> tuple[PatientExpression, ...]:
+    """The criteria that ``node`` is made of, in order; none for a leaf."""
+    return tuple([one for one in parts(node) if isinstance(one, PatientExpression)])
+
+
+def event_sets(node: Node) -> tuple[Events, ...]:
+    """The event sets that stand in ``node`` itself, in order; not those of the criteria that it is made of."""
+    found: list[Events] = []
+    for one in parts(node):
+        if isinstance(one, Events):
+            found.append(one)
+        elif not isinstance(one, PatientExpression):
+            found += event_sets(one)
+    return tuple(found)
+
+
+# --- all below --------------------------------------------------------------------------------------------------------
+
+
+def walk(root: N, below: Callable[[N], tuple[N, ...]]) -> Iterator[N]:
+    """``root`` and all that is ``below`` it, each before what it is made of, in the order of the text."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(below(node)))
+
+
+def criteria(root: PatientExpression) -> Iterator[PatientExpression]:
+    """``root`` and every criterion in it; not those in the bodies of definitions."""
+    return walk(root, children)
+
+
+def definitions_used(root: PatientExpression) -> Iterator[str]:
+    """The names of the definitions that stand in a criterion, once for each place; not those in their bodies."""
+    return (one.name for one in criteria(root) if isinstance(one, Defined))
+
+
+def nodes_in(root: Node) -> Iterator[Node]:
+    """``root`` and every node in it, down to terms."""
+    return walk(root, parts)
+
+
+def find(root: Node, kind: type[N]) -> Iterator[N]:
+    """The nodes of one ``kind`` among :func:`nodes_in`."""
+    return (node for node in nodes_in(root) if isinstance(node, kind))
+
+
+def fold(root: N, meaning: Callable[[N, tuple[T, ...]], T], below: Callable[[N], tuple[N, ...]]) -> T:
+    """What ``meaning`` makes of ``root``, given what it made of each node ``below``: from the leaves up."""
+    waiting: list[tuple[N, int | None]] = [(root, None)]
+    done: list[T] = []
+    while waiting:
+        node, first = waiting.pop()
+        if first is None and (inner := below(node)):
+            waiting.append((node, len(done)))
+            waiting.extend([(one, None) for one in reversed(inner)])
+            continue
+        made = tuple(done[first:]) if first is not None else ()
+        if first is not None:
+            del done[first:]
+        done.append(meaning(node, made))
+    return done[0]
+
+
+# --- the same tree, changed -------------------------------------------------------------------------------------------
+
+
+def map_parts(node: N, change: Callable[[Node], Node]) -> N:
+    """``node`` with each of its :func:`parts` changed; ``node`` itself where none is."""
+    changes: dict[str, object] = {}
+    for name in node.__dataclass_fields__:
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            changed = change(value)
+            if changed is not value:
+                changes[name] = changed
+        elif isinstance(value, tuple):
+            several = tuple([change(one) if isinstance(one, Node) else one for one in value])
+            if any(new is not old for new, old in zip(several, value, strict=True)):
+                changes[name] = several
+    return replace(node, **changes) if changes else node
+
+
+def map_children(node: N, change: Callable[[PatientExpression], PatientExpression]) -> N:
+    """``node`` with each of the criteria that it is made of changed."""
+    return map_parts(node, lambda one: change(one) if isinstance(one, PatientExpression) else one)
+
+
+def map_event_sets(node: N, change: Callable[[Events], Events]) -> N:
+    """``node`` with each of its own :func:`event_sets` changed."""
+
+    def changed(one: Node) -> Node:
+        if isinstance(one, Events):
+            return change(one)
+        return one if isinstance(one, PatientExpression) else map_event_sets(one, change)
+
+    return map_parts(node, changed)
+
+
+def map_nodes(root: Node, change: Callable[[Node], Node]) -> Node:
+    """The tree with every node changed, from the leaves up: ``change`` sees a node with its parts changed already."""
+
+    def rebuilt(node: Node, made: tuple[Node, ...]) -> Node:
+        fresh = iter(made)
+        return change(map_parts(node, lambda _: next(fresh)))
+
+    return fold(root, rebuilt, parts)
