@@ -1,10 +1,10 @@
-# One command a job: make demo | test | lint | types | bench | bench-scale | bank | grammar | guide | clean.  Everything happens in .venv and build/.
+# One command a job: make demo | test | lint | types | bench | bench-scale | bank | grammar | guide | api | site | clean.  Everything happens in .venv and build/.
 PYTHON ?= python3
 BIN := .venv/bin
 KB := build/demo.kb
 RUN := $(BIN)/cohortium
 
-.PHONY: demo test lint types bench bench-scale bank grammar guide clean
+.PHONY: demo test lint types bench bench-scale bank grammar guide api site clean
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -63,6 +63,15 @@ grammar: .venv/core  ## query_lang/grammar.json, after the grammar or its vocabu
 
 guide: .venv/core  ## docs/guide/language.md, after a chapter of tests/spec/chapters was changed
 	$(BIN)/python -m tests.spec.guide
+
+api: .venv/core  ## docs/reference/api.md, after a docstring of the public API was changed
+	$(BIN)/python -m tests.pages.api
+
+site: .venv/core mkdocs.yml  ## the pages as a site in build/site
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@rm -rf build/pages build/site && mkdir -p build/pages
+	@cp -r *.md LICENSE docs build/pages/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
