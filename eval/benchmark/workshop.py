@@ -221,8 +221,8 @@ class Workshop:
         return encoder
 
     def _reader(self, setting: ReaderSetting) -> Made:
+        from ...kb.endpoint.kept import KeptAnswers
         from ..baselines.reading import settings as reader_settings
-        from ..baselines.reading.cache import AnswerCache
         from ..baselines.reading.offline_reader import OfflineReader
         from ..baselines.reading.reader import Reader
 
@@ -238,7 +238,7 @@ class Workshop:
             self._corpus,
             reader_settings.endpoint(environment),
             replace(reader_settings.ReaderOptions(), prices=reader_settings.prices(environment)),
-            self._open.enter_context(AnswerCache(replies / f"{setting.name}.sqlite")),
+            KeptAnswers(replies / f"{setting.name}.jsonl"),
             name=setting.name,
         )
         return Made(reader, "reader", index)

@@ -8,10 +8,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ..errors import UsageError
 from .settings import Settings
+
+#: How a line begins, so that the rest of one that broke off is told from a file of something else.
+_BEGINS: Final = b'{"asked": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,11 @@ class KeptAnswers:
                 if line.strip():
                     self._take(json.loads(line), number)
             if whole < len(data):
+                if not _BEGINS.startswith(data[whole:][: len(_BEGINS)]):
+                    raise ValueError("the last line is none of ours")
                 os.truncate(path, whole)
+            # Only now: the rights of a file that is none of ours stay as they are.
+            path.chmod(0o600)
         except OSError as error:
             raise UsageError(f"cannot read '{path}': {error.strerror}") from error
         except (ValueError, RecursionError):

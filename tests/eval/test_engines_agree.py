@@ -11,11 +11,11 @@ import cohortium.ingest as ingest
 from cohortium.engine.fast import evaluate as fast
 from cohortium.engine.reference import meaning as reference
 from cohortium.eval.bank.acr.bank import load_queries
-from cohortium.eval.bank.sample_questions import load_questions
 from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Journey, World
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.query_lang.resolve import resolve_text
+from tests.eval.sample_questions import load_questions
 
 QUERIES = {f"bank {number}": text for number, text in load_queries().items()}
 QUERIES |= {one.question: one.query for one in load_questions() if one.query}

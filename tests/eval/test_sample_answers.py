@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import cohortium
 import cohortium.ingest as ingest_package
 from cohortium.__main__ import app
-from cohortium.eval.bank.sample_questions import SampleQuestion, load_questions
+from tests.eval.sample_questions import SampleQuestion, load_questions
 
 NOTES = Path(ingest_package.__file__).parent / "samples" / "notes.jsonl"
 QUESTIONS = [one for one in load_questions() if one.query]

@@ -2,19 +2,16 @@
 
 import json
 import tomllib
-from pathlib import Path
 
 import pytest
 
-import cohortium.eval.bank.sample_questions as module
-from cohortium.eval.bank.sample_questions import load_questions
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.render import render
 from cohortium.query_lang.resolve import resolve_text
+from tests.eval.sample_questions import FOLDER, load_questions
 
 QUESTIONS = load_questions()
-FOLDER = Path(module.__file__).parents[1] / "samples"
 
 
 @pytest.fixture(scope="module")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import enum
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from ....kb.endpoint.chat import ChatReply
 from ....kb.endpoint.objects import objects_with
+from ....kb.errors import UsageError
 from ..systems.contract import Quote
 from .passages import Passage
 
-__all__ = ["Cited", "Kept", "Reading", "Verdict", "places", "read_answer"]
+__all__ = ["Cited", "Reading", "Verdict", "places", "read_answer"]
 
 _MOST_EVIDENCE: Final = 50
 #: Letters and digits that a quote must have: a full stop stands in every passage, and shows nothing.
@@ -47,14 +49,18 @@ class Reading:
     evidence: tuple[Cited, ...] = ()
     reason: str = ""
 
+    def as_text(self) -> str:
+        """As a file of answers holds it: the verdict and its quotes, no other word of the model."""
+        return json.dumps(asdict(self), ensure_ascii=False)
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """An answer as it is kept, with the tokens that it cost when it was asked for."""
-
-    reading: Reading
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
+    @classmethod
+    def from_text(cls, text: str) -> Reading:
+        """What :meth:`as_text` wrote. UsageError for any other text."""
+        try:
+            held = json.loads(text)
+            return cls(Verdict(held["verdict"]), tuple(Cited(**one) for one in held["evidence"]), held["reason"])
+        except (ValueError, KeyError, TypeError):
+            raise UsageError("the kept answers are not those of a reader. Hint: name another file") from None
 
 
 def read_answer(reply: ChatReply) -> Reading:

@@ -11,7 +11,7 @@ from ....kb.endpoint.post import CHARACTERS_A_TOKEN, EndpointError
 from ....kb.errors import UsageError
 from ..systems.contract import Spent
 
-__all__ = ["Budget", "Pace", "Prices", "Purse", "Ticket"]
+__all__ = ["Account", "Budget", "Pace", "Prices", "Ticket"]
 
 _MILLION: Final = 1_000_000
 #: Seconds after which a request that waits for the answers to others looks whether it was stopped.
@@ -48,7 +48,7 @@ class Budget:
                 raise UsageError("a budget is a number, 0 or more")
 
 
-class Purse:
+class Account:
     """A budget being spent, shared by threads; what is taken from it is taken from ``outer`` too, or from neither.
 
     Before a request its tokens are set aside (a quarter of its characters, and the longest answer that was asked for);
@@ -58,7 +58,7 @@ class Purse:
     """
 
     def __init__(
-        self, budget: Budget, prices: Prices | None = None, outer: Purse | None = None, called: str = "the run"
+        self, budget: Budget, prices: Prices | None = None, outer: Account | None = None, called: str = "the run"
     ) -> None:
         """``called`` names in errors what the budget is for. UsageError for dollars without prices."""
         self._budget = budget
@@ -83,27 +83,27 @@ class Purse:
         """One request, with these tokens set aside. EndpointError, and nothing taken: of kind ``budget`` if it would be
         too much, of kind ``interrupted`` if ``stop`` was set while it waited."""
         with self._changed:
-            while not all(purse._room(prompt_tokens, answer_tokens) for purse in self._all()):
+            while not all(account._room(prompt_tokens, answer_tokens) for account in self._all()):
                 # Not for ever: what is set by an interrupt wakes nobody here.
                 self._changed.wait(_LOOK)
                 if stop is not None and stop.is_set():
                     raise _stopped()
-            for purse in self._all():
-                purse.requests += 1
-                purse._aside_prompt += prompt_tokens
-                purse._aside_answer += answer_tokens
+            for account in self._all():
+                account.requests += 1
+                account._aside_prompt += prompt_tokens
+                account._aside_answer += answer_tokens
 
     def settle(self, aside: tuple[int, int], prompt_tokens: int, answer_tokens: int) -> None:
         """These tokens were used; those that were set aside for them are free again."""
         with self._changed:
-            for purse in self._all():
-                purse._aside_prompt -= aside[0]
-                purse._aside_answer -= aside[1]
-                purse.prompt_tokens += prompt_tokens
-                purse.answer_tokens += answer_tokens
+            for account in self._all():
+                account._aside_prompt -= aside[0]
+                account._aside_answer -= aside[1]
+                account.prompt_tokens += prompt_tokens
+                account.answer_tokens += answer_tokens
             self._changed.notify_all()
 
-    def _all(self) -> tuple[Purse, ...]:
+    def _all(self) -> tuple[Account, ...]:
         return (self,) if self._outer is None else (self, *self._outer._all())
 
     def _room(self, prompt_tokens: int, answer_tokens: int) -> bool:
@@ -162,11 +162,11 @@ class Pace:
 
 
 class Ticket:
-    """The gate of one message: each of its requests waits for its turn and is paid for out of a purse."""
+    """The gate of one message: each of its requests waits for its turn and is paid for out of a account."""
 
-    def __init__(self, purse: Purse, pace: Pace, stop: threading.Event, answer_tokens: int) -> None:
+    def __init__(self, account: Account, pace: Pace, stop: threading.Event, answer_tokens: int) -> None:
         """``answer_tokens``: the longest answer, set aside until the true length is known."""
-        self._purse = purse
+        self._account = account
         self._pace = pace
         self._stop = stop
         self._longest = answer_tokens
@@ -178,7 +178,7 @@ class Ticket:
         self._pace.turn(self._stop)
         prompt = 0 if self.spent.requests else characters // CHARACTERS_A_TOKEN
         answer = 0 if self.spent.requests else self._longest
-        self._purse.take(prompt, answer, self._stop)
+        self._account.take(prompt, answer, self._stop)
         self._aside = (self._aside[0] + prompt, self._aside[1] + answer)
         self.spent += Spent(requests=1, retries=1 if self.spent.requests else 0)
 
@@ -191,9 +191,9 @@ class Ticket:
 
     def settle(self, prompt_tokens: int, answer_tokens: int) -> None:
         """The answer came, or broke after it was paid for."""
-        self._purse.settle(self._aside, prompt_tokens, answer_tokens)
+        self._account.settle(self._aside, prompt_tokens, answer_tokens)
         self._aside = (0, 0)
-        dollars = self._purse.prices.dollars(prompt_tokens, answer_tokens)
+        dollars = self._account.prices.dollars(prompt_tokens, answer_tokens)
         self.spent += Spent(prompt_tokens=prompt_tokens, answer_tokens=answer_tokens, dollars=dollars)
 
     def release(self) -> None:

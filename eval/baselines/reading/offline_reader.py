@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import socket
 import sys
 import threading
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +16,6 @@ from typing import Any, Final
 from ....kb.endpoint.settings import SEND_NOTES, Settings
 from . import settings as reader_settings
 from .lexical_reading import THRESHOLD, read
-from .misbehaviour import MIX, ONCE, Misbehaviour, drawn, spoilt
 
 __all__ = ["MODEL", "OfflineReader", "main"]
 
@@ -26,8 +23,6 @@ MODEL: Final = "lexical-reader"
 _KEY: Final = "none-is-needed"
 _LONGEST_REQUEST: Final = 16 * 1024 * 1024
 _CHARACTERS_A_TOKEN: Final = 4
-#: Seconds that a busy endpoint of the misbehaving kind asks to be left alone.
-_RETRY_AFTER: Final = "0.02"
 
 
 class _NotAsked(Exception):
@@ -38,29 +33,18 @@ class OfflineReader:
     """A real HTTP server on 127.0.0.1 that answers as the model ``lexical-reader`` while the context is open.
 
     It says yes when the passages mention enough words of the question (:mod:`.lexical_reading`), and quotes the
-    sentences that do. It is no language model, and its scores say nothing of one. With ``seed`` it misbehaves, in a mix
-    that the seed and each message draw (:mod:`.misbehaviour`).
+    sentences that do. It is no language model, and its scores say nothing of one.
     """
 
-    def __init__(
-        self,
-        port: int = 0,
-        threshold: float = THRESHOLD,
-        seed: int | None = None,
-        mix: Sequence[Misbehaviour] = MIX,
-    ) -> None:
+    def __init__(self, port: int = 0, threshold: float = THRESHOLD) -> None:
         """``port`` 0: any that is free."""
         self._port = port
         self._threshold = threshold
-        self._seed = seed
-        self._mix = tuple(mix)
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._times: Counter[str] = Counter()
         self._server: ThreadingHTTPServer | None = None
-        #: Requests that came in, and what was done to them.
+        #: Requests that came in.
         self.requests = 0
-        self.behaved: Counter[Misbehaviour] = Counter()
 
     @property
     def port(self) -> int:
@@ -104,52 +88,31 @@ class OfflineReader:
     # --- one request ------------------------------------------------------------------------------------------------
 
     def respond(self, handler: BaseHTTPRequestHandler) -> None:
-        """Read one request and answer it, or do what the seed says."""
+        """Read one request and answer it."""
         body = self._body(handler)
-        kind = self._kind(body)
         with self._lock:
             self.requests += 1
-            self.behaved[kind] += 1
-        if kind is Misbehaviour.TIMEOUT:
-            self._over.wait(60)
-        elif kind in (Misbehaviour.DROPPED, Misbehaviour.DROPPED_ONCE):
-            handler.connection.shutdown(socket.SHUT_RDWR)
-        elif kind in (Misbehaviour.BUSY, Misbehaviour.BUSY_ONCE):
-            _send(handler, 429, _error("asked too often"), {"Retry-After": _RETRY_AFTER})
-        elif kind in (Misbehaviour.BROKEN, Misbehaviour.BROKEN_ONCE):
-            _send(handler, 500, _error("broken"))
-        elif not handler.path.endswith("/chat/completions"):
-            _send(handler, 404, _error("there is nothing here but /v1/chat/completions"))
+        self.answer(handler, body)
+
+    def answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        """Send the answer to a request of this body, or what is wrong with it."""
+        if not handler.path.endswith("/chat/completions"):
+            send(handler, 404, error_body("there is nothing here but /v1/chat/completions"))
+            return
+        try:
+            answer = self.chat(body)
+        except _NotAsked as error:
+            send(handler, 400, error_body(str(error)))
         else:
-            try:
-                answer = self._chat(body)
-            except _NotAsked as error:
-                _send(handler, 400, _error(str(error)))
-            else:
-                _send(handler, 200, spoilt(kind, answer) or json.dumps(answer).encode())
+            send(handler, 200, json.dumps(answer).encode())
 
     def _body(self, handler: BaseHTTPRequestHandler) -> bytes:
         length = handler.headers.get("Content-Length", "")
         size = int(length) if length.isascii() and length.isdigit() else 0
         return handler.rfile.read(min(size, _LONGEST_REQUEST))
 
-    def _kind(self, body: bytes) -> Misbehaviour:
-        if self._seed is None:
-            return Misbehaviour.NONE
-        # The messages alone: a request with other options is the same message again.
-        try:
-            message = str(json.loads(body)["messages"][-1]["content"])
-        except (ValueError, LookupError, TypeError):
-            return Misbehaviour.NONE
-        kind = drawn(self._seed, message, self._mix)
-        if kind in ONCE:
-            with self._lock:
-                self._times[message] += 1
-                if self._times[message] > 1:
-                    return Misbehaviour.NONE
-        return kind
-
-    def _chat(self, body: bytes) -> dict[str, Any]:
+    def chat(self, body: bytes) -> dict[str, Any]:
+        """The answer in the form of the chat protocol."""
         question, passages, characters = _asked(body)
         found = read(question, passages, self._threshold)
         said = {
@@ -204,11 +167,13 @@ def _handler(reader: OfflineReader) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _error(told: str) -> bytes:
+def error_body(told: str) -> bytes:
+    """What a server says that does not answer."""
     return json.dumps({"error": {"message": told}}).encode()
 
 
-def _send(handler: BaseHTTPRequestHandler, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+def send(handler: BaseHTTPRequestHandler, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+    """Send JSON with this status."""
     handler.send_response_only(status)
     told = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
     for name, value in told.items():
@@ -228,12 +193,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--port", type=int, default=8765, help="where to listen (default 8765; 0: any that is free)")
     parser.add_argument("--threshold", type=float, default=THRESHOLD, help="share of words that makes a yes")
-    parser.add_argument("--misbehave", type=int, metavar="SEED", help="go wrong half of the time, as this seed draws")
     options = parser.parse_args(arguments)
     if not 0 <= options.port < 65_536 or not 0 <= options.threshold <= 1:
         parser.error("a port is a number below 65536, a threshold one from 0 to 1")
     try:
-        with OfflineReader(options.port, options.threshold, options.misbehave) as server:
+        with OfflineReader(options.port, options.threshold) as server:
             for name, value in server.environment().items():
                 print(f"export {name}={value}")
             print("# listening until interrupted", flush=True)

@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from ....kb.endpoint.chat import ChatEndpoint, EndpointError, request_options
+from ....kb.endpoint.kept import KeptAnswer, KeptAnswers, key_of
 from ....kb.endpoint.settings import Settings, is_this_machine
 from ....kb.errors import CohortiumError, UsageError
 from ....kb.model import Note
 from ..retrieval.threads import each
 from ..systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 from ..systems.corpus import Corpus
-from .answers import Kept, Reading, Verdict, places, read_answer
-from .budget import Pace, Purse, Ticket
-from .cache import AnswerCache, key_of
+from .answers import Reading, Verdict, places, read_answer
+from .budget import Account, Pace, Ticket
 from .passages import Passages, PatientPassages
 from .prompt import PROMPT, PROMPT_SHA256, Batch, batches, messages
 from .settings import ReaderOptions
@@ -76,24 +76,21 @@ class Reader:
         corpus: Corpus,
         settings: Settings,
         options: ReaderOptions | None = None,
-        cache: AnswerCache | None = None,
+        kept: KeptAnswers | None = None,
         name: str = "",
     ) -> None:
-        """Nothing is sent before :meth:`answer`. ``corpus`` is what ``retriever`` was made over: it has the dates."""
+        """Nothing is sent before :meth:`answer`. ``corpus`` is what ``retriever`` was made over: it has the
+        dates. What is among the ``kept`` answers is not asked again."""
         self._retriever = retriever
         self._settings = settings
         self._options = options or ReaderOptions()
-        self._cache = cache
+        self._kept = kept
         self._corpus = corpus
         self._endpoint = ChatEndpoint(settings)
         self._pace = Pace(self._options.per_second)
-        self._purse = Purse(self._options.run, self._options.prices)
-        self._sent_options = request_options(settings)[0]
+        self._account = Account(self._options.run, self._options.prices)
         self._server = _server(settings)
         self.name = name or f"{retriever.name}+{'-'.join(settings.model.split())}"
-        #: What answers from the cache cost when they were asked for.
-        self.saved = Spent()
-        self._counting = threading.Lock()
 
     @property
     def patients(self) -> Sequence[str]:
@@ -107,7 +104,7 @@ class Reader:
             "retriever": dict(self._retriever.signature()),
             "model": self._settings.model,
             "prompt": {"version": PROMPT["version"], "sha256": PROMPT_SHA256},
-            "request": dict(self._sent_options),
+            "request": dict(request_options(self._settings)[0]),
             "options": asdict(self._options),
         }
 
@@ -154,7 +151,7 @@ class _Asking:
         self._reader = reader
         self._question = question
         self._options = reader._options
-        self._purse = Purse(self._options.question, self._options.prices, reader._purse, "one question")
+        self._account = Account(self._options.question, self._options.prices, reader._account, "one question")
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._broken = 0
@@ -168,7 +165,7 @@ class _Asking:
         notes = self._reader._notes(case.patient_id)
         for batch in case.batches:
             asked = messages(self._question.text, batch, notes.__getitem__)
-            key = key_of(self._reader._settings.model, asked, self._reader._sent_options, self._reader._server)
+            key = key_of(self._reader._server, asked)
             try:
                 reading = self._reading(case, key, asked)
             except EndpointError as error:
@@ -186,16 +183,13 @@ class _Asking:
 
     def _reading(self, case: _Case, key: str, asked: Sequence[Mapping[str, str]]) -> Reading:
         reader = self._reader
-        kept = None if reader._cache is None else reader._cache.find(key)
+        kept = None if reader._kept is None else reader._kept.find(key)
         if kept is not None:
             case.spent += Spent(cached=1)
-            with reader._counting:
-                dollars = self._options.prices.dollars(kept.prompt_tokens, kept.answer_tokens)
-                reader.saved += Spent(0.0, 1, 0, 0, kept.prompt_tokens, kept.answer_tokens, dollars)
-            return kept.reading
+            return Reading.from_text(kept.text)
         if self._over is not None:
             raise self._over
-        ticket = Ticket(self._purse, reader._pace, self._stop, reader._settings.limits.answer_tokens)
+        ticket = Ticket(self._account, reader._pace, self._stop, reader._settings.limits.answer_tokens)
         try:
             reply = reader._endpoint.ask(asked, ticket)
         except EndpointError as error:
@@ -208,8 +202,8 @@ class _Asking:
             ticket.release()
             case.spent += ticket.spent
         reading = read_answer(reply)
-        if reader._cache is not None:
-            reader._cache.keep(key, Kept(reading, reply.prompt_tokens, reply.answer_tokens))
+        if reader._kept is not None:
+            reader._kept.keep(key, KeptAnswer(reading.as_text()))
         with self._lock:
             self._broken = 0
         return reading
@@ -222,11 +216,9 @@ class _Asking:
                 self._over = EndpointError(str(error), error.kind, error.status)
 
 
-def _server(settings: Settings) -> str:
-    """Which server answers, for the cache: others may call another model by this name. A port of this machine is
-    whichever was free."""
-    port = "" if is_this_machine(settings.host) else f":{settings.port}"
-    return f"{settings.host.lower()}{port}{settings.path}"
+def _server(settings: Settings) -> Settings:
+    """Who answers, for what is kept: a port of this machine is whichever was free."""
+    return replace(settings, port=0 if is_this_machine(settings.host) else settings.port)
 
 
 def _best(retrieved: Sequence[PatientPassages], most: int) -> tuple[PatientPassages, ...]:

@@ -16,7 +16,7 @@ from ....kb.endpoint.post import CHARACTERS_A_TOKEN, EndpointError, JsonPost, is
 from ....kb.endpoint.settings import Limits, Settings, check_leave
 from ....kb.endpoint.settings import from_environment as endpoint_from_environment
 from ....kb.errors import UsageError
-from ..reading.budget import Budget, Pace, Prices, Purse, Ticket
+from ..reading.budget import Account, Budget, Pace, Prices, Ticket
 from ..reading.settings import prices
 from ..systems.contract import Spent
 from .encoders import Spans, Vectors, to_unit
@@ -72,7 +72,7 @@ class EndpointEncoder:
         self._settings = settings
         self._options = options or EmbeddingOptions()
         self._post = JsonPost(settings, "embedding endpoint")
-        self._purse = Purse(self._options.budget, self._options.prices, called="the encoder")
+        self._account = Account(self._options.budget, self._options.prices, called="the encoder")
         self._pace = Pace(self._options.per_second)
         self._dimension = self._options.dimension
         self._lock = threading.Lock()
@@ -147,7 +147,7 @@ class EndpointEncoder:
             told = True
             return plain
 
-        ticket = Ticket(self._purse, self._pace, stop, 0)
+        ticket = Ticket(self._account, self._pace, stop, 0)
         try:
             body = self._post.post({**plain, "encoding_format": "float"}, ticket, simpler)
             held, tokens = self._read(body, texts)

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cohortium.eval.baselines.reading.cache import AnswerCache
 from cohortium.eval.baselines.reading.offline_reader import OfflineReader
 from cohortium.eval.baselines.reading.passages import Passage, PatientPassages
 from cohortium.eval.baselines.reading.reader import Reader
 from cohortium.eval.baselines.reading.settings import ReaderOptions
 from cohortium.eval.baselines.systems.contract import Question, Quote
 from cohortium.eval.baselines.systems.corpus import Corpus
+from cohortium.kb.endpoint.kept import KeptAnswers
 from cohortium.kb.model import Note
 
 #: Fictional patients: every third has melanoma, one note each that says so, and one that says something else.
@@ -68,7 +68,7 @@ class Everybody:
 def reader(
     server: OfflineReader,
     held: Corpus,
-    cache: AnswerCache | None = None,
+    cache: KeptAnswers | None = None,
     limits: Mapping[str, float] | None = None,
     **options: Any,
 ) -> Reader:

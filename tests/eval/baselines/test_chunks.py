@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohortium.eval.baselines.retrieval.chunks import split, windows
-from cohortium.eval.baselines.retrieval.encoders import HashedEncoder
 from cohortium.kb.errors import UsageError
 from tests.eval.baselines.fictional import corpus
+from tests.eval.baselines.hashed_encoder import HashedEncoder
 
 
 def test_windows_worked_by_hand() -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.retrieval.encoders import HashedEncoder, to_unit
+from cohortium.eval.baselines.retrieval.encoders import to_unit
 from cohortium.eval.baselines.retrieval.kept_index import kept_index
 from cohortium.eval.baselines.retrieval.nearest import DenseSearch, Hits, IndexSettings, VectorIndex
 from cohortium.kb.errors import UsageError
+from tests.eval.baselines.hashed_encoder import HashedEncoder
 
 pytest.importorskip("faiss", reason="faiss is not installed: pip install 'cohortium[dense]'")
 

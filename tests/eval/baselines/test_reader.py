@@ -57,13 +57,13 @@ def test_what_an_answer_cost_is_what_the_server_counted() -> None:
 def test_a_question_goes_out_with_dated_passages_in_order_of_time_and_without_ids(monkeypatch: Any) -> None:
     """One JSON object a message; undated passages come last; no id of a patient or a note is in it."""
     seen: list[dict[str, Any]] = []
-    real = OfflineReader._chat
+    real = OfflineReader.chat
 
     def spy(self: OfflineReader, body: bytes) -> dict[str, Any]:
         seen.append(json.loads(body))
         return real(self, body)
 
-    monkeypatch.setattr(OfflineReader, "_chat", spy)
+    monkeypatch.setattr(OfflineReader, "chat", spy)
     held = corpus(1)
     with OfflineReader() as server:
         reader(server, held).answer(QUESTION)
@@ -377,12 +377,12 @@ def test_options_that_mean_nothing_cannot_be(name: str) -> None:
 
 def test_no_text_of_a_note_is_in_a_failure() -> None:
     """Whatever goes wrong, reasons are sentences of ours."""
-    from cohortium.eval.baselines.reading.misbehaviour import Misbehaviour
+    from tests.eval.baselines.misbehaviour import MisbehavingReader, Misbehaviour
 
     for kind in Misbehaviour:
         if kind is Misbehaviour.NONE:
             continue
-        with OfflineReader(seed=1, mix=[kind]) as server:
+        with MisbehavingReader(1, [kind]) as server:
             seconds = 0.2 if kind is Misbehaviour.TIMEOUT else 20.0
             answer = reader(server, corpus(2), limits={"seconds": seconds}).answer(QUESTION)
         told = " ".join([answer.reason, *(one.reason for one in answer.failures)])

@@ -10,16 +10,17 @@ import stat
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cohortium.eval.baselines.reading.budget import Budget, Prices
-from cohortium.eval.baselines.reading.cache import AnswerCache
-from cohortium.eval.baselines.reading.misbehaviour import MIX, Misbehaviour, drawn
 from cohortium.eval.baselines.reading.offline_reader import OfflineReader
 from cohortium.eval.baselines.systems.contract import Outcome
+from cohortium.kb.endpoint.kept import KeptAnswers, key_of
 from cohortium.kb.errors import UsageError
+from tests.eval.baselines.misbehaviour import MIX, MisbehavingReader, Misbehaviour, drawn
 from tests.eval.baselines.reader_stage import QUESTION, SECRET, corpus, reader, truly
 
 KINDS = {
@@ -46,7 +47,7 @@ def patience(kind: Misbehaviour) -> dict[str, float]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_failure_is_counted_once_by_its_kind(kind: Misbehaviour) -> None:
     """When all patients fail the question has failed, whatever the server wrote."""
-    with OfflineReader(seed=1, mix=[kind]) as server:
+    with MisbehavingReader(1, [kind]) as server:
         answer = reader(server, corpus(3), limits=patience(kind)).answer(QUESTION)
     assert answer.outcome is Outcome.FAILED
     assert [(one.patient_id, one.kind) for one in answer.failures] == [
@@ -60,7 +61,7 @@ def test_each_failure_is_counted_once_by_its_kind(kind: Misbehaviour) -> None:
 def test_what_goes_wrong_once_is_asked_again(kind: Misbehaviour) -> None:
     """A busy, broken or dropped request is tried again, and counted as a retry."""
     held = corpus(6)
-    with OfflineReader(seed=1, mix=[kind]) as server:
+    with MisbehavingReader(1, [kind]) as server:
         answer = reader(server, held).answer(QUESTION)
         again = 0 if kind is Misbehaviour.NONE else 6
         assert (answer.spent.requests, answer.spent.retries) == (6 + again, again)
@@ -77,9 +78,9 @@ def test_in_a_mix_each_patient_fails_as_the_seed_drew_and_the_rest_is_right(monk
         drew[message.split("Patient ")[1].split()[0]] = kind
         return kind
 
-    monkeypatch.setattr("cohortium.eval.baselines.reading.offline_reader.drawn", spy)
+    monkeypatch.setattr("tests.eval.baselines.misbehaviour.drawn", spy)
     held = corpus(60)
-    with OfflineReader(seed=5) as server:
+    with MisbehavingReader(5) as server:
         answer = reader(server, held, limits={"seconds": 2.0}, threads=8).answer(QUESTION)
     expected = {f"P{int(number):04}": KINDS[kind] for number, kind in drew.items() if kind in KINDS}
     assert len(drew) == 60
@@ -100,7 +101,7 @@ def test_the_mix_is_the_same_for_a_seed_in_any_order() -> None:
 
 def test_a_server_that_asks_to_be_left_alone_is_left_alone_by_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first 429 nobody sends anything before its Retry-After is over."""
-    monkeypatch.setattr("cohortium.eval.baselines.reading.offline_reader._RETRY_AFTER", "0.4")
+    monkeypatch.setattr("tests.eval.baselines.misbehaviour.RETRY_AFTER", "0.4")
     times: list[float] = []
     real = OfflineReader.respond
 
@@ -109,7 +110,7 @@ def test_a_server_that_asks_to_be_left_alone_is_left_alone_by_all_threads(monkey
         real(self, handler)  # type: ignore[arg-type]
 
     monkeypatch.setattr(OfflineReader, "respond", spy)
-    with OfflineReader(seed=1, mix=[Misbehaviour.BUSY_ONCE]) as server:
+    with MisbehavingReader(1, [Misbehaviour.BUSY_ONCE]) as server:
         answer = reader(server, corpus(4), threads=2).answer(QUESTION)
     assert len(answer.ranking) == 4
     times.sort()
@@ -134,7 +135,7 @@ def test_an_endpoint_that_does_not_take_the_key_is_asked_once_and_not_for_everyb
 
     def refuse(self: OfflineReader, handler: object) -> None:
         asked.append(1)
-        offline_reader._send(handler, 401, b"{}")  # type: ignore[arg-type]
+        offline_reader.send(handler, 401, b"{}")  # type: ignore[arg-type]
 
     monkeypatch.setattr(OfflineReader, "respond", refuse)
     with OfflineReader() as server:
@@ -162,7 +163,7 @@ def test_a_server_that_will_not_is_given_up(status: int, requests: int, monkeypa
 
     def refuse(self: OfflineReader, handler: object) -> None:
         self.requests += 1
-        offline_reader._send(handler, status, b"{}", {"Location": "http://127.0.0.1:9/"})  # type: ignore[arg-type]
+        offline_reader.send(handler, status, b"{}", {"Location": "http://127.0.0.1:9/"})  # type: ignore[arg-type]
 
     monkeypatch.setattr(OfflineReader, "respond", refuse)
     with OfflineReader() as server:
@@ -174,14 +175,15 @@ def test_a_server_that_will_not_is_given_up(status: int, requests: int, monkeypa
 
 def test_a_server_that_counts_beyond_all_sense_breaks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers that no file and no sum of dollars can hold are not taken: the answers are, and are kept."""
-    real = OfflineReader._chat
+    real = OfflineReader.chat
 
     def boast(self: OfflineReader, body: bytes) -> dict[str, object]:
         return {**real(self, body), "usage": {"prompt_tokens": 10**400, "completion_tokens": 10**30}}
 
-    monkeypatch.setattr(OfflineReader, "_chat", boast)
+    monkeypatch.setattr(OfflineReader, "chat", boast)
     held = corpus(6)
-    with OfflineReader() as server, AnswerCache(tmp_path / "answers") as cache:
+    cache = KeptAnswers(tmp_path / "answers")
+    with OfflineReader() as server:
         answer = reader(server, held, cache, prices=Prices(1.0, 1.0), question=Budget(dollars=1.0)).answer(QUESTION)
         assert len(cache) == 6
     assert (answer.cohort, answer.failures) == (truly(held), ())
@@ -213,7 +215,7 @@ def test_a_budget_of_the_run_holds_over_questions() -> None:
 
 def test_retries_are_paid_from_the_same_budget() -> None:
     """Three requests for one patient are three."""
-    with OfflineReader(seed=1, mix=[Misbehaviour.BROKEN]) as server:
+    with MisbehavingReader(1, [Misbehaviour.BROKEN]) as server:
         answer = reader(server, corpus(10), threads=1, question=Budget(requests=5)).answer(QUESTION)
         assert server.requests == 5
     assert Counter(one.kind for one in answer.failures) == {"connection": 1, "budget": 9}
@@ -267,34 +269,33 @@ def test_dollars_without_prices_are_no_budget() -> None:
 
 
 def test_what_is_in_the_cache_costs_nothing(tmp_path: Path) -> None:
-    """The second run gives the same answer without a request, and knows what it saved."""
+    """The second run gives the same answer without a request."""
     held = corpus(12)
-    with OfflineReader() as server, AnswerCache(tmp_path / "answers") as cache:
+    cache = KeptAnswers(tmp_path / "answers")
+    with OfflineReader() as server:
         first = reader(server, held, cache).answer(QUESTION)
         system = reader(server, held, cache, question=Budget(requests=0))
         second = system.answer(QUESTION)
         assert server.requests == 12
     assert (second.ranking, second.size, second.failures) == (first.ranking, first.size, ())
     assert (second.spent.requests, second.spent.cached, second.spent.prompt_tokens) == (0, 12, 0)
-    assert system.saved.prompt_tokens == first.spent.prompt_tokens
 
 
 def test_another_question_model_or_prompt_is_not_found_in_the_cache(tmp_path: Path) -> None:
     """The key is of everything that is asked."""
-    from dataclasses import replace
-
-    from cohortium.eval.baselines.reading.cache import key_of
-
     asked = [{"role": "user", "content": "a"}]
+    with OfflineReader() as server:
+        settings = server.settings()
     keys = {
-        key_of("m", asked, {"seed": 1}),
-        key_of("n", asked, {"seed": 1}),
-        key_of("m", asked, {"seed": 2}),
-        key_of("m", [{"role": "user", "content": "b"}], {"seed": 1}),
-        key_of("m", asked, {"seed": 1}, "another.example.org/v1/chat/completions"),
+        key_of(settings, asked),
+        key_of(replace(settings, model="n"), asked),
+        key_of(replace(settings, limits=replace(settings.limits, answer_tokens=7)), asked),
+        key_of(settings, [{"role": "user", "content": "b"}]),
+        key_of(replace(settings, host="another.example.org"), asked),
     }
     assert len(keys) == 5
-    with OfflineReader() as server, AnswerCache(tmp_path / "answers") as cache:
+    cache = KeptAnswers(tmp_path / "answers")
+    with OfflineReader() as server:
         system = reader(server, corpus(3), cache)
         system.answer(QUESTION)
         system.answer(replace(QUESTION, id="q2", text="Find patients with hypertension"))
@@ -302,14 +303,15 @@ def test_another_question_model_or_prompt_is_not_found_in_the_cache(tmp_path: Pa
 
 
 def test_failures_of_the_line_are_asked_again_and_answers_are_not(tmp_path: Path) -> None:
-    """A refusal and nonsense are answers that were paid for; a time-out or an empty purse is none."""
+    """A refusal and nonsense are answers that were paid for; a time-out or an empty account is none."""
     held = corpus(4)
     for kind, kept in [
         (Misbehaviour.REFUSAL, 4), (Misbehaviour.PROSE, 4), (Misbehaviour.INVENTED, 4), (Misbehaviour.HALF_JSON, 4),
         (Misbehaviour.TIMEOUT, 0), (Misbehaviour.BUSY, 0), (Misbehaviour.BROKEN, 0), (Misbehaviour.DROPPED, 0),
         (Misbehaviour.TRUNCATED, 0), (Misbehaviour.HUGE, 0),
     ]:  # fmt: skip
-        with OfflineReader(seed=1, mix=[kind]) as server, AnswerCache(tmp_path / kind) as cache:
+        cache = KeptAnswers(tmp_path / kind)
+        with MisbehavingReader(1, [kind]) as server:
             system = reader(server, held, cache, limits=patience(kind))
             first = system.answer(QUESTION)
             assert len(cache) == kept, kind
@@ -338,15 +340,14 @@ def test_after_an_interrupt_only_what_is_missing_is_asked(tmp_path: Path, monkey
         os.kill(os.getpid(), signal.SIGINT)
 
     with OfflineReader() as server:
-        with AnswerCache(tmp_path / "answers") as cache:
-            threading.Thread(target=interrupt, daemon=True).start()
-            with pytest.raises(KeyboardInterrupt):
-                reader(server, held, cache).answer(QUESTION)
-            asked = server.requests
-            assert 10 <= asked < 40
-            assert len(cache) == asked
-        with AnswerCache(tmp_path / "answers") as cache:
-            answer = reader(server, held, cache).answer(QUESTION)
+        cache = KeptAnswers(tmp_path / "answers")
+        threading.Thread(target=interrupt, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            reader(server, held, cache).answer(QUESTION)
+        asked = server.requests
+        assert 10 <= asked < 40
+        assert len(cache) == asked
+        answer = reader(server, held, KeptAnswers(tmp_path / "answers")).answer(QUESTION)
         assert server.requests == 40
     assert (answer.spent.cached, answer.spent.requests) == (asked, 40 - asked)
     assert answer.cohort == truly(held)
@@ -356,8 +357,9 @@ def test_an_interrupt_does_not_wait_for_a_server_that_asks_to_be_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half a minute of Retry-After is not sat out."""
-    monkeypatch.setattr("cohortium.eval.baselines.reading.offline_reader._RETRY_AFTER", "30")
-    with OfflineReader(seed=1, mix=[Misbehaviour.BUSY]) as server, AnswerCache(tmp_path / "answers") as cache:
+    monkeypatch.setattr("tests.eval.baselines.misbehaviour.RETRY_AFTER", "30")
+    cache = KeptAnswers(tmp_path / "answers")
+    with MisbehavingReader(1, [Misbehaviour.BUSY]) as server:
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
@@ -369,8 +371,7 @@ def test_an_interrupt_does_not_wait_for_a_server_that_asks_to_be_left_alone(
 def _run(port: int, path: Path) -> None:
     """What the process that is killed does."""
     server = OfflineReader(port)
-    with AnswerCache(path) as cache:
-        reader(server, corpus(600), cache).answer(QUESTION)
+    reader(server, corpus(600), KeptAnswers(path)).answer(QUESTION)
 
 
 def test_after_a_kill_only_what_is_missing_is_asked(tmp_path: Path) -> None:
@@ -391,9 +392,9 @@ def test_after_a_kill_only_what_is_missing_is_asked(tmp_path: Path) -> None:
             asked = server.requests
             time.sleep(0.4)
         assert 20 <= asked < 600
-        with AnswerCache(path) as cache:
-            done = len(cache)
-            answer = reader(server, corpus(600), cache).answer(QUESTION)
+        cache = KeptAnswers(path)
+        done = len(cache)
+        answer = reader(server, corpus(600), cache).answer(QUESTION)
         assert asked - 4 <= done <= asked
         assert server.requests == asked + 600 - done
     assert (answer.spent.cached, answer.spent.requests) == (done, 600 - done)
@@ -403,7 +404,8 @@ def test_after_a_kill_only_what_is_missing_is_asked(tmp_path: Path) -> None:
 def test_the_cache_is_its_owners_alone_and_holds_no_passage(tmp_path: Path) -> None:
     """Files have mode 0600, journals too; a note is in them only as far as an answer quotes it."""
     path = tmp_path / "answers"
-    with OfflineReader() as server, AnswerCache(path) as cache:
+    cache = KeptAnswers(path)
+    with OfflineReader() as server:
         reader(server, corpus(6), cache).answer(QUESTION)
         modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
         assert set(modes.values()) == {0o600}, modes
@@ -416,16 +418,14 @@ def test_the_cache_is_its_owners_alone_and_holds_no_passage(tmp_path: Path) -> N
 def test_a_cache_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
     """The mode is set again when the file is opened."""
     path = tmp_path / "answers"
-    AnswerCache(path).close()
+    KeptAnswers(path)
     path.chmod(0o644)
-    AnswerCache(path).close()
+    KeptAnswers(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_two_servers_that_call_a_model_alike_have_answers_of_their_own() -> None:
     """A port of this machine is whichever was free; elsewhere address and path tell servers apart."""
-    from dataclasses import replace
-
     from cohortium.eval.baselines.reading.reader import _server
 
     with OfflineReader() as server:
@@ -433,7 +433,7 @@ def test_two_servers_that_call_a_model_alike_have_answers_of_their_own() -> None
     there = replace(here, host="models.example.org", port=443, encrypted=True)
     assert _server(here) == _server(replace(here, port=here.port + 1))
     others = [here, there, replace(there, host="b.example.org"), replace(there, port=8443), replace(there, path="/v2")]
-    assert len({_server(one) for one in others}) == 5
+    assert len({key_of(_server(one), []) for one in others}) == 5
 
 
 def test_the_rights_of_a_file_that_is_none_of_ours_stay(tmp_path: Path) -> None:
@@ -442,24 +442,15 @@ def test_the_rights_of_a_file_that_is_none_of_ours_stay(tmp_path: Path) -> None:
     path.write_text("these are notes of somebody " * 100, encoding="utf-8")
     path.chmod(0o644)
     with pytest.raises(UsageError):
-        AnswerCache(path)
+        KeptAnswers(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 def test_a_file_of_something_else_is_not_taken_for_a_cache(tmp_path: Path) -> None:
-    """Neither text nor another database nor a folder nor a link is written over."""
-    import sqlite3
-
+    """Neither text nor a folder is written over."""
     text = tmp_path / "text"
     text.write_text("these are notes of somebody " * 100, encoding="utf-8")
-    other = tmp_path / "other"
-    with sqlite3.connect(other) as lines:
-        lines.execute("CREATE TABLE answer (a)")
-    lines.close()
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / "elsewhere")
-    for path in (text, other, link, tmp_path, tmp_path / "no" / "folder"):
+    for path in (text, tmp_path, tmp_path / "no" / "folder"):
         with pytest.raises(UsageError):
-            AnswerCache(path)
+            KeptAnswers(path)
     assert text.read_text(encoding="utf-8").startswith("these are notes")
-    assert not (tmp_path / "elsewhere").exists()

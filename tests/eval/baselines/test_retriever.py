@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from cohortium.eval.baselines.retrieval.chunks import split
-from cohortium.eval.baselines.retrieval.encoders import HashedEncoder, Vectors
+from cohortium.eval.baselines.retrieval.encoders import Vectors
 from cohortium.eval.baselines.retrieval.grouping import Cut
 from cohortium.eval.baselines.retrieval.nearest import Hits, IndexSettings
 from cohortium.eval.baselines.retrieval.retriever import Retriever, dense, lexical
 from cohortium.eval.baselines.systems.contract import Outcome, Question
 from cohortium.kb.errors import UsageError
 from tests.eval.baselines.fictional import corpus
+from tests.eval.baselines.hashed_encoder import HashedEncoder
 
 
 class Matching:

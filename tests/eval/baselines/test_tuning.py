@@ -11,7 +11,6 @@ import pytest
 
 from cohortium.eval.bank.acr.labels import Labels
 from cohortium.eval.baselines.retrieval.chunks import split
-from cohortium.eval.baselines.retrieval.encoders import HashedEncoder
 from cohortium.eval.baselines.retrieval.grouping import Cut
 from cohortium.eval.baselines.retrieval.nearest import Hits
 from cohortium.eval.baselines.retrieval.retriever import Retriever
@@ -19,6 +18,7 @@ from cohortium.eval.baselines.retrieval.tuning import labels_of, load_choice, sa
 from cohortium.eval.baselines.systems.contract import Question
 from cohortium.kb.errors import UsageError
 from tests.eval.baselines.fictional import corpus
+from tests.eval.baselines.hashed_encoder import HashedEncoder
 
 #: Ten patients of one chunk each; the search ranks them as the question says, from 1.0 down in tenths.
 PATIENTS = "ABCDEFGHIJ"

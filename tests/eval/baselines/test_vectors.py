@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.retrieval.encoders import HashedEncoder, Vectors
+from cohortium.eval.baselines.retrieval.encoders import Vectors
 from cohortium.eval.baselines.retrieval.vectors import VectorStore
 from cohortium.kb.errors import UsageError
 from cohortium.kb.files.whole_files import write_private
+from tests.eval.baselines.hashed_encoder import HashedEncoder
+from tests.places import ROOT
 
 TEXTS = [f"note {number} of {number % 7} words " + "more " * (number % 5) for number in range(40)]
 
@@ -85,7 +87,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from cohortium.eval.baselines.retrieval import vectors
-from cohortium.eval.baselines.retrieval.encoders import HashedEncoder
+from tests.eval.baselines.hashed_encoder import HashedEncoder
 write, written = vectors.write_private, []
 def mortal(path, data):
     if path.name == "000002.keys":
@@ -103,7 +105,8 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> 
     listed.write_text("\n".join(TEXTS))
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     VectorStore(whole, HashedEncoder(16), shard=8).fill(TEXTS)
-    done = subprocess.run([sys.executable, "-c", KILLED, str(broken), str(listed)], check=False, timeout=60)
+    command = [sys.executable, "-c", KILLED, str(broken), str(listed)]
+    done = subprocess.run(command, cwd=ROOT, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
     assert "000002.npy" in contents(broken)
     assert "000002.keys" not in contents(broken)

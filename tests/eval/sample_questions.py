@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .acr.bank import load_definitions, load_queries, with_definitions
+import cohortium.eval
+from cohortium.eval.bank.acr.bank import load_definitions, load_queries, with_definitions
 
-_FOLDER: Final = Path(__file__).parents[1] / "samples"
+FOLDER: Final = Path(cohortium.eval.__file__).parent / "samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class SampleQuestion:
 
 def load_questions() -> tuple[SampleQuestion, ...]:
     """All questions, in the order of ``questions.json``. KeyError for one that ``queries.toml`` does not speak of."""
-    data = tomllib.loads((_FOLDER / "queries.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((FOLDER / "queries.toml").read_text(encoding="utf-8"))
     bank = load_queries()
     texts = {question: text for question, text in data["queries"].items() if isinstance(text, str)}
     queries = with_definitions(texts, {**load_definitions(), **data["definitions"]})
@@ -42,5 +43,5 @@ def load_questions() -> tuple[SampleQuestion, ...]:
             queries.get(one["question"], ""),
             "" if one["question"] in queries else data["not_yet"][one["question"]],
         )
-        for one in json.loads((_FOLDER / "questions.json").read_text(encoding="utf-8"))
+        for one in json.loads((FOLDER / "questions.json").read_text(encoding="utf-8"))
     )

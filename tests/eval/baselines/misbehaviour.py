@@ -1,15 +1,23 @@
-"""How an endpoint goes wrong, drawn by a seed: late, refusing, busy, broken, or answering what nobody asked."""
+"""An endpoint that goes wrong as a seed draws: late, refusing, busy, broken, or answering what nobody asked."""
 
 from __future__ import annotations
 
 import enum
 import hashlib
 import json
+import socket
+from collections import Counter
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 
-from .lexical_reading import WORDS
+from cohortium.eval.baselines.reading.offline_reader import OfflineReader, error_body, send
 
-__all__ = ["MIX", "ONCE", "Misbehaviour", "drawn", "spoilt"]
+#: What is written where an answer was asked for.
+_PROSE: Final = "Thank you for sharing these passages. On balance I would say that this is a close call."
+_INVENTED: Final = "seventeen purple umbrellas were prescribed at breakfast"
+#: Seconds that a busy endpoint asks to be left alone.
+RETRY_AFTER = "0.02"
 
 
 class Misbehaviour(enum.StrEnum):
@@ -58,9 +66,9 @@ def spoilt(kind: Misbehaviour, answer: dict[str, Any]) -> bytes | None:
         choice["finish_reason"] = "length"
         message["content"] = message["content"][: len(message["content"]) // 2]
     elif kind is Misbehaviour.PROSE:
-        message["content"] = WORDS["prose"]
+        message["content"] = _PROSE
     elif kind is Misbehaviour.INVENTED:
-        quote = {"passage": 1, "quote": WORDS["invented"]}
+        quote = {"passage": 1, "quote": _INVENTED}
         message["content"] = json.dumps({"eligible": "yes", "evidence": [quote]})
     elif kind is Misbehaviour.WRONG_TYPES:
         message["content"] = json.dumps({"eligible": True, "evidence": "passage 1"})
@@ -72,3 +80,43 @@ def spoilt(kind: Misbehaviour, answer: dict[str, Any]) -> bytes | None:
     else:
         return None
     return json.dumps(answer).encode()
+
+
+class MisbehavingReader(OfflineReader):
+    """The offline reader, going wrong in a mix that the seed and each message draw."""
+
+    def __init__(self, seed: int, mix: Sequence[Misbehaviour] = MIX) -> None:
+        super().__init__()
+        self._seed = seed
+        self._mix = tuple(mix)
+        self._times: Counter[str] = Counter()
+        #: What was done to the requests.
+        self.behaved: Counter[Misbehaviour] = Counter()
+
+    def answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        kind = self._kind(body)
+        with self._lock:
+            self.behaved[kind] += 1
+        if kind is Misbehaviour.TIMEOUT:
+            self._over.wait(60)
+        elif kind in (Misbehaviour.DROPPED, Misbehaviour.DROPPED_ONCE):
+            handler.connection.shutdown(socket.SHUT_RDWR)
+        elif kind in (Misbehaviour.BUSY, Misbehaviour.BUSY_ONCE):
+            send(handler, 429, error_body("asked too often"), {"Retry-After": RETRY_AFTER})
+        elif kind in (Misbehaviour.BROKEN, Misbehaviour.BROKEN_ONCE):
+            send(handler, 500, error_body("broken"))
+        elif (instead := spoilt(kind, self.chat(body))) is not None:
+            send(handler, 200, instead)
+        else:
+            super().answer(handler, body)
+
+    def _kind(self, body: bytes) -> Misbehaviour:
+        # The messages alone: a request with other options is the same message again.
+        message = str(json.loads(body)["messages"][-1]["content"])
+        kind = drawn(self._seed, message, self._mix)
+        if kind in ONCE:
+            with self._lock:
+                self._times[message] += 1
+                if self._times[message] > 1:
+                    return Misbehaviour.NONE
+        return kind
