@@ -22,7 +22,7 @@ from ..reference.meaning import Meaning
 from ..reference.views import View
 from .concepts import Climbs
 from .cost import counts
-from .near_misses import FailingPart, NearMisses
+from .failing_parts import FailingPart, FailingParts
 from .record import Change, Record
 from .search import EditSearch, FoundEdit, Step
 
@@ -155,7 +155,7 @@ def why_not(query: nodes.Query, kb: KnowledgeBase, patient_id: str, believed: Bi
         return WhyNot(patient_id, text.text, certainty)
     climbs = Climbs(kb.concepts)
     search = EditSearch(query, Record(journey, meaning), climbs)
-    failing = NearMisses(query, search, text, climbs).failing()
+    failing = FailingParts(query, search, text, climbs).failing()
     edit = _fewest_others(search.cheapest(), kb, kb.number(patient_id), believed, text)
     return WhyNot(patient_id, text.text, certainty, failing, edit)
 

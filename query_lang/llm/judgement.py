@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from ..canonical import same_question
 from ..english.translate import Reading, Translation
-from .agreement import agree
 from .translator import ModelReading
 
 #: How far a model's query is trusted that nothing confirms, and what is taken off when it needed a repair, or used
@@ -76,6 +76,6 @@ def _reading(model: ModelReading) -> tuple[Reading, ...]:
 def _distinct(readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
     kept: list[Reading] = []
     for reading in readings:
-        if not any(agree(reading.query, other.query) for other in kept):
+        if not any(same_question(reading.query, other.query) for other in kept):
             kept.append(reading)
     return tuple(kept)

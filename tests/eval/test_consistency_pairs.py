@@ -26,6 +26,7 @@ from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Query
 from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.tree import children
 
 Ontology = tuple[ConceptTable, Scales]
 
@@ -202,7 +203,7 @@ def events_of(query: Query) -> Iterator[nodes.Events]:
             case nodes.Ordered(left, _, right):
                 yield left
                 yield right
-        waiting += nodes.children(node)
+        waiting += children(node)
 
 
 def named(concept: nodes.ConceptExpression | None) -> Iterator[str]:

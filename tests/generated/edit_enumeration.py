@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cohortium.engine.reference.meaning import Meaning
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes
+from cohortium.query_lang.tree import children
 from tests.generated.enumerated_facts import FARTHEST, FREE, Cost, Costed, SetEdits, TooMany, cost, moved, plus, windows
 
 
@@ -264,7 +265,7 @@ def facts(node: nodes.PatientExpression) -> int:
             return 2
         case nodes.Sequence(steps):
             return len(steps)
-    return sum(map(facts, nodes.children(node))) or 1
+    return sum(map(facts, children(node))) or 1
 
 
 def any_of(criteria: Iterable[nodes.PatientExpression]) -> nodes.PatientExpression:

@@ -7,7 +7,7 @@ from hypothesis import given
 from cohortium.engine.reference import meaning as reference
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes as q
-from cohortium.query_lang.llm.agreement import agree, canonical
+from cohortium.query_lang.canonical import canonical, same_question
 from tests.generated import kb_strategies as small
 from tests.generated.records import CONCEPTS, SCALES
 
@@ -25,4 +25,4 @@ def test_the_canonical_form_finds_the_same_patients(records: list[Journey], quer
 @given(small.queries())
 def test_the_canonical_form_is_its_own(query: q.Query) -> None:
     """Made twice it is the same."""
-    assert agree(query, q.Query(canonical(query)))
+    assert same_question(query, q.Query(canonical(query)))

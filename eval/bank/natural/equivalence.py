@@ -9,9 +9,9 @@ from ....engine.reference.meaning import matches
 from ....kb.model import Journey, World
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.scales import Scales
+from ....query_lang.canonical import same_question
 from ....query_lang.nodes import Query
-from .near_misses import records
-from .normal_form import normal_form
+from .grown_records import records
 
 #: Records that are grown from each of the two queries.
 EACH: Final = 300
@@ -36,7 +36,7 @@ def same_meaning(
     The reference engine answers. Two queries that differ in meaning differ on such records with high probability: the
     records of each satisfy it or just fail to.
     """
-    if normal_form(one, concepts) == normal_form(other, concepts):
+    if same_question(one, other, concepts):
         return Verdict(True, "tree")
     for journey in records((one, other), concepts, scales, each=each, seed=seed):
         for world in _WORLDS:

@@ -9,11 +9,11 @@ import pytest
 from cohortium.engine.reference.meaning import matches
 from cohortium.eval.bank.acr.bank import load_bank
 from cohortium.eval.bank.natural.equivalence import same_meaning
-from cohortium.eval.bank.natural.near_misses import records
-from cohortium.eval.bank.natural.normal_form import normal_form
+from cohortium.eval.bank.natural.grown_records import records
 from cohortium.kb.model import World
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
+from cohortium.query_lang.canonical import canonical
 from cohortium.query_lang.nodes import Query
 from cohortium.query_lang.resolve import resolve_text
 
@@ -63,7 +63,7 @@ def test_a_difference_is_found(pair: tuple[str, str], seed: int, concepts: Conce
 def test_all_bank_queries_differ_on_the_generated_records(concepts: ConceptTable, scales: Scales) -> None:
     """Two queries of the bank have one answer there only if they are one query, as osimertinib under two names is."""
     queries = [query(one.query, concepts, scales) for one in load_bank()]
-    forms = [normal_form(one, concepts) for one in queries]
+    forms = [canonical(one, concepts) for one in queries]
     journeys = records(queries, concepts, scales, each=25, seed=1)
     answers = [
         {one.patient_id for one in journeys if matches(query, one, concepts, scales, World.BELIEVED)}

@@ -6,7 +6,7 @@ import pytest
 
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
-from cohortium.query_lang.llm.agreement import agree
+from cohortium.query_lang.canonical import same_question
 from cohortium.query_lang.resolve import resolve_text
 
 SAME = [
@@ -63,10 +63,10 @@ DIFFERENT = [
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_queries_that_ask_the_same_agree(one: str, other: str, concepts: ConceptTable, scales: Scales) -> None:
     """Order, repetition, brackets, names of one concept, and the ways to say *but not* make no difference."""
-    assert agree(resolve_text(one, concepts, scales), resolve_text(other, concepts, scales))
+    assert same_question(resolve_text(one, concepts, scales), resolve_text(other, concepts, scales))
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_queries_that_ask_something_else_do_not(one: str, other: str, concepts: ConceptTable, scales: Scales) -> None:
     """What changes the patients of some record is a difference."""
-    assert not agree(resolve_text(one, concepts, scales), resolve_text(other, concepts, scales))
+    assert not same_question(resolve_text(one, concepts, scales), resolve_text(other, concepts, scales))

@@ -72,7 +72,7 @@ class _Failing:
     scope: str
 
 
-class NearMisses:
+class FailingParts:
     """Finds failing parts and near events, with the search that knows what holds of the patient."""
 
     def __init__(self, query: nodes.Query, search: EditSearch, text: QueryText, climbs: Climbs) -> None:

@@ -29,6 +29,7 @@ from ....kb.model import (
 )
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.scales import Scales, as_number
+from ....query_lang.canonical import inlined
 from ....query_lang.nodes import (
     AllOf,
     And,
@@ -42,18 +43,20 @@ from ....query_lang.nodes import (
     Except,
     Exists,
     Is,
+    Node,
     Not,
     NotThat,
     Or,
     Ordered,
     OtherThan,
+    PatientExpression,
     Query,
     SameEvent,
     SameTumor,
     Under,
     Union,
 )
-from .normal_form import inlined
+from ....query_lang.tree import find, nodes_in
 
 _FIRST: Final = datetime.date(2019, 1, 1).toordinal()
 _DAYS: Final = 900
@@ -72,7 +75,7 @@ class _Draft:
 
 
 @dataclass
-class NearMisses:
+class RecordGrower:
     """Grows records of one query."""
 
     query: Query
@@ -84,7 +87,7 @@ class NearMisses:
 
     def __post_init__(self) -> None:
         self._body = inlined(self.query)
-        self._collect(self._body)
+        self._collect()
 
     def journeys(self, count: int, prefix: str) -> list[Journey]:
         """So many records, of patients named by the prefix and a number."""
@@ -92,24 +95,14 @@ class NearMisses:
 
     # --- what occurs in the query -----------------------------------------------------------------------------
 
-    def _collect(self, node: Any) -> None:
+    def _collect(self) -> None:
         """The values that the query's conditions name, by kind and attribute: others of them make near misses."""
-        if isinstance(node, Events) and node.condition is not None:
-            self._values(node.kind or "", node.condition)
-        if isinstance(node, tuple):
-            for part in node:
-                self._collect(part)
-        elif hasattr(node, "__dataclass_fields__") and not isinstance(node, Concept):
-            for name in node.__dataclass_fields__:
-                self._collect(getattr(node, name))
+        for events in find(self._body, Events):
+            for node in () if events.condition is None else nodes_in(events.condition):
+                self._values(events.kind or "", node)
 
-    def _values(self, kind: str, condition: Any) -> None:
+    def _values(self, kind: str, condition: Node) -> None:
         match condition:
-            case AllOf(parts) | AnyOf(parts):
-                for part in parts:
-                    self._values(kind, part)
-            case NotThat(part):
-                self._values(kind, part)
             case Is(attribute, values):
                 for value in values:
                     self._add(kind, attribute, value.id if isinstance(value, Concept) else value.text)
@@ -185,14 +178,17 @@ class NearMisses:
                 self._grow_parts(node, drafts, tumor)
 
     def _grow_parts(self, node: Any, drafts: list[_Draft], tumor: str) -> None:
-        """Of a node that no case knows: its events, one after another in time, now and then those it wants absent."""
+        """Of a node that no case knows: its parts; its events, one after another in time, now and then those it wants
+        absent."""
         for one in dataclasses.fields(node):
             value = getattr(node, one.name)
             for part in value if isinstance(value, tuple) else (value,):
                 if isinstance(part, Events) and (one.name not in ("absent", "without") or self.random.random() < 0.5):
                     drafts.append(self._draft(part, tumor))
                     drafts.append(self._draft(part, tumor))
-                elif dataclasses.is_dataclass(part) and not isinstance(part, Events | type):
+                elif isinstance(part, PatientExpression):
+                    self._grow(part, drafts, tumor)
+                elif isinstance(part, Node) and not isinstance(part, Events):
                     self._grow_parts(part, drafts, tumor)
 
     def _merge(self, node: Any, draft: _Draft) -> None:
@@ -369,5 +365,5 @@ def records(queries: Sequence[Query], concepts: ConceptTable, scales: Scales, *,
     """Records grown from each of the queries, by the seed."""
     found: list[Journey] = []
     for number, query in enumerate(queries):
-        found += NearMisses(query, concepts, scales, Random(f"{seed} {number}")).journeys(each, f"Q{number:03d}-")
+        found += RecordGrower(query, concepts, scales, Random(f"{seed} {number}")).journeys(each, f"Q{number:03d}-")
     return [replace(one) for one in found]
