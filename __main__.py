@@ -43,7 +43,11 @@ GROUPS: Final = (
         "Set systems side by side; make corpora to do so.",
         (".eval.benchmark.command", ".eval.made_up.scale.command"),
     ),
-    ("train", "Train recognisers of mentions.", (".eval.training.command",)),
+    (
+        "train",
+        "Train recognisers of mentions, and the linker.",
+        (".eval.training.command", ".eval.training.few.command", ".eval.training.linking.command"),
+    ),
     ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology.commands", ".kb.importers.command")),
 )
 

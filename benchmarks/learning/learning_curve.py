@@ -18,12 +18,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.learning.few_resource import learner_of
+from benchmarks.learning.curve import SHARES, Curve, Point
 from benchmarks.signature import command_line, markdown, signature
 from cohortium.eval.extraction.corpora.reading import read_annotated
 from cohortium.eval.extraction.ner.documents import read_corpus
 from cohortium.eval.extraction.ner.terminology import find_folder, no_terminology, read_terminology
-from cohortium.eval.training.few.curve import SHARES, Curve, Point
+from cohortium.eval.training.few.command import learner_of
 from cohortium.kb.errors import CohortiumError
 
 HEADER = (
@@ -66,9 +66,15 @@ def run(arguments: argparse.Namespace) -> int:
     """What ``main`` does, with the options read."""
     folder = arguments.terminology or find_folder(arguments.dev, arguments.train)
     lists = no_terminology() if folder is None else read_terminology(folder)
-    curve = Curve(
-        read_annotated(arguments.train), read_corpus(arguments.dev), lists, learner_of(arguments), arguments.out
+    learner = learner_of(
+        arguments.from_scratch,
+        arguments.base,
+        arguments.epochs,
+        arguments.patience,
+        arguments.threads,
+        arguments.device,
     )
+    curve = Curve(read_annotated(arguments.train), read_corpus(arguments.dev), lists, learner, arguments.out)
     points = [Point(share, seed) for share in arguments.share or SHARES for seed in range(arguments.seeds)]
     began = time.monotonic()
 

@@ -13,7 +13,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 
-from cohortium.eval.made_up.synthetic.variety import variety_of_file
+from benchmarks.reading.variety import variety_of_file
 from cohortium.eval.made_up.synthetic.writing.banks import FOLDER
 from cohortium.kb.ontology.concepts import ConceptTable
 

@@ -35,7 +35,8 @@ def _augmented(name: str) -> Cell:
     return Cell(f"{JUST} documents, {name}", augmentations=AUGMENTATIONS[name])
 
 
-def _guideline(per_label: int, silver: bool = False, augmentation: str = "") -> Cell:
+def guideline_of(per_label: int, silver: bool = False, augmentation: str = "") -> Cell:
+    """The cell that learns from so many example sentences of each tag."""
     name = f"guideline of {per_label}" + (", silver" if silver else "") + (f", {augmentation}" if augmentation else "")
     extra = AUGMENTATIONS[augmentation] if augmentation else ()
     return Cell(name, augmentations=extra, per_label=per_label, silver=silver)
@@ -55,15 +56,15 @@ _SHORT: Final = (
     _augmented("synonyms"),
     _augmented("segments"),
     _augmented("together"),
-    _guideline(5),
-    _guideline(10),
-    _guideline(10, silver=True),
+    guideline_of(5),
+    guideline_of(10),
+    guideline_of(10, silver=True),
 )
 _MORE: Final = (
     _augmented("tokens"),
     _augmented("all"),
-    _guideline(5, silver=True),
-    _guideline(10, augmentation="mentions"),
+    guideline_of(5, silver=True),
+    guideline_of(10, augmentation="mentions"),
     Cell("25 documents", 25),
     Cell("50 documents", 50),
     Cell("150 documents", 150),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -77,19 +76,3 @@ def fitted(
     found = {"test": measure(linker, scorer, test), "judged": measure(linker, scorer, prepare(linker, judged))}
     kept = {part: {key: value for key, value in one.items() if key != "by_source"} for part, one in found.items()}
     return Scorer(scorer.first, scorer.second, scorer.steps, scorer.threshold, {**recipe, **kept}), found
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m cohortium.eval.training.linking.run TERMINOLOGIES OUT [--vectors FILE] [--corpora FOLDER]``."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("terminologies", type=Path, help="folder with doid, ncit_neoplasm_core, maxo, … in it")
-    asked.add_argument("out", type=Path, help=f"folder that {VECTORS} and {NUMBERS} are written into")
-    asked.add_argument("--vectors", type=Path, help="vectors of names that were trained before")
-    asked.add_argument("--corpora", type=Path, help="folder of open corpora: their judged mentions are measured too")
-    given = asked.parse_args(arguments)
-    scores = run(given.terminologies, given.out, vectors=given.vectors, corpora=given.corpora)
-    print(json.dumps(scores, indent=1))
-
-
-if __name__ == "__main__":
-    main()

@@ -6,11 +6,11 @@ import datetime
 import json
 from dataclasses import replace
 
-from cohortium.eval.made_up.synthetic.agreement import agreement
 from cohortium.eval.made_up.synthetic.course import Course, Encounter, Fact, Person
 from cohortium.eval.made_up.synthetic.courses.simulate import course, courses
 from cohortium.eval.made_up.synthetic.gold import abstraction
-from cohortium.eval.made_up.synthetic.predicates import PREDICATES, Chart
+from tests.eval.made_up.agreement import agreement
+from tests.eval.made_up.predicates import PREDICATES, Chart
 
 _DAY = datetime.date(2020, 3, 1)
 

@@ -151,7 +151,7 @@ def test_stage_groups_and_tumors_are_as_the_paper_has_them() -> None:
 
 def test_names_of_drugs_are_known_to_the_predicates() -> None:
     """Every drug of the plans is sorted by the predicates' lists, or is of none of their classes."""
-    lists = tomllib.loads((ROOT / "eval/made_up/synthetic/predicates.toml").read_text())
+    lists = tomllib.loads((ROOT / "tests/eval/made_up/predicates.toml").read_text())
     sorted_drugs = {drug for drugs in lists.values() for drug in drugs}
     used = {drug for one in courses(300) for drug, _ in _given(one)}
     unsorted = used - sorted_drugs

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from cohortium.__main__ import app
 from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from cohortium.eval.training.cells import JUST, PLAIN, PLANS, Cell
 from cohortium.eval.training.few.augment import AUGMENTATIONS
@@ -183,3 +185,11 @@ def test_plans_name_each_cell_once() -> None:
         assert len({one.name for one in cells}) == len(cells)
     assert sum(not one.labeller for one in PLANS["short"]) == 8
     assert set(PLANS["untrained"]) < set(PLANS["short"]) < set(PLANS["full"])
+
+
+def test_a_plan_or_cell_that_is_none_is_told_with_those_that_are(tmp_path: Path) -> None:
+    """``train few`` names the plans, and the cells of a plan, before anything is read."""
+    for options, told in ((("--plan", "huge"), "untrained, short, full"), (("--cell", "all of it"), "100 documents")):
+        found = CliRunner().invoke(app, ["train", "few", str(tmp_path), "--out", str(tmp_path / "out"), *options])
+        assert found.exit_code == 2
+        assert told in " ".join(str(found.exception or found.output).split()) or told in found.output

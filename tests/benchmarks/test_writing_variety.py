@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.eval.made_up.synthetic.variety import variety, variety_of_file
+from benchmarks.reading.variety import variety, variety_of_file
 from cohortium.kb.errors import UsageError
 
 

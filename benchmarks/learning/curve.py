@@ -16,16 +16,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ....ingest.models.tagging.words import word_range
-from ....kb.errors import UsageError
-from ...extraction.corpora.assembling import of_tokens
-from ...extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
-from ...extraction.corpora.splits import choose, split
-from ...extraction.ner.documents import Corpus, Document, read_predictions
-from ...extraction.ner.scores import score
-from ...extraction.ner.tagging import tags_of_words
-from ...extraction.ner.terminology import Terminology
-from .resources import Documents, Learner
+from cohortium.eval.extraction.corpora.assembling import of_tokens
+from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
+from cohortium.eval.extraction.corpora.splits import choose, split
+from cohortium.eval.extraction.ner.documents import Corpus, Document, read_predictions
+from cohortium.eval.extraction.ner.scores import score
+from cohortium.eval.extraction.ner.tagging import tags_of_words
+from cohortium.eval.extraction.ner.terminology import Terminology
+from cohortium.eval.training.few.resources import Documents, Learner
+from cohortium.ingest.models.tagging.words import word_range
+from cohortium.kb.errors import UsageError
 
 #: The parts of the training abstracts.
 SHARES: Final = (1 / 8, 1 / 4, 1 / 2, 1.0)

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ....engine import api
-from ....ingest.abstraction.load import load_abstractions
-from ...bank.acr.bank import load_bank
-from ...measures.scoring import Counts
-from .course import Course
-from .gold import abstraction
-from .predicates import PREDICATES, Chart
+from cohortium.engine import api
+from cohortium.eval.bank.acr.bank import load_bank
+from cohortium.eval.made_up.synthetic.course import Course
+from cohortium.eval.made_up.synthetic.gold import abstraction
+from cohortium.eval.measures.scoring import Counts
+from cohortium.ingest.abstraction.load import load_abstractions
+from tests.eval.made_up.predicates import PREDICATES, Chart
 
 __all__ = ["Agreement", "agreement"]
 

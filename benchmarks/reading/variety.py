@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ....kb.errors import UsageError
+from cohortium.kb.errors import UsageError
 
 __all__ = ["read_notes", "variety", "variety_of_file"]
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from .course import Course, Fact
+from cohortium.eval.made_up.synthetic.course import Course, Fact
 
 __all__ = ["PREDICATES", "Chart"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.learning.curve import Curve, Point, nested, tags_of
 from cohortium.eval.extraction.corpora.assembling import of_tokens
 from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from cohortium.eval.extraction.ner.documents import Corpus, Document
 from cohortium.eval.extraction.ner.tagging import Entity, entities_of_tags
 from cohortium.eval.extraction.ner.terminology import no_terminology
-from cohortium.eval.training.few.curve import Curve, Point, nested, tags_of
 from cohortium.eval.training.few.guideline import Dictionary
 from cohortium.eval.training.few.resources import Answers
 from cohortium.kb.errors import UsageError
