@@ -31,8 +31,3 @@ RESERVED: Final = frozenset(
     for phrase in (*KEYWORDS, *ATTRIBUTES, *DAYS_IN, "tumour", "tumors", "no", "strictly")
     for word in phrase.split()
 )
-
-
-def attribute_words(kind: str | None = None) -> tuple[str, ...]:
-    """The attributes of a kind of event, or of any."""
-    return ATTRIBUTES if kind is None else tuple(KIND_WORDS[kind].attributes)

@@ -151,7 +151,7 @@ class _Rule:
 
 
 @lru_cache(maxsize=1)
-def _rules() -> dict[str, tuple[_Rule, ...]]:
+def rules() -> dict[str, tuple[_Rule, ...]]:
     found: dict[str, list[_Rule]] = {}
     for row in table("attributes")["row"]:
         attribute = schema().attributes[row["attribute"]]
@@ -168,11 +168,6 @@ def _rules() -> dict[str, tuple[_Rule, ...]]:
         )
         found.setdefault(attribute.name, []).append(rule)
     return {name: tuple(rules) for name, rules in found.items()}
-
-
-def given_by_words() -> frozenset[str]:
-    """The attributes that words can give."""
-    return frozenset(_rules())
 
 
 class _Words:
@@ -195,7 +190,7 @@ class _Words:
     def value(self, name: str, one: Annotation) -> str:
         """The value that the nearest words give; empty when there are none."""
         best: tuple[int, int, str] | None = None
-        for order, rule in enumerate(_rules().get(name, ())):
+        for order, rule in enumerate(rules().get(name, ())):
             if one.label not in rule.on:
                 continue
             if rule.inside and rule.pattern.search(self._text, one.start, one.end):

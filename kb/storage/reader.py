@@ -7,13 +7,12 @@ import os
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pyroaring import BitMap
 
 from ..errors import UnknownNote, UnknownPatient
 from ..index.holdings import HOLDINGS, Holdings
-from ..index.lists.list_file import ANY_CONCEPT
 from ..index.lists.listed import Listed
 from ..index.lists.patient_ids import PATIENTS, PatientIds
 from ..model import Journey, Mention, Note, Value, World
@@ -33,28 +32,6 @@ if TYPE_CHECKING:
 
     from ..index.arrays import Array
     from ..index.columns import EventIndex
-
-#: The columns of :meth:`KnowledgeBase.event_table`.
-EVENT_COLUMNS: Final = (
-    "event",
-    "patient",
-    "kind",
-    "concept",
-    "low",
-    "high",
-    "end_low",
-    "end_high",
-    "polarity",
-    "temporality",
-    "experiencer",
-    "reason",
-    "world",
-    "tumor",
-    "tumor_rule",
-)
-_SELECT_EVENTS: Final = f"SELECT {', '.join(EVENT_COLUMNS)} FROM event"
-_SELECT_ATTRIBUTES: Final = "SELECT event, name, text, number FROM event_attribute"
-_COPY_ROWS: Final = 50_000
 
 
 class KnowledgeBase:
@@ -147,10 +124,6 @@ class KnowledgeBase:
         return found
 
     @property
-    def _patient_count(self) -> int:
-        return len(self.patients)
-
-    @property
     def all_patients(self) -> BitMap:
         """Every dense patient number. The bitmap is the caller's own."""
         return BitMap(range(len(self.patients)))
@@ -162,10 +135,6 @@ class KnowledgeBase:
         """
         return self.lists.patients(kind, concept, world)
 
-    def posting_any(self, kind: str, world: World) -> BitMap:
-        """Patients with an event of this kind that exists in this world."""
-        return self.lists.patients(kind, ANY_CONCEPT, world)
-
     @functools.cached_property
     def event_index(self) -> EventIndex:
         """The events as columns, which are read where they lie: what criteria of time, scope and value look at."""
@@ -173,53 +142,6 @@ class KnowledgeBase:
         from ..index.columns import EVENTS, EventIndex
 
         return EventIndex(ArrayFile(self.database.parent / INDEX, EVENTS))
-
-    def event_table(
-        self,
-        kinds: Iterable[str] | None = None,
-        concepts: Iterable[str] | None = None,
-        patients: BitMap | Iterable[int] | None = None,
-    ) -> pa.Table:
-        """Events of these kinds, of exactly these concepts (not closed), of these dense patient numbers, by the
-        database: what the index is compared with.
-
-        None does not restrict. Columns: EVENT_COLUMNS; ordered by event number, so by patient.
-        """
-        import pyarrow as pa
-
-        wanted: dict[str, pa.Table] = {}
-        clauses = []
-        if kinds is not None:
-            wanted["wanted_kinds"] = pa.table({"kind": pa.array(list(kinds), pa.string())})
-            clauses.append("kind IN (SELECT kind FROM wanted_kinds)")
-        if concepts is not None:
-            wanted["wanted_concepts"] = pa.table({"concept": pa.array(list(concepts), pa.string())})
-            clauses.append("concept IN (SELECT concept FROM wanted_concepts)")
-        if patients is not None:
-            wanted["wanted_patients"] = pa.table({"patient": pa.array(_integers(patients), pa.int32())})
-            clauses.append("patient IN (SELECT patient FROM wanted_patients)")
-        return self._selected(_SELECT_EVENTS, clauses, "event", wanted)
-
-    def attribute_table(
-        self,
-        events: BitMap | Iterable[int] | pa.Array | pa.ChunkedArray | None = None,
-        names: Iterable[str] | None = None,
-    ) -> pa.Table:
-        """Attributes of these event numbers (None: of all), perhaps of these names only, by the database.
-
-        Columns: event, name, text, number, where one of text and number is null; ordered by event.
-        """
-        import pyarrow as pa
-
-        wanted: dict[str, pa.Table] = {}
-        clauses = []
-        if events is not None:
-            wanted["wanted_events"] = pa.table({"event": _event_numbers(events)})
-            clauses.append("event IN (SELECT event FROM wanted_events)")
-        if names is not None:
-            wanted["wanted_names"] = pa.table({"name": pa.array(list(names), pa.string())})
-            clauses.append("name IN (SELECT name FROM wanted_names)")
-        return self._selected(_SELECT_ATTRIBUTES, clauses, "event, position", wanted)
 
     def known_events(self, events: Array, source: str = "", sources: int = 1, undisputed: bool = False) -> Array:
         """Those of these event numbers that are told in a note or section of the class ``source`` (of
@@ -371,15 +293,6 @@ class KnowledgeBase:
         """Records that could not be read: source, place, patient_id, doc_id, reason, raw."""
         return self._selected("SELECT * FROM quarantine", [], "ALL", {})
 
-    def copies(self, name: str, patient_ids: Sequence[str]) -> Iterator[pa.Table]:
-        """Rows for the staging table ``name`` of a writer (see ``copy.sql``), for these patients, in batches."""
-        import pyarrow as pa
-
-        cursor = self._database.cursor()
-        cursor.register("wanted", pa.table({"patient_id": pa.array(patient_ids, pa.string())}))
-        for batch in cursor.sql(statements("storage/copy")[name]).to_arrow_reader(_COPY_ROWS):
-            yield pa.Table.from_batches([batch])
-
     # --- the whole --------------------------------------------------------------------------------------------------
 
     def info(self) -> dict[str, Any]:
@@ -425,11 +338,3 @@ def _integers(numbers: BitMap | Iterable[int]) -> np.ndarray[Any, np.dtype[np.in
 
     values = numbers.to_array() if isinstance(numbers, BitMap) else list(numbers)
     return np.asarray(values, dtype=np.int64)
-
-
-def _event_numbers(events: BitMap | Iterable[int] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    import pyarrow as pa
-
-    if isinstance(events, pa.Array | pa.ChunkedArray):
-        return events.cast(pa.int64())
-    return pa.array(_integers(events), pa.int64())

@@ -30,7 +30,7 @@ from .full_disk import full_disk_told
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
 from .merged_rows import MergedRows
 from .reader import KnowledgeBase
-from .rows import CURRENT, STAGING, SUPERSEDED, QuarantinedRecord, StagingRows, SupersededNote
+from .rows import STAGING, QuarantinedRecord, StagingRows, SupersededNote
 from .sorted_rows import SortedRows
 from .writing_database import writing_database
 
@@ -59,8 +59,6 @@ class GenerationWriter:
         self._scales = Scales.from_files() if scales is None else scales
         self._versions = dict(versions or {})
         self._rows = StagingRows()
-        self._added: list[str] = []
-        self._previous: KnowledgeBase | None = None
         self._sorted: SortedRows | None = None
         self._merged: MergedRows | None = None
         self._resources = contextlib.ExitStack()
@@ -104,7 +102,6 @@ class GenerationWriter:
         number = 0
         for journey in journeys:
             self._rows.add_journey(journey, older.pop(journey.patient_id, ()))
-            self._added.append(journey.patient_id)
             number += 1
             if self._rows.weight >= _BATCH_WEIGHT:
                 self._flush()
@@ -141,19 +138,13 @@ class GenerationWriter:
         self._merged = MergedRows(self._database, previous.database)
         return self._merged.others
 
-    def carry_versions(self, previous: KnowledgeBase) -> None:
-        """Keep the note versions of ``previous`` for the patients who are added: what was superseded stays so, and a
-        note that comes again with other content is superseded by its new version. A current note that does not come
-        again is gone: hand over all of a patient's notes, those that were there before too."""
-        self._previous = previous
-
     def add_quarantine(self, records: Iterable[QuarantinedRecord]) -> None:
         """Add records that could not be read."""
         self._rows.add_quarantine(records)
 
     def copy_quarantine(self, previous: KnowledgeBase) -> None:
         """Keep the quarantined records of ``previous``."""
-        self._insert("quarantine", *previous.copies("quarantine", []))
+        self._insert("quarantine", previous.quarantine())
 
     def _flush(self) -> None:
         for name, table in self._rows.take().items():
@@ -177,7 +168,6 @@ class GenerationWriter:
         self._database.execute("RESET threads")
         with self._timed("rows"):
             self._flush()
-            self._carry()
             self._check_patients()
             self._assemble(bar)
         database = self._database
@@ -233,29 +223,6 @@ class GenerationWriter:
         finally:
             self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - begun
             self.processor_seconds[step] = self.processor_seconds.get(step, 0.0) + time.process_time() - worked
-
-    def _carry(self) -> None:
-        if self._previous is None or not self._added:
-            return
-        added = sorted(self._added)
-        here = self._all(
-            "SELECT patient_id, doc_id, note_id, status FROM note WHERE patient_id IN (SELECT unnest($1))", [added]
-        )
-        known = {(patient, doc): note for patient, doc, note, status in here if status == CURRENT}
-        stored = {note for _, _, note, _ in here}
-        for source in ("superseded_before", "current_before"):
-            for table in self._previous.copies(source, added):
-                rows = []
-                for row in table.to_pylist():
-                    if source == "current_before":
-                        newer = known.get((row["patient_id"], row["doc_id"]))
-                        if newer is None:
-                            continue
-                        row |= {"status": SUPERSEDED, "superseded_by": newer}
-                    if row["note_id"] not in stored:
-                        stored.add(row["note_id"])
-                        rows.append(row)
-                self._insert("note", pa.Table.from_pylist(rows, schema=STAGING["note"]))
 
     def _check_patients(self) -> None:
         twice = self._all("SELECT patient_id FROM patient GROUP BY patient_id HAVING count(*) > 1 ORDER BY 1 LIMIT 1")

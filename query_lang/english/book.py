@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from .wording import phrase_key, tokens_of, word_key
+from .wording import phrase_key, word_key
 
 _FOLDER: Final = Path(__file__).parent
 
@@ -117,8 +117,3 @@ def respellings() -> Mapping[str, tuple[str, ...]]:
 def definitions() -> Mapping[str, str]:
     """Name of a definition -> its criterion, each using only those before it."""
     return {name: " ".join(text.split()) for name, text in data("definitions").items()}
-
-
-def word_count(text: str) -> int:
-    """How many tokens a text has."""
-    return len(tokens_of(text))

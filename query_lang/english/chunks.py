@@ -76,11 +76,6 @@ class Criterion:
 Item = Chunk | Criterion
 
 
-def sort_of(item: Item) -> str:
-    """The sort of a criterion; of a chunk, nothing."""
-    return item.sort if isinstance(item, Criterion) else ""
-
-
 def text_of(tokens: tuple[Token, ...], whole: str) -> str:
     """The characters that some tokens cover."""
     return whole[tokens[0].start : tokens[-1].end]

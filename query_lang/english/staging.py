@@ -14,7 +14,6 @@ from .frame import basis_first, no_order
 from .terms import both, either
 
 _TRANSPARENT: Final = frozenset({"skip"})
-_FLIPPED: Final = {">": "<=", "<": ">="}
 
 
 @dataclass(frozen=True, slots=True)

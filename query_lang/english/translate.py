@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections.abc import Sequence
@@ -257,10 +256,3 @@ def with_definitions(query: str) -> str:
                 needed.add(name)
                 waiting.append(known[name])
     return "\n".join([*(f"let '{name}' be {text};" for name, text in known.items() if name in needed), query])
-
-
-@functools.cache
-def warm(concepts: ConceptTable) -> None:
-    """Build what the first question would have to wait for."""
-    book.entries()
-    concepts.lookup("lung cancer")

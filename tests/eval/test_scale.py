@@ -25,6 +25,7 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.storage.layout import Layout
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.rows import StagingRows
+from tests.kb.stored_tables import event_table
 
 CODES = 40
 SETTINGS = Settings(patients=120, events=30, seed=5, codes=CODES)
@@ -107,7 +108,7 @@ def test_the_kb_is_the_same_whoever_makes_it(
 def test_events_are_skewed_and_go_together(made: Path) -> None:
     """Few patients have many events; concepts fall off steeply; drugs go with cancers; worlds and dates vary."""
     with KnowledgeBase.open(made) as kb:
-        events = kb.event_table()
+        events = event_table(kb)
         counts = np.bincount(events["patient"].to_numpy())
         assert SETTINGS.events * 0.75 < counts.mean() < SETTINGS.events * 1.35
         assert counts.max() > 4 * np.median(counts)

@@ -21,6 +21,7 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
+from tests.kb.stored_tables import attribute_table, event_table
 
 Build = Callable[..., Path]
 CONTEXT = ("polarity", "temporality", "experiencer", "reason")
@@ -54,7 +55,7 @@ def test_rows_are_those_of_the_table(
     monkeypatch.setattr(columns, "_DEARER", dearer)
     monkeypatch.setattr(columns, "_FEW_SLICES", dearer)
     kinds, concepts, patients = filters
-    expected = kb.event_table(*filters).to_pylist()
+    expected = event_table(kb, *filters).to_pylist()
     wanted = [(kind, None if concepts is None else frozenset(concepts)) for kind in kinds or [None]]
     rows = kb.event_index.rows(wanted, None if patients is None else BitMap(patients))
     index, order = kb.event_index, np.argsort(rows.event)
@@ -96,7 +97,7 @@ def test_portions_are_the_rows_of_some_patients_at_a_time(
 
 def test_some_filters_find_something_and_leave_something_out(kb: KnowledgeBase) -> None:
     """The filters of this file are worth comparing."""
-    sizes = [len(kb.event_table(*filters)) for filters in FILTERS]
+    sizes = [len(event_table(kb, *filters)) for filters in FILTERS]
     assert sizes[0] > sizes[1] > sizes[4] > 0
     assert sizes[0] > sizes[2] > 0
 
@@ -106,7 +107,7 @@ def test_values_are_those_of_the_table(kb: KnowledgeBase, name: str) -> None:
     """Every row has the value of its event, text or number, or none."""
     expected = {
         row["event"]: row["number"] if row["text"] is None else row["text"]
-        for row in kb.attribute_table(None, [name]).to_pylist()
+        for row in attribute_table(kb, None, [name]).to_pylist()
     }
     rows = kb.event_index.rows([(None, None)])
     values = rows.values(name)
@@ -133,7 +134,7 @@ def test_tumors_with_the_highest_world_of_their_events(kb: KnowledgeBase, journe
         assert own == [expected[patient][tumor] for tumor in sorted(expected[patient])]
     rows = kb.event_index.rows([(None, None)])
     told = dict(zip(rows.event.tolist(), rows.tumor.tolist(), strict=True))
-    for row in kb.event_table().to_pylist():
+    for row in event_table(kb).to_pylist():
         named = sorted(expected[kb.patients[row["patient"]]])
         at = {"": -1, "*": -2}.get(row["tumor"], named.index(row["tumor"]) if row["tumor"] in named else -3)
         assert told[row["event"]] == at

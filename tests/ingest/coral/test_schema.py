@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from cohortium.ingest.coral.annotate import recognised
-from cohortium.ingest.coral.attributes import given_by_words
+from cohortium.ingest.coral.attributes import rules as attribute_rules
 from cohortium.ingest.coral.relations import related, rules
 from cohortium.ingest.coral.words import rows, table
 from cohortium.ingest.coral_schema.types import Attribute, EntityType, RelationType, schema
@@ -49,7 +49,7 @@ def test_what_is_not_yet_recognised_is_listed() -> None:
     """A type is given by some recogniser or listed with its reason, never both; so with attributes and relations."""
     assert recognised() == {name for name, one in KNOWN.entities.items() if not one.not_yet}
     assert related() == {name for name, one in KNOWN.relations.items() if not one.not_yet}
-    assert given_by_words() <= KNOWN.attributes.keys()
+    assert attribute_rules().keys() <= KNOWN.attributes.keys()
     assert all(one.not_yet == "" or len(one.not_yet) > 20 for one in KNOWN.entities.values())
 
 
