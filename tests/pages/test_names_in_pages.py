@@ -1,0 +1,54 @@
+"""What the pages name of the tree is there: files, folders, modules, rooms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.places import DOCS, ROOT
+
+#: These tell of what was, as it was called then.
+OF_THE_PAST = {"CHANGELOG.md", "history.md"}
+PAGES = [page for page in [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))] if page.name not in OF_THE_PAST]
+FOLDERS = ("benchmarks", "docs", "engine", "eval", "ingest", "kb", "query_lang", "tests")
+PATH = re.compile(rf"(?<![\w/.-])(?:{'|'.join(FOLDERS)})/[\w./*-]*\w/?")
+#: ``kb`` alone is also what an open knowledge base is called in examples.
+MODULE = re.compile(r"(?<![\w/.])(?:engine|eval|ingest|query_lang|kb(?=\.\w+\.\w))(?:\.\w+)+")
+
+
+def missing(text: str) -> Iterator[str]:
+    """The paths and modules in a text that are not in the tree; a path may go without its ending."""
+    for path in PATH.findall(text):
+        if not any(ROOT.glob(path.rstrip("/"))) and not any(ROOT.glob(path.rstrip("/") + ".*")):
+            yield path
+    for module in MODULE.findall(text):
+        room, _, name = module.replace(".", "/").rpartition("/")
+        if not any((ROOT / f"{place}.py").exists() for place in (room, f"{room}/{name}", room.rpartition("/")[0])):
+            yield module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_names_is_there(page: Path) -> None:
+    """Each path of ours and each module that a page names exists."""
+    assert not list(missing(page.read_text(encoding="utf-8")))
+
+
+def test_what_is_not_there_is_found() -> None:
+    """A moved file and a renamed module are told."""
+    text = "`kb/model.py`, `kb/modle.py`, `kb/model`, ingest.note.read.NoteReader, ingest.note.raed.NoteReader, kb.find"
+    assert list(missing(text)) == ["kb/modle.py", "ingest.note.raed.NoteReader"]
+
+
+def rooms() -> Iterator[str]:
+    """The rooms of the tree: the folders with code right below the five."""
+    for folder in ("kb", "ingest", "query_lang", "engine", "eval"):
+        yield from (f"{folder}/{one.parent.name}/" for one in sorted((ROOT / folder).glob("*/__init__.py")))
+
+
+@pytest.mark.parametrize("room", list(rooms()))
+def test_the_architecture_names_every_room(room: str) -> None:
+    """The page of the architecture says what each room is for."""
+    assert f"`{room}`" in (DOCS / "internals" / "architecture.md").read_text(encoding="utf-8")
