@@ -16,7 +16,8 @@ import math
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,11 @@ from cohortium.ingest.journey.bench import Workbench, is_own
 from cohortium.ingest.journey.build import STEPS, Step, build_journey, compose, fold, fold_by, tell_tumors_apart
 from cohortium.ingest.journey.conflicts import retract, supersede
 from cohortium.ingest.journey.treatments import give_components, weigh_treatments
+from cohortium.ingest.note import steps as note_steps
 from cohortium.ingest.note.read import NoteReader, Parts
+from cohortium.ingest.note.steps import Page, Tools
+from cohortium.ingest.note.steps import Step as NoteStep
+from cohortium.ingest.text.cue_files import cue_file
 from cohortium.ingest.text.frame import Frame, Span
 from cohortium.ingest.text.shape import Section
 from cohortium.kb.model import Journey, Note, content_id
@@ -110,17 +115,6 @@ def cues_without(*groups: str) -> CueTable:
     return cue_table_of(table | {"cue": [cue for cue in table["cue"] if cue["name"] not in silent]})
 
 
-class NoResults:
-    """Binds nothing: markers and genes stay without a result."""
-
-    def __init__(self, concepts: ConceptTable) -> None:
-        pass
-
-    def bind(self, frame: Frame, spans: Sequence[Span]) -> list[Span]:
-        """Nothing."""
-        return []
-
-
 class NearestResult:
     """Binds each marker or gene to the nearest result word or change of its sentence, and nothing else."""
 
@@ -153,20 +147,6 @@ class NearestResult:
         return Span(marker.start, marker.end, kind, marker.concept, "nearest", attributes, decided=decided)
 
 
-class Unplaced(Placement):
-    """Gives nothing a site or side; spread is a state without a place."""
-
-    def diagnoses(self, *_: object) -> None:
-        """Leaves every diagnosis as it is named."""
-
-    def others(self, *_: object) -> None:
-        """Leaves every finding without a place."""
-
-    def spread(self, frame: Frame, spreads: list[Span], sites: list[Span], diagnoses: list[Span]) -> list[Span]:
-        """A state for each word of spread."""
-        return [Span(one.start, one.end, "state", "metastatic_disease", "pattern:metastasis") for one in spreads]
-
-
 class AsNamed(TumorComposer):
     """A tumor is what it is called, wherever it is."""
 
@@ -175,15 +155,55 @@ class AsNamed(TumorComposer):
         return morphology
 
 
-class Uncomposed(Placement):
-    """Gives sites and sides, and joins no morphology with its site."""
-
-    def __init__(self, concepts: ConceptTable, implied: Mapping[str, Mapping[str, str]]) -> None:
-        super().__init__(concepts, implied)
-        self.composer = AsNamed(concepts)
+# --- steps of a note that do less ------------------------------------------------------------------------------------
 
 
-# --- steps that do less ----------------------------------------------------------------------------------------------
+def in_place_of(name: str, other: NoteStep) -> tuple[NoteStep, ...]:
+    """The steps of a note with another in the place of one."""
+    return tuple(other if note_steps.name_of(step) == name else step for step in note_steps.STEPS)
+
+
+def bind_nearest(page: Page) -> None:
+    """Markers and genes with the nearest result."""
+    nearest = replace(page.tools, binder=NearestResult(page.tools.concepts))  # type: ignore[arg-type]
+    with_tools(page, nearest, note_steps.bind_results)
+
+
+@lru_cache(maxsize=1)
+def uncomposed(concepts: ConceptTable) -> Placement:
+    """What gives sites and sides, and joins no morphology with its site."""
+    placement = Placement(concepts, cue_file("implied"))
+    placement.composer = AsNamed(concepts)
+    return placement
+
+
+def place_as_named(page: Page) -> None:
+    """Diagnoses get sites and sides, and no concept that means morphology and site together."""
+    with_tools(page, replace(page.tools, placement=uncomposed(page.tools.concepts)), note_steps.place_diagnoses)
+
+
+def with_tools(page: Page, tools: Tools, step: NoteStep) -> None:
+    """One step with other tools."""
+    page.tools, kept = tools, page.tools
+    step(page)
+    page.tools = kept
+
+
+def leave_spread_unplaced(page: Page) -> None:
+    """Words of spread are states without a place."""
+    for one in page.apart.get("spread", ()):
+        page.events.append(Span(one.start, one.end, "state", "metastatic_disease", "pattern:metastasis"))
+
+
+#: No site and no side is given to anything.
+UNPLACED: tuple[NoteStep, ...] = tuple(
+    step
+    for step in in_place_of("place spread", leave_spread_unplaced)
+    if step not in note_steps.chosen("place diagnoses", "place findings")
+)
+
+
+# --- steps of a journey that do less ---------------------------------------------------------------------------------
 
 
 def without(*steps: Step) -> tuple[Step, ...]:
@@ -227,13 +247,15 @@ ABLATIONS: tuple[Ablation, ...] = (
         Ablation(f"context: {group}", Parts(cues=lambda group=group: cues_without(group)))  # type: ignore[misc]
         for group in CUES
     ),
-    Ablation("relations: results", Parts(binder=NoResults)),  # type: ignore[arg-type]
-    Ablation("relations: results, but the nearest", Parts(binder=NearestResult)),  # type: ignore[arg-type]
-    Ablation("relations: sites and sides", Parts(placement=Unplaced)),
+    Ablation("relations: results", Parts(steps=note_steps.without("bind results"))),
+    Ablation("relations: results, but the nearest", Parts(steps=in_place_of("bind results", bind_nearest))),
+    Ablation("relations: sites and sides", Parts(steps=UNPLACED)),
     Ablation("relations: tumors, none linked", steps=instead(tell_tumors_apart, leave_unlinked)),
     Ablation("relations: tumors, all one", steps=instead(tell_tumors_apart, link_to_one)),
     Ablation("relations: drugs of a regimen", steps=without(give_components)),
-    Ablation("merge: site and morphology", Parts(placement=Uncomposed), without(compose)),
+    Ablation(
+        "merge: site and morphology", Parts(steps=in_place_of("place diagnoses", place_as_named)), without(compose)
+    ),
     Ablation("merge: folding", steps=instead(fold, leave_apart)),
     Ablation("merge: copies known", steps=(STEPS[0], take_copies_for_statements, *STEPS[1:])),
     Ablation("conflicts: retract and supersede", steps=without(retract, supersede)),

@@ -26,7 +26,8 @@ from ...kb.model import (
 )
 from ...kb.ontology.concepts import ConceptTable
 from ..binding.sites import SITES_OF_SPREAD, TumorComposer
-from ..note.read import SHARED, ReadNote
+from ..note.read import ReadNote
+from ..note.steps import SHARED
 from ..recognizers.spread import RETURN
 from ..text.statements import statement
 from .bench import Workbench, is_dated, is_own

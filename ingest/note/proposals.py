@@ -15,15 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from ...kb.kinds import KINDS
-from ...kb.model import OF_MODEL, Mention, Relation
+from ...kb.model import OF_MODEL
 from ...kb.ontology.concepts import ConceptTable
-from ..binding.placing import Placement
 from ..models.tagging.recognizer import PreparedRecognizer
-from ..recognizers.abbreviations import share_places
-from ..text.frame import Frame, Span, resolve_overlaps
-from ..treatments.courses import with_courses
-from ..treatments.harms import with_harms
-from .mentions import MentionWriter
+from ..text.frame import SPREAD, Span, resolve_overlaps
+from .steps import Page, chosen, run
 
 _EVENT_KINDS: Final = frozenset(KINDS)
 
@@ -47,63 +43,51 @@ def probabilities() -> Probabilities:
     return Probabilities(**table["probability"])
 
 
-@dataclass(frozen=True, slots=True)
-class RulesReading:
-    """What the rules have read of a note: all their spans, those that became events, sites, and what was written."""
-
-    spans: Sequence[Span]
-    events: Sequence[Span]
-    sites: list[Span]
-    mentions: Sequence[Mention]
-    document_class: str
+#: What is done with a proposal before it is written, and how it is written: steps of the rules, in their order.
+_PLACE: Final = chosen("place diagnoses", "share places of short forms", "place findings")
+_WRITE: Final = chosen("write mentions", "tell courses", "tie harms")
 
 
 class Proposals:
     """Adds to the mentions of notes what a recogniser proposes and the rules lack."""
 
     def __init__(
-        self,
-        recognizer: PreparedRecognizer,
-        concepts: ConceptTable,
-        placement: Placement,
-        writer: MentionWriter,
-        unspecific: frozenset[str] = frozenset(),
+        self, recognizer: PreparedRecognizer, concepts: ConceptTable, unspecific: frozenset[str] = frozenset()
     ) -> None:
         """``unspecific``: concepts that are no reading, so that what holds their name may be proposed."""
         self.recognizer = recognizer
-        self._concepts, self._placement, self._writer = concepts, placement, writer
+        self._concepts = concepts
         self._unspecific = unspecific
 
-    def of(self, frame: Frame, rules: RulesReading) -> tuple[list[Mention], list[Relation]]:
-        """The mentions of proposals, and the relations that they have."""
-        proposed = self.admitted(self.recognizer.find(frame), rules)
+    def add(self, page: Page) -> None:
+        """Add the mentions of proposals, and the relations that they have."""
+        frame = page.frame
+        proposed = self.admitted(self.recognizer.find(frame), page)
         if not proposed:
-            return [], []
+            return
         linked = [span for span in proposed if span.concept]
-        diagnoses = [span for span in linked if span.kind == "diagnosis"]
-        self._placement.diagnoses(frame, diagnoses, rules.sites, rules.document_class)
-        share_places(diagnoses)
-        self._placement.others(frame, linked, rules.sites)
+        beside = Page(page.tools, frame, document_class=page.document_class, sites=page.sites, events=linked)
+        run(beside, _PLACE)
         # Their sentences are read once more, with what the rules found there: cues are shared among all of it.
         sentences = {frame.sentence_span(span.start) for span in proposed}
-        beside = [span for span in rules.events if frame.sentence_span(span.start) in sentences]
-        written = with_courses(frame, self._writer.write(frame, [*beside, *proposed], rules.document_class))
-        told, relations = with_harms(frame, written)
-        mentions = {one.mention_id: one for one in told if one.source.startswith(OF_MODEL)}
-        known = mentions.keys() | {one.mention_id for one in rules.mentions}
-        own = [
+        beside.events = [span for span in page.events if frame.sentence_span(span.start) in sentences] + proposed
+        run(beside, _WRITE)
+        mentions = {one.mention_id: one for one in beside.mentions if one.source.startswith(OF_MODEL)}
+        written = {one.mention_id: one for one in page.mentions} | mentions
+        page.relations += [
             edge
-            for edge in relations
-            if {edge.head, edge.tail} <= known and not mentions.keys().isdisjoint((edge.head, edge.tail))
+            for edge in beside.relations
+            if {edge.head, edge.tail} <= written.keys() and not mentions.keys().isdisjoint((edge.head, edge.tail))
         ]
-        return list(mentions.values()), own
+        page.mentions = list(written.values())
 
-    def admitted(self, proposed: Iterable[Span], rules: RulesReading) -> list[Span]:
+    def admitted(self, proposed: Iterable[Span], page: Page) -> list[Span]:
         """The proposals that are probable enough and stand beside what the rules read, none overlapping another."""
         taken = sorted(
             [
-                *((span.start, span.end, span.kind, span.concept) for span in rules.spans),
-                *((one.start, one.end, one.kind, one.concept) for one in rules.mentions),
+                *((span.start, span.end, span.kind, span.concept) for span in page.spans),
+                *((span.start, span.end, span.kind, span.concept) for span in page.apart.get(SPREAD, ())),
+                *((one.start, one.end, one.kind, one.concept) for one in page.mentions),
             ]
         )
         longest = max((end - start for start, end, _, _ in taken), default=0)

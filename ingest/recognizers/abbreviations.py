@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...kb.model import Note
-from ..text.frame import Frame, Span
+from ..text.frame import Frame, Recognizer, Span
 from .lexicon import Lexicon
 
 #: Before the names of the ontology, behind which the note's own word goes first (see :func:`resolve_overlaps`).
@@ -109,7 +109,7 @@ def _long_form(short: str, text: str, begin: int, end: int) -> int | None:
     return None if any(word.strip(",").casefold() == short.casefold() for word in words) else at
 
 
-class Abbreviations:
+class Abbreviations(Recognizer):
     """The recogniser of short forms behind their definition in the same note.
 
     Each is read as what the ontology names by its long form, in all places from the definition on, and before any
@@ -117,7 +117,6 @@ class Abbreviations:
     """
 
     name = "abbreviations"
-    triggers: frozenset[str] = frozenset()
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon

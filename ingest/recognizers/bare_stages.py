@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..text.frame import Frame, Span
+from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
 
@@ -17,11 +17,11 @@ _STAGES = Gated(_STAGE, rf"{_GROUP}\Z")
 _REACH = 60
 
 
-class BareStageRecognizer:
+class BareStageRecognizer(Recognizer):
     """Finds them; attribute stage. What stands as a stage in words is longer, and goes first."""
 
     name = "bare stage"
-    triggers: frozenset[str] = frozenset()
+    gates = (_STAGES,)
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``stage``."""

@@ -14,13 +14,15 @@ from ...kb.model import EARLIEST_DAY, DayInterval, Mention
 from ..text.cue_files import any_of, cue_file
 from ..text.dates.calendar_days import month_span, one_day, year_span
 from ..text.dates.patterns import MONTHS
-from ..text.frame import Frame
+from ..text.frame import BIRTHS, Frame, Recognizer, Span
 from ..text.gates import Gated
 
 #: Nobody is older, in years.
 OLDEST: Final = 115
 #: So far before and behind an age lie the words that tell whose it is, in characters.
 _NEAR: Final = 48
+#: The source of a birth that an age tells.
+_BY_AGE: Final = "pattern:age"
 #: Ages, labelled ages and dates of birth, each with the look of the word that it begins at.
 _AGES: Final = Gated(
     re.compile(
@@ -75,18 +77,44 @@ def _patterns() -> _Patterns:
     )
 
 
-def births(frame: Frame) -> Iterator[Mention]:
-    """The mentions of kind ``birth`` in a note: their ``day`` is the interval in which the patient was born."""
-    date, text, places = frame.note.date, frame.text, frame.places
-    for gated in (_AGES, _LABELLED) if date is not None else ():
-        for match in gated.find(places, text):
-            years = int(match["years"])
-            if date is not None and years <= OLDEST and _is_patients(frame, match, labelled=gated is _LABELLED):
-                yield _mention(frame, match, born_of(years, date), "pattern:age")
-    for match in _DATES_OF_BIRTH.find(places, text):
-        interval = _date_of(match)
-        if interval is not None and (date is None or interval.low <= date.toordinal()) and not _of_other(frame, match):
-            yield _mention(frame, match, interval, "pattern:date-of-birth")
+class BirthRecognizer(Recognizer):
+    """Births; the ``day`` of a span is the interval in which the patient was born."""
+
+    name = "births"
+    gates = (_AGES, _LABELLED, _DATES_OF_BIRTH)
+    layer = BIRTHS
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Spans of kind ``birth``."""
+        date, text, places = frame.note.date, frame.text, frame.places
+        for gated in (_AGES, _LABELLED) if date is not None else ():
+            for match in gated.find(places, text):
+                years = int(match["years"])
+                if date is not None and years <= OLDEST and _is_patients(frame, match, labelled=gated is _LABELLED):
+                    yield Span(*match.span(), "birth", "", _BY_AGE, day=born_of(years, date))
+        for match in _DATES_OF_BIRTH.find(places, text):
+            days = _date_of(match)
+            if days is not None and (date is None or days.low <= date.toordinal()) and not _of_other(frame, match):
+                yield Span(*match.span(), "birth", "", "pattern:date-of-birth", day=days)
+
+
+def birth_mention(frame: Frame, span: Span) -> Mention:
+    """The mention of a birth: no cue bears on it, whoever it is told of is settled."""
+    sentence = frame.shape.sentences[frame.shape.sentence_index_at(span.start)]
+    assert span.day is not None
+    return Mention(
+        note_id=frame.note.note_id,
+        start=span.start,
+        end=span.end,
+        text=frame.note.text[span.start : span.end],
+        kind=span.kind,
+        label="Age" if span.source == _BY_AGE else "Datetime",
+        concept=span.concept,
+        day=span.day,
+        source=span.source,
+        section=frame.shape.section_at(span.start).name,
+        sentence=(sentence.start, max(sentence.end, span.end)),
+    )
 
 
 def born_of(years: int, date: datetime.date) -> DayInterval:
@@ -141,20 +169,3 @@ def _either_order(year: int, first: int, second: int) -> DayInterval | None:
     if not days or len(days) < len(read):
         return None
     return DayInterval(min(day.low for day in days), max(day.high for day in days))
-
-
-def _mention(frame: Frame, match: re.Match[str], day: DayInterval, source: str) -> Mention:
-    sentence = frame.shape.sentences[frame.shape.sentence_index_at(match.start())]
-    return Mention(
-        note_id=frame.note.note_id,
-        start=match.start(),
-        end=match.end(),
-        text=frame.note.text[match.start() : match.end()],
-        kind="birth",
-        label="Age" if source == "pattern:age" else "Datetime",
-        concept="",
-        day=day,
-        source=source,
-        section=frame.shape.section_at(match.start()).name,
-        sentence=(sentence.start, max(sentence.end, match.end())),
-    )

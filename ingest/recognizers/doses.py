@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..text.frame import Frame, Span
+from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
 
@@ -19,10 +19,11 @@ _DOSES = Gated(_DOSE, within=r"Gy(?![A-Za-z])", before=8)
 _LEAST = 8.0
 
 
-class DoseRecognizer:
+class DoseRecognizer(Recognizer):
     """Finds doses of radiation in sentences that name no radiation otherwise; attribute dose."""
 
     name = "doses"
+    gates = (_DOSES,)
     triggers = frozenset({"gy"})
 
     def find(self, frame: Frame) -> Iterator[Span]:

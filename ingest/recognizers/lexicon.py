@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ...kb.ontology.concepts import ConceptTable
@@ -84,11 +84,10 @@ def span_kind(concepts: ConceptTable, concept: str) -> str:
     return _SPAN_KIND.get(concepts.kind(concept), "value")
 
 
-class Lexicon:
+class Lexicon(Recognizer):
     """The recogniser of everything the ontology names."""
 
     name = "lexicon"
-    triggers: frozenset[str] = frozenset()
 
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
@@ -330,12 +329,3 @@ def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> b
     if not text.startswith(name[len(words) :], end):
         return False
     return _SEPARATOR.sub("", words) == _SEPARATOR.sub("", surface)
-
-
-def recognise(frame: Frame, recognizers: Iterable[Recognizer]) -> list[Span]:
-    """All spans of all recognisers whose trigger the note holds."""
-    spans: list[Span] = []
-    for recognizer in recognizers:
-        if frame.holds(recognizer.triggers):
-            spans.extend(recognizer.find(frame))
-    return spans

@@ -14,7 +14,7 @@ from ...kb.model import Value
 from ...kb.ontology.words import ONTOLOGY_FOLDER
 from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
-from ..text.frame import Frame, Span
+from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated, Places
 from ..text.phrases import PhraseTrie
 from ..text.statements import statement
@@ -166,11 +166,10 @@ def _is_measured(text: str, percentage: re.Match[str]) -> bool:
     )
 
 
-class MolecularRecognizer:
+class MolecularRecognizer(Recognizer):
     """Spans of kind ``molecular``: descriptors with the attributes that they give to a marker."""
 
     name = "molecular"
-    triggers: frozenset[str] = frozenset()
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Protein and cDNA changes, exons, codons, alteration words, percentages, scores, signs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..text.frame import Frame, Span
+from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.tokens import fold
 
@@ -50,10 +50,11 @@ _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 _GRADED_TUMOR = re.compile(r"(?:oma|omas|tumou?r|IDH\S{0,12})[\s,(\-]{1,3}(?:CNS\s)?$", re.IGNORECASE)
 
 
-class PerformanceRecognizer:
+class PerformanceRecognizer(Recognizer):
     """Scores with their scale; of a range the worse end (the higher ECOG, the lower Karnofsky)."""
 
     name = "performance"
+    gates = (_FORMS, _SCORES, _KARNOFSKY)
     triggers = frozenset(
         fold(word)
         for word in (

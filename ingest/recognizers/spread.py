@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...kb.model import Value
 from ..text.dates.words import is_scored
-from ..text.frame import Frame, Span
+from ..text.frame import SPREAD, Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
 from ..text.tokens import fold
@@ -138,7 +138,7 @@ _ROUND_COUNT = 90
 _LEAST_TAKEN_OUT = 3
 
 
-class MetastasisRecognizer:
+class MetastasisRecognizer(Recognizer):
     """Words of spread; the document model gives them their sites, or hands them on to the lymph nodes.
 
     Words of return (source ``RETURN``) tell of spread only where a distant organ stands behind them, deposits
@@ -146,7 +146,8 @@ class MetastasisRecognizer:
     """
 
     name = "metastasis"
-    triggers: frozenset[str] = frozenset()
+    gates = (_SPREADS, _SINGLES, _CAME_BACK, _LAID_DOWN)
+    layer = SPREAD
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``metastasis`` without a concept yet."""
@@ -164,10 +165,11 @@ class MetastasisRecognizer:
                 yield Span(match.start(), match.end(), "metastasis", "", DEPOSIT, priority=-1)
 
 
-class NodeRecognizer:
+class NodeRecognizer(Recognizer):
     """Node counts (``2/14``, ``three of twelve nodes``, synoptic lines): attributes positive and examined."""
 
     name = "nodes"
+    gates = (_COUNTS, _WORD_COUNTS, _NEGATIVES, _POSITIVES)
     triggers = frozenset(
         fold(word)
         for word in (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ...kb.model import Value
-from ..text.frame import Frame, Span
+from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
 from ..text.tokens import fold
@@ -263,11 +263,11 @@ def stage_group(raw: str) -> str:
     return _ARABIC.get(number, match["number"].upper()) + rest
 
 
-class TnmRecognizer:
+class TnmRecognizer(Recognizer):
     """TNM: one span for the categories that stand together, with prefix; attributes t, n, m, prefix."""
 
     name = "tnm"
-    triggers: frozenset[str] = frozenset()
+    gates = (_TNMS, _SMALL_TNMS, _FORM_TNMS, _LABELS)
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``tnm``, and of kind ``stage`` for a group written against a TNM."""
@@ -355,10 +355,11 @@ class TnmRecognizer:
             yield Span(*found.span("stage"), "stage", "", "pattern:stage-beside-tnm", attributes, priority=4)
 
 
-class StageRecognizer:
+class StageRecognizer(Recognizer):
     """Stage groups: ``stage IIIB``, ``FIGO IC1``, ``Rai II``; attributes stage, system, prefix."""
 
     name = "stage"
+    gates = (_STAGES, _LETTER_STAGES)
     triggers = frozenset(
         fold(word)
         for word in """stage staged stages stg pstage cstage ypstage figo rai binet bclc dukes ajcc anatomic
@@ -415,10 +416,11 @@ class StageRecognizer:
         return bool(_SPEAKER_BEFORE.search(text, max(0, start - 12), start) or _SPEAKER_BEHIND.match(text, end))
 
 
-class GradeRecognizer:
+class GradeRecognizer(Recognizer):
     """Tumor grades: Nottingham, FIGO, WHO, G1–4, differentiation, Gleason and ISUP grade groups."""
 
     name = "grade"
+    gates = (_GRADES,)
     triggers = frozenset(
         fold(word)
         for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod gleason gleasons gs gl gg gg1 gg2 gg3 gg4

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
 from ..text.cue_files import any_of, cue_file
-from ..text.frame import Frame, Span
+from ..text.frame import TRIALS, Frame, Recognizer, Span
 from ..text.gates import Gate, Gated
 from ..text.phrases import PhraseTrie
 from ..text.tokens import fold, words_of
@@ -44,6 +44,7 @@ _STUDIES: Final = Gated(_BARE, _STUDY_OPENS)
 #: A word of its own, and a part of the name of one group.
 _ACRIN: Final = re.compile("ECOG-ACRIN", re.IGNORECASE)
 _MAY_HOLD: Final = Gate(within=r"(?i:trial|stud(?:y|ies)|protocol|NCT|phase|\Aph\Z|SWOG|NRG|NSABP|RTOG|EORTC|CALGB)")
+_ACRIN_OPENS: Final = Gate("(?i:acrin)")
 _ROMAN: Final = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 #: So far (characters) the words of a patient's part stand from the trial.
 _REACH: Final = 70
@@ -93,11 +94,12 @@ _PROTOCOLS: Final = _protocols()
 _PATTERNS: Final = (_NUMBERS, _PROTOCOLS, _PHASES, _NAMES, _CLINICALS, _ONS, _STUDIES)
 
 
-class TrialRecognizer:
+class TrialRecognizer(Recognizer):
     """Trials with their number, name and phase; a bare word for one only where the patient's part in it is told."""
 
     name = "trials"
-    triggers = frozenset({*_WORDS, "ph"})
+    gates = (_MAY_HOLD, _ACRIN_OPENS)
+    layer = TRIALS
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``trial``, those that overlap told once, the more particular first."""

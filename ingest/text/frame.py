@@ -7,11 +7,11 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from ...kb.model import Note, Value
+from ...kb.model import DayInterval, Note, Value
 from .dates.reader import DateMention, DateReader
-from .gates import Places, places_of
+from .gates import Gate, Places, places_of
 from .phrases import PhraseMatch, PhraseTrie
 from .shape import Section, Sentence, Shape, sections_of
 from .tokens import Words, words_of
@@ -53,6 +53,8 @@ class Span:
     decided: str = ""
     #: The probability that a model gives it; what rules find is sure.
     confidence: float = 1.0
+    #: The days that the recogniser itself read.
+    day: DayInterval | None = None
 
 
 @functools.lru_cache(maxsize=64)
@@ -143,6 +145,11 @@ class Frame:
             return True
         return any(map(self._all_words.__contains__, _shortest(triggers)))
 
+    def opens(self, gates: Sequence[Gate]) -> bool:
+        """Whether a word of the note opens one of the gates; True without gates."""
+        places = self.places
+        return not gates or any(places[gate.number] for gate in gates)
+
     def by_sentence(self, spans: Sequence[Placed]) -> Iterator[tuple[Sentence, list[Placed]]]:
         """Each sentence with those of ``spans`` (ordered by start) that begin in it."""
         at, count = 0, len(spans)
@@ -178,14 +185,24 @@ class Frame:
         return sentence.start, max(sentence.end, offset)
 
 
+#: The layers of spans: names, whose overlaps are settled among themselves, and what is read by itself.
+NAMES: Final = "names"
+SPREAD: Final = "spread"
+TRIALS: Final = "trials"
+BIRTHS: Final = "births"
+
+
 class Recognizer(Protocol):
     """Finds spans in a frame.
 
-    ``triggers``: folded words; it runs on notes that hold one of them, perhaps within a word (none: on all).
+    It is shown the notes that hold one of its ``triggers`` (folded words, perhaps within another; none: all notes) and
+    a word that opens one of its ``gates`` (none: all). ``layer``: to which its spans go.
     """
 
     name: str
-    triggers: frozenset[str]
+    triggers: frozenset[str] = frozenset()
+    gates: Sequence[Gate] = ()
+    layer: str = NAMES
 
     def find(self, frame: Frame) -> Iterable[Span]:
         """The candidate mentions, in any order, overlaps allowed."""

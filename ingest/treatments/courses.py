@@ -28,7 +28,7 @@ from .marks import Mark, course_words, dose_right_behind, marks_in, may_open
 Span = tuple[int, int]
 
 _DRUGS: Final = frozenset({"medication", "regimen"})
-_TREATMENTS: Final = frozenset({*_DRUGS, "radiation", "surgery", "procedure"})
+TREATED: Final = frozenset({*_DRUGS, "radiation", "surgery", "procedure"})
 _HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
 #: What each kind of treatment takes; intents of an operation are few.
 _TAKES: Final = {
@@ -124,7 +124,7 @@ def with_courses(frame: Frame, mentions: Sequence[Mention]) -> list[Mention]:
     treated: dict[Span, list[Mention]] = defaultdict(list)
     harms: dict[Span, list[Mention]] = defaultdict(list)
     for mention in mentions:
-        if mention.kind in _TREATMENTS:
+        if mention.kind in TREATED:
             treated[mention.sentence].append(mention)
         elif mention.kind in _HARMS and mention.context.polarity is not Polarity.ABSENT:
             harms[mention.sentence].append(mention)

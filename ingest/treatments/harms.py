@@ -21,8 +21,8 @@ from ..text.frame import Frame
 #: Relations of CORAL's Table S1.
 CAUSES: Final = "ConditionOrTreatmentCausesProblem"
 STOPPED: Final = "TreatmentDiscontinuedBecauseOf"
-_HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
-_TREATMENTS: Final = frozenset({"medication", "regimen", "radiation"})
+HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
+CAUSING: Final = frozenset({"medication", "regimen", "radiation"})
 #: No further apart do the words tie the two.
 _REACH = 90
 _GRADE = (
@@ -80,9 +80,9 @@ def with_harms(frame: Frame, mentions: Sequence[Mention]) -> tuple[list[Mention]
     treatments: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     harms: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     for mention in mentions:
-        if mention.kind in _TREATMENTS and mention.concept:
+        if mention.kind in CAUSING and mention.concept:
             treatments[mention.sentence].append(mention)
-        elif mention.kind in _HARMS and _is_own(mention):
+        elif mention.kind in HARMS and _is_own(mention):
             harms[mention.sentence].append(mention)
     found: dict[int, tuple[Mention, Mention, str, Cue]] = {}
     for sentence in harms.keys() & treatments.keys():

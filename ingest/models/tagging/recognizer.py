@@ -94,10 +94,8 @@ def plain(type_: str) -> str:
     return _SIGN.sub("", type_).lower()
 
 
-class ModelRecognizer:
+class ModelRecognizer(PreparedRecognizer):
     """What a tagger finds in a note and ``types.toml`` has a use for, linked where the linker is sure."""
-
-    triggers: frozenset[str] = frozenset()
 
     def __init__(
         self,

@@ -14,16 +14,10 @@ from hypothesis import strategies as st
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.note.read import NoteReader, shared_reader
 from cohortium.ingest.recognizers import molecular
-from cohortium.ingest.recognizers.bare_stages import BareStageRecognizer
-from cohortium.ingest.recognizers.doses import DoseRecognizer
-from cohortium.ingest.recognizers.molecular import MolecularRecognizer
-from cohortium.ingest.recognizers.performance import PerformanceRecognizer
-from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
-from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
-from cohortium.ingest.recognizers.trials import TrialRecognizer
+from cohortium.ingest.recognizers.recognise import recognizers_of
 from cohortium.ingest.text.dates.patterns import DASH, DATE, SECOND_DATE
 from cohortium.ingest.text.dates.reader import DateReader
-from cohortium.ingest.text.frame import Frame
+from cohortium.ingest.text.frame import Frame, Recognizer
 from cohortium.ingest.text.gates import gated_patterns
 from cohortium.ingest.text.shape import Shape
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Note
@@ -52,6 +46,7 @@ DATES = st.one_of(st.none(), st.dates(), st.just(datetime.date(2021, 6, 15)))
 #: What the readers of notes let through.
 NOTE_DATES = st.one_of(st.none(), st.dates(datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)))
 SOME = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RECOGNIZERS = recognizers_of(shared_reader().lexicon)
 
 
 @pytest.fixture(scope="module")
@@ -84,25 +79,10 @@ def test_shape_covers_any_text(text: str) -> None:
 
 @SOME
 @given(text=TEXTS, date=DATES)
-@pytest.mark.parametrize(
-    "recognizer",
-    [
-        TnmRecognizer(),
-        StageRecognizer(),
-        BareStageRecognizer(),
-        DoseRecognizer(),
-        GradeRecognizer(),
-        PerformanceRecognizer(),
-        NodeRecognizer(),
-        MetastasisRecognizer(),
-        MolecularRecognizer(),
-        TrialRecognizer(),
-    ],
-    ids=lambda recognizer: recognizer.name,
-)
-def test_recognisers_read_any_text(recognizer: object, text: str, date: datetime.date | None) -> None:
+@pytest.mark.parametrize("recognizer", RECOGNIZERS, ids=lambda recognizer: recognizer.name)
+def test_recognisers_read_any_text(recognizer: Recognizer, text: str, date: datetime.date | None) -> None:
     """No recogniser raises, and its spans lie within the text, whether or not the note holds its trigger."""
-    for span in recognizer.find(Frame(Note("P1", "N1", text, date))):  # type: ignore[attr-defined]
+    for span in recognizer.find(Frame(Note("P1", "N1", text, date))):
         assert 0 <= span.start < span.end <= len(text)
         assert span.attributes is not None
 
@@ -136,19 +116,11 @@ def test_courses_of_any_text_become_a_journey(reader: NoteReader, text: str, dat
 @example(text="0/0 sentinels", date=None)
 @given(text=TEXTS, date=DATES)
 def test_recognisers_find_the_same_behind_their_triggers(text: str, date: datetime.date | None) -> None:
-    """A note without a recogniser's trigger holds nothing for it, so that gating by triggers changes no result."""
+    """A note without a recogniser's trigger or gate holds nothing for it: they change no result."""
     frame = Frame(Note("P1", "N1", text, date))
-    for recognizer in (
-        StageRecognizer(),
-        BareStageRecognizer(),
-        DoseRecognizer(),
-        GradeRecognizer(),
-        PerformanceRecognizer(),
-        NodeRecognizer(),
-        TrialRecognizer(),
-    ):
-        if not frame.holds(recognizer.triggers):
-            assert not list(recognizer.find(frame))
+    for recognizer in RECOGNIZERS:
+        if not (frame.holds(recognizer.triggers) and frame.opens(recognizer.gates)):
+            assert not list(recognizer.find(frame)), recognizer.name
 
 
 @SOME

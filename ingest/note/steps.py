@@ -1,0 +1,411 @@
+"""A note's way from text to mentions: a page, the steps that fill it, and their order.
+
+``STEPS`` is the table of contents of this package. Each step is one function of a page; a model's proposals run some of
+the same steps, and a measurement of what a part is worth leaves a step out by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from ...kb.kinds import KINDS
+from ...kb.model import Mention, Relation
+from ...kb.note_classes import note_class
+from ...kb.ontology.concepts import ConceptTable
+from ..binding.placing import Placement
+from ..binding.results import ResultBinder, composite_results
+from ..notation.mentions import with_notations
+from ..recognizers.abbreviations import share_places
+from ..recognizers.births import birth_mention
+from ..recognizers.inverted import turn_round
+from ..recognizers.recognise import recognise
+from ..recognizers.trials import with_status
+from ..text.frame import BIRTHS, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
+from ..text.statements import needs, statement
+from ..treatments.courses import TREATED, with_courses
+from ..treatments.harms import CAUSING, HARMS, with_harms
+from .mentions import MentionWriter
+
+#: Minutes that tell of several patients, filed to the chart of each.
+SHARED: Final = "shared"
+_EVENT_KINDS: Final = frozenset(KINDS)
+_BINDABLE: Final = frozenset({"gene", "biomarker", "value", "molecular"})
+#: Kinds of which a name may mean two at once ("TNBC": a tumor and its receptors).
+_MEANT_AT_ONCE: Final = frozenset({"diagnosis", "state", "biomarker"})
+#: Kinds of finding that are told of the tumor nearest to them.
+_OF_A_TUMOR: Final = frozenset({"biomarker", "variant", "stage", "tnm", "grade"})
+#: So far before "AC" may the words for a line or a needle begin (characters).
+_REACH_OF_LINES: Final = 60
+
+
+class Proposer(Protocol):
+    """What adds mentions that the rules lack."""
+
+    def add(self, page: Page) -> None:
+        """Add them to a page on which all rules have written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the steps work with, built once for an ontology."""
+
+    concepts: ConceptTable
+    recognizers: Sequence[Recognizer]
+    binder: ResultBinder
+    placement: Placement
+    writer: MentionWriter
+    #: The organs that a title names.
+    sites_of_title: Mapping[str, Sequence[str]]
+    #: Concepts that say too little to be an event; words that mean other tumors in other organs.
+    unspecific: frozenset[str]
+    never_turned: frozenset[str]
+
+
+@dataclass(slots=True)
+class Page:
+    """One note, and what the steps have made of it so far.
+
+    ``spans``: what recognisers found, none overlapping another; ``apart``: by layer, what is read by itself. ``sites``:
+    the places that are named. ``events``: the spans that become mentions. ``topic``: the organ that the note is about.
+    """
+
+    tools: Tools
+    frame: Frame
+    #: Character spans that become mentions whatever the lexicon knows; whether changes become mentions of their own.
+    targets: Sequence[tuple[int, int]] = ()
+    notations: bool = False
+    #: The model that reads along.
+    proposer: Proposer | None = None
+    document_class: str = "clinical"
+    spans: list[Span] = field(default_factory=list)
+    apart: dict[str, list[Span]] = field(default_factory=dict)
+    sites: list[Span] = field(default_factory=list)
+    events: list[Span] = field(default_factory=list)
+    topic: str = ""
+    mentions: list[Mention] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+
+    @property
+    def diagnoses(self) -> list[Span]:
+        """Those of the events."""
+        return [span for span in self.events if span.kind == "diagnosis"]
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of what is written."""
+        return {mention.kind for mention in self.mentions}
+
+
+#: Reads what the steps before it left on a page, and adds to it.
+Step = Callable[[Page], None]
+
+
+# --- what the text names ----------------------------------------------------------------------------------------------
+
+
+def classify(page: Page) -> None:
+    """The kind of document: by its type and title, or minutes that tell of several patients."""
+    note = page.frame.note
+    page.document_class = note_class(note.type, note.title)
+    if page.document_class == "clinical" and len(statement("case_of_several").findall("\n" + page.frame.text)) > 1:
+        page.document_class = SHARED
+
+
+def find_spans(page: Page) -> None:
+    """The spans of all recognisers, with the overlaps of names settled."""
+    page.apart = recognise(page.frame, page.tools.recognizers)
+    page.spans = resolve_overlaps(page.apart.pop(NAMES, ()))
+
+
+def bind_results(page: Page) -> None:
+    """Markers and genes with their results, from the words and figures beside them."""
+    frame = page.frame
+    spans = [span for span in page.spans if span.kind in _BINDABLE and not _is_heading(frame, span)]
+    if spans or frame.beginnings(composite_results()):
+        page.events += page.tools.binder.bind(frame, spans)
+
+
+def _is_heading(frame: Frame, span: Span) -> bool:
+    """``FH:`` at the head of a section is a heading, not the gene of that name."""
+    if span.kind != "gene":
+        return False
+    section = frame.shape.section_at(span.start)
+    return section.effect == "family" and section.start <= span.start < section.heading_end
+
+
+def find_sites(page: Page) -> None:
+    """The places that are named, also within the names of biopsies and scans."""
+    named = [span for span in page.spans if span.kind == "site"]
+    within = page.tools.placement.sites.of_specimens(page.frame.text, page.spans)
+    page.sites = sorted([*named, *within], key=lambda span: span.start)
+
+
+def take_events(page: Page) -> None:
+    """The spans that tell of an event by themselves, and the other meaning of names that mean two things at once."""
+    page.events += [
+        span
+        for span in page.spans
+        if span.kind in _EVENT_KINDS and span.kind != "biomarker" and span.concept not in page.tools.unspecific
+    ]
+    page.events += _other_meanings(page.spans)
+
+
+def _other_meanings(spans: Iterable[Span]) -> Iterator[Span]:
+    """Names that mean two things at once (TNBC: a tumor and its receptors) give a span for each."""
+    for span in spans:
+        for concept, kind in span.alternatives:
+            if kind != span.kind and {kind, span.kind} <= _MEANT_AT_ONCE and kind != "biomarker":
+                yield Span(span.start, span.end, kind, concept, span.source)
+
+
+# --- what is meant by a name ------------------------------------------------------------------------------------------
+
+
+def turn_secondaries(page: Page) -> None:
+    """``Secondary malignant neoplasm of bone`` is spread to the bone, not its cancer."""
+    if needs("secondary").isdisjoint(page.frame.vocabulary):
+        return
+    text, pattern = page.frame.text, statement("secondary")
+    secondary = [span for span in page.diagnoses if pattern.search(text, max(0, span.start - 30), span.start)]
+    if secondary:
+        turned = set(map(id, secondary))
+        page.events = [span for span in page.events if id(span) not in turned]
+        page.events += page.tools.placement.secondaries(secondary)
+
+
+def leave_out_lookalikes(page: Page) -> None:
+    """Names that mean something else here: an institution, a mark for billing, a place for a needle."""
+    text, institution = page.frame.text, statement("institution")
+    left_out = {
+        id(span)
+        for span in page.events
+        if span.kind == "diagnosis"
+        and (institution.match(text, span.end) or _is_category(text, span))
+        or span.kind == "regimen"
+        and _is_fossa(text, span)
+    }
+    if left_out:
+        page.events = [span for span in page.events if id(span) not in left_out]
+
+
+def _is_category(text: str, span: Span) -> bool:
+    """``Diabetes mellitus (HCC)``: a mark for billing, not hepatocellular carcinoma."""
+    if text[span.start : span.end] != "HCC" or text[span.end : span.end + 1] != ")" or text[span.start - 1] != "(":
+        return False
+    return not statement("before_hcc").search(text, max(0, span.start - 60), span.start)
+
+
+def _is_fossa(text: str, span: Span) -> bool:
+    """``20g L AC``: the antecubital fossa, not doxorubicin and cyclophosphamide."""
+    if text[span.start : span.start + 2] != "AC" or text[span.start + 2 : span.start + 3].isalnum():
+        return False
+    end = span.start + 2
+    before = text[max(0, span.start - _REACH_OF_LINES) : span.start]
+    if statement("fossa_behind").match(text, end) or statement("fossa_before").search(before):
+        return True
+    return bool(statement("fossa_side").search(before)) and not statement("course_behind").match(text, end)
+
+
+def turn_names_round(page: Page) -> None:
+    """Diagnoses with words behind a comma (``liposarcoma, dedifferentiated``) get the concept of the whole name."""
+    for span in page.diagnoses:
+        turn_round(page.frame.text, span, page.tools.concepts, page.tools.never_turned)
+
+
+def tell_topic(page: Page) -> None:
+    """The organ that the note is about: by its title, its specimens, or its diagnoses."""
+    sites = page.tools.placement.sites
+    told = list(page.tools.sites_of_title[page.frame.note.title])
+    if page.document_class in ("pathology", "molecular"):
+        told += [site.concept for _, site in sites.specimen_sites(page.frame, page.sites)]
+    page.topic = sites.topic(told, page.diagnoses)
+
+
+# --- where it is ------------------------------------------------------------------------------------------------------
+
+
+def tell_states_by_adjectives(page: Page) -> None:
+    """The states that adjectives of a diagnosis tell (``metastatic``, ``recurrent``)."""
+    page.events += page.tools.placement.adjective_states(page.frame, page.diagnoses)
+
+
+def place_diagnoses(page: Page) -> None:
+    """Each diagnosis gets its site and side, and the concept that means morphology and site together."""
+    page.tools.placement.diagnoses(page.frame, page.diagnoses, page.sites, page.document_class)
+
+
+def share_places_of_short_forms(page: Page) -> None:
+    """A short form and the words that define it get each other's place."""
+    share_places(page.diagnoses)
+
+
+def tell_states_by_fluids(page: Page) -> None:
+    """The state that a tumor's cells in a fluid mean."""
+    page.events += list(page.tools.placement.fluid_states(page.diagnoses))
+
+
+def tell_spread_by_states(page: Page) -> None:
+    """The metastasis that a state with a place in its name is (``leptomeningeal disease``)."""
+    page.events += list(page.tools.placement.spread_states(page.events))
+
+
+def tell_involved_nodes(page: Page) -> None:
+    """The finding in lymph nodes that a tumor's cells there mean."""
+    page.events += list(page.tools.placement.involved_nodes(page.diagnoses))
+
+
+def place_spread(page: Page) -> None:
+    """Words of spread become metastases of the places beside them, findings in nodes, or a bare state."""
+    spread = page.apart.get(SPREAD, [])
+    page.events += page.tools.placement.spread(page.frame, spread, page.sites, page.diagnoses)
+
+
+def place_findings(page: Page) -> None:
+    """Findings and treatments get their side, and the site near them or in their heading."""
+    page.tools.placement.others(page.frame, page.events, page.sites)
+
+
+def grade_harms(page: Page) -> None:
+    """A grade right beside a symptom is that symptom's, and no finding by itself."""
+    page.tools.placement.grades(page.events)
+
+
+def add_targets(page: Page) -> None:
+    """The spans that were asked for, whatever the lexicon knows."""
+    page.events += [Span(start, end, "symptom", "", "target") for start, end in page.targets]
+
+
+# --- what is said of it -----------------------------------------------------------------------------------------------
+
+
+def write_mentions(page: Page) -> None:
+    """Each event as a mention, with its context (negated, planned, whose) and its day."""
+    page.mentions = page.tools.writer.write(page.frame, page.events, page.document_class)
+
+
+def tell_courses(page: Page) -> None:
+    """Treatments get what is said of their course: cycles, line, intent, began, ended, why."""
+    if not TREATED.isdisjoint(page.kinds):
+        page.mentions = with_courses(page.frame, page.mentions)
+
+
+def tie_harms(page: Page) -> None:
+    """Harms get the treatment that caused them, and a relation to it."""
+    kinds = page.kinds
+    if not HARMS.isdisjoint(kinds) and not CAUSING.isdisjoint(kinds):
+        page.mentions, page.relations = with_harms(page.frame, page.mentions)
+
+
+def write_trials(page: Page) -> None:
+    """Trials with the patient's part in them."""
+    # By themselves: a word for one must not part a drug from what is said of it.
+    if trials := page.apart.get(TRIALS):
+        written = page.tools.writer.write(page.frame, trials, page.document_class)
+        page.mentions += with_status(page.frame, written, page.mentions)
+
+
+def write_births(page: Page) -> None:
+    """The days on which the patient can be born, by age or date of birth."""
+    page.mentions += [birth_mention(page.frame, span) for span in page.apart.get(BIRTHS, ())]
+
+
+def say_once(page: Page) -> None:
+    """What two recognisers see in the same place is one mention."""
+    mentions: dict[str, Mention] = {}
+    for mention in page.mentions:
+        mentions.setdefault(mention.mention_id, mention)
+    page.mentions = list(mentions.values())
+
+
+def write_notations(page: Page) -> None:
+    """Where it was asked for, expressions of change as mentions of their own, beside those of their genes."""
+    if not page.notations:
+        return
+
+    def write(spans: list[Span]) -> list[Mention]:
+        return page.tools.writer.write(page.frame, page.events + spans, page.document_class)
+
+    noted = with_notations(page.frame, page.events, page.mentions, write)
+    page.mentions = list({mention.mention_id: mention for mention in noted}.values())
+
+
+def relate_to_tumors(page: Page) -> None:
+    """Results, stages and grades get a relation to the nearest diagnosis of their sentence."""
+    by_sentence: dict[tuple[int, int], list[Mention]] = {}
+    for mention in page.mentions:
+        by_sentence.setdefault(mention.sentence, []).append(mention)
+    for group in by_sentence.values():
+        if len(group) == 1:
+            continue
+        tumors = [mention for mention in group if mention.kind == "diagnosis"]
+        for mention in group if tumors else ():
+            if mention.kind in _OF_A_TUMOR:
+                closest = min(tumors, key=lambda tumor: abs(tumor.start - mention.start))
+                edge = Relation(mention.note_id, "TumorDesc", mention.mention_id, closest.mention_id, "same-sentence")
+                page.relations.append(edge)
+
+
+def propose(page: Page) -> None:
+    """Where a model reads along, the mentions that it proposes and the rules lack."""
+    if page.proposer is not None:
+        page.proposer.add(page)
+
+
+#: The reading of a note, step by step.
+STEPS: Final[tuple[Step, ...]] = (
+    classify,
+    find_spans,
+    bind_results,
+    find_sites,
+    take_events,
+    turn_secondaries,
+    leave_out_lookalikes,
+    turn_names_round,
+    tell_topic,
+    tell_states_by_adjectives,
+    place_diagnoses,
+    share_places_of_short_forms,
+    tell_states_by_fluids,
+    tell_spread_by_states,
+    tell_involved_nodes,
+    place_spread,
+    place_findings,
+    grade_harms,
+    add_targets,
+    write_mentions,
+    tell_courses,
+    tie_harms,
+    write_trials,
+    write_births,
+    say_once,
+    write_notations,
+    relate_to_tumors,
+    propose,
+)
+
+
+def run(page: Page, steps: Sequence[Step]) -> Page:
+    """The page, filled by these steps."""
+    for step in steps:
+        step(page)
+    return page
+
+
+def name_of(step: Step) -> str:
+    """What a step is called: ``bind results``."""
+    return step.__name__.replace("_", " ")
+
+
+def chosen(*names: str) -> tuple[Step, ...]:
+    """Those of the steps with these names, in the order of all; KeyError for a name that none has."""
+    by_name = {name_of(step): step for step in STEPS}
+    wanted = {by_name[name] for name in names}
+    return tuple(step for step in STEPS if step in wanted)
+
+
+def without(*names: str) -> tuple[Step, ...]:
+    """The steps but those with these names; KeyError for a name that none has."""
+    left_out = chosen(*names)
+    return tuple(step for step in STEPS if step not in left_out)
