@@ -188,20 +188,32 @@ def read(
             help="Write brat annotations here, with the text and annotation.conf beside; - prints the annotations.",
         ),
     ] = "",
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Print what each step of the reading adds (+), changes (~) and removes (-).")
+    ] = False,
     output: Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")] = Format.TABLE,
 ) -> None:
     """Read one note and print what it says: mentions with their context, and relations."""
+    if steps and brat:
+        raise UsageError("--steps prints no annotations. Hint: leave out --brat")
     text = note_text(note)
 
     from .models.tagging.choice import chosen_model
     from .single import read as read_one
+    from .single import read_steps
 
     learned = chosen_model(model)
+    if steps:
+        told = read_steps(text, date, title, type_, ontology=ontology, model=learned)
+        traced = {"steps": [asdict(one) for one in told]}
+        shown = Format.JSON if as_json else output
+        answer(traced, output=shown, out=None, as_table=lambda: print_steps(traced["steps"]))
+        return
     document = read_one(text, date, title, type_, ontology=ontology, model=learned)
-    if learned is not None and (told := learned.told()):
+    if learned is not None and (asked := learned.told()):
         from .models.chat.choice import sentence_of
 
-        print(sentence_of(told), file=sys.stderr)
+        print(sentence_of(asked), file=sys.stderr)
     if brat == "-":
         sys.stdout.write(document.to_brat())
         return
@@ -242,6 +254,19 @@ def print_mentions(found: Mapping[str, Any]) -> None:
         rows.append((*(mention.get(column) for column in columns[:-1]), attributes))
     print_table(columns, rows)
     print(f"{counted(len(found['mentions']), 'mention')}, {counted(len(found['relations']), 'relation')}")
+
+
+def print_steps(traced: Sequence[Mapping[str, Any]]) -> None:
+    """One line a change, below the step that made it; steps that changed nothing by their name alone."""
+    rows: list[tuple[object, ...]] = []
+    for step in traced:
+        head = (step["number"], step["name"])
+        for change in step["changes"] or ({},):
+            attributes = ", ".join(f"{name}={value_text(one)}" for name, one in change.get("attributes", {}).items())
+            told = (change.get(column) for column in ("sign", "what", "text", "kind", "concept"))
+            rows.append((*head, *told, attributes))
+            head = ("", "")
+    print_table(("step", "name", "", "what", "text", "kind", "concept", "attributes"), rows)
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("ingest", ingest), ("read", read))

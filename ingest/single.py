@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..kb.errors import UsageError
-from ..kb.model import EARLIEST_DAY, LATEST_DAY, Value
+from ..kb.model import EARLIEST_DAY, LATEST_DAY, Note, Value
 from ..kb.ontology.concepts import ConceptTable
 from .coral.annotate import annotate
 from .coral.annotation import Annotation
@@ -25,6 +25,7 @@ from .coral_schema.standoff import Relation as RelationLine
 from .coral_schema.types import schema
 from .models.tagging.choice import Choice, chosen_model
 from .note.read import NoteReader, ReadNote, read_text, shared_reader
+from .note.trace import Traced
 from .text.frame import Frame, resolve_overlaps
 from .text.shape import without_blanks
 
@@ -140,11 +141,7 @@ def read(
     UsageError when the date is none, a target lies outside the text, its type is none, there are no concepts in the
     folder, or the model cannot be loaded.
     """
-    if isinstance(date, str):
-        try:
-            date = datetime.date.fromisoformat(date) if date else None
-        except ValueError:
-            raise UsageError(f"'{date}' is no date. Hint: write it as 2019-03-04") from None
+    date = _day(date)
     spans, labels = [], {}
     for start, end, *label in targets:
         if not 0 <= start < end <= len(text):
@@ -159,6 +156,31 @@ def read(
     learned = chosen_model(model)
     found = read_text(text, date, title, type, spans, notations=True, ontology=extra, model=learned)
     return document_of(found, shared_reader(extra, learned), labels)
+
+
+def read_steps(
+    text: str,
+    date: datetime.date | str | None = None,
+    title: str = "",
+    type: str = "",
+    ontology: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | Choice | None = None,
+) -> list[Traced]:
+    """What each step of the reading of one text adds, changes and removes, in the order of the steps (those of
+    ``ingest/note/steps.py``; the annotations of the schema come behind them). Arguments and errors: as of :func:`read`.
+    """
+    reader = shared_reader(None if ontology is None else Path(ontology), chosen_model(model))
+    return reader.trace(Note("", "", text, _day(date), type, title), notations=True)
+
+
+def _day(date: datetime.date | str | None) -> datetime.date | None:
+    """A date, or the one that an ISO text writes; UsageError for any other text."""
+    if not isinstance(date, str):
+        return date
+    try:
+        return datetime.date.fromisoformat(date) if date else None
+    except ValueError:
+        raise UsageError(f"'{date}' is no date. Hint: write it as 2019-03-04") from None
 
 
 def document_of(found: ReadNote, reader: NoteReader, targets: Mapping[tuple[int, int], str] | None = None) -> Document:

@@ -28,6 +28,7 @@ from ..treatments.marks import course_words
 from .mentions import MentionWriter
 from .proposals import Proposals
 from .steps import STEPS, Page, Step, Tools, run
+from .trace import Traced, trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,10 @@ class NoteReader:
         expressions of change become mentions of their own, beside those of their genes."""
         page = run(self.page(note, targets, notations), self.steps)
         return ReadNote(note, tuple(page.mentions), tuple(page.relations), page.document_class, page.topic)
+
+    def trace(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> list[Traced]:
+        """What each step changes while ``note`` is read as by :meth:`read`."""
+        return trace(self.page(note, targets, notations), self.steps)
 
     def side(self, text: str) -> str:
         """The side that a short text names: left, right, bilateral, or empty."""

@@ -76,3 +76,12 @@ def test_read_writes_annotations_of_brat(run: Command, tmp_path: Path) -> None:
     other = run("read", "-", "--brat", tmp_path / "note.ann", stdin="ECOG 2.")
     assert other.exit_code == 2
     assert "holds another text" in other.stderr
+
+
+def test_steps_are_printed_as_a_table_and_as_json(run: Command) -> None:
+    """Each step with what it changed; brat has no place for them."""
+    assert "bind results" in run("read", "-", "--steps", stdin=TEXT).stdout
+    told = json.loads(run("read", "-", "--steps", "--json", stdin=TEXT).stdout)
+    assert "write mentions" in [step["name"] for step in told["steps"]]
+    assert run("read", "-", "--steps", "--format", "json", stdin=TEXT).stdout == json.dumps(told, indent=2) + "\n"
+    assert run("read", "-", "--steps", "--brat", "-", stdin=TEXT).exit_code == 2

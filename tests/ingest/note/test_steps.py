@@ -9,6 +9,7 @@ import pytest
 from cohortium.ingest.note.read import NoteReader, Parts, shared_reader
 from cohortium.ingest.note.steps import STEPS, chosen, name_of, without
 from cohortium.ingest.recognizers.recognise import recognizers_of
+from cohortium.ingest.single import read_steps
 from cohortium.kb.model import Note
 
 NOTE = Note(
@@ -54,3 +55,20 @@ def test_recognisers_have_names_of_their_own() -> None:
     """No two recognisers of the door share a name."""
     names = [one.name for one in recognizers_of(shared_reader().lexicon)]
     assert len(set(names)) == len(names)
+
+
+def test_what_each_step_changed_is_told() -> None:
+    """Every step is told in order; what it added is there with its words, and what it changed as it is now."""
+    steps = read_steps(NOTE.text, NOTE.date)
+    assert [one.name for one in steps] == [name_of(step) for step in STEPS]
+    assert [one.number for one in steps] == list(range(1, len(STEPS) + 1))
+    changes = {one.name: {(change.sign, change.what, change.text) for change in one.changes} for one in steps}
+    assert ("+", "span", "letrozole") in changes["find spans"]
+    assert ("+", "event", "ER positive") in changes["bind results"]
+    assert ("+", "mention", "letrozole") in changes["write mentions"]
+    assert ("~", "mention", "letrozole") in changes["tell courses"]
+    assert ("+", "mention", "61-year-old") in changes["write births"]
+    for step in steps:
+        for change in step.changes:
+            if change.what in ("span", "event", "mention"):
+                assert change.text == NOTE.text[change.start : change.end]
