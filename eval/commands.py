@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -18,6 +18,9 @@ from .extraction.mednlp.command import mednlp
 from .extraction.ner.baselines.command import ner_baseline
 from .extraction.ner.command import ner
 from .extraction.notation.command import variants
+
+if TYPE_CHECKING:
+    from .measures.terms import Terms
 
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
@@ -72,11 +75,14 @@ def acr(
     # Before the run, which may keep a knowledge base.
     check_output(output, out, rows=True)
     check_output(output, html, rows=True)
+    from .measures.terms import Terms
+
+    terms = Terms(alpha, beta, seed)
     try:
         if natural:
-            scores = _natural(kb, labels, queries, alpha, beta, seed)
+            scores = _natural(kb, labels, queries, terms)
         else:
-            scores = _scores(facts, kb, labels, alpha, beta, seed, errors)
+            scores = _scores(facts, kb, labels, terms, errors)
     except ValueError as error:
         raise UsageError(str(error)) from error
     if html is not None:
@@ -123,28 +129,24 @@ def print_context(told: dict[str, Any]) -> None:
         print(f"{one['number']}, {'' if one['negated'] else 'not '}negated: {one['text']}")
 
 
-def _scores(
-    facts: Path | None, kb: Path | None, labels: Path, alpha: int | None, beta: int | None, seed: int, errors: bool
-) -> dict[str, Any]:
+def _scores(facts: Path | None, kb: Path | None, labels: Path, terms: Terms, errors: bool) -> dict[str, Any]:
     if facts is not None:
         from .bank.acr.abstraction import run_abstraction
 
-        return run_abstraction(facts, labels, kb=kb, alpha=alpha, beta=beta, seed=seed).as_dict(errors=errors)
+        return run_abstraction(facts, labels, kb=kb, terms=terms).as_dict(errors=errors)
     from .bank.acr.run import run_acr
 
     assert kb is not None  # one of the two is there
-    return run_acr(kb, labels, alpha=alpha, beta=beta, seed=seed).as_dict(errors=errors)
+    return run_acr(kb, labels, terms=terms).as_dict(errors=errors)
 
 
-def _natural(
-    kb: Path | None, labels: Path, queries: Path | None, alpha: int | None, beta: int | None, seed: int
-) -> dict[str, Any]:
+def _natural(kb: Path | None, labels: Path, queries: Path | None, terms: Terms) -> dict[str, Any]:
     from .bank.natural.questions import load_questions
     from .bank.natural.scores import run_natural
 
     assert kb is not None  # it was checked
     questions = None if queries is None else load_questions(queries)
-    return run_natural(kb, labels, questions, alpha=alpha, beta=beta, seed=seed)
+    return run_natural(kb, labels, questions, terms)
 
 
 def print_natural(told: dict[str, Any]) -> None:

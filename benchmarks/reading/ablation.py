@@ -27,6 +27,7 @@ from cohortium.eval.bank.acr.run import run_acr
 from cohortium.eval.measures.bootstrap import paired_interval
 from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
 from cohortium.eval.measures.scoring import micro
+from cohortium.eval.measures.terms import Terms
 from cohortium.ingest.binding.placing import Placement
 from cohortium.ingest.binding.sites import TumorComposer
 from cohortium.ingest.context.cue_table import CueTable, cue_table_of, shipped_cues
@@ -303,7 +304,7 @@ def measure(
             kb = Path(folder) / "ablation.kb"
             build_generation(kb, journeys)
             with cohortium.open(kb) as session:
-                report = run_acr(session, labels, seed=seed)
+                report = run_acr(session, labels, terms=Terms(seed=seed))
         counts = [one.counts for one in report.queries]
         whole = report.by_patient if whole is None else whole
         rows.append(

@@ -34,6 +34,7 @@ from cohortium.eval.bank.acr.run import run_acr
 from cohortium.eval.measures.bootstrap import interval, paired_interval
 from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
 from cohortium.eval.measures.scoring import micro
+from cohortium.eval.measures.terms import Terms
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.models.tagging.choice import ModelChoice, chosen_model
 from cohortium.ingest.note.proposals import Proposals
@@ -124,7 +125,7 @@ def report_of(journeys: Sequence[Journey], labels: Path, begins: tuple[str, ...]
         own.write_text("\n".join(kept) + "\n", encoding="utf-8")
         build_generation(kb, [one for one in journeys if one.patient_id.startswith(begins)])
         with cohortium.open(kb) as session:
-            return run_acr(session, own, seed=seed)
+            return run_acr(session, own, terms=Terms(seed=seed))
 
 
 def scores(report: Report, base: Report, seed: int) -> dict[str, Any]:

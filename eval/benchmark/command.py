@@ -11,7 +11,7 @@ import typer
 
 from ...kb.errors import UsageError
 from ...kb.skin.terminal import Format, answer, check_output, counted, json_text, print_table
-from ..measures.classes import SizeBounds
+from ..measures.terms import Terms
 from ..report.signature import command_line
 
 PATIENTS: Final = 1436
@@ -76,7 +76,7 @@ def acr(
     or encoder is an endpoint SENDS TEXT OF CLINICAL NOTES to it: it is asked only when named, and only where
     COHORTIUM_LLM_SEND_NOTES or COHORTIUM_EMBEDDING_SEND_NOTES says that it may have them. See docs/guide/benchmark.md.
     """
-    from .run import Records, prepare, run_benchmark
+    from .run import Records, RunOptions, prepare, run_benchmark
     from .settings import SHIPPED, chosen, load_settings
 
     check_output(output, json_out, rows=False)
@@ -101,8 +101,9 @@ def acr(
     assert notes  # one of the two ways gave both
     assert labels is not None
     records = Records.load(name, notes, labels)
+    terms = Terms(alpha, beta, seed)
     try:
-        SizeBounds.of(len(records.labels.patients), alpha, beta)
+        terms.bounds(len(records.labels.patients))
     except ValueError as error:
         raise UsageError(str(error)) from error
     tuning = None
@@ -112,19 +113,8 @@ def acr(
     from .workshop import Workshop
 
     with Workshop(out, records.corpus, known=known, kb=kb, workers=workers, tuning=tuning) as workshop:
-        report = run_benchmark(
-            out,
-            records,
-            wanted,
-            asked,
-            workshop,
-            alpha=alpha,
-            beta=beta,
-            seed=seed,
-            again=again,
-            listed=listed,
-            with_text=with_text,
-        )
+        options = RunOptions(terms, again, listed, with_text)
+        report = run_benchmark(out, records, wanted, asked, workshop, options)
     _write(out / "report.json", json_text(report))
     from .report.page import page
 

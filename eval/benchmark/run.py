@@ -21,20 +21,19 @@ from ..bank.acr.run import labels_for
 from ..baselines.systems.contract import Answer, Evidence, Explaining, Outcome, Question, Ranked
 from ..baselines.systems.corpus import Corpus
 from ..measures.classes import SizeBounds
+from ..measures.terms import Terms
 from ..report.signature import sign
 from .grades import retrieved
 from .questions import sha256_of
 from .scores import SystemScores, difference, score_system
 from .settings import Setting
-from .signed import sign_scores
+from .signed import LIBRARIES, sign_scores
 from .store import AnswerStore
 from .workshop import Made, Workshop
 
 #: Errors of one kind, of one system and question, that are listed with their evidence.
 LISTED: Final = 5
 _MARK: Final = "run.json"
-#: What the signature tells the versions of, where they are installed.
-_LIBRARIES: Final = ("duckdb", "pyroaring", "faiss-cpu", "sentence-transformers", "torch", "bm25s")
 _COMPARED: Final = ("all", "size/broad", "size/narrow", "size/sparse")
 
 
@@ -97,73 +96,51 @@ def ask_all(
             yield Asked(setting, made, {question.id: store[question] for question in questions})
 
 
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run goes: the terms of its scores; whether to ask ``again`` what failed; how many errors of a kind are
+    ``listed`` for each system and question, with the text of the notes only if ``with_text``."""
+
+    terms: Terms = Terms()
+    again: bool = False
+    listed: int = LISTED
+    with_text: bool = False
+    progress: bool | None = None
+
+
+_PLAIN: Final = RunOptions()
+
+
 def run_benchmark(
     folder: Path,
     records: Records,
     settings: Sequence[Setting],
     questions: Sequence[Question],
     workshop: Workshop,
-    *,
-    alpha: int | None = None,
-    beta: int | None = None,
-    seed: int = 0,
-    again: bool = False,
-    listed: int = LISTED,
-    with_text: bool = False,
-    progress: bool | None = None,
+    options: RunOptions = _PLAIN,
 ) -> dict[str, Any]:
     """The report of a run as JSON: see ``docs/guide/benchmark.md``. ``folder`` (see :func:`prepare`) keeps the answers.
 
-    ``again`` asks anew what failed; ``listed`` errors of a kind are shown for each system and question, with the text
-    of the notes only if ``with_text``. UsageError where ``folder`` is of a run over other notes: what was built of
-    those must not be taken up.
+    UsageError where ``folder`` is of a run over other notes: what was built of those must not be taken up.
     """
-    labelled = records.labels.patients
-    documents = {patient: len(notes) for patient, notes in records.corpus.by_patient.items()}
-    bounds = SizeBounds.of(len(labelled), alpha, beta)
+    terms = options.terms
+    bounds = terms.bounds(len(records.labels.patients))
     _claim(folder, records.corpus.sha256)
     systems: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     scored: dict[str, SystemScores] = {}
-    for asked in ask_all(folder, workshop, settings, questions, again=again, progress=progress):
-        signature = sign_scores(
-            asked.setting.name,
-            asked.made.system.signature(),
-            questions,
-            records.labels,
-            records.corpus.sha256,
-            bounds=bounds,
-            seed=seed,
-            libraries=_LIBRARIES,
-        )
-        scores = score_system(
-            asked.answers,
-            questions,
-            records.labels,
-            documents,
-            asked.made.system.patients,
-            alpha=alpha,
-            beta=beta,
-            seed=seed,
-            signature=signature.as_dict(),
-        )
-        scored[asked.setting.name] = scores
-        systems.append(
-            {
-                "name": asked.setting.name,
-                "kind": asked.made.kind,
-                "scores": scores.as_dict(),
-                "index": dict(asked.made.index),
-            }
-        )
-        errors.extend(_errors(asked, questions, records.labels, listed))
+    for asked in ask_all(folder, workshop, settings, questions, again=options.again, progress=options.progress):
+        scores = scored[asked.setting.name] = _scored(asked, records, questions, terms)
+        name, made = asked.setting.name, asked.made
+        systems.append({"name": name, "kind": made.kind, "scores": scores.as_dict(), "index": dict(made.index)})
+        errors.extend(_errors(asked, questions, records.labels, options.listed))
     complexity = {one.id: one.complexity for one in load_bank()}
     data = {
         "corpus": records.corpus.sha256,
         "labels": records.labels.sha256,
         "questions": sha256_of(questions),
     }
-    of_run = sign(seed, libraries=_LIBRARIES, data=data, settings={"records": records.name})
+    of_run = sign(terms.seed, libraries=LIBRARIES, data=data, settings={"records": records.name})
     report: dict[str, Any] = {
         "signature": of_run.as_dict(),
         "corpus": _counts(records),
@@ -173,9 +150,18 @@ def run_benchmark(
         "questions": [_question(one, records.labels, bounds, complexity) for one in questions],
         "errors": errors,
     }
-    if with_text:
+    if options.with_text:
         report["texts"] = _texts(records.corpus, errors)
     return report
+
+
+def _scored(asked: Asked, records: Records, questions: Sequence[Question], terms: Terms) -> SystemScores:
+    """The scores of one system, signed."""
+    system, corpus = asked.made.system, records.corpus
+    documents = {patient: len(notes) for patient, notes in corpus.by_patient.items()}
+    signature = sign_scores(asked.setting.name, system.signature(), questions, records.labels, corpus.sha256, terms)
+    scores = score_system(asked.answers, questions, records.labels, documents, system.patients, terms)
+    return replace(scores, signature=signature.as_dict())
 
 
 def _texts(corpus: Corpus, errors: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:

@@ -15,6 +15,7 @@ from ..measures import bootstrap
 from ..measures.bootstrap import Mean, between
 from ..measures.classes import SizeBounds
 from ..measures.metrics import F1, Measure
+from ..measures.terms import DEFAULT, Terms
 from .agreement import load_paraphrases
 from .consistency import Consistency, consistency
 from .grades import Grades, grade
@@ -152,24 +153,18 @@ def score_system(
     labels: Labels,
     documents_per_patient: Mapping[str, int],
     patients: Collection[str],
-    *,
-    alpha: int | None = None,
-    beta: int | None = None,
-    seed: int = 0,
-    resamples: int = bootstrap.RESAMPLES,
-    signature: Mapping[str, Any] | None = None,
+    terms: Terms = DEFAULT,
 ) -> SystemScores:
     """Scores the ``answers`` (id of the question to answer) of a system.
 
     ``questions``: those that were to be answered; of these the ones with labels, without the shipped paraphrases, are
-    scored for quality, and all for consistency. ``patients``: whom the system may name. ``alpha`` and ``beta`` bound
-    the size classes (by default scaled to the labelled patients); ``seed`` draws the intervals. ValueError for
+    scored for quality, and all for consistency. ``patients``: whom the system may name. ValueError for
     questions that are asked twice, or that the bank has not, and for bounds that contradict.
     """
     rephrased = {one.id for one in load_paraphrases()}
     scored = [one for one in questions if one.of is not None and one.id not in rephrased]
     grades = grade(answers, scored, labels)
-    bounds = SizeBounds.of(len(grades.patients), alpha, beta)
+    bounds = terms.bounds(len(grades.patients))
     held = frozenset(patients)
     return SystemScores(
         grades,
@@ -182,9 +177,8 @@ def score_system(
         cost(answers[one.id] for one in questions if one.id in rephrased and one.id in answers),
         unlabelled=len(held - frozenset(grades.patients)),
         not_held=len(frozenset(grades.patients) - held),
-        seed=seed,
-        resamples=resamples,
-        signature=signature or {},
+        seed=terms.seed,
+        resamples=terms.resamples,
     )
 
 

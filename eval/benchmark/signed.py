@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from ..bank.acr.labels import Labels
 from ..baselines.systems.contract import Question
 from ..measures import bootstrap
-from ..measures.classes import SizeBounds
+from ..measures.terms import DEFAULT, Terms
 from ..report.signature import Signature, sha256_of, sign
 from . import questions as asked_questions
+
+#: What the signature tells the versions of, where they are installed.
+LIBRARIES: Final = ("duckdb", "pyroaring", "faiss-cpu", "sentence-transformers", "torch", "bm25s")
 
 
 def sign_scores(
@@ -20,21 +23,17 @@ def sign_scores(
     questions: Sequence[Question],
     labels: Labels,
     corpus_sha256: str,
-    *,
-    bounds: SizeBounds | None = None,
-    seed: int = 0,
-    resamples: int = bootstrap.RESAMPLES,
-    libraries: Iterable[str] = (),
+    terms: Terms = DEFAULT,
 ) -> Signature:
     """The signature of the scores of the named system; ``made_of`` is the system's own signature.
 
     The line shows of that its hash; the data hold all of it. Equal signatures are equal answers where the system gives
     the same answer twice, and equal scores of equal answers always.
     """
-    bounds = bounds or SizeBounds.of(len(labels.patients))
+    bounds = terms.bounds(len(labels.patients))
     return sign(
-        seed,
-        libraries=libraries,
+        terms.seed,
+        libraries=LIBRARIES,
         data={
             "corpus": corpus_sha256,
             "labels": labels.sha256,
@@ -47,7 +46,7 @@ def sign_scores(
             "patients": len(labels.patients),
             "alpha": bounds.alpha,
             "beta": bounds.beta,
-            "interval": f"{100 * bootstrap.LEVEL:g}% of {resamples}",
+            "interval": f"{100 * bootstrap.LEVEL:g}% of {terms.resamples}",
             "made_of": dict(made_of),
         },
     )

@@ -13,6 +13,7 @@ from cohortium.eval.bank.acr.abstraction import AbstractionScores, Disagreement,
 from cohortium.eval.bank.acr.bank import BankQuery
 from cohortium.eval.bank.acr.labels import LabelError
 from cohortium.eval.bank.acr.run import run_acr
+from cohortium.eval.measures.terms import Terms
 from cohortium.kb.errors import UsageError
 
 QUERIES = (
@@ -75,7 +76,7 @@ def scores(tmp_path_factory: pytest.TempPathFactory, kept: Path) -> AbstractionS
     """Four queries asked of four patients; one patient has no labels, one label no patient."""
     folder = tmp_path_factory.mktemp("scores")
     facts, labels = written(folder, "facts.jsonl", FACTS), written(folder, "labels.jsonl", LABELS)
-    return run_abstraction(facts, labels, QUERIES, kb=kept, alpha=2, beta=1)
+    return run_abstraction(facts, labels, QUERIES, kb=kept, terms=Terms(2, 1))
 
 
 def of_pair(scores: AbstractionScores, patient: str, query: int) -> Disagreement:
@@ -182,7 +183,7 @@ def test_bounds_that_contradict_leave_the_place_free(tmp_path: Path) -> None:
     """Alpha below beta is told before the facts are read."""
     facts, labels = written(tmp_path, "facts.jsonl", FACTS), written(tmp_path, "labels.jsonl", LABELS)
     with pytest.raises(ValueError, match="alpha 1 and beta 2"):
-        run_abstraction(facts, labels, QUERIES, kb=tmp_path / "kept.kb", alpha=1, beta=2)
+        run_abstraction(facts, labels, QUERIES, kb=tmp_path / "kept.kb", terms=Terms(1, 2))
     assert not (tmp_path / "kept.kb").exists()
 
 

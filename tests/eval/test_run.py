@@ -9,6 +9,7 @@ from cohortium.eval.bank.acr.labels import Labels
 from cohortium.eval.bank.acr.page import page
 from cohortium.eval.bank.acr.run import run_acr, score
 from cohortium.eval.measures.scoring import Counts
+from cohortium.eval.measures.terms import Terms
 from cohortium.query_lang.errors import QueryError
 
 BANK = (
@@ -38,7 +39,7 @@ def find(query):
 
 @pytest.fixture
 def report():
-    return score(find, HELD, LABELS, BANK, alpha=2, beta=1)
+    return score(find, HELD, LABELS, BANK, Terms(2, 1))
 
 
 def test_counts_of_each_query(report):
@@ -88,7 +89,7 @@ def test_classes_of_size_have_their_own_means(report):
 
 def test_sparse_queries_have_a_micro_mean():
     """With beta 2, the two queries that one patient matches are sparse: 1 tp, 1 fp, 1 fn."""
-    sizes = score(find, HELD, LABELS, BANK, alpha=3, beta=2).as_dict()["by_size"]
+    sizes = score(find, HELD, LABELS, BANK, Terms(3, 2)).as_dict()["by_size"]
     assert sizes["sparse"]["ids"] == [2, 4]
     assert sizes["sparse"]["mean"] == "micro"
     assert sizes["sparse"]["f1"] == 0.5
@@ -153,5 +154,5 @@ def test_a_run_over_the_bank(tmp_path):
 
 def test_the_same_seed_gives_the_same_report():
     """The interval is drawn, and still repeatable."""
-    first, second = (score(find, HELD, LABELS, BANK, seed=5).as_dict() for _ in range(2))
+    first, second = (score(find, HELD, LABELS, BANK, Terms(seed=5)).as_dict() for _ in range(2))
     assert first == second

@@ -12,7 +12,7 @@ from ....engine.answers.explain import ExplainedCriterion, Explanation
 from ....ingest.abstraction.load import AbstractionReport, load_abstractions
 from ....kb.errors import UsageError
 from ....kb.storage.layout import Layout
-from ...measures.classes import SizeBounds
+from ...measures.terms import DEFAULT, Terms
 from .bank import BankQuery
 from .report import Report
 from .run import labels_for, run_acr
@@ -64,9 +64,7 @@ def run_abstraction(
     queries: Sequence[BankQuery] | None = None,
     *,
     kb: Path | None = None,
-    alpha: int | None = None,
-    beta: int | None = None,
-    seed: int = 0,
+    terms: Terms = DEFAULT,
 ) -> AbstractionScores:
     """Makes a knowledge base of an abstraction, asks it the bank, and explains each disagreement with the labels.
 
@@ -76,14 +74,14 @@ def run_abstraction(
     if kb is not None and Layout(kb).current() is not None:
         raise UsageError(f"'{kb}' is there already. Hint: name a place for the abstraction's own knowledge base")
     gold = labels_for(labels, queries)
-    SizeBounds.of(len(gold.patients), alpha, beta)
+    terms.bounds(len(gold.patients))
     from ....engine.api import open as open_kb
 
     with tempfile.TemporaryDirectory(prefix="cohortium-") as folder:
         place = kb or Path(folder) / "abstraction.kb"
         loaded = load_abstractions(facts, place)
         with open_kb(place) as session:
-            report = run_acr(session, gold, queries, alpha=alpha, beta=beta, seed=seed)
+            report = run_acr(session, gold, queries, terms)
             asked = frozenset(one.id for one in report.queries)
             pairs = sum(len(asked - gold.ambiguous[patient]) for patient in gold.patients)
             disagreements = tuple(_disagreements(report, session))

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from ....kb.version import __version__
 from ....query_lang.errors import QueryError
 from ...measures import bootstrap
-from ...measures.classes import SizeBounds
 from ...measures.scoring import Counts, count
+from ...measures.terms import DEFAULT, Terms
 from ...report.signature import command_line
 from .bank import BankQuery, load_bank
 from .labels import Labels, load_labels
@@ -38,16 +38,12 @@ def run_acr(
     kb: str | Path | Session,
     labels: Path | Labels,
     queries: Sequence[BankQuery] | None = None,
-    *,
-    alpha: int | None = None,
-    beta: int | None = None,
-    seed: int = 0,
+    terms: Terms = DEFAULT,
 ) -> Report:
     """Asks a knowledge base (path or open session) the bank (or ``queries`` of it) and scores the answers.
 
-    ``labels`` is a file, or what :func:`labels_for` read of one. ``alpha`` and ``beta`` bound the size classes (by
-    default scaled to the labelled patients), ``seed`` draws the interval. LabelError for labels that cannot be used;
-    MissingKb or SchemaVersionError for the knowledge base.
+    ``labels`` is a file, or what :func:`labels_for` read of one. LabelError for labels that cannot be
+    used; MissingKb or SchemaVersionError for the knowledge base.
     """
     bank = load_bank() if queries is None else queries
     gold = labels if isinstance(labels, Labels) else labels_for(labels, queries)
@@ -58,9 +54,14 @@ def run_acr(
         "kb": _versions(session.info()),
         "labels_sha256": gold.sha256,
         "queries": len(bank),
-        "interval": {"level": bootstrap.LEVEL, "resamples": bootstrap.RESAMPLES, "seed": seed, "over": "patients"},
+        "interval": {
+            "level": bootstrap.LEVEL,
+            "resamples": bootstrap.RESAMPLES,
+            "seed": terms.seed,
+            "over": "patients",
+        },
     }
-    return score(session.find, session.patients, gold, bank, alpha=alpha, beta=beta, seed=seed, signature=signature)
+    return score(session.find, session.patients, gold, bank, terms, signature)
 
 
 def labels_for(path: Path, queries: Sequence[BankQuery] | None = None) -> Labels:
@@ -73,10 +74,7 @@ def score(
     held: Collection[str],
     labels: Labels,
     bank: Sequence[BankQuery],
-    *,
-    alpha: int | None = None,
-    beta: int | None = None,
-    seed: int = 0,
+    terms: Terms = DEFAULT,
     signature: dict[str, Any] | None = None,
 ) -> Report:
     """The report on the answers that ``find`` gives; ``held`` are the patients of the knowledge base.
@@ -112,14 +110,14 @@ def score(
     return Report(
         scored,
         tuple(by_patient.values()),
-        SizeBounds.of(len(among), alpha, beta),
+        terms.bounds(len(among)),
         {
             "labelled": len(among),
             "missing_from_kb": len(frozenset(among) - present),
             "unlabelled": len(present - frozenset(among)),
         },
         signature or {},
-        seed,
+        terms.seed,
     )
 
 

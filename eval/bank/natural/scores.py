@@ -15,6 +15,7 @@ from ....query_lang.english.translate import Translation, translate
 from ....query_lang.errors import QueryError
 from ....query_lang.nodes import Query
 from ....query_lang.resolve import resolve_text
+from ...measures.terms import DEFAULT, Terms
 from ..acr.bank import BankQuery, load_bank
 from ..acr.labels import Labels
 from ..acr.run import labels_for, score
@@ -92,10 +93,7 @@ def run_natural(
     kb: str | Path | OpenKb,
     labels: Path | Labels,
     questions: Sequence[Question] | None = None,
-    *,
-    alpha: int | None = None,
-    beta: int | None = None,
-    seed: int = 0,
+    terms: Terms = DEFAULT,
 ) -> dict[str, Any]:
     """Asks a knowledge base the questions (the bank's own by default) and scores answers and translations.
 
@@ -119,7 +117,7 @@ def run_natural(
         return answer.cohort
 
     queries = [BankQuery(one.of, one.text, bank[one.of].complexity, one.text) for one in asked]
-    report = score(find, session.patients, gold, queries, alpha=alpha, beta=beta, seed=seed).as_dict()
+    report = score(find, session.patients, gold, queries, terms).as_dict()
     for row, verdict in zip(report["queries"], rows, strict=True):
         row["question"] = verdict.id
     report["natural"] = {**shares(rows), "rows": [asdict(row) for row in rows]}

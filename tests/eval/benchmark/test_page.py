@@ -6,6 +6,7 @@ import builtins
 import copy
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from cohortium.eval.benchmark.report.form import read_report
 from cohortium.eval.benchmark.report.page import page
 from cohortium.eval.benchmark.report.tables import tables
 from cohortium.eval.benchmark.scores import score_system
+from cohortium.eval.measures.terms import Terms
 from cohortium.kb.errors import UsageError
 
 SAMPLE = Path(__file__).with_name("sample_report.json")
@@ -386,10 +388,8 @@ def test_what_the_scores_call_their_parts_is_what_the_page_reads() -> None:
         "98": Answer("98", outcome=Outcome.FAILED, reason="the endpoint is gone"),
         "41": Answer("41", (Ranked("f", 1.0),), 1),
     }
-    scores = score_system(
-        answers, questions, labels, dict.fromkeys(patients, 3), patients, alpha=4, beta=2,
-        signature={"line": "system:one|seed:0"},
-    )  # fmt: skip
+    scores = score_system(answers, questions, labels, dict.fromkeys(patients, 3), patients, Terms(4, 2))
+    scores = replace(scores, signature={"line": "system:one|seed:0"})
     report = {
         "systems": [{"name": "one", "kind": "reader", "scores": scores.as_dict()}],
         "questions": [{"id": one.id, "of": one.of, "text": one.text} for one in questions],

@@ -15,7 +15,7 @@ from cohortium.eval.baselines.systems.contract import Answer, Failure, Outcome, 
 from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.eval.benchmark.questions import bank_questions
 from cohortium.eval.benchmark.report.page import page
-from cohortium.eval.benchmark.run import Records, ask_all, prepare, run_benchmark
+from cohortium.eval.benchmark.run import Records, RunOptions, ask_all, prepare, run_benchmark
 from cohortium.eval.benchmark.settings import LexicalSetting, Setting
 from cohortium.eval.benchmark.workshop import Made
 from cohortium.ingest.run.pipeline import Interrupted
@@ -75,7 +75,8 @@ def answers(**changed: Answer) -> dict[str, Answer]:
 
 def run(folder: Path, system: Told, **options: Any) -> dict[str, Any]:
     prepare(folder)
-    return run_benchmark(folder, RECORDS, [SETTING], QUESTIONS, Bench(system), progress=False, **options)  # type: ignore[arg-type]
+    how = RunOptions(progress=False, **options)
+    return run_benchmark(folder, RECORDS, [SETTING], QUESTIONS, Bench(system), how)  # type: ignore[arg-type]
 
 
 def test_a_stopped_run_asks_what_is_missing(tmp_path: Path) -> None:
@@ -168,7 +169,7 @@ def test_a_folder_is_of_one_set_of_notes(tmp_path: Path) -> None:
     other = Records("other", Corpus(NOTES[:2]), RECORDS.labels)
     asked = Told(answers())
     with pytest.raises(UsageError, match="a run over other notes"):
-        run_benchmark(tmp_path, other, [SETTING], QUESTIONS, Bench(asked), progress=False)  # type: ignore[arg-type]
+        run_benchmark(tmp_path, other, [SETTING], QUESTIONS, Bench(asked), RunOptions(progress=False))  # type: ignore[arg-type]
     assert asked.asked == []
     run(tmp_path, Told({}))
 

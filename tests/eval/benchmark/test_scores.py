@@ -14,6 +14,7 @@ from cohortium.eval.benchmark.scores import SystemScores, difference, score_syst
 from cohortium.eval.measures.bootstrap import interval, paired_interval
 from cohortium.eval.measures.metrics import F1, FALSE_POSITIVE_RATE, PRECISION, RECALL
 from cohortium.eval.measures.scoring import Counts
+from cohortium.eval.measures.terms import Terms
 
 PATIENTS = "abcdef"
 #: Question -> who matches. With alpha 4 and beta 2: broad, narrow, sparse, zero, zero.
@@ -56,9 +57,7 @@ def scored(answers: dict[str, Answer] | None = None, questions: list[Question] |
         LABELS,
         DOCUMENTS,
         "abcdez",
-        alpha=4,
-        beta=2,
-        resamples=200,
+        Terms(4, 2, resamples=200),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from cohortium.eval.bank.acr.labels import Labels
 from cohortium.eval.baselines.systems.contract import Question
 from cohortium.eval.benchmark.signed import sign_scores
+from cohortium.eval.measures.terms import Terms
 from cohortium.eval.report.signature import Signature
 
 LABELS = Labels({"a": frozenset({58}), "b": frozenset()}, {"a": frozenset(), "b": frozenset()}, "1" * 64)
@@ -50,8 +51,8 @@ def test_the_line_tells_what_was_asked_of_whom():
         {"questions": (Question("58", "breast cancer", of=58),)},
         {"labels": Labels(LABELS.match, LABELS.ambiguous, "3" * 64)},
         {"corpus_sha256": "4" * 64},
-        {"seed": 1},
-        {"resamples": 10},
+        {"terms": Terms(seed=1)},
+        {"terms": Terms(resamples=10)},
     ],
 )
 def test_whatever_a_score_depends_on_changes_the_line(changed: dict[str, object]):
