@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from cohortium.__main__ import app
 from tests.places import ROOT
 
 CACHES = {".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".benchmarks", "__pycache__"}
@@ -29,6 +30,7 @@ def our_files() -> list[Path]:
 
 
 PAGES = [path for path in our_files() if path.suffix == ".md"]
+COMMANDS = get_command(app)
 
 
 def shell_lines(page: Path) -> list[str]:
@@ -39,24 +41,36 @@ def shell_lines(page: Path) -> list[str]:
     return [line for line in lines if "…" not in line]
 
 
-@pytest.fixture(scope="module")
-def commands() -> set[str]:
-    """The commands that ``cohortium --help`` lists."""
-    done = subprocess.run([sys.executable, "-m", "cohortium", "--help"], capture_output=True, text=True, check=True)
-    return set(re.findall(r"^\W*([a-z][a-z-]+)\s{2,}", done.stdout, re.M))
+def unknown(words: list[str]) -> list[str]:
+    """The words of a command line of ours that the program does not know: subcommands and options."""
+    command, options = COMMANDS, {"--help"}
+    rest = words[1:]
+    while isinstance(command, TyperGroup) and rest and not rest[0].startswith("-"):
+        if rest[0] not in command.commands:
+            return [rest[0]]
+        command = command.commands[rest.pop(0)]
+    options |= {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    return [word for word in rest if re.match(r"--[a-z]", word) and word.partition("=")[0] not in options]
 
 
-def test_documented_commands_exist(commands: set[str]) -> None:
-    """Each command shown in a page is one that the program lists, or a target of the Makefile."""
+def test_documented_commands_exist() -> None:
+    """Each command and option shown in a page is one that the program knows, or a target of the Makefile."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     seen = 0
     for page in PAGES:
         for line in shell_lines(page):
-            words = shlex.split(line.split("#")[0].split(" | ")[0], posix=True)
-            known = commands if words[0] == "cohortium" else targets
-            assert words[1].startswith("-") or words[1] in known, f"{page.name}: {line}"
+            words = shlex.split(re.sub(r" \| .*|[\[\]]", "", line.split("#")[0]), posix=True)
+            wrong = unknown(words) if words[0] == "cohortium" else [one for one in words[1:2] if one not in targets]
+            assert not wrong, f"{page.name}: {line}"
             seen += 1
     assert seen >= 10
+
+
+def test_a_wrong_command_is_found() -> None:
+    """A subcommand or an option that there is not is told."""
+    assert unknown(["cohortium", "eval", "acr", "--kb", "KB", "--labels=F"]) == []
+    assert unknown(["cohortium", "eval", "arc"]) == ["arc"]
+    assert unknown(["cohortium", "query", "KB", "Q", "--explian"]) == ["--explian"]
 
 
 def anchors(page: Path) -> set[str]:

@@ -16,7 +16,7 @@ PAGES = [page for page in [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"
 FOLDERS = ("benchmarks", "docs", "engine", "eval", "ingest", "kb", "query_lang", "tests")
 PATH = re.compile(rf"(?<![\w/.-])(?:{'|'.join(FOLDERS)})/[\w./*-]*\w/?")
 #: ``kb`` alone is also what an open knowledge base is called in examples.
-MODULE = re.compile(r"(?<![\w/.])(?:engine|eval|ingest|query_lang|kb(?=\.\w+\.\w))(?:\.\w+)+")
+MODULE = re.compile(r"(?<![\w/.])(?:benchmarks|engine|eval|ingest|query_lang|tests|kb(?=\.\w+\.\w))(?:\.\w+)+")
 
 
 def missing(text: str) -> Iterator[str]:
