@@ -120,9 +120,9 @@ def commands(asked: str = "") -> typer.Typer:
         if everything or asked in names:
             for name, command in _commands_of(module):
                 app.command(name)(command)
-    for name, told, modules in GROUPS:
+    for name, summary, modules in GROUPS:
         if everything or asked == name:
-            group = typer.Typer(help=told, no_args_is_help=True)
+            group = typer.Typer(help=summary, no_args_is_help=True)
             for inner, command in chain.from_iterable(map(_commands_of, modules)):
                 group.command(inner)(command)
             app.add_typer(group, name=name)

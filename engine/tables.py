@@ -1,4 +1,4 @@
-"""What answers look like: the JSON form of a cohort, and tables for people."""
+"""Answers as they look: the JSON form of a cohort, and tables for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proves the members of a cohort by the engine and checks each proof by the verifier, or checks proofs from a file."""
+"""Verification of a cohort: its members proved by the engine, or by a file, and each proof checked by the verifier."""
 
 from __future__ import annotations
 

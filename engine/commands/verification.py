@@ -61,8 +61,8 @@ def verify(
     done = run(kb, cohort, patient or None, world=world.value, proofs=given, read_again=reading, model=model or None)
     if keep is not None:
         _write(keep, {"proofs": dict(done.proofs)})
-    told = done.as_dict()
-    answer(told, output=output, out=out, as_table=lambda: print_verification(told))
+    outcome = done.as_dict()
+    answer(outcome, output=output, out=out, as_table=lambda: print_verification(outcome))
     if not done.holds:
         raise ProofFailed(
             f"{counted(len(done.failed), 'proof')} of {len(done.verdicts)} failed or could not be checked"
@@ -85,22 +85,23 @@ def read_proofs(path: Path) -> dict[str, Any]:
     return {str(one["patient"]): one for one in listed}
 
 
-def print_verification(told: dict[str, Any]) -> None:
+def print_verification(outcome: dict[str, Any]) -> None:
     """The count, what failed and where, and what was left unchecked, with the reasons."""
-    print(f"{told['verified']} of {counted(told['checked'], 'proof')} verified ({told['world']}): {told['resolved']}")
+    proofs = counted(outcome["checked"], "proof")
+    print(f"{outcome['verified']} of {proofs} verified ({outcome['world']}): {outcome['resolved']}")
     rows = [
         (member["patient"], fault["check"], fault["where"], fault["message"])
-        for member in told["members"]
+        for member in outcome["members"]
         for fault in member["faults"]
     ]
     if rows:
         print_table(("patient", "check", "where", "what does not hold"), rows[:TABLE_ROWS])
         if len(rows) > TABLE_ROWS:
             print(f"… and {len(rows) - TABLE_ROWS} more (--json OUT tells all)")
-    for name, count in told["on_models"].items():
+    for name, count in outcome["on_models"].items():
         verb = "stands" if count == 1 else "stand"
         print(f"{count} of them {verb} on the model {name}: that it read rightly is not proved")
-    for reason in told["unchecked"]:
+    for reason in outcome["unchecked"]:
         print(f"not checked: {reason}")
 
 

@@ -1,4 +1,4 @@
-"""What an abstraction says of a course of treatment, as events have it: classes of reasons, doses in Gy, causes."""
+"""Attributes of a course of treatment in an abstraction, as events have them: classes of reasons, doses, causes."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _TREATMENTS: Final = frozenset({"medication", "regimen", "radiation"})
 _HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
 
 
-def told_of_course(kind: str, fact: AbstractedFact, pieces: PieceReader) -> dict[str, Value]:
+def course_attributes(kind: str, fact: AbstractedFact, pieces: PieceReader) -> dict[str, Value]:
     """What is read: reason, dose and fractions of a treatment, cause of an adverse event, part in a trial.
 
     What cannot be read stays as it is written.
     """
-    told: dict[str, Value] = {}
+    found: dict[str, Value] = {}
     reason = fact.attributes.get("reason", "")
     if kind in _TREATMENTS and reason:
         read = reason_in(reason)
         if not read and any(mention.kind in _HARMS for mention in pieces.mentions(reason)):
             read = "toxicity"
         if read:
-            told["reason"] = read
+            found["reason"] = read
     if kind == "radiation":
         dose, fractions = dose_of(fact.attributes.get("dose", "") or fact.value)
-        told |= {name: one for name, one in (("dose", dose), ("fractions", fractions)) if one is not None}
+        found |= {name: one for name, one in (("dose", dose), ("fractions", fractions)) if one is not None}
     if kind == "adverse_event" and reason:
         drugs = [mention.concept for mention in pieces.mentions(reason) if mention.kind in ("medication", "regimen")]
         if drugs:
-            told["cause"] = drugs[0]
+            found["cause"] = drugs[0]
     if kind == "trial" and (part := part_in(fact.attributes.get("status", "") or fact.value)):
-        told["status"] = part
-    return told
+        found["status"] = part
+    return found

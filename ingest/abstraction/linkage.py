@@ -1,4 +1,4 @@
-"""Which tumor each fact of an abstraction is of: the rules of the linkage, on the documents that the facts cite."""
+"""The linkage of an abstraction: rules for the tumor that each fact is of, on the documents that the facts cite."""
 
 from __future__ import annotations
 
@@ -160,13 +160,13 @@ class _Linkage:
 
         What is specific to a tumor of the patient is of no other, whatever its documents are about.
         """
-        return ((2, lambda: self._told(fact, self._about)),)
+        return ((2, lambda: self._tumor_of_documents(fact, self._about)),)
 
     def diagnosed(self, fact: Fact) -> Candidates:
         """Rule 2 once more: the one tumor that is diagnosed in its documents, whatever else they tell of."""
-        return ((2, lambda: self._told(fact, self._stated)),)
+        return ((2, lambda: self._tumor_of_documents(fact, self._stated)),)
 
-    def _told(self, fact: Fact, documents: Mapping[str, set[str]]) -> str:
+    def _tumor_of_documents(self, fact: Fact, documents: Mapping[str, set[str]]) -> str:
         known = set(self._tumors.specific_to(fact)) or {identifier for identifier, _ in self._tumors.known_by(fact.day)}
         cited = self._written(fact).fact.docs
         return _agreed(tumor for one in cited for tumor in documents.get(one, ()) if tumor in known)

@@ -1,4 +1,4 @@
-"""A file of abstractions becomes a knowledge base; what could not be resolved is counted and listed."""
+"""The way of a file of abstractions into a knowledge base; what could not be resolved is counted and listed."""
 
 from __future__ import annotations
 

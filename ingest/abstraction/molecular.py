@@ -1,4 +1,4 @@
-"""Markers and variants of an abstraction: what the text of a fact says of them, and what its attributes say instead."""
+"""Markers and variants of an abstraction: what the text of a fact states, and what its attributes state instead."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ class MolecularReader:
         things = set(map(_thing, own))
         joined = _joined([*own, *(mention for mention in found if _thing(mention) in things)])
         if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_tells, joined)):
-            joined = self._told_elsewhere(fact, joined, [mention for mention in found if _tells(mention)])
+            joined = self._stated_elsewhere(fact, joined, [mention for mention in found if _tells(mention)])
         named = [self._by_name(fact, mention) for mention in joined]
         # Where one of several results of a marker (by stain, by hybridisation) is the attribute's, none contradicts it.
         agreed = {_thing(mention) for mention in named if self._is_as_written(fact, mention)}
-        told = [self._of_blood(fact, self._with_result(fact, one, keep=_thing(one) in agreed)) for one in named]
-        return told + self._plainly_positive(fact, told)
+        stated = [self._of_blood(fact, self._with_result(fact, one, keep=_thing(one) in agreed)) for one in named]
+        return stated + self._plainly_positive(fact, stated)
 
     def _by_name(self, fact: AbstractedFact, mention: Mention) -> Mention:
         """The marker with what its value says right behind its name: other words of the concept may part the two."""
@@ -79,31 +79,31 @@ class MolecularReader:
         name = self._concepts.name(mention.concept)
         same = [one for one in self._pieces.mentions(f"{name}: {fact.value}") if _thing(one) == _thing(mention)]
         method = mention.attributes.get("method")
-        told = [one for one in same if _tells(one) and method in (None, one.attributes.get("method", method))]
-        return replace(mention, attributes={**mention.attributes, **told[0].attributes}) if told else mention
+        stated = [one for one in same if _tells(one) and method in (None, one.attributes.get("method", method))]
+        return replace(mention, attributes={**mention.attributes, **stated[0].attributes}) if stated else mention
 
     def _names_markers(self, text: str) -> bool:
         return any(name.kind in ("biomarker", "gene") for name in self._pieces.names(text))
 
     @staticmethod
-    def _plainly_positive(fact: AbstractedFact, told: Sequence[Mention]) -> list[Mention]:
+    def _plainly_positive(fact: AbstractedFact, stated: Sequence[Mention]) -> list[Mention]:
         """A test of a gene whose value is the word positive is, beside its variant, such a result."""
         if fact.kind != "genomic_variant" or fact.assertion != "present" or not PLAINLY_POSITIVE.match(fact.value):
             return []
         return [
             replace(mention, kind="biomarker", attributes={"result": "positive", "gene": mention.concept})
-            for mention in told[:1]
+            for mention in stated[:1]
             if mention.kind == "variant"
         ]
 
-    def _told_elsewhere(self, fact: AbstractedFact, named: list[Mention], found: Sequence[Mention]) -> list[Mention]:
+    def _stated_elsewhere(self, fact: AbstractedFact, named: list[Mention], found: Sequence[Mention]) -> list[Mention]:
         """Findings for a marker that is named without a result: those of its value, else of the words it is from."""
         if found:
             return _joined(found)
         things = {_thing(mention) for mention in named}
         quoted = [mention for mention in self._pieces.mentions(fact.evidence) if _thing(mention) in things]
-        told = [mention for mention in quoted if _tells(mention)]
-        return _joined([*named, *told]) if told else named
+        stated = [mention for mention in quoted if _tells(mention)]
+        return _joined([*named, *stated]) if stated else named
 
     def _of_blood(self, fact: AbstractedFact, mention: Mention) -> Mention:
         """The finding, as the marker that it is when it was measured in blood."""
@@ -171,10 +171,10 @@ class MolecularReader:
         attributes = dict(mention.attributes)
         written = fact.attributes
         if mention.kind == "variant":
-            for key, told in _TOLD_BY.items():
+            for key, stated in _TOLD_BY.items():
                 if key in written:
                     text = f"exon {written[key]}" if key == "exon" else written[key]
-                    details = {name: value for name, value in self.details(text).items() if name in told}
+                    details = {name: value for name, value in self.details(text).items() if name in stated}
                     if key == "alteration" and details.get("alteration") == "deletion":
                         # Deletion is also the kind of a mutation within a named exon, as the text may have it.
                         details.pop("alteration", None) if "exon" in attributes or "protein" in attributes else None

@@ -1,4 +1,4 @@
-"""One patient's abstraction becomes a journey: the same tumors, regimens and events as are made of notes."""
+"""One patient's abstraction as a journey: the same tumors, regimens and events as are made of notes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _DATED_BY_DOCUMENT: Final = frozenset({"performance_status", "lab"})
 def read_patient(reader: FactReader, abstraction: Abstraction) -> list[ReadFact]:
     """Each fact of a patient read; the vital status stands for a fact of its own where no fact tells of the death."""
     facts = _dated(abstraction.facts)
-    told = any(fact.kind == "death" and fact.assertion in ("present", "historical") for fact in facts)
-    if abstraction.dead and not told:
+    has_death = any(fact.kind == "death" and fact.assertion in ("present", "historical") for fact in facts)
+    if abstraction.dead and not has_death:
         facts.append(AbstractedFact(0, "death", "death", "vital status", "present", day=abstraction.death))
     return [reader.read(abstraction.patient_id, fact) for fact in facts]
 

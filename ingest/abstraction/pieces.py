@@ -1,4 +1,4 @@
-"""Reads a piece of text as a note would be read: its mentions, and the names of the ontology in it."""
+"""Pieces of text read as a note would be: their mentions, and the names of the ontology in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the facts of an abstraction lie: site and side, and the tumor or operation that a site makes of a name."""
+"""Places of the facts of an abstraction: site and side, and the tumor or operation that a site makes of a name."""
 
 from __future__ import annotations
 

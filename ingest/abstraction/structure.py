@@ -1,4 +1,4 @@
-"""What the kinds, assertions and status words of an abstraction mean (``structure.toml``)."""
+"""Meanings of the kinds, assertions and status words of an abstraction (``structure.toml``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the free text of one abstracted fact with the lexicon and the patterns of the notes, attributes first."""
+"""The free text of one abstracted fact, read with the lexicon and the patterns of the notes, attributes first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from ...kb.model import Context, DayInterval, Mention, Note, Polarity, Temporality, Value
 from ..note.read import NoteReader
 from ..text.statements import statement
-from .courses import told_of_course
+from .courses import course_attributes
 from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader
@@ -93,7 +93,7 @@ class FactReader:
         mentions = {
             mention.mention_id: mention for mention in (self._settled(fact, mention, note) for mention in placed)
         }
-        told = dict.fromkeys(
+        attribute_text = dict.fromkeys(
             mention.concept
             for mention in self._pieces.mentions(fact.evidence)
             if mention.kind == "diagnosis" and mention.context.really_happened
@@ -101,7 +101,7 @@ class FactReader:
         stated = [one for one in mentions.values() if one.kind == "diagnosis" and one.context.really_happened]
         named = named or tuple(mention.concept for mention in stated)
         quoted = self._places.only_place(fact.evidence)
-        return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(told), quoted)
+        return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(attribute_text), quoted)
 
     def _is_spread(self, mention: Mention, place: Place) -> bool:
         if mention.kind in ("metastasis", "node"):
@@ -274,7 +274,7 @@ class FactReader:
         return replace(
             mention,
             kind=kind,
-            attributes={**read, **kept, **told_of_course(kind, fact, self._pieces)},
+            attributes={**read, **kept, **course_attributes(kind, fact, self._pieces)},
             note_id=note.note_id,
             start=start,
             end=end,
@@ -349,8 +349,8 @@ class FactReader:
 
 def _line(fact: AbstractedFact) -> str:
     """The fact as the note that it becomes: its text, its attributes, and the words that it was taken from."""
-    told = "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in fact.attributes.items())
-    line = fact.text + (f" ({told})" if told else "")
+    attribute_text = "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in fact.attributes.items())
+    line = fact.text + (f" ({attribute_text})" if attribute_text else "")
     if fact.assertion != "present":
         line += f" [{fact.assertion}]"
     return f"{line}\n{fact.evidence}" if fact.evidence else line

@@ -1,4 +1,4 @@
-"""What the annotation layer works on: annotations of one note, by sentence, and the page that gathers them."""
+"""The page of the annotation layer: annotations of one note, by sentence, and the page that gathers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a note under the CORAL schema: the questions, and the form in which an answer tells a finding."""
+"""The questions that are asked of a note under the CORAL schema, and the form in which an answer states a finding."""
 
 from __future__ import annotations
 

@@ -171,24 +171,24 @@ class Standoff:
     #: Whether the last line has an end.
     closed: bool = True
 
-    def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
+    def lines_of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
         """The lines of one kind, in their order."""
         return tuple(line for line in self.lines if isinstance(line, kind))
 
     @property
     def entities(self) -> tuple[Entity, ...]:
         """The T lines."""
-        return self.of(Entity)
+        return self.lines_of(Entity)
 
     @property
     def relations(self) -> tuple[Relation, ...]:
         """The R lines."""
-        return self.of(Relation)
+        return self.lines_of(Relation)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         """The A and M lines."""
-        return self.of(Attribute)
+        return self.lines_of(Attribute)
 
     def to_ann(self) -> str:
         """The file's text."""

@@ -1,4 +1,4 @@
-"""Findings as an answer tells them: one name, its fields, written in the format of the CORAL prompts and read again.
+"""Findings as an answer states them: one name, its fields, written in the format of the CORAL prompts and read again.
 
 Reading is total: whatever a text holds, it gives the findings that can be made out and counts what cannot.
 """

@@ -1,4 +1,4 @@
-"""Builds one patient's journey: ``STEPS`` in order turn facts into events, tumors and decisions."""
+"""The building of one patient's journey: ``STEPS`` in order turn facts into events, tumors and decisions."""
 
 from __future__ import annotations
 
@@ -208,11 +208,15 @@ def doubt_shared(bench: Workbench) -> None:
         for concept in bench.concepts.at_or_above(fact.concept)
     }
     for fact in bench.facts:
-        if fact.document_class == SHARED and fact.context.really_happened and not _is_told(fact, own, bench.facts):
+        if (
+            fact.document_class == SHARED
+            and fact.context.really_happened
+            and not _is_stated_elsewhere(fact, own, bench.facts)
+        ):
             fact.context = replace(fact.context, polarity=Polarity.UNCERTAIN)
 
 
-def _is_told(fact: Fact, own: set[tuple[str, str]], facts: Sequence[Fact]) -> bool:
+def _is_stated_elsewhere(fact: Fact, own: set[tuple[str, str]], facts: Sequence[Fact]) -> bool:
     """Whether another note says the same: the same concept, with what this fact says of it in particular."""
     if (fact.kind, fact.concept) not in own:
         return False

@@ -59,11 +59,11 @@ def addendum_over_report(record: Record) -> None:
     if not addenda:
         return
     of_addenda = {id(fact) for fact in addenda}
-    told = by_subject(record.standing(*REPORTED))
+    statements = by_subject(record.standing(*REPORTED))
     for added in once(addenda):
         rejected = [
             fact
-            for fact in told[subject_of(added)]
+            for fact in statements[subject_of(added)]
             if id(fact) not in of_addenda
             and not fact.rejected
             and fact.document_class in REPORTS
@@ -72,18 +72,18 @@ def addendum_over_report(record: Record) -> None:
             and fact.context.temporality is Temporality.CURRENT
             and contradict(record.concepts, added, fact)
         ]
-        if added.kind == "diagnosis" and _is_named_before(record.concepts, added, told[subject_of(added)]):
+        if added.kind == "diagnosis" and _is_named_before(record.concepts, added, statements[subject_of(added)]):
             continue
-        _settle(record, "addendum over report", rejected, [added], told[subject_of(added)])
+        _settle(record, "addendum over report", rejected, [added], statements[subject_of(added)])
 
 
-def _is_named_before(concepts: ConceptTable, added: Fact, told: Sequence[Fact]) -> bool:
+def _is_named_before(concepts: ConceptTable, added: Fact, statements: Sequence[Fact]) -> bool:
     """Whether the report names the histology as well: its addendum then speaks of a part of it."""
     return any(
         fact.document_class in REPORTS
         and (fact.note, fact.mention.start) < (added.note, added.mention.start)
         and concepts.is_a(fact.concept, added.concept)
-        for fact in told
+        for fact in statements
     )
 
 
@@ -223,10 +223,10 @@ def _reported_markers(record: Record) -> None:
     Not so where the sentence may speak of another specimen, where the note tells both results, or others agree with it.
     """
     results = [fact for fact in record.standing("biomarker") if sign_of(record.concepts, fact)]
-    told: dict[Key, list[Fact]] = defaultdict(list)
+    statements: dict[Key, list[Fact]] = defaultdict(list)
     for fact in results:
-        told[fact.concept, fact.tumor].append(fact)
-    for facts in told.values():
+        statements[fact.concept, fact.tumor].append(fact)
+    for facts in statements.values():
         reports = [fact for fact in facts if fact.document_class in REPORTS]
         signs = {sign_of(record.concepts, fact) for fact in reports}
         if len(signs) != 1:
@@ -255,8 +255,8 @@ def resection_over_biopsy(record: Record) -> None:
     """Grade and histology are the resection's, unless a treatment lies between; receptors and variants keep both."""
     if not record.samples or not record.resections:
         return
-    told = by_subject(record.standing("grade", "diagnosis"))
-    for facts in told.values():
+    statements = by_subject(record.standing("grade", "diagnosis"))
+    for facts in statements.values():
         current = [f for f in facts if f.context.temporality is Temporality.CURRENT and not is_dated(f)]
         sampled = [fact for fact in current if fact.note in record.samples]
         resected = [fact for fact in current if fact.note in record.resections]
@@ -292,11 +292,11 @@ def later_over_earlier(record: Record) -> None:
 
     More notes outweigh fewer. Only of what a tumor keeps for weeks; what evolves is true of each day.
     """
-    told: dict[Key, list[Fact]] = defaultdict(list)
+    statements: dict[Key, list[Fact]] = defaultdict(list)
     for fact in record.standing("biomarker"):
         if fact.concept in record.words.lasting:
-            told[fact.concept, fact.tumor].append(fact)
-    for facts in told.values():
+            statements[fact.concept, fact.tumor].append(fact)
+    for facts in statements.values():
         first = [fact for fact in facts if sign_of(record.concepts, fact) > 0]
         second = [fact for fact in facts if sign_of(record.concepts, fact) < 0]
         if not first or not second or not _of_one_time(record, facts):
@@ -325,13 +325,18 @@ def _of_one_time(record: Record, facts: Sequence[Fact]) -> bool:
 
 
 def _settle(
-    record: Record, rule: str, rejected: Sequence[Fact], believed: Sequence[Fact], told: Sequence[Fact], until: int = 0
+    record: Record,
+    rule: str,
+    rejected: Sequence[Fact],
+    believed: Sequence[Fact],
+    statements: Sequence[Fact],
+    until: int = 0,
 ) -> None:
-    """Dispute statements, and what other notes repeat of them (``told``) before what is believed was known."""
+    """Dispute statements, and what other notes repeat of them (``statements``) before what is believed was known."""
     if not rejected:
         return
     known = until or max(fact.note for fact in believed)
-    again = [fact for fact in repeats(told, rejected, known) if not fact.rejected]
+    again = [fact for fact in repeats(statements, rejected, known) if not fact.rejected]
     every = list({id(fact): fact for fact in (*rejected, *again)}.values())
     # A note may state more than once what is believed.
     stated = [

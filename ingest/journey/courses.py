@@ -57,7 +57,7 @@ def tell_courses(bench: Workbench) -> None:
 def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
     """The facts of one treatment by course: a stated beginning after a stated end begins another."""
     begins = sorted({day for fact in facts if (day := stated_begin(fact)) is not None})
-    ends = sorted({day for fact in facts if (day := told_day(fact, "ended")) is not None})
+    ends = sorted({day for fact in facts if (day := stated_day(fact, "ended")) is not None})
     starts: list[DayInterval] = []
     for day in begins:
         if not starts:
@@ -75,7 +75,7 @@ def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
     return [course for course in courses if course]
 
 
-def told_day(fact: Fact, name: str) -> DayInterval | None:
+def stated_day(fact: Fact, name: str) -> DayInterval | None:
     """When a course ``began`` or ``ended`` in the words of a note; None where they do not say."""
     told = fact.mention.attributes.get(name)
     return None if told is None else days_of(str(told))
@@ -84,7 +84,7 @@ def told_day(fact: Fact, name: str) -> DayInterval | None:
 def stated_begin(fact: Fact) -> DayInterval | None:
     """The day on which a course began, where the fact states it: in words, or by a plain date beside the treatment."""
     told = fact.mention.attributes
-    if (day := told_day(fact, "began")) is not None:
+    if (day := stated_day(fact, "began")) is not None:
         return day
     plain = "ended" not in told and told.get("standing", "started") == "started"
     return fact.day if plain and is_dated(fact) and fact.day.high - fact.day.low <= _EXACT else None
@@ -92,7 +92,7 @@ def stated_begin(fact: Fact) -> DayInterval | None:
 
 def _day_in_course(fact: Fact) -> DayInterval:
     """A day on which the course that a fact is of was going on, or had just ended."""
-    return told_day(fact, "began") or told_day(fact, "ended") or fact.day
+    return stated_day(fact, "began") or stated_day(fact, "ended") or fact.day
 
 
 def _course_at(starts: Sequence[DayInterval], day: DayInterval) -> int:
@@ -169,7 +169,7 @@ def _settle_begin(course: Sequence[Fact]) -> None:
                 fact.day = first
     elif course[0].kind == "radiation":
         for fact in course:
-            if (end := told_day(fact, "ended")) is not None:
+            if (end := stated_day(fact, "ended")) is not None:
                 fact.day = DayInterval(max(EARLIEST_DAY, end.low - _LONGEST_RADIATION), end.high)
 
 
@@ -199,7 +199,7 @@ def _standing(facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
 
 def _end(course: Sequence[Fact], own: Sequence[Fact], standing: str) -> DayInterval | None:
     """When the course ended: as the notes state it, of several the latest word; else between what is known of it."""
-    stated = [(fact.note, fact.mention.start, day) for fact in own if (day := told_day(fact, "ended")) is not None]
+    stated = [(fact.note, fact.mention.start, day) for fact in own if (day := stated_day(fact, "ended")) is not None]
     if stated and standing != "ongoing":
         days = [day for _, _, day in stated]
         _, _, day = max(stated, key=lambda one: one[:2])

@@ -1,4 +1,4 @@
-"""Facts: what single mentions say, before they are joined to events; and which sentences are copied."""
+"""Facts: what single mentions state, before they are joined to events; and which sentences are copied."""
 
 from __future__ import annotations
 

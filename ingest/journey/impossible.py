@@ -1,4 +1,4 @@
-"""What cannot happen once an organ is gone: the rows of ``impossible.toml``, and which facts each speaks of."""
+"""Events that cannot happen once an organ is gone: the rows of ``impossible.toml``, and which facts each speaks of."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ class ImpossibleTable:
         """``left``, ``right``, ``bilateral``, or empty where the fact tells no side."""
         if fact.concept in self.both_sides:
             return "bilateral"
-        told = str(fact.attributes.get("laterality", ""))
-        if told in ("left", "right", "bilateral"):
-            return told
+        laterality = str(fact.attributes.get("laterality", ""))
+        if laterality in ("left", "right", "bilateral"):
+            return laterality
         names = (concepts.name(site) for site in sites_of(fact) if site in concepts)
         return next((word for name in names for word in ("left", "right") if name.startswith(word)), "")
 

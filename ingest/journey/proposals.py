@@ -1,4 +1,4 @@
-"""What a model's proposals add to a journey: events that stand on them alone, beside those of the rules.
+"""A model's proposals in a journey: events that stand on them alone, beside those of the rules.
 
 A journey is built twice where there are any: of what the rules read, and of everything. The first stays as it is, and
 of the second come the events that no rule's mention is evidence of. So no model takes from the rules' record, whatever

@@ -1,4 +1,4 @@
-"""What the rules of contradiction ask of a record, and which of two statements about one thing cannot both hold."""
+"""The record as the rules of contradiction see it, and the pairs of statements that cannot both hold."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class Record:
     @cached_property
     def of_note(self) -> dict[int, list[Fact]]:
         """All facts by the position of their note."""
-        told: dict[int, list[Fact]] = defaultdict(list)
+        reported: dict[int, list[Fact]] = defaultdict(list)
         for fact in self.bench.facts:
-            told[fact.note].append(fact)
-        return told
+            reported[fact.note].append(fact)
+        return reported
 
     def written(self, fact: Fact) -> int:
         """The day of the note that tells of the fact; 0 where the note has none."""
@@ -118,10 +118,10 @@ class Record:
             for at, read in enumerate(self.bench.notes)
             if self.words.addendum_titles.search(f"{read.note.type} {read.note.title}")
         }
-        told = self.standing(*REPORTED)
+        reported = self.standing(*REPORTED)
         return [
             fact
-            for fact in told
+            for fact in reported
             if fact.document_class in REPORTS
             and fact.context.temporality is Temporality.CURRENT
             and (fact.mention.section == "addendum" or fact.note in titled)
@@ -217,19 +217,19 @@ def once(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def by_subject(facts: Iterable[Fact]) -> dict[Key, list[Fact]]:
-    told: dict[Key, list[Fact]] = defaultdict(list)
+    reported: dict[Key, list[Fact]] = defaultdict(list)
     for fact in facts:
-        told[subject_of(fact)].append(fact)
-    return told
+        reported[subject_of(fact)].append(fact)
+    return reported
 
 
-def repeats(told: Sequence[Fact], rejected: Sequence[Fact], until: int) -> list[Fact]:
+def repeats(reported: Sequence[Fact], rejected: Sequence[Fact], until: int) -> list[Fact]:
     """The statements that other notes repeat before the note ``until``, and those copied after it."""
     first = min((fact.note for fact in rejected), default=until)
     stated = {(statement_of(fact), fact.tumor) for fact in rejected}
     return [
         fact
-        for fact in told
+        for fact in reported
         if (first <= fact.note < until or fact.copied and fact.note >= first)
         and not is_dated(fact)
         and (statement_of(fact), fact.tumor) in stated

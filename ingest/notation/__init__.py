@@ -1,1 +1,1 @@
-"""How variants are written: the exact spans of expressions of change, in HGVS, older and prose notation."""
+"""Notations of variants: the exact spans of expressions of change, in HGVS, older and prose notation."""

@@ -46,7 +46,7 @@ def with_notations(frame: Frame, bound: Sequence[Span], mentions: Sequence[Menti
     for span, one in spans.items():
         if span in taken:
             continue
-        owner = owners.of(one)
+        owner = owners.gene_of(one)
         if owner is not None:
             shared = {name: owner.attributes[name] for name in _SHARED if name in owner.attributes}
             attributes: dict[str, Value] = {**shared, "gene": owner.concept, **one.attributes}
@@ -88,7 +88,7 @@ class _Owners:
         self._helpers.sort(key=lambda helper: helper[:2])
         self._genes = sorted(genes.values(), key=lambda mention: mention.start)
 
-    def of(self, one: Expression) -> Mention | None:
+    def gene_of(self, one: Expression) -> Mention | None:
         """The mention of the gene that the expression was read for; of a fusion, that of its last gene."""
         if one.form == "fusion":
             low = bisect.bisect_left(self._genes, one.start, key=lambda mention: mention.start)

@@ -1,4 +1,4 @@
-"""What a FHIR attachment says: its data unpacked, decoded by its content type and shown as text."""
+"""The text of a FHIR attachment: its data unpacked, decoded by its content type and shown as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a FHIR reference leads: into the resource itself, into its Bundle, or to an id that it spells."""
+"""Targets of FHIR references: into the resource itself, into its Bundle, or to an id that it spells."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def find_files(sources: Iterable[str | os.PathLike[str]]) -> list[SourceFile]:
             raise UsageError(f"{path}: there is no such file or folder")
     if not found:
         raise UsageError(f"no notes in {', '.join(map(str, paths)) or 'no source'}. Hint: {_known()}")
-    return _told_apart(found)
+    return _with_distinct_labels(found)
 
 
 def family_of(name: str) -> str | None:
@@ -86,12 +86,12 @@ def _files_below(folder: Path) -> list[SourceFile]:
     return sorted(found, key=lambda file: file.label)
 
 
-def _told_apart(files: Sequence[SourceFile]) -> list[SourceFile]:
+def _with_distinct_labels(files: Sequence[SourceFile]) -> list[SourceFile]:
     """Different files of one label get as much of their path as tells them apart; a file named twice is read twice."""
     homes: dict[str, set[Path]] = {}
     for file in files:
         homes.setdefault(file.label, set()).add(file.path.resolve())
-    told = []
+    labelled = []
     for file in files:
         alike, label = homes[file.label], file.label
         for length in range(1 + label.count("/"), 1 + max(len(path.parts) for path in alike)):
@@ -99,8 +99,8 @@ def _told_apart(files: Sequence[SourceFile]) -> list[SourceFile]:
             if len(endings) == len(alike):
                 label = label if len(alike) == 1 else "/".join(file.path.resolve().parts[-length:])
                 break
-        told.append(replace(file, label=label))
-    return told
+        labelled.append(replace(file, label=label))
+    return labelled
 
 
 def open_bytes(path: Path) -> BinaryIO:

@@ -16,7 +16,7 @@ from .files import SourceFile
 from .mapping import ColumnMap
 from .note_dates import date_in_name
 from .records import LONGEST_TEXT, RawRecord
-from .report_header import told_by_header
+from .report_header import read_header
 
 COLUMNS: Final = ("folder", "file", "name", "path", "date", "type", "text")
 
@@ -51,6 +51,6 @@ def read(file: SourceFile) -> Iterator[RawRecord]:
         yield RawRecord(file.label, "file", 1, fault=fault, raw=raw)
         return
     place = {"folder": folder, "file": path.stem, "name": name, "path": whole}
-    told = told_by_header(text)
-    day = date_in_name(path.stem) or told["date"]
-    yield RawRecord(file.label, "file", 1, {**place, "date": day, "type": told["type"], "text": text})
+    in_header = read_header(text)
+    day = date_in_name(path.stem) or in_header["date"]
+    yield RawRecord(file.label, "file", 1, {**place, "date": day, "type": in_header["type"], "text": text})

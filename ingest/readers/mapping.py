@@ -1,4 +1,4 @@
-"""What our fields are called in a source: ``--map patient_id=subject_id,date=chartdate``."""
+"""Names of our fields in a source: ``--map patient_id=subject_id,date=chartdate``."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class ColumnMap:
             if column in present or (name not in self.named and name not in required):
                 continue
             shown = [there for there in present if len(there) <= 40 and _NAME_LIKE.fullmatch(there)]
-            told = ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
-            there = f"its columns are: {told}" if told else "it has no line of column names"
+            listed = ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
+            there = f"its columns are: {listed}" if listed else "it has no line of column names"
             if name in self.named:
                 raise UsageError(
                     f"{where}: no column '{column}' for {name} (--map). Hint: {_meant(column, shown)}{there}"

@@ -1,4 +1,4 @@
-"""From a raw record to a note, or to a quarantine row with its reason."""
+"""The way from a raw record to a note, or to a quarantine row with its reason."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def read_records(records: Iterable[RawRecord], columns: ColumnMap) -> Iterator[I
     for record in records:
         take = functools.partial(_value, record.fields, columns)
         if record.fault:
-            yield quarantined(record, record.fault, _told(take("patient_id")), _told(take("doc_id")))
+            yield quarantined(record, record.fault, _shown_id(take("patient_id")), _shown_id(take("doc_id")))
             continue
         retraction = is_retraction(take("status"))
         try:
             note = _key_alone(take) if retraction else _note(take, f"{record.source}:{record.number}")
         except _Fault as fault:
-            yield quarantined(record, str(fault), _told(take("patient_id")), _told(take("doc_id")))
+            yield quarantined(record, str(fault), _shown_id(take("patient_id")), _shown_id(take("doc_id")))
         else:
             yield Incoming(note, record.source, record.place, retraction)
 
@@ -110,7 +110,7 @@ def _value(fields: Mapping[str, object], columns: ColumnMap, name: str) -> objec
     return fields.get(columns.column(name), _ABSENT)
 
 
-def _told(value: object) -> str:
+def _shown_id(value: object) -> str:
     return "" if value is _ABSENT or value is None else str(value)[:LONGEST_PATIENT_ID]
 
 

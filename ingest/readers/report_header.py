@@ -1,4 +1,4 @@
-"""The header of a report in a text file: the date and type that it tells of its own note."""
+"""The header of a report in a text file: the date and type that it states of its own note."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def _tables() -> Mapping[str, Any]:
     return tomllib.loads((Path(__file__).parent / "headers.toml").read_text(encoding="utf-8"))
 
 
-def told_by_header(text: str) -> dict[str, str]:
+def read_header(text: str) -> dict[str, str]:
     """``date`` and ``type`` as the header gives them, empty when it gives none; a date that is none is left out."""
-    told = {"date": "", "type": ""}
+    header = {"date": "", "type": ""}
     for line in text[:_HEADER_ENDS].split("\n"):
         if not line.strip():
             break
         match = _LINE.fullmatch(line)
         field = _tables()["fields"].get(match["name"].casefold()) if match else None
-        if match and field and not told[field]:
+        if match and field and not header[field]:
             value = match["value"]
-            told[field] = _day(value) if field == "date" else _tables()["types"].get(value, value)
-    return told
+            header[field] = _day(value) if field == "date" else _tables()["types"].get(value, value)
+    return header
 
 
 def _day(value: str) -> str:

@@ -141,8 +141,8 @@ def _opened(file: SourceFile) -> duckdb.DuckDBPyConnection:
         found = database.execute(_NOTE_TABLES).fetchall()
         if len(found) != 1:
             database.close()
-            told = "no table" if not found else f"{len(found)} tables"
-            raise UsageError(f"{file.label}: {told} called NOTE in it. Hint: write the notes to Parquet or CSV")
+            amount = "no table" if not found else f"{len(found)} tables"
+            raise UsageError(f"{file.label}: {amount} called NOTE in it. Hint: write the notes to Parquet or CSV")
         table = ".".join('"' + name.replace('"', '""') + '"' for name in found[0])
         database.execute("SET threads = 1")
         return database.execute(f"SELECT * FROM {table}")

@@ -1,4 +1,4 @@
-"""What the run knows of reading: one note at a time, then one patient; and what a batch of patients becomes."""
+"""Reading as the run sees it: one note at a time, then one patient; and what a batch of patients becomes."""
 
 from __future__ import annotations
 

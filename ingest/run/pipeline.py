@@ -155,8 +155,8 @@ def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
         # Those too who could not be read again keep what was known of them.
         run.report.add(patients_copied=run.writer.copy_others(run.previous))
         run.writer.copy_quarantine(run.previous)
-        told = run.previous.info()
-        counts = {name: number + int(told.get(name, 0)) for name, number in counts.items()}
+        before = run.previous.info()
+        counts = {name: number + int(before.get(name, 0)) for name, number in counts.items()}
     yield run.writer.finish(counts, run.bar)
 
 

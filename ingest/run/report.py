@@ -1,4 +1,4 @@
-"""What an ingest run did, in numbers."""
+"""The report of an ingest run: what it did, in numbers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class IngestReport:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
-        told = {**dataclasses.asdict(self), "reasons": dict(sorted(self.reasons.items())), "balanced": self.balanced}
+        fields = {**dataclasses.asdict(self), "reasons": dict(sorted(self.reasons.items())), "balanced": self.balanced}
         if not self.asked:
-            del told["asked"]
-        return told
+            del fields["asked"]
+        return fields

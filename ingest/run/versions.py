@@ -1,4 +1,4 @@
-"""Telling versions apart: which patients have notes that are not held yet, and all versions of their notes."""
+"""The versions of notes: which patients have notes that are not held yet, and all versions of their notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who reads the batches: this process, or several others; results come back in the order of the batches."""
+"""The readers of batches: this process, or several others; results come back in the order of the batches."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _read_elsewhere(
     reading: Reading, batches: Iterable[Batch], spool: Spool, workers: int, much: bool
 ) -> Iterator[tuple[Batch, BatchResult, bool]]:
     waiting: collections.deque[tuple[str, Batch, concurrent.futures.Future[None] | None]] = collections.deque()
-    with _loss_told(), contextlib.ExitStack() as resources:
+    with _loss_reported(), contextlib.ExitStack() as resources:
         pool = concurrent.futures.ProcessPoolExecutor(
             workers,
             # Not fork: DuckDB's threads would not live on in the child.
@@ -99,7 +99,7 @@ def _read_elsewhere(
 
 
 @contextlib.contextmanager
-def _loss_told() -> Iterator[None]:
+def _loss_reported() -> Iterator[None]:
     """A worker's death is met wherever the pool is next asked: when a result is awaited, or when more work is given."""
     try:
         yield

@@ -1,1 +1,1 @@
-"""Whether a knowledge base holds together: its keys, spans, ids, dates, worlds, order and index; and its repair."""
+"""The check of a knowledge base: its keys, spans, ids, dates, worlds, order and index; and its repair."""

@@ -77,9 +77,9 @@ def _events(looked_at: LookedAt) -> Iterator[Faults]:
             return event_from(row["patient_id"], row, attributes.get(number, {}), evidence.get(number, ()))
 
         rows = looked_at.dicts("SELECT * FROM events JOIN (SELECT patient, patient_id FROM patients) USING (patient)")
-        told = [row for row in rows if _DERIVED_ID.fullmatch(row["event_id"])]
-        looked_at.leave("derived ids of events", len(rows) - len(told))
-        yield from _differing((f"event {row['event']}", _same_id(derived, row, "event_id")) for row in told)
+        checked = [row for row in rows if _DERIVED_ID.fullmatch(row["event_id"])]
+        looked_at.leave("derived ids of events", len(rows) - len(checked))
+        yield from _differing((f"event {row['event']}", _same_id(derived, row, "event_id")) for row in checked)
 
 
 def _decisions(looked_at: LookedAt) -> Iterator[Faults]:
@@ -176,7 +176,7 @@ def _same_id(derived: Callable[[Row], Any], row: Row, name: str) -> bool:
         return False
 
 
-def _differing(told: Iterable[tuple[str, bool]]) -> Iterator[Faults]:
-    faults = [example for example, same in told if not same]
+def _differing(checked: Iterable[tuple[str, bool]]) -> Iterator[Faults]:
+    faults = [example for example, same in checked if not same]
     if faults:
         yield Faults(len(faults), faults[0])

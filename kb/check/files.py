@@ -1,4 +1,4 @@
-"""What lies beside the tables: the manifest that names the generation, and files that nobody else may read."""
+"""Files beside the tables: the manifest that names the generation, and files that nobody else may read."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def _entries(looked_at: LookedAt) -> dict[str, Any]:
 
 def _manifest(looked_at: LookedAt) -> Iterator[Faults]:
     inside = _entries(looked_at)
-    told = looked_at.layout.manifest_file(looked_at.generation)
-    differing = [name for name, value in inside.items() if told.get(name) != value]
+    written = looked_at.layout.manifest_file(looked_at.generation)
+    differing = [name for name, value in inside.items() if written.get(name) != value]
     if differing:
         yield Faults(len(differing), f"{min(differing)} of manifest.json")
     if generation_id(inside) != looked_at.generation:

@@ -1,4 +1,4 @@
-"""What is looked at, as data: the statements of ``rules.toml``, and what else must hold of a knowledge base."""
+"""The rules of the check, as data: the statements of ``rules.toml``, and what else must hold of a knowledge base."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Rule:
 
 def statement_rules() -> tuple[Rule, ...]:
     """The rules of ``rules.toml``, in its order."""
-    told = tomllib.loads((Path(__file__).parent / "rules.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((Path(__file__).parent / "rules.toml").read_text(encoding="utf-8"))
     return tuple(
         Rule(
             name=row["name"],
@@ -67,7 +67,7 @@ def statement_rules() -> tuple[Rule, ...]:
             look=functools.partial(_faulty_rows, row["sql"], row.get("with") == "whole"),
             slow=row.get("slow", False),
         )
-        for row in told["rule"]
+        for row in data["rule"]
     )
 
 

@@ -1,4 +1,4 @@
-"""Rows lie as ``schema.sql`` says: patients and events numbered without gaps, each table in the order of patients."""
+"""The stored order of ``schema.sql``: patients and events without gaps, tables in the order of patients."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def value_rules() -> tuple[Rule, ...]:
 
 def _lists(looked_at: LookedAt) -> Iterator[Faults]:
     wanted = _values(looked_at)
-    differing = sorted(_differing_values(wanted, _told(looked_at)))
+    differing = sorted(_differing_values(wanted, _stored_values(looked_at)))
     if differing:
         yield Faults(len(differing), differing[0])
     concepts, lists = concepts_from(looked_at.rows), open_lists(looked_at)
@@ -51,34 +51,34 @@ def _lists(looked_at: LookedAt) -> Iterator[Faults]:
 
 def _values(looked_at: LookedAt) -> dict[str, dict[str, ListedValues | None]]:
     """Which values have lists, by kind and attribute, as the events and ``value_lists.toml`` have it."""
-    sql, most, told = statements("check/value_lists"), limits()["most_values"], limits()["most_told"]
+    sql, most, rest = statements("check/value_lists"), limits()["most_values"], limits()["most_told"]
     looked_at.rows(sql["counts"])
     for _ in looked_at.parts():
         looked_at.rows(sql["count_part"])
-    looked_at.rows(sql["ranked"], [most + told])
+    looked_at.rows(sql["ranked"], [most + rest])
     found: dict[str, dict[str, ListedValues | None]] = {}
     rows = looked_at.rows(sql["values"])
     for (kind, name), own in itertools.groupby(rows, key=lambda row: row[:2]):
         ranked = list(own)
         values = tuple(number if text is None else text for _, _, text, number, _, _ in ranked)
         common, all_found = sum(row[4] for row in ranked[:most]), ranked[0][5]
-        listed = ListedValues(values[:most], values[most:] if len(values) <= most + told else None)
+        listed = ListedValues(values[:most], values[most:] if len(values) <= most + rest else None)
         found.setdefault(kind, {})[name] = None if common < limits()["least_share"] * all_found else listed
     return found
 
 
-def _told(looked_at: LookedAt) -> Values | None:
+def _stored_values(looked_at: LookedAt) -> Values | None:
     try:
         return read_values(looked_at.folder / INDEX / VALUES)
     except (OSError, DamagedIndex):
         return None
 
 
-def _differing_values(wanted: Values, told: Values | None) -> Iterator[str]:
-    if told is None:
+def _differing_values(wanted: Values, stored: Values | None) -> Iterator[str]:
+    if stored is None:
         yield VALUES
         return
-    own, its = ({(kind, name): one for kind in side for name, one in side[kind].items()} for side in (wanted, told))
+    own, its = ({(kind, name): one for kind in side for name, one in side[kind].items()} for side in (wanted, stored))
     for key in {*own, *its}:
         if key not in own or key not in its or own[key] != its[key]:
             yield " ".join(key)

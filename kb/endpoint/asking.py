@@ -61,7 +61,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Outcome:
     """The text of an answer, or in one word why there is none."""
 
     text: str = ""
@@ -103,24 +103,24 @@ class Asking:
         """The name of the model."""
         return self._settings.model
 
-    def ask(self, messages: Sequence[Message]) -> Told:
+    def ask(self, messages: Sequence[Message]) -> Outcome:
         """The answer to ``messages``, kept before it is given; or why there is none, which is counted."""
         key = key_of(self._settings, messages, self._temperature)
         known = self._kept.find(key)
         if known is not None:
             self.spending.kept += 1
-            return self._told(known.text, known.failure)
+            return self._counted(known.text, known.failure)
         if self._over:
-            return self._told("", self._over)
+            return self._counted("", self._over)
         answer = self._sent(messages)
         if not answer.failure or answer.failure in (REFUSAL, CUT_OFF):
             self._kept.keep(key, answer)
-        return self._told(answer.text, answer.failure)
+        return self._counted(answer.text, answer.failure)
 
-    def _told(self, text: str, failure: str) -> Told:
+    def _counted(self, text: str, failure: str) -> Outcome:
         if failure:
             self.spending.failures[failure] += 1
-        return Told(text, failure)
+        return Outcome(text, failure)
 
     def _sent(self, messages: Sequence[Message]) -> KeptAnswer:
         before = self._endpoint.tokens
@@ -175,7 +175,7 @@ class _Gate:
         self._sleep(seconds)
 
 
-def told_of(spending: Mapping[str, Any]) -> str:
+def spending_line(spending: Mapping[str, Any]) -> str:
     """One line of what questions cost, and of what failed."""
     failed = ", ".join(f"{number} {kind}" for kind, number in spending["failures"].items())
     return (

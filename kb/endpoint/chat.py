@@ -140,11 +140,13 @@ def _text(content: object) -> str:
 def _tokens(answer: Mapping[str, Any], messages: Sequence[Message], text: str) -> tuple[int, int, int]:
     """Tokens sent, tokens received, and their sum as the server counts it (some report the sum alone, or nothing)."""
     usage = answer.get("usage")
-    told = {name: count for name, count in usage.items() if is_count(count)} if isinstance(usage, dict) else {}
+    counts = {name: count for name, count in usage.items() if is_count(count)} if isinstance(usage, dict) else {}
     sent = sum(len(message["content"]) for message in messages)
     parts = (
-        told["prompt_tokens"] + told["completion_tokens"] if {"prompt_tokens", "completion_tokens"} <= set(told) else 0
+        counts["prompt_tokens"] + counts["completion_tokens"]
+        if {"prompt_tokens", "completion_tokens"} <= set(counts)
+        else 0
     )
-    total = told.get("total_tokens", 0) or parts or (sent + len(text)) // CHARACTERS_A_TOKEN
-    received = told.get("completion_tokens", len(text) // CHARACTERS_A_TOKEN)
-    return told.get("prompt_tokens", max(0, total - received)), received, total
+    total = counts.get("total_tokens", 0) or parts or (sent + len(text)) // CHARACTERS_A_TOKEN
+    received = counts.get("completion_tokens", len(text) // CHARACTERS_A_TOKEN)
+    return counts.get("prompt_tokens", max(0, total - received)), received, total

@@ -1,4 +1,4 @@
-"""What a model answered, on disk, so that nothing is asked and paid for twice; a killed run goes on from it."""
+"""Answers of a model, on disk, so that nothing is asked and paid for twice; a killed run goes on from it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class KeptAnswer:
 def key_of(settings: Settings, messages: Sequence[Mapping[str, str]], temperature: float = 0) -> str:
     """The SHA-256 of what is asked and of whom: model, server, longest answer, temperature, messages."""
     server = [settings.host, settings.port, settings.path]
-    told = [settings.model, server, settings.limits.answer_tokens, temperature, list(messages)]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode("ascii")).hexdigest()
+    asked = [settings.model, server, settings.limits.answer_tokens, temperature, list(messages)]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode("ascii")).hexdigest()
 
 
 class KeptAnswers:

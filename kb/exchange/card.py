@@ -49,7 +49,7 @@ class Card:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; no clock and no place, so that equal generations give equal exports."""
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "form": FORM,
             "form_version": FORM_VERSION,
             "schema_version": self.schema_version,
@@ -57,13 +57,13 @@ class Card:
             "without_text": self.without_text,
         }
         if self.without_text:
-            told["left_out"] = [f"{table}.{column}" for table, names in TEXT_COLUMNS.items() for column in names]
-            told["cannot"] = list(NOT_WITHOUT_TEXT)
-        told["tables"] = {
+            data["left_out"] = [f"{table}.{column}" for table, names in TEXT_COLUMNS.items() for column in names]
+            data["cannot"] = list(NOT_WITHOUT_TEXT)
+        data["tables"] = {
             name: {"file": file_name(name), "rows": file.rows, "bytes": file.size, "sha256": file.sha256}
             for name, file in sorted(self.tables.items())
         }
-        return told
+        return data
 
     @property
     def rows(self) -> int:
@@ -95,7 +95,7 @@ def read_card(folder: Path) -> Card:
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is no folder. Hint: 'cohortium export KB OUT' makes one")
     try:
-        told = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        data = json.loads((folder / CARD).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError(
             f"'{folder}' is no export: there is no {CARD} in it. Hint: 'cohortium export KB OUT' makes one; notes in "
@@ -105,9 +105,9 @@ def read_card(folder: Path) -> Card:
         raise UsageError(f"'{folder / CARD}' cannot be read: {error.strerror or type(error).__name__}") from error
     except ValueError as error:
         raise damaged(folder, f"{CARD} is no JSON") from error
-    if not isinstance(told, dict) or told.get("form") != FORM:
+    if not isinstance(data, dict) or data.get("form") != FORM:
         raise UsageError(f"'{folder / CARD}' is not the card of an export of Cohortium. Hint: name the export's folder")
-    versions = (told.get("form_version"), told.get("schema_version"))
+    versions = (data.get("form_version"), data.get("schema_version"))
     if versions != (FORM_VERSION, SCHEMA_VERSION):
         raise SchemaVersionError(
             f"The export in '{folder}' is of form {versions[0]} and schema version {versions[1]}; this program reads "
@@ -117,9 +117,9 @@ def read_card(folder: Path) -> Card:
     try:
         tables = {
             str(name): TableFile(int(one["rows"]), int(one["bytes"]), str(one["sha256"]))
-            for name, one in told["tables"].items()
+            for name, one in data["tables"].items()
         }
-        return Card(str(told["generation"]), tables, bool(told["without_text"]))
+        return Card(str(data["generation"]), tables, bool(data["without_text"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged(folder, f"{CARD} lacks what a card tells") from error
 

@@ -34,8 +34,8 @@ def export(
     check_output(output, out, rows=False)
     with KnowledgeBase.open(kb) as opened:
         card = export_tables(opened, folder, without_text=without_text)
-    told = card.as_dict()
-    answer(told, output=output, out=out, as_table=lambda: _print_tables(folder, told))
+    summary = card.as_dict()
+    answer(summary, output=output, out=out, as_table=lambda: _print_tables(folder, summary))
 
 
 def restore(
@@ -49,17 +49,19 @@ def restore(
 
     check_output(output, out, rows=False)
     card = restore_tables(folder, kb)
-    told = card.as_dict()
-    answer(told, output=output, out=out, as_table=lambda: _print_tables(kb, told))
+    summary = card.as_dict()
+    answer(summary, output=output, out=out, as_table=lambda: _print_tables(kb, summary))
 
 
-def _print_tables(place: Path, told: dict[str, Any]) -> None:
+def _print_tables(place: Path, summary: dict[str, Any]) -> None:
     """Rows and bytes of each table, and what the whole is."""
-    rows = [(name, table["rows"], table["bytes"]) for name, table in told["tables"].items()]
+    rows = [(name, table["rows"], table["bytes"]) for name, table in summary["tables"].items()]
     print_table(("table", "rows", "bytes"), rows)
-    print(f"{place}: generation {told['generation']}, {counted(sum(row[1] for row in rows), 'row')}")
-    if told["without_text"]:
-        print(f"without text ({', '.join(told['left_out'])}): this export cannot {', cannot '.join(told['cannot'])}")
+    print(f"{place}: generation {summary['generation']}, {counted(sum(row[1] for row in rows), 'row')}")
+    if summary["without_text"]:
+        print(
+            f"without text ({', '.join(summary['left_out'])}): this export cannot {', cannot '.join(summary['cannot'])}"
+        )
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("export", export), ("restore", restore))

@@ -18,7 +18,7 @@ from ..index.build import build_index
 from ..ontology.tables import concepts_from
 from ..skin.progress import Bar, bar
 from ..sql_files import script
-from ..storage.full_disk import full_disk_told
+from ..storage.full_disk import full_disk_reported
 from ..storage.layout import DATABASE, INDEX, Layout, generation_id
 from ..storage.writer import content_digest
 from ..storage.writing_database import writing_database
@@ -51,7 +51,7 @@ def restore_tables(
         for name, file in card.tables.items():
             _check_file(place, name, file)
             shown.advance()
-        with full_disk_told(layout.path), layout.writing():
+        with full_disk_reported(layout.path), layout.writing():
             _refuse_another(layout)
             with writing_database(layout.building, "restoring") as database:
                 database.execute("ATTACH $1 AS built", [str(layout.building / DATABASE)])

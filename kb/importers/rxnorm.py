@@ -33,7 +33,7 @@ def read(sources: Sequence[Path]) -> Terms:
     for cui, (_, name) in atoms.items():
         if cui in belonging:
             continue
-        ingredients = drugs.of(cui)
+        ingredients = drugs.ingredients_of(cui)
         if len(ingredients) == 1:
             belonging[next(iter(ingredients))].append(cui)
         else:
@@ -72,7 +72,7 @@ class _Drugs:
         words = name.lower().replace("-", " ").split()
         return kind == "IN" or (kind == "PIN" and not set(words).isdisjoint(tables()["rxnorm"]["conjugates"]))
 
-    def of(self, cui: str) -> frozenset[str]:
+    def ingredients_of(self, cui: str) -> frozenset[str]:
         """The drugs that a term consists of, none for a combination. A brand consists of what its products do."""
         products = [one for one in self._above.get(cui, ()) if self._atoms[one][0] == "SBD"]
         consisting = products if self._atoms[cui][0] == "BN" and products else [cui]

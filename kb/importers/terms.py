@@ -1,4 +1,4 @@
-"""What every format is read as: terms with codes, names and parents, and what of them was left out."""
+"""The terms that every format is read as: with codes, names and parents, and what of them was left out."""
 
 from __future__ import annotations
 

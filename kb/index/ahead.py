@@ -1,4 +1,4 @@
-"""Takes the next item while this one is worked on: the database and NumPy then use a core each."""
+"""The next item taken while this one is worked on: the database and NumPy then use a core each."""
 
 from __future__ import annotations
 

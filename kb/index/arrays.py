@@ -65,15 +65,15 @@ class ArrayWriter:
             dtype = narrowest(int(values.min(initial=0)), int(values.max(initial=0)))
         self.create(name, dtype, len(values))[:] = values
 
-    def finish(self, told: Mapping[str, Any]) -> int:
-        """Write all to the disk, the directory with what else is ``told`` last; returns the bytes of both files."""
+    def finish(self, header: Mapping[str, Any]) -> int:
+        """Write all to the disk, last the directory with the ``header``; returns the bytes of both files."""
         for mapped in self._mapped:
             mapped.flush()
         self._mapped.clear()
         os.fsync(self._file)
         os.close(self._file)
         self._file = -1
-        directory = {**told, "version": INDEX_VERSION, "bytes": self._size, "arrays": self._arrays}
+        directory = {**header, "version": INDEX_VERSION, "bytes": self._size, "arrays": self._arrays}
         text = json.dumps(directory, sort_keys=True, separators=(",", ":"))
         handle = os.open(self._directory, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as out:
@@ -97,8 +97,8 @@ class ArrayFile:
         self._data, self._directory = folder / f"{name}.bin", folder / f"{name}.json"
 
     @functools.cached_property
-    def told(self) -> dict[str, Any]:
-        """The directory, and what else its writer told."""
+    def header(self) -> dict[str, Any]:
+        """The directory of the arrays, and what else the writer put beside it."""
         try:
             found = json.loads(self._directory.read_text(encoding="ascii"))
             version, size, held = found["version"], found["bytes"], self._data.stat().st_size
@@ -113,9 +113,9 @@ class ArrayFile:
     def array(self, name: str) -> Array:
         """One array, read-only: its bytes come from the disk when they are looked at."""
         try:
-            kind, length, offset = self.told["arrays"][name]
+            kind, length, offset = self.header["arrays"][name]
             dtype = np.dtype(kind)
-            if not 0 <= offset <= offset + length * dtype.itemsize <= self.told["bytes"]:
+            if not 0 <= offset <= offset + length * dtype.itemsize <= self.header["bytes"]:
                 raise ValueError("outside the file")
         except (KeyError, TypeError, ValueError) as error:
             raise self._damaged(f"its array {name!r} is not there") from error
@@ -126,7 +126,7 @@ class ArrayFile:
 
     @functools.cached_property
     def _mapped(self) -> mmap.mmap:
-        size = self.told["bytes"]
+        size = self.header["bytes"]
         try:
             with self._data.open("rb") as file:
                 return mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)

@@ -105,9 +105,9 @@ class AttributeColumns:
             pairs = pairs[np.argsort(pairs["row"])]
             self._writer.add(f"{prefix}rows", pairs["row"] - rows[0], row_type)
             self._writer.add(f"{prefix}codes", code[pairs["value"]], code_type)
-        told = np.searchsorted(used, len(texts))
-        self._writer.add(f"{prefix}texts", packed([texts[at] for at in used[:told].tolist()]))
-        self._writer.add(f"{prefix}numbers", numbers[used[told:] - len(texts)], "<f8")
+        texts_used = np.searchsorted(used, len(texts))
+        self._writer.add(f"{prefix}texts", packed([texts[at] for at in used[:texts_used].tolist()]))
+        self._writer.add(f"{prefix}numbers", numbers[used[texts_used:] - len(texts)], "<f8")
 
 
 def column_form(rows: int, held: int, values: int) -> tuple[bool, np.dtype[Any], np.dtype[Any]]:

@@ -1,4 +1,4 @@
-"""Builds the index of a generation from its finished tables, in bounded memory."""
+"""The building of the index of a generation from its finished tables, in bounded memory."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def build_index(
     the same.
     """
     started = time.perf_counter()
-    told = None if update is None else _spliced(database, folder, concepts, update)
-    spliced = told is not None
-    if told is None:
-        told = build_columns(database, folder, concepts)
+    summary = None if update is None else _spliced(database, folder, concepts, update)
+    spliced = summary is not None
+    if summary is None:
+        summary = build_columns(database, folder, concepts)
     lists = write_lists(database, folder, concepts, EventIndex(ArrayFile(folder, EVENTS)))
-    told["bytes"] |= lists["bytes"]
+    summary["bytes"] |= lists["bytes"]
     seconds = {"seconds": round(time.perf_counter() - started, 3), "seconds_of_lists": lists["seconds"]}
-    return {**told, **seconds, "spliced": spliced}
+    return {**summary, **seconds, "spliced": spliced}
 
 
 def build_columns(
@@ -144,7 +144,7 @@ class _Building:
         }
         self._place(columns, row_of_event, spans, ending)
         attributes = AttributeColumns(self._database, self._statements, self._writer, self._scratch, slices.rows_of)
-        told = {
+        summary = {
             "events": self._events,
             "patients": self._patients,
             "kinds": slices.kinds,
@@ -152,7 +152,7 @@ class _Building:
             "attributes": attributes.write(row_of_event, _BATCH),
         }
         slices.add_names()
-        size = self._writer.finish(told)
+        size = self._writer.finish(summary)
         return {"bytes": {EVENTS: size}, "rows": {EVENTS: self._events}}
 
     def clean(self) -> None:

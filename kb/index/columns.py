@@ -1,4 +1,4 @@
-"""Reads the event columns of a generation: the rows of kinds and concepts for some patients, column by column.
+"""The event columns of a generation: the rows of kinds and concepts for some patients, column by column.
 
 Rows are ordered by kind, then by the order of concepts (:mod:`.concept_order`), then by event number. So a concept and
 all that lies below it are a few ranges of rows, and the rows of one concept are ordered by patient. A column is read
@@ -36,7 +36,7 @@ class Arrays(Protocol):
     """Where the arrays come from: :class:`.arrays.ArrayFile`, or memory."""
 
     @property
-    def told(self) -> Mapping[str, Any]:
+    def header(self) -> Mapping[str, Any]:
         """What was written beside the arrays."""
 
     def array(self, name: str) -> Array:
@@ -63,17 +63,17 @@ class EventIndex:
     @functools.cached_property
     def events(self) -> int:
         """How many events there are."""
-        return int(self._source.told["events"])
+        return int(self._source.header["events"])
 
     @functools.cached_property
     def patients(self) -> int:
         """How many patients there are."""
-        return int(self._source.told["patients"])
+        return int(self._source.header["patients"])
 
     @functools.cached_property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of which there is an event, in the order of rows."""
-        return tuple(self._source.told["kinds"])
+        return tuple(self._source.header["kinds"])
 
     @functools.cached_property
     def concepts(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class EventIndex:
     @functools.cached_property
     def contexts(self) -> tuple[tuple[str, str, str, str], ...]:
         """The contexts that an event has: polarity, temporality, experiencer, reason."""
-        return tuple((polarity, time, who, why) for polarity, time, who, why in self._source.told["contexts"])
+        return tuple((polarity, time, who, why) for polarity, time, who, why in self._source.header["contexts"])
 
     def rows_of(self, kind: str) -> tuple[int, int]:
         """The first row of a kind, and the one after its last."""
@@ -99,7 +99,7 @@ class EventIndex:
 
     @functools.cached_property
     def _attributes(self) -> dict[tuple[str, str], int]:
-        return {(kind, name): at for at, (kind, name) in enumerate(self._source.told["attributes"])}
+        return {(kind, name): at for at, (kind, name) in enumerate(self._source.header["attributes"])}
 
     @functools.cached_property
     def slices(self) -> list[tuple[str, str]]:
@@ -279,7 +279,7 @@ class EventIndex:
 
     @functools.cached_property
     def _sparse(self) -> frozenset[int]:
-        held = self._source.told["arrays"]
+        held = self._source.header["arrays"]
         return frozenset(at for at in self._attributes.values() if f"attribute_{at}_rows" in held)
 
 

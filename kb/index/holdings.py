@@ -1,4 +1,4 @@
-"""What a knowledge base holds at all, in a few counts that were taken when it was written: kinds, dates, attributes."""
+"""The holdings of a knowledge base: a few counts that were taken when it was written: kinds, dates, attributes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Holdings:
         day: int | None = self._data["newest_note"]
         return day
 
-    def told(self, kind: str, concept: str) -> bool:
+    def has_any(self, kind: str, concept: str) -> bool:
         """Whether there is an event of the kind at or below the concept, whatever its context."""
         return self._lists.size(kind, concept, World.NONE) > 0
 

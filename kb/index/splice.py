@@ -124,7 +124,7 @@ class Splicing:
         writer.add("spans", widths, "<i8")
         self._write_ends(writer)
         attributes = SplicedAttributes(self._old, self._fresh, self._rows, self._gone, slices.rows_of)
-        told = {
+        summary = {
             "events": self.events,
             "patients": self.patients,
             "kinds": slices.kinds,
@@ -132,7 +132,7 @@ class Splicing:
             "attributes": attributes.write(writer),
         }
         slices.add_names()
-        return told
+        return summary
 
     # --- patients and tumors ----------------------------------------------------------------------------------------
 

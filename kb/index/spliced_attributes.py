@@ -62,12 +62,12 @@ class SplicedAttributes:
         numbers = recoded_numbers(
             before.numbers, old_counts[len(before.texts) :], after.numbers, counts[len(after.texts) :]
         )
-        told = len(texts.values)
-        none = told + len(numbers.values)
+        first_number = len(texts.values)
+        none = first_number + len(numbers.values)
         start, end = self._rows_of[kind]
         dense, code_type, row_type = column_form(end - start, held, none)
-        old_table = np.concatenate([texts.old, numbers.old + told, [none]])
-        coming = np.concatenate([texts.fresh, numbers.fresh + told, [none]]).astype(code_type)[codes]
+        old_table = np.concatenate([texts.old, numbers.old + first_number, [none]])
+        coming = np.concatenate([texts.fresh, numbers.fresh + first_number, [none]]).astype(code_type)[codes]
         prefix = f"attribute_{number}_"
         if dense:
             column = writer.create(f"{prefix}codes", code_type, end - start)

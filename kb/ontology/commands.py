@@ -42,32 +42,33 @@ def show(
 
     concepts = ConceptTable.from_files(extra=ontology)
     first, *others = resolve(concepts, concept)
-    told = describe(concepts, first)
-    told["also"] = [{"concept": one, "kind": concepts.kind(one), "name": concepts.name(one)} for one in others]
-    answer(told, output=output, out=out, as_table=lambda: print_concept(told))
+    described = describe(concepts, first)
+    described["also"] = [{"concept": one, "kind": concepts.kind(one), "name": concepts.name(one)} for one in others]
+    answer(described, output=output, out=out, as_table=lambda: print_concept(described))
 
 
-def print_concept(told: Mapping[str, Any]) -> None:
+def print_concept(described: Mapping[str, Any]) -> None:
     """A concept as lines of what it is and has; what it lacks is left out."""
-    print(f"{told['name']} ({told['kind']}, {told['concept']})")
+    children = described["children"]
+    print(f"{described['name']} ({described['kind']}, {described['concept']})")
     shorts = [
         short["text"] + (f" (near {', '.join(short['cues'])})" if short["cues"] else "")
-        for short in told["abbreviations"]
+        for short in described["abbreviations"]
     ]
     for title, words in (
-        ("synonyms", told["synonyms"]),
+        ("synonyms", described["synonyms"]),
         ("short forms", shorts),
-        ("codes", told["codes"]),
-        ("site", [told["site"]] if told["site"] else []),
-        ("is a", _named(told["parents"])),
-        (f"children ({len(told['children'])})", _named(told["children"][:_CHILDREN]) + ["…"] * _more(told["children"])),
-        ("value sets", told["value_sets"]),
-        ("source", [told["source"]] if told["source"] else []),
+        ("codes", described["codes"]),
+        ("site", [described["site"]] if described["site"] else []),
+        ("is a", _named(described["parents"])),
+        (f"children ({len(children)})", _named(children[:_CHILDREN]) + ["…"] * _more(children)),
+        ("value sets", described["value_sets"]),
+        ("source", [described["source"]] if described["source"] else []),
     ):
         if words:
             print(f"  {title}: {'; '.join(words)}")
-    print(f"  {counted(told['descendants'], 'concept')} below it")
-    for other in told["also"]:
+    print(f"  {counted(described['descendants'], 'concept')} below it")
+    for other in described["also"]:
         print(f"also: {other['name']} ({other['kind']}, {other['concept']})")
 
 

@@ -205,7 +205,7 @@ class ConceptTable:
         """The index of names, built when first asked for."""
         # Two threads may build it at once; both build the same, and one assignment wins.
         if self._names is None:
-            self._names = NameIndex.of(self._rows)
+            self._names = NameIndex.from_rows(self._rows)
         return self._names
 
     # --- value sets -------------------------------------------------------------------------------------------------

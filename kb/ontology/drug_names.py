@@ -1,4 +1,4 @@
-"""What may stand behind a drug's name without making it another drug: a salt, the suffix of a biological product."""
+"""Additions behind a drug's name that make it no other drug: a salt, the suffix of a biological product."""
 
 from __future__ import annotations
 

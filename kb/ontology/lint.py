@@ -1,4 +1,4 @@
-"""What is wrong with the data of the ontology, a sentence each; what is so on purpose stands in ``lint.toml``."""
+"""Faults in the data of the ontology, a sentence each; what is so on purpose stands in ``lint.toml``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which concepts a text names: by name in its normal form, abbreviation, code, or as a drug with a salt behind it."""
+"""The concepts that a text names: by normal form, abbreviation, code, or as a drug with a salt behind it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NameIndex:
         self._by_letter: dict[tuple[Callable[[str], str], str], dict[str, list[int]]] = {}
 
     @classmethod
-    def of(cls, rows: Sequence[ConceptRow]) -> NameIndex:
+    def from_rows(cls, rows: Sequence[ConceptRow]) -> NameIndex:
         """The index of these concepts."""
         index = cls(rows, {row.id: position for position, row in enumerate(rows)}, {}, {})
         shorts: dict[str, list[tuple[int, Abbreviation]]] = {}

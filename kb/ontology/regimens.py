@@ -1,4 +1,4 @@
-"""Which drugs a regimen consists of (``regimen_components.tsv``): a regimen given means its components given."""
+"""The drugs that a regimen consists of (``regimen_components.tsv``): a regimen given means its components given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people ask of the ontology: all of one concept, and the concepts that a few letters may mean."""
+"""Questions that people ask of the ontology: all of one concept, and the concepts that a few letters may mean."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def describe(concepts: ConceptTable, concept: str) -> dict[str, Any]:
     """All of one concept, for people and as JSON; KeyError if there is none of this id."""
     row = concepts.get(concept)
 
-    def told(ids: tuple[str, ...]) -> list[dict[str, str]]:
+    def named(ids: tuple[str, ...]) -> list[dict[str, str]]:
         return [{"concept": one, "name": concepts.name(one)} for one in ids]
 
     return {
@@ -127,8 +127,8 @@ def describe(concepts: ConceptTable, concept: str) -> dict[str, Any]:
         "codes": list(row.codes),
         "site": row.site,
         "source": row.source,
-        "parents": told(concepts.parents(concept)),
-        "children": told(concepts.children(concept)),
+        "parents": named(concepts.parents(concept)),
+        "children": named(concepts.children(concept)),
         "descendants": len(concepts.below(concept)) - 1,
         "value_sets": [
             value_set.name

@@ -1,4 +1,4 @@
-"""What is known of variants: which are oncogenic or resistant, on which exon a codon lies (data: the ontology)."""
+"""Knowledge of variants: which are oncogenic or resistant, on which exon a codon lies (data: the ontology)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What people see on a terminal: tables, errors, progress."""
+"""The skin that people see on a terminal: tables, errors, progress."""

@@ -1,4 +1,4 @@
-"""What the command line's skins share: formats, counts, tables, JSON files and plain error lines."""
+"""The terminal as all commands use it: formats, counts, tables, JSON files and plain error lines."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class FreeSql:
                 raise SqlError("the statement is nested too deeply. Hint: name its parts with WITH") from None
             if "interrupted" in str(error).lower():
                 raise KeyboardInterrupt from None
-            raise SqlError(_told(error)) from None
+            raise SqlError(_message(error)) from None
         finally:
             clock.finish()
             cursor.close()
@@ -313,10 +313,10 @@ def _unknown_view(name: str) -> str:
     return f"there is no view '{name[:60]}'. Hint: {known}"
 
 
-# --- what is told -----------------------------------------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------------------------------------------
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """The database's own words where they can only quote the statement, otherwise ours: they could quote a note."""
     if "expression depth" in str(error):
         return "the statement is nested too deeply. Hint: name its parts with WITH"

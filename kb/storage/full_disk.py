@@ -1,4 +1,4 @@
-"""What a full disk looks like from within, and how it is told."""
+"""A full disk as it looks from within, and how it is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def of_a_full_disk(error: BaseException | None) -> bool:
 
 
 @contextlib.contextmanager
-def full_disk_told(path: str | os.PathLike[str]) -> Iterator[None]:
+def full_disk_reported(path: str | os.PathLike[str]) -> Iterator[None]:
     """NotWritable instead of such an error; the knowledge base at ``path`` is then as it was before."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""How a state of a knowledge base is named: ``KB`` the current one, ``KB@previous`` the one before, ``KB@ID`` any."""
+"""Names of the states of a knowledge base: ``KB`` the current one, ``KB@previous`` the one before, ``KB@ID`` any."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def named_generation(layout: Layout, wanted: str) -> str:
     if len(found) == 1:
         return found[0]
     number = "more than one" if found else "no"
-    told = f"its generations are {', '.join(kept)}" if kept else "there is none"
+    known = f"its generations are {', '.join(kept)}" if kept else "there is none"
     raise UnknownGeneration(
-        f"The knowledge base at {layout.path} keeps {number} generation {wanted!r}; {told}. "
+        f"The knowledge base at {layout.path} keeps {number} generation {wanted!r}; {known}. "
         f"Hint: name one of them, or @{PREVIOUS}"
     )

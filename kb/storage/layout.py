@@ -144,12 +144,12 @@ class Layout:
         """What ``manifest.json`` of a generation tells; FileNotFoundError, DamagedKb."""
         path = self.generation(generation) / _MANIFEST
         try:
-            told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise self.damaged(f"{_MANIFEST} is no JSON") from error
-        if not isinstance(told, dict):
+        if not isinstance(stated, dict):
             raise self.damaged(f"{_MANIFEST} is no object of JSON")
-        return told
+        return stated
 
     def version_of(self, generation: str) -> int:
         """The schema version under which a generation was written; SchemaVersionError, DamagedKb."""
@@ -167,10 +167,10 @@ class Layout:
         if found != SCHEMA_VERSION:
             raise self.wrong_schema(found)
 
-    def check_own_version(self, told: str | None) -> None:
+    def check_own_version(self, stated: str | None) -> None:
         """SchemaVersionError unless the database itself tells (in JSON) that it is of this schema version."""
-        if told != str(SCHEMA_VERSION):
-            raise self.wrong_schema("unknown" if told is None else told)
+        if stated != str(SCHEMA_VERSION):
+            raise self.wrong_schema("unknown" if stated is None else stated)
 
     def check_files(self, generation: str) -> None:
         """FileNotFoundError without a database, DamagedKb with one cut short, DamagedIndex when a file of the index is

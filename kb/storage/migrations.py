@@ -1,4 +1,4 @@
-"""From the schema version of an older program to this one's: a knowledge base as it is, no note read again.
+"""The way from the schema version of an older program to this one's: a knowledge base as it is, no note read again.
 
 A migration is a write as any other: the tables are copied aside and changed there, the index is built of them, and the
 result becomes the next generation. Killed, it leaves the knowledge base as it was. Until the next write the generation

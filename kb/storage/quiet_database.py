@@ -1,4 +1,4 @@
-"""Opens DuckDB so that it prints nothing: by itself it draws a bar on the standard output under a long question."""
+"""A DuckDB that prints nothing: by itself it draws a bar on the standard output under a long question."""
 
 from __future__ import annotations
 

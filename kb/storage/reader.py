@@ -149,28 +149,28 @@ class KnowledgeBase:
         import numpy as np
 
         if len(events) and sources > 1:
-            events = self._told("of_sources", events, sources)["event"].to_numpy()
+            events = self._evidence("of_sources", events, sources)["event"].to_numpy()
         if len(events) and source:
-            told = self._told("told_in", events, *self._patients_between(events))
+            notes = self._evidence("noted_in", events, *self._patients_between(events))
             # Of many notes few types, titles and sections differ.
             is_such = functools.cache(lambda *note: note[0] is not None and source in evidence_classes(*note))
-            such = map(is_such, *(told[name].to_pylist() for name in ("type", "title", "section")))
-            events = np.unique(told["event"].to_numpy()[np.fromiter(such, dtype=bool, count=len(told))])
+            such = map(is_such, *(notes[name].to_pylist() for name in ("type", "title", "section")))
+            events = np.unique(notes["event"].to_numpy()[np.fromiter(such, dtype=bool, count=len(notes))])
         if len(events) and undisputed:
-            disputed = self._told("disputed", events, *self._patients_between(events))["event"].to_numpy()
+            disputed = self._evidence("disputed", events, *self._patients_between(events))["event"].to_numpy()
             events = events[~np.isin(events, disputed)]
         return events
 
-    def _told(self, name: str, events: Array, *parameters: int) -> pa.Table:
+    def _evidence(self, name: str, events: Array, *parameters: int) -> pa.Table:
         import pyarrow as pa
 
         bounds = [int(events.min()), int(events.max())]
         wanted = {"wanted_events": pa.table({"event": pa.array(events, pa.int64())})}
-        return self._database.joined(statements("storage/told")[name], [*bounds, *parameters], wanted)
+        return self._database.joined(statements("storage/evidence")[name], [*bounds, *parameters], wanted)
 
     def _patients_between(self, events: Array) -> tuple[int, int]:
         """The patients of the first and of the last of these events."""
-        between = statements("storage/told")["patients_between"]
+        between = statements("storage/evidence")["patients_between"]
         ((first, last),) = self._rows(between, [int(events.min()), int(events.max())])
         return first, last
 
@@ -183,7 +183,7 @@ class KnowledgeBase:
 
         wanted = {"wanted_patients": pa.table({"patient": pa.array(_integers(patients), pa.int32())})}
         bounds = [patients.min(), patients.max()] if patients else [0, -1]
-        table = self._database.joined(statements("storage/told")["observations"], bounds, wanted)
+        table = self._database.joined(statements("storage/evidence")["observations"], bounds, wanted)
         # Of many notes few types and titles differ.
         class_of = functools.cache(note_class)
         source = list(map(class_of, table["type"].to_pylist(), table["title"].to_pylist()))

@@ -1,4 +1,4 @@
-"""Between model objects and table rows: a journey to staging columns, and the rows of one patient back to a journey."""
+"""The translation of a journey into table rows, and of the rows of one patient back into a journey."""
 
 from __future__ import annotations
 

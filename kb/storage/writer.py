@@ -26,7 +26,7 @@ from ..ontology.scales import Scales
 from ..ontology.tables import ontology_tables
 from ..skin.progress import Bar
 from ..sql_files import script, statements
-from .full_disk import full_disk_told
+from .full_disk import full_disk_reported
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id
 from .merged_rows import MergedRows
 from .reader import KnowledgeBase
@@ -67,7 +67,7 @@ class GenerationWriter:
         self.processor_seconds: dict[str, float] = {}
 
     def __enter__(self) -> Self:
-        with full_disk_told(self._layout.path), contextlib.ExitStack() as resources:
+        with full_disk_reported(self._layout.path), contextlib.ExitStack() as resources:
             resources.enter_context(self._layout.writing())
             self._database = writing_database(self._layout.building, "staging")
             resources.callback(self._database.close)
@@ -81,7 +81,7 @@ class GenerationWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        with full_disk_told(self._layout.path):
+        with full_disk_reported(self._layout.path):
             self._resources.close()
             if error is not None:
                 raise error

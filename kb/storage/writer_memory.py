@@ -1,4 +1,4 @@
-"""How much memory the writer of a knowledge base may take: a setting, or what suits the machine."""
+"""The memory that the writer of a knowledge base may take: a setting, or what suits the machine."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 def writer_memory() -> int:
     """Bytes that the database may hold while it writes: what COHORTIUM_WRITER_MEMORY says (``2GB``, ``900MB``), by
     default 4 GB or half of the machine's memory, whichever is less. UsageError if the setting is no size."""
-    told = os.environ.get(SETTING, "").strip()
-    if not told:
+    setting = os.environ.get(SETTING, "").strip()
+    if not setting:
         return max(_LEAST, min(_MOST, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2))
-    match = _SIZE.fullmatch(told)
+    match = _SIZE.fullmatch(setting)
     unit = _UNITS.get(match[2].upper()) if match else None
     if match is None or unit is None:
-        raise UsageError(f"{SETTING} is {told!r}, which is no size. Hint: for example {SETTING}=2GB")
+        raise UsageError(f"{SETTING} is {setting!r}, which is no size. Hint: for example {SETTING}=2GB")
     size = int(float(match[1]) * unit)
     if size < _LEAST:
-        raise UsageError(f"{SETTING} is {told!r}; the writer needs 100MB at least")
+        raise UsageError(f"{SETTING} is {setting!r}; the writer needs 100MB at least")
     return size

@@ -1,4 +1,4 @@
-"""Opens the database in which a writer works: it keeps to the writer's memory, and spills beside what is built."""
+"""The database in which a writer works: it keeps to the writer's memory, and spills beside what is built."""
 
 from __future__ import annotations
 

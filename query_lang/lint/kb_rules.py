@@ -33,7 +33,7 @@ def unknown_concepts(examined: Examined) -> Iterator[Finding]:
     """Concepts and kinds of which no note tells, and those that are told only as denied, planned and the like."""
     kb = _kb(examined)
     for placed, events, span in _facts(examined):
-        if events.kind is not None and not kb.holdings.told(events.kind, ANY_CONCEPT):
+        if events.kind is not None and not kb.holdings.has_any(events.kind, ANY_CONCEPT):
             held = ", ".join(kind_spelling(kind) for kind in kb.holdings.kinds if kind in KIND_WORDS)
             yield examined.finding(
                 "kind-not-in-kb", placed, span=span, kind=kind_spelling(events.kind), kinds=held or "none"
@@ -67,7 +67,7 @@ def attributes_without_facts(examined: Examined) -> Iterator[Finding]:
     """A comparison on an attribute that no fact of the kind has."""
     kb = _kb(examined)
     for placed, events, span in _facts(examined):
-        if events.kind is None or events.condition is None or not kb.holdings.told(events.kind, ANY_CONCEPT):
+        if events.kind is None or events.condition is None or not kb.holdings.has_any(events.kind, ANY_CONCEPT):
             continue
         names = dict.fromkeys(one.attribute for one in conditions_below(events.condition) if hasattr(one, "attribute"))
         for name in names:
@@ -196,7 +196,7 @@ def _unknown_concept(
         return
     words = " or ".join(f"'{examined.concepts.name(one)}'" for one in names[:3]) + (" …" if len(names) > 3 else "")
     what = f"{words} as {kind_spelling(events.kind)}" if events.kind else words
-    if not any(kb.holdings.told(kind, one) for kind in kinds for one in names):
+    if not any(kb.holdings.has_any(kind, one) for kind in kinds for one in names):
         near = _near(examined, kinds, names[0]) if len(names) == 1 else []
         instead = f"near it there is {_or(near)}" if near else _elsewhere(examined, kinds, names)
         yield examined.finding("unknown-to-kb", placed, span=span, what=what, instead=instead)
@@ -227,7 +227,7 @@ def _near(examined: Examined, kinds: Sequence[str], identity: str) -> list[str]:
 def _most_told(examined: Examined, kinds: Sequence[str], among: Sequence[str]) -> list[str]:
     kb, most = _kb(examined), _settings()["near"]["most"]
     # Most concepts have no fact of the kind: only those that have are read.
-    held = [(one, [kind for kind in kinds if kb.holdings.told(kind, one)]) for one in among]
+    held = [(one, [kind for kind in kinds if kb.holdings.has_any(kind, one)]) for one in among]
     told = [(sum(kb.lists.size(kind, one, World.POSSIBLE) for kind in some), one) for one, some in held]
     best = sorted((row for row in told if row[0]), key=lambda row: (-row[0], row[1]))[:most]
     return [f"{name_text(examined.concepts.name(one))} ({count})" for count, one in best]
@@ -237,7 +237,7 @@ def _elsewhere(examined: Examined, kinds: Sequence[str], names: Sequence[str]) -
     """Another kind of fact that tells of the same concepts."""
     held = _kb(examined).holdings
     for kind in held.kinds:
-        if kind not in kinds and any(held.told(kind, one) for one in names):
+        if kind not in kinds and any(held.has_any(kind, one) for one in names):
             return f"it is told as {kind_spelling(kind)}: write {kind_spelling(kind)} …"
     return "check the name, or ask for a wider concept"
 

@@ -202,7 +202,7 @@ class MemoryArrays:
         self._arrays = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
         self._arrays["concepts"] = packed(concepts)
         names = self._add_attributes(placed, attributes)
-        self.told = {
+        self.header = {
             "events": len(rows),
             "patients": len(kb.patients),
             "kinds": kinds,

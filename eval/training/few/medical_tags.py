@@ -71,7 +71,7 @@ def read_tagged(folder: Path, *, modality: bool = False) -> TaggedReports:
 
 def _document(id: str, annotations: Standoff, modality: bool, unknown: Counter[str]) -> AnnotatedDocument:
     text = annotations.text or ""
-    triggers = {event.id: event.trigger for event in annotations.of(Event)}
+    triggers = {event.id: event.trigger for event in annotations.lines_of(Event)}
     types = {entity.id: entity.type for entity in annotations.entities}
     modifiers: dict[str, set[str]] = defaultdict(set)
     for relation in annotations.relations:

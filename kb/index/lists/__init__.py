@@ -1,1 +1,1 @@
-"""What answers without event rows, in mapped files: posting lists, lists by attribute value, the ids of patients."""
+"""Mapped files that answer without event rows: posting lists, lists by attribute value, the ids of patients."""

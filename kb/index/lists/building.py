@@ -163,5 +163,5 @@ def _chosen(values: Sequence[Value], counts: Array) -> tuple[ListedValues, Array
         return None
     numbers = np.full(len(values), REST, dtype=np.int64)
     numbers[common] = np.arange(len(common))
-    told = tuple(values[at] for at in others) if len(others) <= limits()["most_told"] else None
-    return ListedValues(tuple(values[at] for at in common), told), numbers
+    rest = tuple(values[at] for at in others) if len(others) <= limits()["most_told"] else None
+    return ListedValues(tuple(values[at] for at in common), rest), numbers

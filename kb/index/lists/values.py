@@ -1,4 +1,4 @@
-"""Which values of an attribute have lists of their own: the common ones, each under a number; the rest share a list."""
+"""The values of an attribute that have lists of their own: the common ones, each numbered; the rest share a list."""
 
 from __future__ import annotations
 

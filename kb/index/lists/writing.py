@@ -1,4 +1,4 @@
-"""Writes all files of a generation that answer without event rows."""
+"""The writing of all files of a generation that answer without event rows."""
 
 from __future__ import annotations
 

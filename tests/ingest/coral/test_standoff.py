@@ -41,11 +41,11 @@ def test_every_kind_of_line_is_read() -> None:
     assert (read.entities[1].start, read.entities[1].end) == (8, 28)
     assert read.relations[0].arguments == (("Arg1", "T3"), ("Arg2", "T1"))
     assert [(one.name, one.value) for one in read.attributes] == [("NegationModalityVal", "negated"), ("Flag", "")]
-    (event, bare) = read.of(brat.Event)
+    (event, bare) = read.lines_of(brat.Event)
     assert (event.trigger, event.arguments, bare.arguments) == ("T3", (("Cause", "T1"), ("Cause2", "T2")), ())
-    assert read.of(brat.Equivalence)[1].members == ("T1", "T2", "T3")
-    assert [one.text for one in read.of(brat.Remark)] == ["as the patient says", "of the whole"]
-    assert read.of(brat.Normalization)[0].entry == "2555"
+    assert read.lines_of(brat.Equivalence)[1].members == ("T1", "T2", "T3")
+    assert [one.text for one in read.lines_of(brat.Remark)] == ["as the patient says", "of the whole"]
+    assert read.lines_of(brat.Normalization)[0].entry == "2555"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_other_line_ends_and_blank_lines_are_kept(document: brat.Standoff, end: 
     written = written if closed else written.rstrip("\r\n")
     again = brat.parse(written)
     assert again.to_ann() == written
-    assert again.of(brat.Entity) == document.of(brat.Entity)
+    assert again.lines_of(brat.Entity) == document.lines_of(brat.Entity)
 
 
 @settings(max_examples=300, deadline=None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.endpoint.asking import MOST_IN_A_ROW, Asking, Budget, Told, told_of
+from cohortium.kb.endpoint.asking import MOST_IN_A_ROW, Asking, Budget, Outcome, spending_line
 from cohortium.kb.endpoint.kept import KeptAnswers
 from cohortium.kb.errors import UsageError
 from tests.kb.endpoint.playhouse import Stage, raw, says, status
@@ -30,12 +30,12 @@ def test_no_question_is_asked_twice(stage: Stage, tmp_path: Path) -> None:
     stage.play(says("one"), says("two"), says("three"))
     path = tmp_path / "answers.jsonl"
     first = asking(stage, KeptAnswers(path))
-    assert [first.ask(question(text)) for text in ("a", "a", "b")] == [Told("one"), Told("one"), Told("two")]
+    assert [first.ask(question(text)) for text in ("a", "a", "b")] == [Outcome("one"), Outcome("one"), Outcome("two")]
     again = asking(stage, KeptAnswers(path))
-    assert again.ask(question("a")) == Told("one")
+    assert again.ask(question("a")) == Outcome("one")
     assert (again.spending.requests, again.spending.kept, len(stage.seen)) == (0, 1, 2)
     other = Asking(stage.settings(), KeptAnswers(path), temperature=0.5)
-    assert other.ask(question("a")) == Told("three")
+    assert other.ask(question("a")) == Outcome("three")
 
 
 def test_the_file_of_answers_is_its_owners_alone_and_holds_no_question(stage: Stage, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_refusals_and_answers_cut_off_are_failures_that_are_kept(stage: Stage, t
     told = [run.ask(question(text)).failure for text in ("a", "b", "c", "a", "b", "c")]
     assert told == ["refusal", "cut_off", "nonsense", "refusal", "cut_off", ""]
     assert run.spending.failures == {"refusal": 2, "cut_off": 2, "nonsense": 1}
-    assert "2 refusal" in told_of(run.spending.as_dict())
+    assert "2 refusal" in spending_line(run.spending.as_dict())
 
 
 def test_a_key_that_is_not_taken_ends_it(stage: Stage) -> None:
@@ -105,7 +105,7 @@ def test_a_request_that_is_not_understood_costs_that_question_alone(stage: Stage
     """The server's no is not the model's: it is not kept, and the next question is asked."""
     stage.play(status(413), says("fine"))
     run = asking(stage)
-    assert [run.ask(question(text)) for text in ("a", "b")] == [Told(failure="rejected"), Told("fine")]
+    assert [run.ask(question(text)) for text in ("a", "b")] == [Outcome(failure="rejected"), Outcome("fine")]
 
 
 def test_the_budget_of_the_run_is_kept(stage: Stage, tmp_path: Path) -> None:

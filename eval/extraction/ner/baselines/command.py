@@ -133,12 +133,12 @@ def _print(told: dict[str, Any], rows: list[list[Any]]) -> None:
     print_scores(told, rows)
     given = told["baseline"]
     if "cost" in given:
-        from .....kb.endpoint.asking import told_of
+        from .....kb.endpoint.asking import spending_line
 
         failed = sum(given["questions_failed"].values())
         print(f"{given['questions']:,} questions, {failed:,} failed and scored as nothing found")
         print(f"{given['names']:,} names, {given['names_not_in_text']:,} of them not in their text")
-        print(told_of(given["cost"]))
+        print(spending_line(given["cost"]))
     if "abstracts_not_in_export" in given:
         left_out = ", ".join(f"{number} {why}" for why, number in given["rows_left_out"].items())
         print(f"{given['rows']:,} rows of {given['trials']:,} trials; left out: {left_out or 'none'}")

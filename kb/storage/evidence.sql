@@ -13,7 +13,7 @@ FROM (SELECT patient, event, event_id FROM event SEMI JOIN wanted_events USING (
 JOIN (SELECT patient, unnest(believed || rejected) AS event_id FROM decision WHERE patient BETWEEN $3 AND $4)
     USING (patient, event_id);
 
--- name: told_in
+-- name: noted_in
 -- Joined to the left, from the few events on, although an event that no note tells is of no use: in another order, which
 -- the database would choose for plain joins, all mentions of these patients are gone through by their ids.
 SELECT DISTINCT wanted.event AS event, note.type AS type, note.title AS title, mention.section AS section
