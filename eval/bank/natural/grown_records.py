@@ -57,6 +57,7 @@ from ....query_lang.nodes import (
     Union,
 )
 from ....query_lang.tree import find, nodes_in
+from ....query_lang.vocabulary import MEANT_BY_CONCEPT
 
 _FIRST: Final = datetime.date(2019, 1, 1).toordinal()
 _DAYS: Final = 900
@@ -218,7 +219,7 @@ class RecordGrower:
     def _kind(self, events: Events) -> str:
         members = self._members(events.concept) if events.concept is not None else []
         kind = self.concepts.kind(members[0]) if members and members[0] in self.concepts else ""
-        return {"procedure": "surgery", "condition": "comorbidity", "biomarker": "biomarker"}.get(kind, kind or "death")
+        return MEANT_BY_CONCEPT[kind][0] if kind in ("procedure", "condition") else kind or "death"
 
     def _draft(self, events: Events, tumor: str) -> _Draft:
         kind = events.kind or self._kind(events)

@@ -3,7 +3,7 @@
 An event holds a statement when its **kind** is of the same family, its **concept** is the same, and its **context**
 agrees: polarity, experiencer, and whether it happened, is planned or only imagined (current and historical are one). An
 event that is present and yet only possible, because a decision disputes it, counts as uncertain. *With value*: the
-attributes in :data:`VALUES` that the statement gives agree as well, or the event says the same more closely.
+attributes of :attr:`.Kind.says` that the statement gives agree as well, or the event says the same more closely.
 *Compatible*: the concepts are the same or one is above the other. Dates take no part; they are told of what matched.
 
 Two ways of writing are taken as one. Nodes of which none is involved are absent, whether the count or the words say so;
@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ....kb.kinds import KIND_TABLE
 from ....kb.model import EARLIEST_DAY, Event, Journey, Polarity, Temporality, Value, World
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.regimens import shipped_components
@@ -28,32 +29,6 @@ from ....kb.ontology.scales import Scales
 from ....query_lang.findings import SECTIONS, findings
 from .gold import Statement
 
-#: Kinds that differ by how a thing is recorded, not by what it is; every other kind is a family of its own.
-_FAMILIES: Final[Mapping[str, str]] = {
-    "symptom": "condition",
-    "adverse_event": "condition",
-    "comorbidity": "condition",
-    "medication": "drug",
-    "regimen": "drug",
-    "biomarker": "test",
-    "lab": "test",
-    "surgery": "operation",
-    "procedure": "operation",
-    "metastasis": "spread",
-    "node": "spread",
-}
-#: The attributes that are what a fact of the kind says. TNM categories may stand in different events, each with its
-#: prefix.
-VALUES: Final[Mapping[str, tuple[str, ...]]] = {
-    "stage": ("stage",),
-    "tnm": ("t", "n", "m"),
-    "grade": ("grade",),
-    "node": ("positive", "examined", "result"),
-    "performance": ("value",),
-    "biomarker": ("result", "percent", "score", "value"),
-    "variant": ("alteration", "protein", "cdna", "exon", "partner", "significance"),
-    "lab": ("value",),
-}
 #: What a variant that was not found still says: an absent one has no class.
 _OF_AN_ABSENT_VARIANT: Final = ("alteration", "protein", "cdna", "exon", "partner")
 #: The results that are neither positive nor negative.
@@ -96,7 +71,7 @@ class Verdict:
 
 def family(kind: str) -> str:
     """What kinds are compared as."""
-    return _FAMILIES.get(kind, kind)
+    return KIND_TABLE[kind].family
 
 
 class Matcher:
@@ -244,7 +219,7 @@ class Matcher:
 
 def _given(statement: Statement) -> list[str]:
     absent = statement.kind == "variant" and statement.context.polarity is Polarity.ABSENT
-    names = _OF_AN_ABSENT_VARIANT if absent else VALUES.get(statement.kind, ())
+    names = _OF_AN_ABSENT_VARIANT if absent else KIND_TABLE[statement.kind].says
     return [name for name in names if name in statement.attributes]
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....kb.kinds import OF_PATIENT
 from ....kb.ontology.concepts import ConceptTable
 from .broad import FIRST, SECOND, SINGLE, code
 from .courses import YEAR, People, Tumors
@@ -19,8 +20,6 @@ _AGES: Final = range(18, 101)
 #: Scores of performance by band of stage.
 _ECOG: Final = ((55, 33, 9, 2, 1), (45, 38, 12, 4, 1), (32, 42, 18, 6, 2), (18, 42, 25, 11, 4))
 _GRADES: Final = (("1", 35), ("2", 38), ("3", 22), ("4", 5))
-#: Facts of these kinds belong to the patient as a whole.
-_OF_PATIENT: Final = frozenset({"comorbidity", "adverse_event", "performance", "symptom", "social", "death", "birth"})
 
 
 class Everyday:
@@ -36,7 +35,7 @@ class Everyday:
         routine: list[dict[str, Any]] = told["routine"]
         self._routine = Choice([[(at, entry["share"]) for at, entry in enumerate(routine)]])
         self._linked = np.array([entry["linked"] for entry in routine])
-        self._of_patient = np.array([entry["kind"] in _OF_PATIENT for entry in routine])
+        self._of_patient = np.array([entry["kind"] in OF_PATIENT for entry in routine])
         self._voice = Choice([self._voices(entry["voices"]) for entry in routine])
         # A group for each sort of event and cancer, where the cancer bears on it, or band of stage.
         self._of_cancer = np.array([bool(entry.get("markers")) for entry in routine])

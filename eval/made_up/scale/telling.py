@@ -45,7 +45,8 @@ class Telling:
         self._kind = np.array([kinds.index(fact.kind) for fact in facts])
         shares: dict[str, list[float]] = told["precision"]
         self._form = Choice([list(zip(_FORMS, shares.get(kind, shares["usual"]), strict=True)) for kind in kinds])
-        self._birth, self._diagnosis, self._death = (kinds.index(one) for one in ("birth", "diagnosis", "death"))
+        self._birth, self._diagnosis = kinds.index("birth"), kinds.index("diagnosis")
+        self._death = kinds.index("death")
         self._age = np.array([int(fact.text.split()[0]) if fact.kind == "birth" else 0 for fact in facts])
         self._world = np.array([int(voice.world) for voice in voices])
 

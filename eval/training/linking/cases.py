@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from ....ingest.models.linking.names import NameTable
-from ....ingest.recognizers.lexicon import span_kind
+from ....ingest.recognizers.lexicon import SPAN_KINDS, span_kind
+from ....kb.kinds import DRUGS, PROCEDURES, of_domain
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.words import normal_form
 
@@ -147,7 +148,7 @@ def terminology_cases(matched: Matched, most_unlinked: int = 400) -> Iterator[Ca
         if hits is None and matched.touches(term):
             continue
         part = part_of(hits[0] if hits else normal_form(term.names[0]))
-        kind = span_kind(concepts, hits[0]) if hits else _KIND_OF[term.kinds[0]]
+        kind = span_kind(concepts, hits[0]) if hits else SPAN_KINDS[term.kinds[0]]
         for name in term.names:
             key = (kind, normal_form(name))
             if key in taken or not 3 <= len(name) <= 90 or concepts.lookup(name):
@@ -163,7 +164,7 @@ def terminology_cases(matched: Matched, most_unlinked: int = 400) -> Iterator[Ca
                 break
 
 
-_DISEASES: Final = ("diagnosis", "comorbidity", "symptom", "adverse_event")
+_DISEASES: Final = of_domain("Condition")
 
 
 def unsure(case: Case) -> Case:
@@ -175,9 +176,6 @@ def unsure(case: Case) -> Case:
     if draw < 0.35 and case.kind in _DISEASES:
         return replace(case, kind=_DISEASES[int(fraction(f"kind of {case.text}") * len(_DISEASES))])
     return case
-
-
-_KIND_OF: Final = {"tumor": "diagnosis", "procedure": "procedure", "site": "site", "drug": "medication"}
 
 
 def held_out_cases(names: NameTable, most: int = 2500) -> Iterator[Case]:
@@ -195,7 +193,7 @@ def held_out_cases(names: NameTable, most: int = 2500) -> Iterator[Case]:
         part = part_of(row.concept)
         draw = fraction(f"case of {row.concept}")
         if named[row.concept] > 1 and draw < 0.5 and not row.preferred:
-            if len(concepts.lookup(row.name)) == 1 and row.kind not in ("medication", "gene", "regimen") and out < most:
+            if len(concepts.lookup(row.name)) == 1 and row.kind not in _ONLY_NAMED and out < most:
                 out += 1
                 yield Case(row.name, row.kind, (row.concept,), "held out", part, without_name=row.name)
         elif draw < 0.75:
@@ -210,9 +208,9 @@ def held_out_cases(names: NameTable, most: int = 2500) -> Iterator[Case]:
                 yield Case(wrong, row.kind, (row.concept,), "misspelt", part)
 
 
-_LINKED: Final = frozenset(
-    "diagnosis comorbidity symptom adverse_event medication procedure surgery radiation site gene biomarker".split()
-)
+_LINKED: Final = PROCEDURES | {*_DISEASES, "medication", "site", "gene", "biomarker"}
+#: Kinds that go by their names alone: one that is taken out leaves no words to find the concept by.
+_ONLY_NAMED: Final = DRUGS | {"gene"}
 
 
 def misspelt(name: str) -> str:

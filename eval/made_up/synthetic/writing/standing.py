@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from .....kb.kinds import DRUGS, TREATMENTS
 from ..course import Fact
 
-__all__ = ["TREATMENTS", "Standing", "standing"]
+__all__ = ["Standing", "standing"]
 
-#: Kinds that are begun, go on and end.
-TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
+#: Kinds of fact that are begun, go on and end: an abstraction calls a trial so.
+_TREATMENTS: Final = TREATMENTS - {"trial"} | {"clinical_trial"}
 
 #: Parts of words in the attributes ``status``, ``reason`` and ``value`` that choose the mode of an absent fact.
 _WHY_ABSENT: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
@@ -61,9 +62,9 @@ def standing(fact: Fact, on: datetime.date, new: bool) -> Standing:
     attributes = dict(fact.attributes)
     ended = fact.end_date if fact.end_date is not None and fact.end_date <= on else None
     mode = _mode(fact, attributes)
-    if fact.kind in TREATMENTS and fact.assertion in ("present", "historical"):
+    if fact.kind in _TREATMENTS and fact.assertion in ("present", "historical"):
         unfinished = fact.end_date is not None and fact.end_date > on
-        if unfinished or (mode in _ENDINGS and ended is None and new and fact.kind in ("medication", "regimen")):
+        if unfinished or (mode in _ENDINGS and ended is None and new and fact.kind in DRUGS):
             attributes.pop("status", None)
             attributes.pop("reason", None)
             mode = "started" if new else "ongoing"
@@ -85,7 +86,7 @@ def _mode(fact: Fact, attributes: Mapping[str, str]) -> str:
         return "absent"
     if fact.kind == "genomic_variant" and ("vus" in f"{result} {fact.value}".casefold() or "uncertain" in result):
         return "vus"
-    if assertion == "present" and fact.kind in TREATMENTS:
+    if assertion == "present" and fact.kind in _TREATMENTS:
         status = attributes.get("status", "").casefold()
         for course, signs in _COURSES:
             if any(sign in status for sign in signs):
