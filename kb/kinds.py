@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -69,6 +69,8 @@ MAIN_ATTRIBUTE: Final[Mapping[str, str]] = {
 
 
 def _with(trait: str) -> frozenset[str]:
+    if trait not in TRAITS:
+        raise ValueError(f"no kind can have the trait {trait!r}; the traits are {', '.join(TRAITS)}")
     return frozenset(kind.name for kind in KIND_TABLE.values() if trait in kind.traits)
 
 
@@ -88,7 +90,6 @@ MOLECULAR: Final = _with("molecular")
 REPEATED: Final = _with("repeated")
 DESCRIBING_TUMORS: Final = _with("describes_tumor")
 ILLNESSES: Final = _with("illness")
-FINDINGS: Final = _with("finding")
 CORRECTABLE: Final = _with("correctable")
 READING_CONTEXT: Final = _with("reads_context")
 OF_THEIR_DAY: Final = _with("of_its_day")
@@ -113,3 +114,18 @@ PLACED: Final = frozenset(
 )
 #: Kinds that are of the patient as a whole, whatever tumors there are.
 OF_PATIENT: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.belongs_to == "patient")
+
+
+def kinds_named(names: Iterable[str]) -> frozenset[str]:
+    """The kinds that a data file lists: ``@trait`` is each with the trait, ``*`` every kind, ``-kind`` not this one."""
+    found: set[str] = set()
+    for name in names:
+        if name == "*":
+            found.update(KINDS)
+        elif name.startswith("@"):
+            found |= _with(name[1:])
+        elif name.startswith("-"):
+            found.discard(name[1:])
+        else:
+            found.add(name)
+    return frozenset(found)

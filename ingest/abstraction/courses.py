@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from ...kb.kinds import CONDITIONS, COURSES, DRUGS
 from ...kb.model import Value
 from ..recognizers.trials import part_in
 from ..treatments.marks import dose_of, reason_in
 from .pieces import PieceReader
 from .records import AbstractedFact
-
-_TREATMENTS: Final = frozenset({"medication", "regimen", "radiation"})
-_HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
 
 
 def course_attributes(kind: str, fact: AbstractedFact, pieces: PieceReader) -> dict[str, Value]:
@@ -21,9 +17,9 @@ def course_attributes(kind: str, fact: AbstractedFact, pieces: PieceReader) -> d
     """
     found: dict[str, Value] = {}
     reason = fact.attributes.get("reason", "")
-    if kind in _TREATMENTS and reason:
+    if kind in COURSES and reason:
         read = reason_in(reason)
-        if not read and any(mention.kind in _HARMS for mention in pieces.mentions(reason)):
+        if not read and any(mention.kind in CONDITIONS for mention in pieces.mentions(reason)):
             read = "toxicity"
         if read:
             found["reason"] = read
@@ -31,7 +27,7 @@ def course_attributes(kind: str, fact: AbstractedFact, pieces: PieceReader) -> d
         dose, fractions = dose_of(fact.attributes.get("dose", "") or fact.value)
         found |= {name: one for name, one in (("dose", dose), ("fractions", fractions)) if one is not None}
     if kind == "adverse_event" and reason:
-        drugs = [mention.concept for mention in pieces.mentions(reason) if mention.kind in ("medication", "regimen")]
+        drugs = [mention.concept for mention in pieces.mentions(reason) if mention.kind in DRUGS]
         if drugs:
             found["cause"] = drugs[0]
     if kind == "trial" and (part := part_in(fact.attributes.get("status", "") or fact.value)):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from ...kb.kinds import COURSES, MOLECULAR, SPREAD
 from ...kb.model import ALL_TUMORS, LATEST_DAY
 from ...kb.ontology.scales import Scales
 from ..journey.bench import Workbench, is_own
@@ -22,9 +23,9 @@ Candidates = tuple[tuple[int, Callable[[], str]], ...]
 #: States that tell of spread, or of what only a cancer that has spread does.
 _SPREAD_STATES: Final = ("advanced_disease", "recurrence", "progression")
 #: Kinds that may be of a metastasis as well as of the tumor itself.
-_OF_SPECIMEN: Final = frozenset({"state", "biomarker", "variant"})
+_OF_SPECIMEN: Final = MOLECULAR | {"state"}
 #: What is tested for and given in the course of a cancer that has spread.
-_FOR_SPREAD: Final = frozenset({"biomarker", "variant", "medication", "regimen", "radiation", "state"})
+_FOR_SPREAD: Final = _OF_SPECIMEN | COURSES
 #: How far a tumor has spread, from its stage group or from one category of its TNM: the first that it reaches.
 _EXTENT: Final = (
     (4, (("m", "M1"), ("stage", "IV"))),
@@ -110,7 +111,7 @@ class _Linkage:
                     self._about[document].add(fact.tumor)
                     if fact.kind == "diagnosis":
                         self._stated[document].add(fact.tumor)
-            if fact.kind in ("metastasis", "node"):
+            if fact.kind in SPREAD:
                 self._specimens.append((fact.concept, fact.tumor))
             known = self._known[fact.tumor]
             if fact.day.known:

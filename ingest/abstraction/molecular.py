@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...kb.kinds import TESTS
 from ...kb.model import Mention, Note, Value
 from ..recognizers.molecular import MolecularRecognizer
 from ..text.frame import Frame
@@ -221,7 +222,7 @@ def _thing(mention: Mention) -> tuple[str, str, Value | None]:
 
 def _tells(mention: Mention) -> bool:
     """Whether a finding says what was found."""
-    return mention.kind not in ("biomarker", "lab") or bool({"result", *_MEASURED} & mention.attributes.keys())
+    return mention.kind not in TESTS or bool({"result", *_MEASURED} & mention.attributes.keys())
 
 
 def _joined(found: Iterable[Mention]) -> list[Mention]:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...kb.kinds import MOLECULAR, PROCEDURES
 from ...kb.model import Mention
 from .pieces import PieceReader
 from .records import AbstractedFact
@@ -14,6 +15,10 @@ from .structure import IMPLIED
 #: A short form, which in a note would need a cue near it: here the patient's own tumors tell what it means.
 _SHORT_FORM: Final = re.compile(r"(?<![\w/])[A-Z][A-Za-z]?[A-Z]{0,4}[A-Z](?![\w/])")
 _NUMBER: Final = re.compile(r"\d")
+#: Kinds of which the side is that of the tumor, and none of their own.
+_WITHOUT_SIDE: Final = MOLECULAR | {"performance", "state"}
+#: Kinds that are of the site that the fact names.
+_AT_A_SITE: Final = PROCEDURES | MOLECULAR | {"grade"}
 _SIDES: Final = ("left", "right", "bilateral")
 
 
@@ -75,7 +80,7 @@ class PlaceReader:
     def placed(self, fact: AbstractedFact, mention: Mention, place: Place) -> Mention:
         """The mention at the place that the fact tells; a morphology at a site becomes the tumor that both mean."""
         attributes, concept = dict(mention.attributes), mention.concept
-        if place.side and mention.kind not in ("biomarker", "variant", "performance", "state"):
+        if place.side and mention.kind not in _WITHOUT_SIDE:
             attributes["laterality"] = place.side
         if mention.kind == "diagnosis" and concept in self._concepts:
             own = self._concepts.get(concept).site
@@ -93,7 +98,7 @@ class PlaceReader:
             if fact.kind == "diagnosis":
                 # A histology may be that of a metastasis; a diagnosis at a site is stated as a primary there.
                 attributes.pop("morphology", None)
-        elif place.site and mention.kind in ("surgery", "radiation", "procedure", "variant", "biomarker", "grade"):
+        elif place.site and mention.kind in _AT_A_SITE:
             attributes["site"] = place.site
             if mention.kind == "surgery":
                 concept = self._operation(concept, place.site)

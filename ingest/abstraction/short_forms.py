@@ -6,13 +6,14 @@ import bisect
 from collections.abc import Sequence
 from typing import Final
 
+from ...kb.kinds import CONDITIONS, DRUGS, OPERATIONS
 from ...kb.model import Mention
 from .pieces import PieceReader
-from .structure import BETWEEN_ITEMS, in_full
+from .structure import BETWEEN_ITEMS, TREATMENTS, in_full
 
 #: Kinds whose facts may be lists of short forms.
-_LISTED: Final = frozenset({"regimen", "medication", "comorbidity", "adverse_event", "symptom"})
-_DRUGS: Final = frozenset({"regimen", "medication", "radiation", "clinical_trial"})
+_LISTED: Final = DRUGS | CONDITIONS
+_DRUGS: Final = TREATMENTS - OPERATIONS
 #: A drug is told by this many of its first letters, where all names that begin so are of one.
 _LETTERS: Final = 4
 _LAST: Final = chr(0x10FFFF)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import Any, Final
 
+from ...kb import kinds
 from ...kb.model import Context, Experiencer, Polarity, Temporality
 
 _TABLE: Final[dict[str, Any]] = tomllib.loads(
@@ -16,6 +17,8 @@ _TABLE: Final[dict[str, Any]] = tomllib.loads(
 
 #: Kind of a fact -> kinds of event that it may make, the usual one first.
 KINDS: Final[dict[str, tuple[str, ...]]] = {kind: tuple(events) for kind, events in _TABLE["kinds"].items()}
+#: Kinds of fact that are treatments.
+TREATMENTS: Final = frozenset(kind for kind, events in KINDS.items() if events[0] in kinds.TREATMENTS)
 #: Kind of a fact -> kind and concept of event where its text names nothing more particular.
 DEFAULTS: Final[dict[str, tuple[str, str]]] = {
     kind: (text.partition(":")[0], text.partition(":")[2]) for kind, text in _TABLE["default"].items()

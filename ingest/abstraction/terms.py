@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...kb.kinds import CONDITIONS, DRUGS, RESULTS, SPREAD
 from ...kb.model import Context, DayInterval, Mention, Note, Polarity, Temporality, Value
 from ..note.read import NoteReader
 from ..text.statements import statement
@@ -22,6 +23,7 @@ from .structure import (
     KEPT,
     KINDS,
     LEADS,
+    TREATMENTS,
     denies,
     in_full,
     leaves_open,
@@ -30,14 +32,15 @@ from .structure import (
 )
 
 _MOLECULAR: Final = frozenset({"biomarker", "genomic_variant", "lab"})
-_TREATMENTS: Final = frozenset({"medication", "regimen", "radiation", "surgery", "procedure", "clinical_trial"})
 _DIGIT: Final = re.compile(r"\d")
 _GROUP: Final = re.compile(r"\b(?:IV|I{1,3}|0)[A-D]?[1-3]?\b")
 #: A prefix of a TNM category that is written into it (``cN0``).
 _PREFIXED: Final = re.compile(r"(?:yp|yc|rp|[cpra])?[TNM]")
 _BRACKETS: Final = re.compile(r"\([^()]*\)")
-#: Kinds that differ only by how a fact is recorded: the abstraction has said which it is.
-_AS_RECORDED: Final = frozenset({"comorbidity", "adverse_event", "symptom"})
+#: Kinds whose result is read, and of which words that deny are mostly that result.
+_READ: Final = RESULTS - {"variant", "grade"}
+#: Kinds that stand for another where the text names nothing nearer.
+_SUBSTITUTES: Final = CONDITIONS | {"procedure"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class FactReader:
         elif fact.kind == "metastasis" and not any(self._is_spread(mention, place) for mention in found):
             # "Recurrence in the omentum" under the heading of metastases is one; so is a site in the attributes.
             found = [*found, *self._by_default(fact, place)]
-        elif fact.kind == "radiation" and all(mention.kind in ("regimen", "medication") for mention in found):
+        elif fact.kind == "radiation" and all(mention.kind in DRUGS for mention in found):
             # Only the drugs that were given with it are named.
             found = [*found, *self._by_default(fact, place)]
         if not found:
@@ -104,7 +107,7 @@ class FactReader:
         return ReadFact(fact, note, tuple(mentions.values()), resolved, place, named, tuple(attribute_text), quoted)
 
     def _is_spread(self, mention: Mention, place: Place) -> bool:
-        if mention.kind in ("metastasis", "node"):
+        if mention.kind in SPREAD:
             return True
         return not place.site and self._concepts.is_a(mention.concept, "metastatic_disease")
 
@@ -265,7 +268,8 @@ class FactReader:
         if 0 <= at <= end:
             start, end = at, at + len(mention.text)
         kept: dict[str, Value] = {}
-        kind = fact.kind if {fact.kind, mention.kind} <= _AS_RECORDED else mention.kind
+        # They differ only by how a fact is recorded: the abstraction has said which it is.
+        kind = fact.kind if {fact.kind, mention.kind} <= CONDITIONS else mention.kind
         # That the words only mention a treatment says nothing: the abstraction has said whether it was given.
         read = {name: value for name, value in mention.attributes.items() if (name, value) != ("status", "mentioned")}
         for name in KEPT.get(kind, ()):
@@ -297,7 +301,7 @@ class FactReader:
             return replace(context, polarity=Polarity.UNCERTAIN)
         if context.really_happened:
             standing = ""
-            if fact.kind in _TREATMENTS:
+            if fact.kind in TREATMENTS:
                 status_of_value = standing_of(fact.value, absent_only=True) if "status" not in written else ""
                 standing = standing_of(written.get("status", "")) or status_of_value
             if standing == "planned":
@@ -308,10 +312,10 @@ class FactReader:
                 context = replace(context, temporality=Temporality.HISTORICAL)
         if context.polarity is Polarity.ABSENT:
             reason = reason_of(status) if status else "none"
-            if reason == "none" and fact.kind in _TREATMENTS:
+            if reason == "none" and fact.kind in TREATMENTS:
                 reason = reason_of(fact.value)
             return replace(context, reason=reason)
-        if fact.kind in _TREATMENTS and context.really_happened:
+        if fact.kind in TREATMENTS and context.really_happened:
             reason = reason_of(written.get("status", ""))
             return replace(context, reason=reason if reason in ("discontinued", "completed", "held") else "none")
         return context
@@ -321,7 +325,7 @@ class FactReader:
 
         A component in situ stands for itself.
         """
-        if fact.kind in _TREATMENTS:
+        if fact.kind in TREATMENTS:
             return leaves_open(fact.text)
         # What follows a colon tells of the parts of what stands before it.
         said = next((part for part in re.split(r"[:;]", fact.concept) if mention.text in part), fact.concept)
@@ -339,7 +343,7 @@ class FactReader:
             )
         if mention.kind == "node" and mention.source == "kind":
             return self._pieces.denied(fact.concept, fact.value)
-        if mention.kind in ("biomarker", "lab", "node", "performance", "tnm", "stage"):
+        if mention.kind in _READ:
             return mention.kind == "node" and mention.context.polarity is Polarity.ABSENT
         return any(
             other.context.polarity is Polarity.ABSENT and (other.kind, other.concept) == (mention.kind, mention.concept)
@@ -366,11 +370,10 @@ def _inverted(text: str) -> Iterable[str]:
 
 def _without_lesser(found: list[Mention], wanted: Sequence[str]) -> list[Mention]:
     """Where the usual kind of the fact is among them, the kinds that are only its substitutes give way."""
-    substitutes = {"symptom", "adverse_event", "comorbidity", "procedure"}
-    if wanted[0] in substitutes:
+    if wanted[0] in _SUBSTITUTES:
         return found
     main = [mention for mention in found if mention.kind == wanted[0]]
-    return [mention for mention in found if mention.kind not in substitutes or mention in main] if main else found
+    return [mention for mention in found if mention.kind not in _SUBSTITUTES or mention in main] if main else found
 
 
 def _enriched(found: Iterable[Mention], whole: Sequence[Mention]) -> list[Mention]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ...kb.kinds import CONDITIONS, MOLECULAR, OPERATIONS, PLACED
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
 from ..recognizers.spread import DEPOSIT, RETURN
@@ -88,10 +89,10 @@ _LESION_AT = re.compile(
 )
 
 
-#: Kinds of spans, other than diagnoses, that have a side or a site.
-_PLACED = frozenset(
-    ("surgery", "radiation", "tnm", "stage", "node", "metastasis", "procedure", "variant", "biomarker", "grade")
-)
+#: Kinds of spans, other than the disease itself, that have a side or a site.
+_PLACED = PLACED - {"diagnosis", "state"}
+#: Of these a place counts only where it heads them or where they are said to be of it.
+_PLACED_BY_HEADING = MOLECULAR | {"stage", "metastasis"}
 _ANY_NODE = "lymph_node"
 
 
@@ -362,19 +363,15 @@ class Placement:
 
     def others(self, frame: Frame, events: list[Span], sites: list[Span]) -> None:
         """Give findings and treatments their side, and the site that stands near or heads them."""
-        operations = [one for one in events if one.kind in ("surgery", "procedure") and one.concept in self._nodes_of]
+        operations = [one for one in events if one.kind in OPERATIONS and one.concept in self._nodes_of]
         for span in events:
             if span.kind not in _PLACED:
                 continue
             low, high = frame.sentence_span(span.start)
-            side = (
-                self.sites.side_in(frame, span.start, span.end, low, high)
-                if span.kind not in ("variant", "biomarker")
-                else ""
-            )
+            side = self.sites.side_in(frame, span.start, span.end, low, high) if span.kind not in MOLECULAR else ""
             if side:
                 span.attributes.setdefault("laterality", side)
-            if span.kind in ("variant", "biomarker", "stage", "metastasis"):
+            if span.kind in _PLACED_BY_HEADING:
                 self._place_by_heading(frame, span, sites, low, high)
                 continue
             here = starting(sites, max(low, span.start - 99), min(high, span.start + 100))
@@ -413,7 +410,7 @@ class Placement:
     @staticmethod
     def grades(events: list[Span]) -> None:
         """A grade right beside a symptom or toxicity is that toxicity's grade."""
-        harms = _in_text_order([span for span in events if span.kind in ("symptom", "adverse_event", "comorbidity")])
+        harms = _in_text_order([span for span in events if span.kind in CONDITIONS])
         bound: set[int] = set()
         for grade in [span for span in events if span.kind == "grade" and "scale" not in span.attributes]:
             for harm in starting(harms, grade.start - _LONGEST_NAME, grade.end + 4):

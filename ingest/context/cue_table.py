@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from ...kb.kinds import kinds_named
 from ..text.cue_files import cue_file
 from ..text.frame import Frame
 from ..text.phrases import PhraseMatch, PhraseTrie
@@ -91,7 +92,7 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
                 entry["sets"],
                 entry["direction"],
                 entry["reach"],
-                frozenset(entry.get("kinds", ())),
+                kinds_named(entry.get("kinds", ())),
                 frozenset(entry.get("spelled", ())),
             ),
             entry["phrases"],

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ...kb.kinds import ILLNESSES
 from ..text.phrases import PhraseMatch
 from ..text.statements import goes_on_with, needs, statement
 
@@ -24,7 +25,6 @@ _STATEMENTS: Final = ("people_at_large", "carriers_at_large")
 NOBODY: Final = (0, 0)
 #: One of these folded words stands in each sentence of people or tumors at large.
 AT_LARGE: Final = frozenset[str]().union(*map(needs, (*_STATEMENTS, "general_opening")))
-_ILLNESSES: Final = frozenset({"diagnosis", "metastasis", "state", "comorbidity", "stage"})
 #: So far before somebody may the words of coming along begin (characters).
 _REACH_OF_COMPANY = 60
 #: And so far before what is said the word that calls it the patient's own.
@@ -64,7 +64,7 @@ def is_called_own(cue: str, kind: str, text: str, target: int, sentence: int) ->
 
     ``cue``: the name of the cue before it; ``kind``: that of what is said, which begins at ``target``.
     """
-    if cue not in _OF_OTHERS or kind not in _ILLNESSES:
+    if cue not in _OF_OTHERS or kind not in ILLNESSES:
         return False
     return bool(statement("possessed").search(text, max(sentence, target - _REACH_OF_POSSESSION), target))
 

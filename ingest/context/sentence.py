@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from ...kb.kinds import MOLECULAR, OF_ONE_PERSON, TREATMENTS
 from ...kb.model import Cue, Experiencer, Polarity, Temporality
 from ..text.phrases import PhraseMatch
 from ..text.shape import Section, bracket_end
@@ -20,7 +21,10 @@ from .forms import REACH_OF_BOX, answer, box_before, box_leads, empty_before, mi
 from .people import NAMED_BESIDE, comes_along, is_called_own, is_subject
 from .values import Reading, Target, context_of
 
-TREATMENT_KINDS = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
+#: A verdict behind a treatment is of the finding that stands before it.
+_JUDGED = MOLECULAR | {"diagnosis", "metastasis"}
+#: What counsel names may be the patient's own.
+_COUNSELLED = MOLECULAR | {"diagnosis"}
 
 _COORDINATION = re.compile(
     r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus|therapy|treatment|agents?|e\.g\.)(?!\w))?[\s,/&+()]*",
@@ -123,7 +127,7 @@ class SentenceContext:
         """The cues that govern the target; between two equally near the one behind comes first."""
         governing: _Governing = {}
         kind, first, last = target.kind, target.first, target.last
-        known = self._of_all + self._of_treatments if kind in TREATMENT_KINDS else self._of_all
+        known = self._of_all + self._of_treatments if kind in TREATMENTS else self._of_all
         for parts, found in known:
             cue, match = found
             # Most cues of a sentence stand too far from a target, or on the wrong side of it: that is seen first.
@@ -221,10 +225,10 @@ class SentenceContext:
             if not _COORDINATION.fullmatch(self._text, position, other.start):
                 return False
             # "Breast cancer, ER negative": what is said of a marker is said of no disease beside it.
-            if other.kind in ("biomarker", "variant") and target.kind not in ("biomarker", "variant"):
+            if other.kind in MOLECULAR and target.kind not in MOLECULAR:
                 return False
             # "Thyroidectomy + RAI, melanoma ruled out": the verdict is of the finding that it stands behind.
-            if kind.name == "never_given_behind" and other.kind in ("diagnosis", "metastasis", "biomarker", "variant"):
+            if kind.name == "never_given_behind" and other.kind in _JUDGED:
                 return False
             position = max(position, other.end)
         if kind.name.startswith(("negation", "uncertainty", "certainty")):
@@ -258,7 +262,7 @@ class SentenceContext:
         temporality = self._temporality(target, answered, governing.get("temporality", ()), section, cues)
         experiencer = self._experiencer(target, governing.get("experiencer", ()), section, cues)
         status = ""
-        if target.kind in TREATMENT_KINDS:
+        if target.kind in TREATMENTS:
             status, status_reason = self._status(target, answered, governing, section, cues)
             if status in ("declined", "never_started"):
                 polarity, reason, temporality = Polarity.ABSENT, status_reason, Temporality.CURRENT
@@ -273,7 +277,7 @@ class SentenceContext:
         if self._is_general(target) and (status != "given" or "criteria" in self.speaks_of):
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
         if self.tells_of_people(target.start):
-            temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if target.kind in TREATMENT_KINDS else ""
+            temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if target.kind in TREATMENTS else ""
         return Reading(context_of(polarity, temporality, experiencer, reason), status, tuple(cues))
 
     def tells_of_people(self, position: int) -> bool:
@@ -285,9 +289,9 @@ class SentenceContext:
             return True
         if target.kind == "symptom" and self.speaks_of == {"general"} and _OF_ONE.search(self._text, *self._span):
             return False  # "His pain is associated with nausea" is a complaint.
-        if not self.speaks_of or target.kind in ("performance", "tnm", "stage", "death", "trial"):
+        if not self.speaks_of or target.kind in OF_ONE_PERSON:
             return False
-        if self.speaks_of == {"handed"} and target.kind in TREATMENT_KINDS:
+        if self.speaks_of == {"handed"} and target.kind in TREATMENTS:
             return False  # A leaflet may go with a treatment that is given: the cues decide.
         return target.kind != "variant" or "trial" in self.speaks_of
 
@@ -356,7 +360,7 @@ class SentenceContext:
             return Temporality(found.kind.sets["temporality"])
         if section.effect == "history" and target.kind != "performance":
             return Temporality.HISTORICAL
-        if section.effect in ("counseling", "boilerplate") and target.kind not in ("variant", "biomarker", "diagnosis"):
+        if section.effect in ("counseling", "boilerplate") and target.kind not in _COUNSELLED:
             return Temporality.HYPOTHETICAL
         return Temporality.CURRENT
 
@@ -389,7 +393,7 @@ class SentenceContext:
     def _begins_another(self, begun: Found) -> bool:
         """Whether a treatment stands right behind a word of beginning ("offered A, and she has started B")."""
         return any(
-            other.kind in TREATMENT_KINDS and 0 <= other.first - begun.match.last <= _TO_WHAT_IS_BEGUN
+            other.kind in TREATMENTS and 0 <= other.first - begun.match.last <= _TO_WHAT_IS_BEGUN
             for other in self._targets
         )
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from ...kb.kinds import PROCEDURES, of_domain
 from ...kb.model import Mention, Relation
 from ...kb.ontology.concepts import ConceptTable
 from ..coral_schema.types import schema
@@ -28,7 +29,7 @@ _LATERALITY = compiled(
     r"left|right|bilateral(?:ly)?|unilateral(?:ly)?|contralateral|ipsilateral|(?-i:L|R)(?=[ ][a-z]{4})"
 )
 #: Kinds whose names may hold a place ("breast cancer", "CT chest").
-_NAMED_AFTER_PLACES: Final = frozenset({"diagnosis", "metastasis", "procedure", "surgery", "radiation"})
+_NAMED_AFTER_PLACES: Final = PROCEDURES | {"diagnosis", "metastasis"}
 #: A side as part of a name of a place: the guidelines annotate place and side apart.
 _SIDE_BEFORE = re.compile(r"(?:left|right|bilateral|lt\.?|rt\.?)[ \-]+(?=\S)", re.IGNORECASE)
 _VALUE = re.compile(r"(?:[<>~≥≤]\s?)?[\d+]")
@@ -40,7 +41,7 @@ _RESULT_BEHIND = re.compile(
     re.IGNORECASE,
 )
 #: Kinds that are no drug, whatever their name ends in; how far before a span words may speak of it as a drug.
-_PROBLEM_KINDS: Final = frozenset({"adverse_event", "comorbidity", "diagnosis", "state"})
+_PROBLEM_KINDS: Final = frozenset(of_domain("Condition")) - {"symptom"} | {"state"}
 _BEFORE_DRUG: Final = 50
 _MOST_OTHERS: Final = 8
 #: Rules of the reading whose cue is a result.

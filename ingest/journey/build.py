@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
 
+from ...kb.kinds import COURSES, KIND_TABLE, MOLECULAR, REPEATED
 from ...kb.model import (
     EARLIEST_DAY,
     Context,
@@ -34,8 +35,8 @@ from .bench import Workbench, is_dated, is_own
 from .births import join_births
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
-from .courses import TIMED, tell_courses
-from .facts import SEQUENCES, Fact, facts_of
+from .courses import tell_courses
+from .facts import Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
 from .proposals import are_linked, doubt_proposals, trust_proposals, with_proposals, without_proposals
@@ -53,26 +54,6 @@ _CURRENT: Final = Temporality.CURRENT
 _HISTORICAL: Final = Temporality.HISTORICAL
 #: One of these makes of a marker a finding.
 _RESULTS: Final = frozenset({"result", "percent", "value", "score"})
-#: Kinds of finding that may be said of every tumor at once.
-_OF_ALL: Final = frozenset({"biomarker", "variant"})
-#: Attributes that tell two events of one kind and concept apart.
-_TELLING: Final[dict[str, tuple[str, ...]]] = {
-    "diagnosis": ("laterality",),
-    "stage": ("stage", "system"),
-    "tnm": ("t", "n", "m", "prefix"),
-    "grade": ("grade", "scale"),
-    "node": ("positive", "examined", "result"),
-    "biomarker": ("result", "percent", "value", "score", "method"),
-    "variant": ("alteration", "protein", "cdna", "exon", "partner", "significance", "origin"),
-    "performance": ("value",),
-    "surgery": ("laterality", "site"),
-    "lab": ("value",),
-    "state": ("of",),
-    "medication": ("course",),
-    "regimen": ("course",),
-    "radiation": ("course",),
-    "trial": ("number", "name"),
-}
 
 
 def build_journey(
@@ -270,7 +251,7 @@ def tell_tumors_apart(bench: Workbench) -> None:
     for fact in bench.facts:
         if fact.tumor or not is_own(fact):
             continue
-        if fact.kind in _OF_ALL and _is_of_all(bench, fact):
+        if fact.kind in MOLECULAR and _is_of_all(bench, fact):
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
         else:
             note = fact.mention.note_id
@@ -353,8 +334,8 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
         context.reason,
         fact.tumor,
         fact.rejected,
-        (fact.day.low, fact.day.high) if kind in SEQUENCES else None,
-        *map(fact.attributes.get, _TELLING.get(kind, ())),
+        (fact.day.low, fact.day.high) if kind in REPEATED else None,
+        *map(fact.attributes.get, KIND_TABLE[kind].tells_apart),
     )
 
 
@@ -386,7 +367,7 @@ def _event(patient_id: str, facts: list[Fact]) -> Event:
     day = _first_day(facts)
     if end is not None and end.high < day.low:
         end = None
-    if end is None and first.kind in TIMED:
+    if end is None and first.kind in COURSES:
         end = DayInterval(last, last) if last > day.high else None
     evidence = dict.fromkeys([mention for fact in sorted(facts, key=_STRONGEST) for mention in fact.mentions])
     context = first.context

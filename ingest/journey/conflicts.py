@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...kb.kinds import MOLECULAR, PROCEDURES
 from ...kb.model import Polarity, World
 from ...kb.ontology.concepts import ConceptTable
 from ..binding.findings import marker_rules
@@ -25,8 +26,6 @@ _ANY_CANCER: Final = frozenset({"malignant_neoplasm", "carcinoma", "neoplasm", "
 _TIME_AND_AGAIN: Final = 3
 #: Attributes that tell one finding of a concept from another.
 _SAME: Final = frozenset({"protein", "cdna", "result", "alteration", "stage", "laterality"})
-#: What was done is not undone by a note that takes its mention back.
-_OPERATIONS: Final = frozenset({"surgery", "procedure", "radiation"})
 
 
 def retract(bench: Workbench) -> None:
@@ -46,7 +45,8 @@ def retract(bench: Workbench) -> None:
             fact
             for fact in same
             if not fact.rejected
-            and fact.kind not in _OPERATIONS
+            # What was done is not undone by a note that takes its mention back.
+            and fact.kind not in PROCEDURES
             and not restated(fact)
             and _agree(taken, fact)
             and (
@@ -171,7 +171,7 @@ def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
     final: list[Fact] = []
     is_first: dict[tuple[str, tuple[int, int]], bool] = {}
     for fact in bench.facts:
-        if fact.kind in ("biomarker", "variant") and fact.context.really_happened and not fact.rejected:
+        if fact.kind in MOLECULAR and fact.context.really_happened and not fact.rejected:
             place = (fact.mention.note_id, fact.mention.sentence)
             if place not in is_first:
                 is_first[place] = bool(preliminary.search(texts[place[0]], *place[1]))

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from ...kb.kinds import COURSES
 from ...kb.model import EARLIEST_DAY, DayInterval, Value
 from ..text.cue_files import cue_file
 from ..text.dates.calendar_days import days_of
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 
-TIMED: Final = frozenset({"medication", "regimen", "radiation"})
 #: Days without the treatment after which it is given again, rather than on.
 PAUSE: Final = 60
 #: Courses of radiation that begin so many days apart are two.
@@ -37,7 +37,7 @@ def tell_courses(bench: Workbench) -> None:
     """Begin, end, standing and reason of each course; courses of one treatment told apart."""
     treatments: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
-        if fact.kind in TIMED and is_own(fact) and fact.document_class != "abstraction":
+        if fact.kind in COURSES and is_own(fact) and fact.document_class != "abstraction":
             if fact.context.really_happened:
                 treatments[fact.kind, fact.concept, fact.tumor].append(fact)
             elif fact.context.reason in ("declined", "never_started"):

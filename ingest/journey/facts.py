@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final
 
+from ...kb.kinds import REPEATED
 from ...kb.model import Context, DayInterval, Mention, Value, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.variants import NEVER_INHERITED, complete
@@ -14,8 +14,6 @@ from ..note.read import ReadNote
 from ..text.statements import statement
 from .copies import Copies, Statement, long_sentences
 
-#: Kinds whose events stay apart by day: a sequence, in which the latest may differ from the first.
-SEQUENCES: Final = frozenset({"performance", "stage", "tnm", "lab", "biomarker", "grade", "state", "node"})
 #: A family written as an enumeration of its members.
 _ENUMERATION = re.compile(r"\w\s?[/,&\-]\s?\w|\band\b")
 #: How far before a finding its sample may be named, in characters.
@@ -112,7 +110,7 @@ def _copied(copies: Copies, text: str, mentions: Sequence[Mention]) -> Set[int]:
 
 def statement_of(mention: Mention) -> Statement:
     """What a mention states, wherever it stands; of what has a value each day, also the day that a date gives it."""
-    dated = mention.kind in SEQUENCES and has_date(mention)
+    dated = mention.kind in REPEATED and has_date(mention)
     return (
         mention.kind,
         mention.concept,

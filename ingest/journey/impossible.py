@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, Final
 
-from ...kb.kinds import KINDS
+from ...kb.kinds import KINDS, SPREAD
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import any_of
 from .facts import Fact
@@ -94,7 +94,7 @@ class ImpossibleTable:
 def sites_of(fact: Fact) -> tuple[str, ...]:
     """Where an event lies: its site; a metastasis or node is named by it."""
     site = str(fact.attributes.get("site", ""))
-    return (fact.concept, site) if fact.kind in ("metastasis", "node") else (site,)
+    return (fact.concept, site) if fact.kind in SPREAD else (site,)
 
 
 @lru_cache(maxsize=4)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
+from ...kb.kinds import COURSES, DRUGS
 from ...kb.model import ALL_TUMORS, EARLIEST_DAY, NO_TUMOR, DayInterval, Temporality
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.regimens import shipped_components
 from ..text.cue_files import cue_file
 from .bench import Workbench, is_own
-from .courses import TIMED
 from .facts import Fact
 from .tumors import NEAR_IN_TIME
 
@@ -168,7 +168,7 @@ def _courses(concepts: ConceptTable, facts: Sequence[Fact]) -> list[Course]:
     """The dated courses of systemic treatments, in order of their beginning."""
     groups: dict[tuple[str, str, object], list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.kind in TIMED and fact.kind != "radiation" and _counts(concepts, fact.concept):
+        if fact.kind in DRUGS and _counts(concepts, fact.concept):
             groups[fact.kind, fact.concept, fact.attributes.get("course")].append(fact)
     found = [fact.day.low for fact in facts if fact.kind == "diagnosis" and fact.day.low > EARLIEST_DAY]
     courses = []
@@ -248,7 +248,7 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
                 operated.add(fact.day.midpoint)
         elif fact.kind == "diagnosis" and fact.tumor == tumor:
             is_systemic = is_systemic or concepts.is_any(concept, table["systemic"])
-        if fact.kind in TIMED and fact.attributes.get("reason") == "progression" and fact.end is not None:
+        if fact.kind in COURSES and fact.attributes.get("reason") == "progression" and fact.end is not None:
             progressed.add(fact.end.midpoint)
     return Disease(tuple(sorted(progressed)), tuple(sorted(operated)), min(advanced, default=None), is_systemic)
 

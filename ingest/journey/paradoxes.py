@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from ...kb.kinds import OF_THEIR_DAY
 from ...kb.model import EARLIEST_DAY, DayInterval
 from .bench import Workbench, WorkbenchDecision, dispute, is_dated, standing
 from .facts import Fact
@@ -19,8 +20,6 @@ REORDERED: Final = "possible order over impossible"
 DISTRUSTED: Final = "better supported over impossible"
 #: Documents that are the record of the thing itself.
 _OF_THE_THING: Final = frozenset({"operative", "pathology", "death"})
-#: What is told as happening, not as having happened at some time before.
-_OF_ITS_DAY: Final = frozenset({"performance", "state", "symptom"})
 #: Days by which a note may follow what it tells; a report its specimen.
 _NOTE_DELAY: Final = 30
 _REPORT_DELAY: Final = 60
@@ -128,7 +127,7 @@ class _Paradox:
         """Whether the event has its day only from the note that tells of it, or is a copy."""
         if event.copied:
             return True
-        if self._row.now or event.kind in _OF_ITS_DAY:
+        if self._row.now or event.kind in OF_THEIR_DAY:
             return False
         return event.document_class in ("clinical", "molecular", "genetics") and not is_dated(event)
 

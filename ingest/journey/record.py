@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any, Final
 
+from ...kb.kinds import DESCRIBING_TUMORS, MOLECULAR
 from ...kb.model import Temporality
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import any_of
@@ -22,7 +23,9 @@ from .facts import Fact
 #: Reports of what was seen under the microscope or in the genes.
 REPORTS: Final = frozenset({"pathology", "molecular"})
 #: Kinds of which a report states something that an addendum may state otherwise.
-REPORTED: Final = ("biomarker", "variant", "grade", "tnm", "stage", "diagnosis")
+REPORTED: Final = DESCRIBING_TUMORS | {"diagnosis"}
+#: Of these, what a scale gives.
+_GRADED: Final = DESCRIBING_TUMORS - MOLECULAR
 
 #: Attributes that tell what is stated, of whatever kind.
 _STATED: Final = ("result", "grade", "t", "n", "stage", "positive")
@@ -152,9 +155,9 @@ class Record:
 
 def subject_of(fact: Fact) -> Key:
     """What a statement is about: two statements contradict each other only if they are about one thing."""
-    if fact.kind in ("biomarker", "variant"):
+    if fact.kind in MOLECULAR:
         return "finding", fact.concept
-    if fact.kind in ("grade", "tnm", "stage"):
+    if fact.kind in _GRADED:
         return fact.kind, *(fact.attributes.get(name) for name in ("scale", "prefix", "system"))
     return (fact.kind,)
 

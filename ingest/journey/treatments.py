@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from ...kb.kinds import OPERATIONS, TREATMENTS
 from ...kb.model import Polarity
 from ...kb.ontology.regimens import shipped_components
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 
-_TREATMENTS: Final = frozenset({"medication", "regimen", "surgery", "procedure", "radiation", "trial"})
 #: Sections that list what was really given or done.
 _RECORD_SECTIONS: Final = frozenset(
     {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
@@ -33,13 +33,13 @@ def weigh_treatments(bench: Workbench) -> None:
     for fact in bench.facts:
         if fact.document_class == "payer" and fact.status == "given":
             fact.status = "mentioned"  # A payer writes of what was asked for.
-        if fact.kind in _TREATMENTS and is_own(fact) and fact.concept:
+        if fact.kind in TREATMENTS and is_own(fact) and fact.concept:
             if fact.status == "given" and fact.context.really_happened:
                 stated |= bench.concepts.above(fact.concept)
             elif fact.context.reason in ("declined", "never_started"):
                 refused.add(fact.concept)
     for fact in bench.facts:
-        if fact.kind not in _TREATMENTS or fact.status not in ("", "mentioned") or not fact.context.really_happened:
+        if fact.kind not in TREATMENTS or fact.status not in ("", "mentioned") or not fact.context.really_happened:
             continue
         if fact.concept in stated:
             continue
@@ -48,7 +48,7 @@ def weigh_treatments(bench: Workbench) -> None:
 
 
 def _supported(fact: Fact) -> bool:
-    if fact.kind in ("surgery", "procedure"):
+    if fact.kind in OPERATIONS:
         return (
             fact.document_class in ("operative", "pathology")
             or is_dated(fact)

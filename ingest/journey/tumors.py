@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ...kb.kinds import OF_PATIENT
 from ...kb.model import ALL_TUMORS, LATEST_DAY, DayInterval, Temporality, content_id
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.regimens import shipped_components
 from ..text.cue_files import cue_file
 from .facts import Fact
 
-#: Findings of the patient as a whole.
-_OF_PATIENT = frozenset({"performance", "death", "comorbidity", "symptom", "social", "adverse_event"})
 #: Families of histology that one tumor does not mix.
 _FAMILIES = (
     "carcinoma",
@@ -199,7 +198,7 @@ class TumorMap:
 
     @staticmethod
     def _hang(fact: Fact, candidates: Iterable[tuple[int, str]]) -> None:
-        if fact.kind in _OF_PATIENT or fact.attributes.get("origin") == "germline":
+        if fact.kind in OF_PATIENT or fact.attributes.get("origin") == "germline":
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
             return
         for rule, found in candidates:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...kb.kinds import CORRECTABLE, DESCRIBING_TUMORS, DRUGS, KIND_TABLE, MOLECULAR, READING_CONTEXT, TREATMENTS
 from ...kb.model import Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from ...kb.ontology.concepts import ConceptTable
 from ..context.cue_table import CueKind, CueTable, cue_table, sentence_cues
 from ..context.fact_days import Anchor, FactDays
-from ..context.sentence import TREATMENT_KINDS, SentenceContext
+from ..context.sentence import SentenceContext
 from ..context.values import Reading, Target
 from ..text.frame import Frame, Span
 from ..text.shape import Section
@@ -23,28 +24,7 @@ Named = tuple[int, int, str, tuple[tuple[int, int], ...]]
 
 #: Label of CORAL's Table S1 for each kind of span.
 LABELS: Final[Mapping[str, str]] = {
-    "diagnosis": "Histology",
-    "stage": "Stage",
-    "tnm": "TNM",
-    "grade": "Grade",
-    "metastasis": "Metastasis",
-    "node": "LymphNodeInvolvement",
-    "biomarker": "BiomarkerName",
-    "variant": "GenomicTestResult",
-    "medication": "MedicationName",
-    "regimen": "MedicationRegimen",
-    "radiation": "RadiationTherapyName",
-    "surgery": "ProcedureName",
-    "procedure": "ProcedureName",
-    "performance": "PerformanceStatus",
-    "state": "DiseaseState",
-    "symptom": "Symptom",
-    "adverse_event": "ClinicalCondition",
-    "comorbidity": "ClinicalCondition",
-    "social": "Tobacco",
-    "lab": "LabTestResult",
-    "trial": "ClinicalTrial",
-    "death": "DiseaseState",
+    **{kind.name: kind.coral_label for kind in KIND_TABLE.values() if kind.coral_label},
     "site": "Site",
     "laterality": "Laterality",
 }
@@ -65,12 +45,10 @@ _DOSE = re.compile(
     r"|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
 )
 _CLINICALLY = re.compile(r"\bclinical(?:ly)?\W{1,3}(?:(?:stage|staging|TNM)\W{1,3})?$", re.IGNORECASE)
-#: Kinds of finding that a later note may take back.
-_CORRECTABLE = frozenset({"diagnosis", "variant", "biomarker", "metastasis", "state", "stage"})
-_RESULTS = frozenset({"variant", "biomarker"})
-#: Kinds of which the recogniser's own reading bears on the context; so does any span that is ``decided``.
-_DECIDED = frozenset({"performance", "tnm", "stage", "node", "variant"})
-_OF_A_REPORT = frozenset({"variant", "biomarker", "diagnosis", "medication", "regimen"})
+#: Kinds of which a value is said, which is never absent.
+_VALUED = READING_CONTEXT - {"node", "variant"}
+#: Kinds that a report, filed to another's chart, may tell of.
+_OF_A_REPORT = MOLECULAR | DRUGS | {"diagnosis"}
 #: What tells a patient's own variant from a gene that a sentence about medicine at large names.
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
 
@@ -148,8 +126,8 @@ class MentionWriter:
         frame, text, (start, end) = note.frame, note.frame.text, sentence
         skipped = opening.effect in ("skip", "boilerplate")
         kinds = {span.kind for span in spans}
-        refused = not kinds.isdisjoint(TREATMENT_KINDS) and note.is_followed("declined_next", end)
-        taken_back = not kinds.isdisjoint(_CORRECTABLE) and note.is_followed("taken_back", end)
+        refused = not kinds.isdisjoint(TREATMENTS) and note.is_followed("declined_next", end)
+        taken_back = not kinds.isdisjoint(CORRECTABLE) and note.is_followed("taken_back", end)
         at_large_all = bool(context.speaks_of)
         dates = frame.dates_in(start, end)
         read: list[Mention] = []
@@ -161,14 +139,14 @@ class MentionWriter:
             reading = context.read(target, section)
             if lead:
                 reading = _led(reading, lead, kind)
-            if kind in _DECIDED or span.decided:
+            if kind in READING_CONTEXT or span.decided:
                 at_large = at_large_all or context.tells_of_people(span.start)
                 reading = self._with_decided(span, reading, at_large)
             if kind == "variant" and self._is_no_finding(span, spans, note, skipped, context):
                 reading = reading.but(temporality=Temporality.HYPOTHETICAL)
             if kind == "diagnosis" and note.says("component", start, end):
                 reading = self._as_component(span, reading)
-            if kind in _CORRECTABLE:
+            if kind in CORRECTABLE:
                 undone = taken_back or (
                     note.says("taken_back_within", start, end)
                     and statement("taken_back_within").search(text, span.end, end)
@@ -187,7 +165,7 @@ class MentionWriter:
                     reading = reading.but(Polarity.ABSENT, reason="retracted")
                     cues = (*reading.cues, Cue(*misfiled.span(), ANOTHER_PATIENT))
                     reading = Reading(reading.context, reading.status, cues)
-            if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENT_KINDS:
+            if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENTS:
                 reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
             told = reading.status in ("given", "mentioned") and note.says("not_so", start, end)
             if told or (reading.status in ("given", "mentioned", "planned") and note.says("fell_through", start, end)):
@@ -260,11 +238,7 @@ class MentionWriter:
         if span.kind == "performance" and context.temporality is Temporality.HYPOTHETICAL and not general:
             # "I would call her ECOG 2" is a score; only the criteria of a trial are none.
             reading = reading.but(temporality=Temporality.CURRENT)
-        if (
-            span.kind in ("performance", "tnm", "stage")
-            and context.polarity is Polarity.ABSENT
-            and context.reason == "none"
-        ):
+        if span.kind in _VALUED and context.polarity is Polarity.ABSENT and context.reason == "none":
             return reading.but(Polarity.PRESENT)
         if span.kind == "node" and "positive" in span.attributes:
             return reading.but(Polarity.PRESENT)
@@ -328,7 +302,7 @@ class _NoteInHand:
 
 
 def _named(span: Span) -> Named:
-    results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in _RESULTS else ()
+    results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in MOLECULAR else ()
     return span.start, span.end, span.kind, results
 
 
@@ -343,7 +317,7 @@ def _mention(
 ) -> Mention:
     text, start, end, kind = note.frame.text, span.start, span.end, span.kind
     attributes = dict(span.attributes)
-    if kind == "medication" or kind == "regimen":
+    if kind in DRUGS:
         dose = _DOSE.match(text, end)
         if dose:
             attributes["dose"] = dose["dose"].strip()
@@ -393,7 +367,7 @@ def sentence_context(
 
 def _says_more(spans: Sequence[Span]) -> bool:
     """Whether the sentence says something of its tumor: it is that which was wrong ("MSI-high ovarian carcinoma")."""
-    return any(span.kind in ("biomarker", "variant", "stage", "tnm", "grade") for span in spans)
+    return any(span.kind in DESCRIBING_TUMORS for span in spans)
 
 
 def _without_anothers(note: _NoteInHand, mentions: list[Mention]) -> list[Mention]:
@@ -422,7 +396,7 @@ def _without_anothers(note: _NoteInHand, mentions: list[Mention]) -> list[Mentio
 
 def _taken_back(mention: Mention) -> Mention:
     """What stands below a heading that calls it superseded is no finding any more."""
-    if mention.kind not in _CORRECTABLE:
+    if mention.kind not in CORRECTABLE:
         return mention
     return replace(mention, context=replace(mention.context, polarity=Polarity.ABSENT, reason="retracted"))
 

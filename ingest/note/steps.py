@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from ...kb.kinds import KINDS
+from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS
 from ...kb.model import Mention, Relation
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
@@ -25,17 +25,15 @@ from ..recognizers.trials import with_status
 from ..text.frame import BIRTHS, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
 from ..text.statements import needs, statement
 from ..treatments.courses import TREATED, with_courses
-from ..treatments.harms import CAUSING, HARMS, with_harms
+from ..treatments.harms import with_harms
 from .mentions import MentionWriter
 
 #: Minutes that tell of several patients, filed to the chart of each.
 SHARED: Final = "shared"
 _EVENT_KINDS: Final = frozenset(KINDS)
 _BINDABLE: Final = frozenset({"gene", "biomarker", "value", "molecular"})
-#: Kinds of which a name may mean two at once ("TNBC": a tumor and its receptors).
-_MEANT_AT_ONCE: Final = frozenset({"diagnosis", "state", "biomarker"})
-#: Kinds of finding that are told of the tumor nearest to them.
-_OF_A_TUMOR: Final = frozenset({"biomarker", "variant", "stage", "tnm", "grade"})
+#: Kinds that a name may mean beside each other, or beside a marker ("TNBC": a tumor and its receptors).
+_MEANT_AT_ONCE: Final = frozenset({"diagnosis", "state"})
 #: So far before "AC" may the words for a line or a needle begin (characters).
 _REACH_OF_LINES: Final = 60
 
@@ -156,7 +154,7 @@ def _other_meanings(spans: Iterable[Span]) -> Iterator[Span]:
     """Names that mean two things at once (TNBC: a tumor and its receptors) give a span for each."""
     for span in spans:
         for concept, kind in span.alternatives:
-            if kind != span.kind and {kind, span.kind} <= _MEANT_AT_ONCE and kind != "biomarker":
+            if kind != span.kind and kind in _MEANT_AT_ONCE and span.kind in {*_MEANT_AT_ONCE, "biomarker"}:
                 yield Span(span.start, span.end, kind, concept, span.source)
 
 
@@ -294,7 +292,7 @@ def tell_courses(page: Page) -> None:
 def tie_harms(page: Page) -> None:
     """Harms get the treatment that caused them, and a relation to it."""
     kinds = page.kinds
-    if not HARMS.isdisjoint(kinds) and not CAUSING.isdisjoint(kinds):
+    if not CONDITIONS.isdisjoint(kinds) and not COURSES.isdisjoint(kinds):
         page.mentions, page.relations = with_harms(page.frame, page.mentions)
 
 
@@ -341,7 +339,7 @@ def relate_to_tumors(page: Page) -> None:
             continue
         tumors = [mention for mention in group if mention.kind == "diagnosis"]
         for mention in group if tumors else ():
-            if mention.kind in _OF_A_TUMOR:
+            if mention.kind in DESCRIBING_TUMORS:
                 closest = min(tumors, key=lambda tumor: abs(tumor.start - mention.start))
                 edge = Relation(mention.note_id, "TumorDesc", mention.mention_id, closest.mention_id, "same-sentence")
                 page.relations.append(edge)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from ...kb.kinds import KIND_TABLE
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.rows import Abbreviation
 from ..text.frame import Frame, Recognizer, Span
@@ -14,28 +15,12 @@ from ..text.tokens import MOST_REMEMBERED, fold
 from .other_meanings import has_other_meanings, means_another
 
 #: Concept kind → kind of span. Kinds that depend on where a concept hangs are refined in :meth:`Lexicon.kind_of`.
-_SPAN_KIND = {
-    "tumor": "diagnosis",
-    "site": "site",
-    "drug": "medication",
-    "regimen": "regimen",
-    "gene": "gene",
-    "biomarker": "biomarker",
-    "procedure": "procedure",
-    "radiation": "radiation",
-    "condition": "comorbidity",
-    "state": "state",
-    "value": "value",
-    "performance": "performance",
+SPAN_KINDS: Final[Mapping[str, str]] = {
+    **{kind.named_by: kind.name for kind in KIND_TABLE.values() if kind.named_by},
+    **{kind: kind for kind in ("site", "gene", "value")},
 }
 #: Ancestors that make a concept another kind of span than its concept kind says.
-_REFINED = (
-    ("surgery", "surgery"),
-    ("symptom", "symptom"),
-    ("toxicity", "adverse_event"),
-    ("social_history", "social"),
-    ("death", "death"),
-)
+_REFINED: Final = tuple((kind.root, kind.name) for kind in KIND_TABLE.values() if kind.root)
 #: Right behind a gene's symbol, a change of it: cue enough for any symbol.
 _A_CHANGE = re.compile(r"[\s:(]{1,12}(?:p\.|c\.\s?\d|[A-Z]\d{2,4}(?:[A-Z*]|fs)\b|exon\s?\d)")
 #: Words beside a short form that make it the gene where it is also the name of a disease (VHL, NF1).
@@ -81,7 +66,7 @@ def span_kind(concepts: ConceptTable, concept: str) -> str:
     for ancestor, kind in _REFINED:
         if ancestor in above:
             return kind
-    return _SPAN_KIND.get(concepts.kind(concept), "value")
+    return SPAN_KINDS.get(concepts.kind(concept), "value")
 
 
 class Lexicon(Recognizer):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from ...kb.kinds import CONDITIONS, COURSES, DRUGS, KIND_TABLE, OPERATIONS
 from ...kb.model import Cue, DayInterval, Mention, Polarity, Temporality, Value
 from ..text.cue_files import any_of
 from ..text.dates.calendar_days import days_text, month_span
@@ -27,17 +28,8 @@ from .marks import Mark, course_words, dose_right_behind, marks_in, may_open
 #: Where a sentence begins and ends.
 Span = tuple[int, int]
 
-_DRUGS: Final = frozenset({"medication", "regimen"})
-TREATED: Final = frozenset({*_DRUGS, "radiation", "surgery", "procedure"})
-_HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
-#: What each kind of treatment takes; intents of an operation are few.
-_TAKES: Final = {
-    "medication": frozenset({"line", "intent", "cycles", "change", "standing", "reason", "began", "ended"}),
-    "regimen": frozenset({"line", "intent", "cycles", "change", "standing", "reason", "began", "ended"}),
-    "radiation": frozenset({"intent", "dose", "fractions", "standing", "reason", "began", "ended"}),
-    "surgery": frozenset({"intent"}),
-    "procedure": frozenset({"intent"}),
-}
+#: Treatments of which words tell a course.
+TREATED: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.of_course)
 _OF_AN_OPERATION: Final = frozenset({"palliative", "curative", "prophylactic", "salvage"})
 #: Between two treatments that are given together: signs, links, doses and how often.
 _TOGETHER = re.compile(
@@ -126,7 +118,7 @@ def with_courses(frame: Frame, mentions: Sequence[Mention]) -> list[Mention]:
     for mention in mentions:
         if mention.kind in TREATED:
             treated[mention.sentence].append(mention)
-        elif mention.kind in _HARMS and mention.context.polarity is not Polarity.ABSENT:
+        elif mention.kind in CONDITIONS and mention.context.polarity is not Polarity.ABSENT:
             harms[mention.sentence].append(mention)
     if not treated:
         return list(mentions)
@@ -173,7 +165,7 @@ def _groups(text: str, mentions: Iterable[Mention]) -> list[Group]:
             ahead = groups[-1]
             gap = text[ahead.end : mention.start]
             joined = len(gap) <= _LONGEST_GAP and _TOGETHER.fullmatch(gap) is not None
-            alike = mention.kind in _DRUGS and ahead.kinds <= _DRUGS or {mention.kind} == ahead.kinds
+            alike = mention.kind in DRUGS and ahead.kinds <= DRUGS or {mention.kind} == ahead.kinds
             if mention.start < ahead.end or joined and alike:
                 ahead.members.append(mention)
                 ahead.end = max(ahead.end, mention.end)
@@ -185,7 +177,7 @@ def _groups(text: str, mentions: Iterable[Mention]) -> list[Group]:
 def _goes_on(frame: Frame, last: Group, span: Span) -> bool:
     """Whether a sentence without a treatment opens with what became of the last one."""
     text, (start, end) = frame.text, span
-    if last.kinds - {*_DRUGS, "radiation"}:
+    if last.kinds - COURSES:
         return False
     opening = _STILL_OF_IT.match(text, start, end)
     at = opening.end() if opening else start
@@ -262,7 +254,7 @@ def _owner(text: str, mark: Mark, groups: Sequence[Group]) -> Group | None:
 
 
 def _marks_of(kind: str) -> frozenset[str]:
-    takes = _TAKES[kind]
+    takes = KIND_TABLE[kind].of_course
     return takes | {"since", "until", "last"} if "began" in takes else takes
 
 
@@ -272,7 +264,7 @@ def _say(text: str, owned: Sequence[tuple[Mark, Group]], groups: Sequence[Group]
         if mark.kind in ("line", "change", "fractions"):
             group.tell(mark.kind, mark.value, mark, mark.kind)
         elif mark.kind == "intent":
-            if group.kinds <= {"surgery", "procedure"} and mark.value not in _OF_AN_OPERATION:
+            if group.kinds <= OPERATIONS and mark.value not in _OF_AN_OPERATION:
                 continue
             group.tell("intent", mark.value, mark, "intent")
         elif mark.kind == "dose":
@@ -299,7 +291,7 @@ def _say(text: str, owned: Sequence[tuple[Mark, Group]], groups: Sequence[Group]
         # "Neoadjuvant AC x4 then paclitaxel": what is given next, without an operation between, has the same intent.
         between = text[ahead.end : following.start]
         carried = ahead.told.get("intent") in ("neoadjuvant", "adjuvant") and len(between) <= 60
-        drugs = following.kinds <= _DRUGS and ahead.kinds <= _DRUGS and "intent" not in following.told
+        drugs = following.kinds <= DRUGS and ahead.kinds <= DRUGS and "intent" not in following.told
         if carried and drugs and _NEXT_STEP.search(between) and not re.search(r"[.;\n]", between):
             following.told["intent"] = ahead.told["intent"]
 
@@ -370,13 +362,13 @@ def _say_dates(
     for mark, _ in owned:
         if mark.kind == "standing" and _HANDS_OVER.match(text, mark.start):
             left = [other for other in groups if other.end <= mark.start]
-            if left and _distance(text, left[-1].end, mark.start) <= _REACH and left[-1].kinds <= _DRUGS:
+            if left and _distance(text, left[-1].end, mark.start) <= _REACH and left[-1].kinds <= DRUGS:
                 left[-1].told["standing"] = "stopped"
 
 
 def _near(text: str, stretch: Mark, groups: Sequence[Group], owned: Sequence[tuple[Mark, Group]]) -> Group | None:
     """The treatment that a stretch of days is of: a drug or a course of radiation, the nearer one."""
-    timed = [group for group in groups if group.kinds <= {*_DRUGS, "radiation"}]
+    timed = [group for group in groups if group.kinds <= COURSES]
     return _owner(text, stretch, timed) if timed else None
 
 
@@ -488,13 +480,13 @@ def _is_linked(frame: Frame, low: int, high: int) -> bool:
 
 def _written(mention: Mention, group: Group) -> Mention:
     """A member of a group with what its kind takes; what is no fact of the patient has neither days nor standing."""
-    takes = _TAKES[mention.kind]
+    takes = KIND_TABLE[mention.kind].of_course
     told = {name: value for name, value in group.told.items() if name in takes}
     day = mention.day
     happened = mention.context.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
     if happened and mention.context.polarity is not Polarity.ABSENT:
         # Its day is the end of a stretch that is another's: it was given somewhere in it.
-        day = group.of_others.get(day, day) if mention.kind in _DRUGS else day
+        day = group.of_others.get(day, day) if mention.kind in DRUGS else day
         if "began" in takes and group.began is not None:
             told["began"] = days_text(group.began)
             day = group.began

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from ...kb.kinds import CONDITIONS, COURSES
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Relation, Temporality
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import Frame
@@ -21,8 +22,6 @@ from ..text.frame import Frame
 #: Relations of CORAL's Table S1.
 CAUSES: Final = "ConditionOrTreatmentCausesProblem"
 STOPPED: Final = "TreatmentDiscontinuedBecauseOf"
-HARMS: Final = frozenset({"adverse_event", "symptom", "comorbidity"})
-CAUSING: Final = frozenset({"medication", "regimen", "radiation"})
 #: No further apart do the words tie the two.
 _REACH = 90
 _GRADE = (
@@ -80,9 +79,9 @@ def with_harms(frame: Frame, mentions: Sequence[Mention]) -> tuple[list[Mention]
     treatments: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     harms: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     for mention in mentions:
-        if mention.kind in CAUSING and mention.concept:
+        if mention.kind in COURSES and mention.concept:
             treatments[mention.sentence].append(mention)
-        elif mention.kind in HARMS and _is_own(mention):
+        elif mention.kind in CONDITIONS and _is_own(mention):
             harms[mention.sentence].append(mention)
     found: dict[int, tuple[Mention, Mention, str, Cue]] = {}
     for sentence in harms.keys() & treatments.keys():

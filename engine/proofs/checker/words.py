@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ....ingest.text.cue_files import cue_file
+from ....kb.kinds import kinds_named
 from ....kb.ontology.words import american, without_plural
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’]s(?![^\W_]))?")
@@ -123,7 +124,7 @@ def shipped_words() -> Words:
             entry["sets"],
             entry["direction"],
             entry["reach"],
-            frozenset(entry.get("kinds", ())),
+            kinds_named(entry.get("kinds", ())),
             frozenset(entry.get("spelled", ())),
         )
         for phrase in entry["phrases"]:

@@ -13,12 +13,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ....kb.kinds import PHRASED
 from ....kb.ontology.concepts import ConceptTable
 from ...recognizers.lexicon import span_kind
 from .wording import Wording, wording
 
 #: Kinds of spans whose names are results and states rather than things that are named.
-_NOT_LINKED: Final = frozenset({"value", "performance", "state", "social", "death"})
+_NOT_LINKED: Final = PHRASED | {"value"}
 _HAS_WORD: Final = re.compile(r"[A-Za-z]{2}")
 
 

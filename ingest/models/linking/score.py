@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....kb.errors import UsageError
+from ....kb.kinds import DRUGS
 from .features import FEATURES
 
 SHIPPED: Final = Path(__file__).parent / "linker.json"
@@ -20,9 +21,13 @@ SHIPPED: Final = Path(__file__).parent / "linker.json"
 SECOND: Final = ("score", "lead", "lead_capped", "little_lead", "medication", "no_kind", *FEATURES)
 
 
+#: Kinds of spans that are named, not described.
+_NAMES: Final = DRUGS | {"gene", "biomarker"}
+
+
 def group_of(kind: str) -> str:
     """Drugs, genes and markers are names; all else is phrases. Each group has weights of its own."""
-    return "names" if kind in ("medication", "regimen", "gene", "biomarker") else "phrases"
+    return "names" if kind in _NAMES else "phrases"
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from ....kb.errors import UsageError
+from ....kb.kinds import DRUGS, PROCEDURES, of_domain
 from ....kb.model import OF_MODEL
 from ...text.frame import Frame, Recognizer, Span
 
 #: The kinds of a linked mention that are events by themselves: a gene, a marker or a value needs a result beside it.
-_BY_ITSELF: Final = frozenset(
-    "diagnosis comorbidity symptom adverse_event medication regimen procedure surgery radiation social".split()
-)
+_BY_ITSELF: Final = DRUGS | PROCEDURES | {*of_domain("Condition"), "social"}
 #: What a link rests on is kept as a helper of this rule: the name of the ontology that was matched stands behind it.
 LINK: Final = "link:"
 #: Probabilities are kept to so many digits: the last ones of a float differ between machines.
