@@ -249,12 +249,20 @@ def shipped_concepts(extra: Path | None = None) -> ConceptTable:
 
     UsageError when a row there cannot be used: what is passed over would be missing from the answers.
     """
+    if extra is None:
+        return _shipped()
     concepts = ConceptTable.from_files(extra=extra)
-    if extra is not None and concepts.problems:
+    if concepts.problems:
         first, *others = concepts.problems
         more = f" (and {len(others)} more)" if others else ""
         raise UsageError(f"--ontology: {first}{more}. Hint: 'cohortium ontology lint {extra}' tells all")
     return concepts
+
+
+@functools.cache
+def _shipped() -> ConceptTable:
+    """The shipped ontology, read once: nothing changes it while the program runs."""
+    return ConceptTable.from_files()
 
 
 def _most_similar(wanted: str, choices: list[str], n: int) -> list[str]:

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from ..index.build import build_index
 from ..model import Journey
-from ..ontology.concepts import ConceptTable
+from ..ontology.concepts import ConceptTable, shipped_concepts
 from ..ontology.scales import Scales
 from ..ontology.tables import ontology_tables
 from ..skin.progress import Bar
@@ -55,7 +55,7 @@ class GenerationWriter:
         versions: Mapping[str, str] | None = None,
     ) -> None:
         self._layout = Layout(path)
-        self._concepts = ConceptTable.from_files() if concepts is None else concepts
+        self._concepts = shipped_concepts() if concepts is None else concepts
         self._scales = Scales.from_files() if scales is None else scales
         self._versions = dict(versions or {})
         self._rows = StagingRows()

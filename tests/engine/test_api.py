@@ -26,7 +26,7 @@ from cohortium.kb.model import (
     Temporality,
     World,
 )
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes as q
 
@@ -279,7 +279,7 @@ def test_a_journey_tells_its_lines_of_therapy() -> None:
         Event("P1", "medication", "tamoxifen", TODAY, TODAY, {"line": 2.0, "intent": "palliative"}, tumor="t1"),
         Event("P1", "medication", "olaparib", attributes={"line": 3.0}, context=planned, world=World.NONE, tumor="t1"),
     )
-    told = timeline(Journey("P1", events=events), ConceptTable.from_files())
+    told = timeline(Journey("P1", events=events), shipped_concepts())
     first, second = told.lines
     assert (first.line, first.since, first.until, first.treatments) == (1, DATE.isoformat(), "", ("docetaxel",))
     assert (first.intents, first.reasons) == ((), ("progression",))

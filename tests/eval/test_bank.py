@@ -7,7 +7,7 @@ import pytest
 from cohortium.eval.bank.acr.bank import BANK_FILE, load_bank, load_definitions, with_definitions
 from cohortium.eval.bank.acr.read_backs import read_backs, with_read_backs
 from cohortium.eval.measures.classes import COMPLEXITIES
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Defined, Query, Union
@@ -21,7 +21,7 @@ BANK = {one.id: one for one in load_bank()}
 
 @pytest.fixture(scope="module")
 def ontology():
-    return ConceptTable.from_files(), Scales.from_files()
+    return shipped_concepts(), Scales.from_files()
 
 
 def test_the_bank_is_whole():

@@ -20,7 +20,7 @@ from cohortium.eval.bank.consistency.pairs import (
     written,
 )
 from cohortium.eval.bank.consistency.run import is_monotone
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
@@ -34,7 +34,7 @@ Ontology = tuple[ConceptTable, Scales]
 @pytest.fixture(scope="module")
 def ontology() -> Ontology:
     """The shipped ontology and scales."""
-    return ConceptTable.from_files(), Scales.from_files()
+    return shipped_concepts(), Scales.from_files()
 
 
 def test_there_are_enough_of_each_kind() -> None:

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.render import render
 from cohortium.query_lang.resolve import resolve_text
@@ -16,7 +16,7 @@ QUESTIONS = load_questions()
 
 @pytest.fixture(scope="module")
 def ontology():
-    return ConceptTable.from_files(), Scales.from_files()
+    return shipped_concepts(), Scales.from_files()
 
 
 def test_every_question_is_spoken_of_once():

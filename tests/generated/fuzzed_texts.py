@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from cohortium.eval.bank.acr.bank import load_queries
 from cohortium.kb.errors import CohortiumError
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.circe.importer import from_circe
 from cohortium.query_lang.english.translate import translate
@@ -57,7 +57,7 @@ class Grown(AssertionError):
 @functools.cache
 def ontology() -> tuple[ConceptTable, Scales]:
     """What ships."""
-    return ConceptTable.from_files(), Scales.from_files()
+    return shipped_concepts(), Scales.from_files()
 
 
 @functools.cache

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.drug_names import without_endings
 
 
 @pytest.fixture(scope="module")
 def shipped() -> ConceptTable:
     """The shipped ontology."""
-    return ConceptTable.from_files()
+    return shipped_concepts()
 
 
 @pytest.mark.parametrize(

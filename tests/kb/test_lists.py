@@ -15,7 +15,7 @@ from cohortium.kb.errors import DamagedIndex
 from cohortium.kb.index.lists.list_file import ListFile, ListWriter, key_of
 from cohortium.kb.index.lists.patient_ids import PatientIds, write_patient_ids
 from cohortium.kb.model import Journey, World
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.kept_concepts import KeptConcepts, write_concepts
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
@@ -99,7 +99,7 @@ def test_a_key_names_one_list(tmp_path: Path) -> None:
 
 def test_the_ontology_in_parts_answers_as_the_whole(tmp_path: Path) -> None:
     """Rows, hierarchy, names, sets and what is wrong, from the file as from the table that was written."""
-    table = ConceptTable.from_files()
+    table = shipped_concepts()
     write_concepts(tmp_path / "concepts", table)
     kept = KeptConcepts(tmp_path / "concepts")
     assert kept.lookup("lung cancers") == table.lookup("lung cancers")
@@ -118,7 +118,7 @@ def test_the_ontology_in_parts_answers_as_the_whole(tmp_path: Path) -> None:
 
 def test_names_are_indexed_anew_when_the_rules_of_spelling_are_others(tmp_path: Path) -> None:
     """A file that was written under other rules has other normal forms, which are not used."""
-    table = ConceptTable.from_files()
+    table = shipped_concepts()
     path = tmp_path / "concepts"
     write_concepts(path, table)
     header, rest = path.read_bytes().split(b"\n", 1)

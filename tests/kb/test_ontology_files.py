@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cohortium.kb.errors import OntologyError
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.lint import lint
 from cohortium.kb.ontology.regimens import read_components
 from cohortium.kb.ontology.scales import ATTRIBUTE_SCALES, Scales
@@ -17,7 +17,7 @@ from cohortium.kb.ontology.words import ONTOLOGY_FOLDER
 @pytest.fixture(scope="module")
 def shipped() -> ConceptTable:
     """The shipped ontology."""
-    return ConceptTable.from_files()
+    return shipped_concepts()
 
 
 def test_lint_is_clean(shipped: ConceptTable) -> None:

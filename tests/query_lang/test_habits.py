@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.habits import Habit, habits
@@ -12,7 +12,7 @@ from cohortium.query_lang.mistakes import mistakes
 from cohortium.query_lang.resolve import resolve_text
 
 CASES = [(example, habit) for habit in habits() for example in habit.examples]
-CONCEPTS, SCALES = ConceptTable.from_files(), Scales.from_files()
+CONCEPTS, SCALES = shipped_concepts(), Scales.from_files()
 
 
 def refused(text: str) -> QueryError:

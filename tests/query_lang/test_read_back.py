@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cohortium.kb.kinds import KIND_TABLE, KINDS
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Concept, Name
@@ -247,7 +247,7 @@ def test_a_query_reads_back(text: str, sentence: str) -> None:
 @pytest.fixture(scope="module")
 def ontology() -> tuple[ConceptTable, Scales]:
     """The shipped ontology."""
-    return ConceptTable.from_files(), Scales.from_files()
+    return shipped_concepts(), Scales.from_files()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable, ValueSet
+from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable, ValueSet, shipped_concepts
 from cohortium.kb.ontology.rows import Abbreviation
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
@@ -236,4 +236,4 @@ def test_plain_values_stay_words_in_their_recorded_form() -> None:
 def test_what_is_taken_away_is_of_the_kind_that_it_is_taken_from() -> None:
     """*Any therapy except a gene* takes nothing away: it is refused rather than passed over."""
     with pytest.raises(QueryError, match="'EGFR' is a gene, which is no medication"):
-        resolve_text("any 'systemic therapy' except EGFR", ConceptTable.from_files(), Scales.from_files())
+        resolve_text("any 'systemic therapy' except EGFR", shipped_concepts(), Scales.from_files())

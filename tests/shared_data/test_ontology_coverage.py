@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.reading.ontology_coverage import measure
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 
 pytestmark = pytest.mark.shared
 
@@ -19,7 +19,7 @@ Terminology = Callable[[str], Path]
 @pytest.fixture(scope="module")
 def concepts() -> ConceptTable:
     """The shipped ontology."""
-    return ConceptTable.from_files()
+    return shipped_concepts()
 
 
 def _measured(source: str, path: Path, concepts: ConceptTable) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 
 
 @pytest.fixture(scope="session")
 def concepts() -> ConceptTable:
     """The ontology that ships."""
-    return ConceptTable.from_files()
+    return shipped_concepts()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cohortium.kb.kinds import KINDS
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.query_lang.keywords import KEYWORDS
 from cohortium.query_lang.vocabulary import (
     CONTEXT_OF_SPELLING,
@@ -175,4 +175,4 @@ LISTS: dict[str, Callable[[], str]] = {"kinds": kinds, "keywords": keywords, "mo
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(ConceptTable.from_files()), encoding="utf-8")
+    PAGE.write_text(page(shipped_concepts()), encoding="utf-8")

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 import cohortium
 from cohortium.engine.api import OpenKb
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.writer import build_generation
 from tests.generated.record_tables import journeys
@@ -46,7 +46,7 @@ Dan     | metastasis  | brain                        | 2019-07-01 |             
 @pytest.fixture(scope="session")
 def kb(tmp_path_factory: pytest.TempPathFactory) -> OpenKb:
     """The invented patients under the shipped ontology, stored and opened."""
-    concepts, scales = ConceptTable.from_files(), Scales.from_files()
+    concepts, scales = shipped_concepts(), Scales.from_files()
     path = tmp_path_factory.mktemp("why_not") / "small.kb"
     build_generation(path, journeys(RECORDS), concepts=concepts, scales=scales)
     return cohortium.open(path)

@@ -21,7 +21,7 @@ from cohortium.eval.training.few.augment import (
 from cohortium.eval.training.few.rewriting import Edit, cut, rewritten, sentences
 from cohortium.ingest.models.tagging.words import word_spans
 from cohortium.kb.errors import UsageError
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import shipped_concepts
 
 PIECES = "fever|no|CT|(MRI)|5mg|1.5|mass,|showed|post-ablation|α2|«x»|_|day 3.|Patient".split("|")
 
@@ -158,7 +158,7 @@ def test_synonyms_come_from_the_ontology_and_the_list() -> None:
     """A mention that names one concept becomes another of its names; a word outside becomes one of its group, with its
     capital; a word inside a mention stays."""
     document = document_of("Showed dyspnea", [(7, 14, "d")])
-    concepts = ConceptTable.from_files()
+    concepts = shipped_concepts()
     stock = Stock.of([document], concepts)
     copy = augmented(document, Augmentation("r", ("synonyms",), 1.0), stock, 1)
     first, _, rest = copy.text.partition(" ")

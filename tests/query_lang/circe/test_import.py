@@ -18,7 +18,7 @@ from cohortium.engine.api import OpenKb
 from cohortium.engine.reference import meaning as reference
 from cohortium.kb.errors import CohortiumError
 from cohortium.kb.model import DayInterval, Event, Journey, World
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
@@ -30,7 +30,7 @@ from cohortium.query_lang.resolve import resolve_text
 
 FOLDER = Path(__file__).parent / "documents"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json") if path.stem != "nothing_known")
-CONCEPTS, SCALES = ConceptTable.from_files(), Scales.from_files()
+CONCEPTS, SCALES = shipped_concepts(), Scales.from_files()
 SCRAPS = (None, "", -1, 0, 2.5, 1e300, True, "x", [], {}, [1], {"a": 1}, "2020-02-30", [[]], [{}])
 ENTRY = datetime.date(2020, 1, 1).toordinal()
 

@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from tests.generated.records import SCALES
 
 settings.register_profile(
@@ -22,7 +22,7 @@ settings.load_profile("lint")
 @pytest.fixture(scope="session")
 def shipped() -> ConceptTable:
     """The ontology that ships."""
-    return ConceptTable.from_files()
+    return shipped_concepts()
 
 
 @pytest.fixture(scope="session")

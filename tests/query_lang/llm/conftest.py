@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.llm.translator import ModelTranslator
 from tests.kb.endpoint.playhouse import Stage, on_stage
@@ -26,7 +26,7 @@ def stage() -> Iterator[Stage]:
 @pytest.fixture(scope="session")
 def concepts() -> ConceptTable:
     """The shipped ontology."""
-    return ConceptTable.from_files()
+    return shipped_concepts()
 
 
 @pytest.fixture(scope="session")

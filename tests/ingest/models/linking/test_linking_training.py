@@ -23,7 +23,7 @@ from cohortium.eval.training.linking.training import fit, measure, prepare, untr
 from cohortium.ingest.models.linking.linker import Linker
 from cohortium.ingest.models.linking.names import NameTable
 from cohortium.ingest.models.linking.score import Scorer
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.rows import ConceptRow
 
 ORGANS = ("lung", "liver", "kidney", "bladder", "stomach", "thyroid", "pancreas", "larynx", "uterus", "ovary")
@@ -174,7 +174,7 @@ def test_shipped_judgements_name_concepts_that_exist() -> None:
     from cohortium.eval.training.linking.mentions import JUDGEMENTS
 
     told = json.loads(JUDGEMENTS.read_text(encoding="utf-8"))
-    concepts = ConceptTable.from_files()
+    concepts = shipped_concepts()
     held = [one for part in ("judgements", "terminologies") for one in told[part].values()]
     assert len(told["judgements"]) >= 150
     assert {name for one in held for name in (*one["right"], *one["broader"]) if name not in concepts} == set()
