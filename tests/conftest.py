@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import signal
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-#: Files that go to one worker, since each loads torch and what belongs to it; and files that begin early, since
-#: one that takes long and comes last leaves a worker idle.
+from tests.amounts import examples
+
+#: What holds for generated tests that say nothing else of themselves.
+settings.register_profile(
+    "cohortium",
+    max_examples=examples(100, share=6),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("cohortium")
+
+#: Files that go to one worker, since each loads torch and what belongs to it; files that begin early, since one that
+#: takes long and comes last leaves a worker idle; and what is left to ``make test-all``.
 _ORDER = tomllib.loads(Path(__file__).with_name("order.toml").read_text(encoding="utf-8"))
 
 
@@ -22,9 +35,15 @@ def _file_of(nodeid: str) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first; all else stays as it is."""
+    """What takes long comes first; all else stays as it is. What ``make test`` leaves out is marked ``slow``."""
     places = {file: at for at, file in enumerate([*_ORDER["together"], *_ORDER["first"]])}
     items.sort(key=lambda item: places.get(_file_of(item.nodeid), len(places)))
+    seen: Counter[str] = Counter()
+    for item in items:
+        test = item.nodeid.removeprefix("tests/").partition("[")[0]
+        if test in _ORDER["slow"] or seen[test] % _ORDER["sampled"].get(test, 1):
+            item.add_marker(pytest.mark.slow)
+        seen[test] += 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -20,6 +20,7 @@ from cohortium.kb.model import Journey, World
 from cohortium.kb.storage.layout import INDEX
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
+from tests.amounts import examples
 from tests.generated import kb_strategies as small
 from tests.generated.memory_kb import MemoryKb
 from tests.generated.records import CONCEPTS, SCALES
@@ -33,7 +34,7 @@ def few_values() -> None:
         yield
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(records=small.records())
 def test_lists_on_disk_are_those_of_plain_loops(records: list[Journey]) -> None:
     """By kind and concept, of a very concept, and by value; whether few or no bitmaps are shared by the entries."""

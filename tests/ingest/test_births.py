@@ -14,6 +14,7 @@ from cohortium.ingest.note.read import NoteReader
 from cohortium.ingest.recognizers.births import born_of
 from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Mention, Note
 from cohortium.kb.ontology.concepts import ConceptTable
+from tests.amounts import examples
 
 DAY = datetime.date(2019, 6, 1)
 
@@ -99,7 +100,7 @@ def test_the_ages_of_several_notes_meet_in_one_event(reader: NoteReader) -> None
     assert (event.tumor, event.sources) == (ALL_TUMORS, 2)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 12), st.integers(0, 9)), min_size=1, max_size=12))
 def test_most_notes_agree_on_the_day_that_is_chosen(told: list[tuple[int, int, int]]) -> None:
     """Of the first days of all mentions it is the one on which mentions of most notes agree, of equals the latest."""

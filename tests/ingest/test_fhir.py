@@ -18,6 +18,7 @@ from cohortium.ingest.readers.records import Incoming
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
 from cohortium.kb.storage.rows import QuarantinedRecord
+from tests.amounts import examples
 
 
 def packed(text: str, charset: str = "utf-8") -> str:
@@ -408,7 +409,7 @@ def resources(draw: st.DrawFn) -> Any:
 
 
 @given(value=NESTED | resources() | st.lists(resources(), max_size=3).map(lambda held: bundle(*held)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_no_value_stops_the_reader(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     """Every JSON value is notes, quarantine, or nothing that should be a note; alone and as a line."""
     folder = tmp_path_factory.getbasetemp()

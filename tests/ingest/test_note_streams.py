@@ -19,6 +19,7 @@ from cohortium.kb.model import Note
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.rows import CURRENT, RETRACTED, SUPERSEDED
+from tests.amounts import examples
 from tests.ingest.made_notes import note, tables
 from tests.ingest.note_streams import PATIENTS, Ledger, Record, cut, records
 from tests.ingest.stub_reading import StubReader, stub
@@ -145,7 +146,7 @@ def run_of(kept: list[Version], arriving: Sequence[Record]) -> tuple[list[Versio
     return found, result.counts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(records().map(lambda record: {**record, "patient_id": "P1"}), max_size=14),
     st.sets(st.integers(1, 13), max_size=4),

@@ -26,6 +26,7 @@ from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
+from tests.amounts import examples
 
 CONCEPTS = ConceptTable(
     [
@@ -77,7 +78,7 @@ def journeys(draw: st.DrawFn) -> list[Journey]:
     return made
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(journeys())
 def test_what_goes_in_comes_out(made: list[Journey]) -> None:
     """Journeys come back equal, and each posting list holds just the patients that the events call for."""

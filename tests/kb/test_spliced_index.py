@@ -30,6 +30,7 @@ from cohortium.kb.storage import writer as load
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.rows import StagingRows
 from cohortium.kb.storage.writer import GenerationWriter, build_generation
+from tests.amounts import examples
 
 CONCEPTS = ConceptTable(
     [
@@ -73,7 +74,7 @@ def people(draw: Callable[..., Any]) -> dict[str, Journey]:
     return {name: Journey(name, events=tuple(draw(st.lists(events(name), max_size=4)))) for name in sorted(names)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @example(
     before={name: Journey(name) for name in "AEH"},
     changed={name: Journey(name) for name in "ABCDH"},

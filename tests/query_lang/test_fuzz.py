@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.amounts import examples
 from tests.generated import fuzzed_texts as fuzzed
 
-QUIET = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+QUIET = settings(deadline=None, max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 SHAPES = (
     "({})", "not {}", "same tumor ({})", "same event ({})", "(death or {})", "(stage IV and {})",
     "at least 1 of ({}, death)", "(death except {})",
@@ -77,7 +78,7 @@ def test_questions_with_pieces_changed(random: Random) -> None:
     assert fuzzed.run_question(fuzzed.mutated(random, fuzzed.questions()))
 
 
-@settings(QUIET, max_examples=40)
+@settings(QUIET, max_examples=examples(40))
 @given(SEEDS)
 def test_definitions_with_fields_changed(random: Random) -> None:
     """The import of OHDSI definitions gives a query, or refuses."""

@@ -10,6 +10,7 @@ from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.parse import DEEPEST_QUERY, LONGEST_QUERY, parse
 from cohortium.query_lang.render import render
+from tests.amounts import examples
 
 PIECES = (
     "and", "or", "not", "except", "but not", "(", ")", ",", ";", "'x'", "lung cancer", "stage", ">=", "=", "IIC",
@@ -28,7 +29,7 @@ def parsed(text: str) -> tuple[nodes.Query | None, QueryError]:
         return None, error
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join) | st.text(max_size=40))
 def test_any_text_gives_a_tree_or_a_query_error(text: str) -> None:
     """No text crashes the parser; what parses can be rendered and parsed again."""

@@ -22,6 +22,7 @@ from cohortium.query_lang.read_back import read_back, read_back_definition
 from cohortium.query_lang.read_back_layout import WORDS
 from cohortium.query_lang.resolve import resolve_text
 from cohortium.query_lang.vocabulary import ATTRIBUTES
+from tests.amounts import examples
 from tests.generated import query_strategies as strategies
 
 
@@ -357,7 +358,7 @@ some_kinds = st.lists(st.sampled_from(KINDS), min_size=1, max_size=3, unique=Tru
 some_attributes = st.lists(st.sampled_from((*ATTRIBUTES, "Weird attribute")), min_size=1, max_size=3, unique=True)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(queries())
 def test_every_tree_reads_back_and_nothing_in_it_is_left_out(query: nodes.Query) -> None:
     """Never empty, always the same, and every name, value, bound, date and gap of the tree is there."""

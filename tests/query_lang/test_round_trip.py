@@ -10,6 +10,7 @@ from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Name
 from cohortium.query_lang.parse import parse
 from cohortium.query_lang.render import name_text, render, render_expression
+from tests.amounts import examples
 from tests.generated import query_strategies as strategies
 
 WORDS = (
@@ -57,7 +58,7 @@ def queries(draw: st.DrawFn) -> nodes.Query:
     )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(queries())
 def test_every_tree_survives_rendering_and_parsing(query: nodes.Query) -> None:
     """parse(render(q)) == q for every tree."""

@@ -1,11 +1,8 @@
-"""What the tests of near misses share: how much is tried, and one small knowledge base."""
+"""What the tests of near misses share: one small knowledge base."""
 
 from __future__ import annotations
 
-import os
-
 import pytest
-from hypothesis import HealthCheck, settings
 
 import cohortium
 from cohortium.engine.api import OpenKb
@@ -13,14 +10,6 @@ from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.writer import build_generation
 from tests.generated.record_tables import journeys
-
-settings.register_profile(
-    "why_not",
-    max_examples=int(os.environ.get("COHORTIUM_EXAMPLES", "60")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.load_profile("why_not")
 
 #: Invented patients, one line an event.
 RECORDS = """

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cohortium.eval.made_up.synthetic.course import Course, Fact
 from cohortium.eval.made_up.synthetic.courses.simulate import course, courses
 from cohortium.eval.made_up.synthetic.courses.tables import table
+from tests.amounts import examples
 from tests.places import ROOT
 
 _SOME = st.tuples(st.integers(0, 40), st.integers(0, 4000))
@@ -48,7 +49,7 @@ def _given(one: Course) -> list[tuple[str, Fact]]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(_SOME)
 def test_treatment_is_one_for_the_tumor(some: tuple[int, int]) -> None:
     """Each regimen stands in the plan of the tumor's family."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cohortium.eval.made_up.synthetic.course import Course
 from cohortium.eval.made_up.synthetic.courses.simulate import FULL_SIZE, course, courses
 from cohortium.eval.made_up.synthetic.courses.tables import table
+from tests.amounts import examples
 from tests.places import ROOT
 
 _STRUCTURE = tomllib.loads((ROOT / "ingest/abstraction/structure.toml").read_text())
@@ -24,7 +25,7 @@ def whole() -> tuple[Course, ...]:
     return tuple(courses())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_SOME)
 def test_a_patient_is_the_same_in_every_run(some: tuple[int, int]) -> None:
     """A course depends on its seed and place alone, whatever was simulated before it."""
@@ -72,7 +73,7 @@ def test_people_are_as_the_paper_has_them(whole: tuple[Course, ...]) -> None:
     assert brain == profile["brain"]["yes"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_SOME)
 def test_time_runs_forward(some: tuple[int, int]) -> None:
     """Facts and encounters are in order; no treatment precedes the first diagnosis; nothing follows death."""
@@ -94,7 +95,7 @@ def test_time_runs_forward(some: tuple[int, int]) -> None:
         assert sum(fact.kind == "death" for fact in one.facts) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_SOME)
 def test_each_fact_is_told_once_first_and_never_recalled_before(some: tuple[int, int]) -> None:
     """Every fact is new in exactly one encounter, not before it was so, and repeated only after that."""
@@ -111,7 +112,7 @@ def test_each_fact_is_told_once_first_and_never_recalled_before(some: tuple[int,
     assert known == set(range(len(one.facts)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_SOME)
 def test_facts_have_the_structure_of_an_abstraction(some: tuple[int, int]) -> None:
     """Kinds, assertions and attribute keys are those of the abstraction."""

@@ -22,6 +22,7 @@ from cohortium.eval.training.few.rewriting import Edit, cut, rewritten, sentence
 from cohortium.ingest.models.tagging.words import word_spans
 from cohortium.kb.errors import UsageError
 from cohortium.kb.ontology.concepts import shipped_concepts
+from tests.amounts import examples
 
 PIECES = "fever|no|CT|(MRI)|5mg|1.5|mass,|showed|post-ablation|α2|«x»|_|day 3.|Patient".split("|")
 
@@ -73,7 +74,7 @@ def check(document: AnnotatedDocument) -> None:
         behind = span.end
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(documents(), min_size=1, max_size=3), AUGMENTATION, st.integers(0, 5))
 def test_copies_keep_their_form(corpus: list[AnnotatedDocument], augmentation: Augmentation, seed: int) -> None:
     """A copy has the labels of its document in their order, its words cover the text as words are read, its mentions
@@ -96,7 +97,7 @@ def test_copies_keep_their_form(corpus: list[AnnotatedDocument], augmentation: A
                 assert sorted(copy.text[one.start : one.end]) == sorted(document.text[other.start : other.end])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents(), st.data())
 def test_edits_move_what_stands_behind_them(document: AnnotatedDocument, data: st.DataObject) -> None:
     """Outside of the edits each letter stays; a span that holds no edit names the same letters as before."""

@@ -17,6 +17,7 @@ from cohortium.ingest.abstraction.records import Abstraction, BadRecord, read_ab
 from cohortium.ingest.abstraction.structure import ASSERTIONS, KINDS
 from cohortium.kb.model import Experiencer, Journey, Temporality, World
 from cohortium.kb.storage.reader import KnowledgeBase
+from tests.amounts import examples
 from tests.places import ABSTRACTIONS
 
 #: Bits of clinical language, so that what is drawn is read as something now and then.
@@ -63,7 +64,9 @@ _facts = st.fixed_dictionaries(
 
 def _tries(number: int) -> settings:
     """Settings for tests that write a file for each try, over the last one."""
-    return settings(max_examples=number, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    return settings(
+        max_examples=examples(number), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
 
 
 @_tries(250)

@@ -10,6 +10,7 @@ import cohortium
 from cohortium.ingest.coral.contexts import has_context
 from cohortium.ingest.coral_schema.standoff import parse
 from cohortium.ingest.coral_schema.types import schema
+from tests.amounts import examples
 
 #: Pieces that the words and patterns care for, in any order with anything between.
 PIECES = st.sampled_from(
@@ -26,7 +27,7 @@ TEXTS = st.lists(st.one_of(PIECES, PIECES, PIECES, st.text(max_size=5)), max_siz
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(text="")
 @example(text="LABS:\n")
 @example(text="Stage ")
@@ -48,7 +49,7 @@ def test_annotations_of_any_text(text: str) -> None:
     assert parse(written, text).to_ann() == written
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(text=TEXTS)
 def test_annotations_are_a_function_of_the_text(text: str) -> None:
     """The same text is annotated in the same way."""

@@ -13,6 +13,7 @@ import cohortium
 from cohortium.ingest.coral_schema import standoff as brat
 from cohortium.ingest.coral_schema.brat_folder import annotation_conf, save
 from cohortium.ingest.coral_schema.types import schema
+from tests.amounts import examples
 
 EVERY_KIND = """T1\tSymptom 0 6\tnausea
 T2\tSymptom 8 16;24 28\tvomiting rash
@@ -123,7 +124,7 @@ def documents(draw: st.DrawFn) -> brat.Standoff:
     return brat.Standoff(tuple(lines), text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(documents())
 def test_what_is_written_is_read_again(document: brat.Standoff) -> None:
     """Writing and reading gives the same annotations, and the same bytes when written again."""
@@ -133,7 +134,7 @@ def test_what_is_written_is_read_again(document: brat.Standoff) -> None:
     assert again.to_ann() == written
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(documents(), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_other_line_ends_and_blank_lines_are_kept(document: brat.Standoff, end: str, closed: bool) -> None:
     """A file with other line ends, blank lines or no last end is written as it was."""
@@ -144,7 +145,7 @@ def test_other_line_ends_and_blank_lines_are_kept(document: brat.Standoff, end: 
     assert again.lines_of(brat.Entity) == document.lines_of(brat.Entity)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Nothing but a StandoffError is raised, and what is read is written as it was."""

@@ -15,6 +15,7 @@ from cohortium.ingest.journey import build
 from cohortium.ingest.journey.bench import Workbench
 from cohortium.ingest.note.read import ReadNote, shared_reader
 from cohortium.kb.model import Journey, Note, World
+from tests.amounts import examples
 
 #: Kind of note and text; each contradicts some other, or could not have happened after it.
 POOL = (
@@ -81,7 +82,7 @@ def strongest(journey: Journey) -> dict[tuple[object, ...], World]:
     return dict(worlds)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(RECORDS)
 def test_a_decision_makes_no_event_and_raises_none(record: Record) -> None:
     """With and without the rules the same mentions state the same things; with them none is more believed."""
@@ -94,7 +95,7 @@ def test_a_decision_makes_no_event_and_raises_none(record: Record) -> None:
         assert world < World.CERTAIN or before[said] is World.CERTAIN
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(RECORDS)
 def test_each_decision_is_between_events_that_are_there(record: Record) -> None:
     """What gave way by trust is possible; what gave way by order keeps its world; nothing is on both sides."""
@@ -108,7 +109,7 @@ def test_each_decision_is_between_events_that_are_there(record: Record) -> None:
             assert {events[one].world for one in decision.rejected} == {World.POSSIBLE}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(RECORDS, st.integers(0, 1000))
 def test_the_order_of_reading_decides_nothing(record: Record, seed: int) -> None:
     """Notes read in another order give the same journey, decisions included."""

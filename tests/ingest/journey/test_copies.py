@@ -15,6 +15,7 @@ from cohortium.ingest.journey.copies import Copies, Statement, words_of
 from cohortium.ingest.journey.facts import facts_of
 from cohortium.ingest.note.read import ReadNote, shared_reader
 from cohortium.kb.model import Mention, Note
+from tests.amounts import examples
 
 FIRST = "This 61-year-old woman was found to have a melanoma of the back, which was excised with wide margins in 2019."
 #: The sentence edited, and whether it is still a copy.
@@ -75,7 +76,7 @@ def test_sentences_of_one_note_copy_nothing_of_each_other() -> None:
     assert not Copies().copied(text, halves)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(TEXTS, max_size=6))
 def test_any_text(texts: list[str]) -> None:
     """No text raises; a long sentence said twice is copied the second time; the first note has no copies."""
@@ -87,7 +88,7 @@ def test_any_text(texts: list[str]) -> None:
         assert bool(again) is (len(" ".join(words_of(text, 0, len(text)))) >= 60)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.integers(0, len(EDITED) - 1), min_size=2, max_size=6), st.integers(0, 1000))
 def test_the_order_of_reading_decides_nothing(record: list[int], seed: int) -> None:
     """The same notes in another order of reading give the same journey."""

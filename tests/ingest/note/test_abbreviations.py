@@ -10,6 +10,7 @@ from cohortium.ingest.note.read import shared_reader
 from cohortium.ingest.recognizers.abbreviations import Abbreviations, definitions
 from cohortium.ingest.text.frame import Frame
 from cohortium.kb.model import Note
+from tests.amounts import examples
 
 #: Text, and its definitions as "short = long".
 PAIRED = [
@@ -51,7 +52,7 @@ def test_the_last_definition_counts_from_where_it_stands() -> None:
     assert [span.concept for span in spans] == ["melanoma", "melanoma", "multiple_myeloma", "multiple_myeloma"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(text=TEXTS)
 def test_any_text(text: str) -> None:
     """No text raises; definitions and places lie inside it, each place quotes its short form, behind a definition."""

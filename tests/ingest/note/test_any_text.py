@@ -21,6 +21,7 @@ from cohortium.ingest.text.frame import Frame, Recognizer
 from cohortium.ingest.text.gates import gated_patterns
 from cohortium.ingest.text.shape import Shape
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY, Note
+from tests.amounts import examples
 
 #: Pieces that the patterns care for, to be strung together in any order with anything between.
 PIECES = st.sampled_from(
@@ -45,7 +46,7 @@ TEXTS = st.lists(st.one_of(PIECES, PIECES, st.text(max_size=6)), max_size=40).fl
 DATES = st.one_of(st.none(), st.dates(), st.just(datetime.date(2021, 6, 15)))
 #: What the readers of notes let through.
 NOTE_DATES = st.one_of(st.none(), st.dates(datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)))
-SOME = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RECOGNIZERS = recognizers_of(shared_reader().lexicon)
 
 

@@ -13,6 +13,7 @@ from cohortium.ingest.notation.expressions import expressions_of
 from cohortium.ingest.notation.protein import effect_of, normal
 from cohortium.ingest.note.read import read_text
 from cohortium.kb.model import Value
+from tests.amounts import examples
 from tests.ingest.note.marks import lines_of, taken_apart
 
 LINES = lines_of(Path(__file__).with_name("notations.txt"))
@@ -119,7 +120,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.one_of(PIECES, PIECES, st.text(max_size=4)), max_size=25), st.sampled_from(["", " ", "\n"]))
 def test_expressions_of_any_text_lie_inside_it_in_order(pieces: list[str], joint: str) -> None:
     """Nothing raises; spans lie in the text, follow one another, and begin and end with no blank."""
@@ -131,7 +132,7 @@ def test_expressions_of_any_text_lie_inside_it_in_order(pieces: list[str], joint
         position = one.end
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.sampled_from(sorted(RESIDUES)), st.integers(100, 3000), st.sampled_from(sorted(RESIDUES)))
 def test_three_letters_and_one_say_the_same(old: str, place: int, new: str) -> None:
     """The three-letter form of any change has the normal form of its letters."""

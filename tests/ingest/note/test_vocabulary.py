@@ -14,6 +14,7 @@ from cohortium.ingest.text.phrases import PhraseTrie
 from cohortium.ingest.text.tokens import Words
 from cohortium.ingest.text.vocabulary import Vocabulary
 from cohortium.kb.model import Note
+from tests.amounts import examples
 
 WORDS = "no evidence of evidences brain Brain metastasis metastases the tumour's tumor ŕ 12".split()
 TEXTS = st.lists(st.sampled_from([*WORDS, ",", "-", ".", "\n"]), max_size=30).map(" ".join)
@@ -44,7 +45,7 @@ def frames(text: str, vocabulary: Vocabulary) -> tuple[Frame, Frame]:
     return Frame(note), Frame(note, vocabulary=vocabulary)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=TEXTS)
 def test_it_tells_what_is_told_without(
     text: str, vocabulary: Vocabulary, trie: PhraseTrie[str], other: PhraseTrie[str]
@@ -57,7 +58,7 @@ def test_it_tells_what_is_told_without(
         assert known.beginnings(one) == plain.beginnings(one) == one.may_begin_at(plain.words.norms)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=TEXTS, cut=st.integers(0, 30))
 def test_phrases_of_a_stretch_are_those_of_its_words_alone(
     text: str, cut: int, vocabulary: Vocabulary, trie: PhraseTrie[str]

@@ -27,6 +27,7 @@ from cohortium.query_lang.circe.importer import CirceImport
 from cohortium.query_lang.read_back import read_back
 from cohortium.query_lang.render import render
 from cohortium.query_lang.resolve import resolve_text
+from tests.amounts import examples
 
 FOLDER = Path(__file__).parent / "documents"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json") if path.stem != "nothing_known")
@@ -67,7 +68,7 @@ def leaves(value: Any, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
             yield from leaves(one, f"{path}[{at}]")
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([name for name in NAMES if name != "exported"]), st.integers(0, 10_000))
 def test_no_field_is_dropped_silently(name: str, which: int) -> None:
     """A field that no importer knows, anywhere in the document, is listed at its path or at one around it."""
@@ -89,7 +90,7 @@ def test_no_field_is_dropped_silently(name: str, which: int) -> None:
     assert any(f"{path}.NeverHeardOf".startswith(one) for one in listed), path
 
 
-@settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(NAMES), st.data())
 def test_a_broken_definition_is_refused_and_never_crashes(name: str, data: st.DataObject) -> None:
     """Whatever stands in a field: a query, or an error of ours."""

@@ -15,6 +15,7 @@ from cohortium.engine.api import OpenKb
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.sql.front import parse_sql
 from cohortium.query_lang.sql.tables import TABLES
+from tests.amounts import examples
 
 _FOLDER = Path(__file__).parent
 EXAMPLES = tomllib.loads((_FOLDER / "examples.toml").read_text(encoding="utf-8"))["example"]
@@ -141,7 +142,7 @@ WORDS = st.sampled_from(
         "+ - % | & $1 é \0"
     ).split(" ")
 )
-FUZZ = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def only_query_errors(text: str) -> None:

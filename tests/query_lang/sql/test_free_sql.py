@@ -23,6 +23,7 @@ from cohortium.kb.errors import MissingKb, SqlError
 from cohortium.kb.model import EARLIEST_DAY, LATEST_DAY
 from cohortium.kb.sql_files import script
 from cohortium.kb.storage import free_sql
+from tests.amounts import examples
 
 
 def one(kb: OpenKb, statement: str, parameters: object = None) -> object:
@@ -404,7 +405,7 @@ def test_wrong_statements_are_told(kb: OpenKb, statement: str, message: str) -> 
         kb.sql(statement)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=st.text(max_size=100)
     | st.lists(

@@ -9,10 +9,11 @@ from cohortium.engine.api import OpenKb
 from cohortium.query_lang import nodes as q
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.sql.front import parse_sql
+from tests.amounts import examples
 from tests.generated import sql_strategies
 from tests.query_lang.sql.sql_text import sql_of
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @QUICK
@@ -27,7 +28,7 @@ def test_sql_and_language_find_the_same_patients(kb: OpenKb) -> None:
 
     # Not shrunk: an answer is slower than a reading, and shrinking asks for thousands.
     @settings(
-        max_examples=25,
+        max_examples=examples(25),
         deadline=None,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.explicit, Phase.reuse, Phase.generate],

@@ -13,6 +13,7 @@ from cohortium.eval.extraction.corpora.assembling import of_text
 from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from cohortium.eval.extraction.corpora.splits import Split, choose, split
 from cohortium.kb.errors import UsageError
+from tests.amounts import examples
 
 
 def document(id: str, text: str, *labels: str, group: str = "") -> AnnotatedDocument:
@@ -45,7 +46,7 @@ def test_proportions_are_kept_to_the_document() -> None:
     assert {name: part.labels()["common"] for name, part in parts.items()} == {"train": 35, "dev": 5, "test": 10}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.permutations(range(30)), st.integers(0, 3))
 def test_a_split_depends_on_content_and_seed_alone(order: list[int], seed: int) -> None:
     """Documents in another order come to the same sides."""

@@ -18,6 +18,7 @@ from cohortium.ingest.models.linking.score import Scorer
 from cohortium.kb.errors import UsageError
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.rows import Abbreviation, ConceptRow
+from tests.amounts import examples
 
 ROWS = (
     ConceptRow("cancer", "tumor", "cancer"),
@@ -139,7 +140,7 @@ def test_without_an_encoder_letters_are_compared(names: NameTable) -> None:
     assert plain.link([UnreadMention("osimertinibb", "medication")])[0].candidates[0].concept == "osimertinib"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(st.text(max_size=30), max_size=4))
 def test_any_text_is_linked_alone_as_among_others(linker: Linker, texts: list[str]) -> None:
     """The company of a mention changes nothing, nor does asking again; probabilities are probabilities."""

@@ -16,6 +16,7 @@ from cohortium.eval.training.examples import TrainingPart
 from cohortium.ingest.models.tagging.model_directory import write_card
 from cohortium.ingest.models.tagging.tagger import Tagger
 from cohortium.ingest.models.tagging.words import word_spans
+from tests.amounts import examples
 
 from .conftest import card
 
@@ -63,7 +64,7 @@ def test_good_probabilities_are_left_alone_and_few_entities_too() -> None:
     assert fit(raw, numpy.ones(6000), list(range(6000))).knots == ()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(WAYS)))
 def test_curves_rise_and_stand_in_a_card(seed: int, way: str) -> None:
     """Whatever the entities were, a surer one stays at least as sure, and the card accepts the knots."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cohortium.ingest.models.tagging.decode import Decoder, Found
 from cohortium.ingest.models.tagging.labels import LabelSet
+from tests.amounts import examples
 
 ONE = LabelSet(("DRUG",))
 TWO = LabelSet(("DISEASE", "DRUG"))
@@ -67,7 +68,7 @@ def test_the_probability_follows_the_scores() -> None:
     assert Decoder(ONE).entities([emissions]) == [[Found(0, 1, "DRUG", pytest.approx(0.75))]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from([0.3, 2.0, 8.0]))
 def test_all_paths_counted_give_the_same(words: int, seed: int, scale: float) -> None:
     """Best paths and probabilities agree with a count of all paths, in a batch of texts of several lengths."""

@@ -20,6 +20,7 @@ from cohortium.ingest.run.batches import PatientNotes, ShippedReader, Version, r
 from cohortium.ingest.single import document_of
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Event, Journey, Mention, Note, World
+from tests.amounts import examples
 from tests.ingest.models.tagging.made_models import LINKS, PHRASES, Linked, MadeChoice, MadeTagger, made_reader
 from tests.places import SAMPLES
 
@@ -170,7 +171,7 @@ def test_a_type_without_use_is_left_alone_and_a_model_of_none_is_an_error() -> N
 # --- what the rules read stays ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())
 def test_whatever_is_proposed_the_mentions_of_the_rules_stay_as_they_are(data: st.DataObject) -> None:
     """Any spans of any note: what the rules read is the same, in the same order, and what is added overlaps it only
@@ -193,7 +194,7 @@ def test_whatever_is_proposed_the_mentions_of_the_rules_stay_as_they_are(data: s
             assert apart or one.start <= other.start and other.end <= one.end
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(data=st.data())
 def test_whatever_is_proposed_the_events_of_the_rules_stay_as_they_are(data: st.DataObject) -> None:
     """Any words of a record linked to anything: events and decisions of the rules are all there, and what is added

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cohortium.ingest.models.tagging.tagger import TaggedEntity, Tagger, Words
 from cohortium.kb.errors import BadModel
+from tests.amounts import examples
 
 from .conftest import Shapes
 
@@ -54,7 +55,7 @@ def test_an_entity_at_the_border_of_a_window_is_read_whole(by_shapes: Make, plac
     assert told(text, by_shapes().tag(text)) == [("Severe Restless Legs And Arms", "DISEASE"), ("Larkadol", "DRUG")]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.sampled_from(["a", "Gout", "7", "X", "."]), max_size=150))
 def test_windows_change_nothing(words: list[str]) -> None:
     """Read in small windows, a text has the entities that it has in one window."""
