@@ -1,10 +1,10 @@
-# One command a job: make demo | test | lint | types | bench | bench-scale | bank | grammar | guide | api | site | clean.  Everything happens in .venv and build/.
+# One command a job: make demo | test | test-all | lint | types | bench | bench-scale | bank | grammar | guide | api | site | clean.  Everything happens in .venv and build/.
 PYTHON ?= python3
 BIN := .venv/bin
 KB := build/demo.kb
 RUN := $(BIN)/cohortium
 
-.PHONY: demo test lint types bench bench-scale bank grammar guide api site clean
+.PHONY: demo test test-all lint types bench bench-scale bank grammar guide api site clean
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -35,8 +35,13 @@ demo: .venv/core  ## read the sample notes and ask a few questions
 	$(RUN) ask $(KB) 'lung cancer pts treated w/ osimertinib'
 	$(RUN) verify $(KB) 'lung cancer and not metastasis to brain'
 
-test: .venv/dev  ## every test, on two cores
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+
+test: .venv/dev  ## the tests of every day, on two cores
+	$(PYTEST) -m "not slow"
+
+test-all: .venv/dev  ## every test, with as many generated examples as it asks for
+	COHORTIUM_TESTS=all $(PYTEST)
 
 lint: .venv/dev
 	$(BIN)/ruff check .
