@@ -261,7 +261,8 @@ def print_steps(traced: Sequence[Mapping[str, Any]]) -> None:
     rows: list[tuple[object, ...]] = []
     for step in traced:
         head = (step["number"], step["name"])
-        for change in step["changes"] or ({},):
+        changes: Sequence[Mapping[str, Any]] = step["changes"] or ({},)
+        for change in changes:
             attributes = ", ".join(f"{name}={value_text(one)}" for name, one in change.get("attributes", {}).items())
             told = (change.get(column) for column in ("sign", "what", "text", "kind", "concept"))
             rows.append((*head, *told, attributes))
