@@ -1,4 +1,4 @@
-"""Domain adaptation: an encoder goes on guessing hidden words, on texts of the kind that it is to read (``--adapt``).
+"""Adaptation to a domain: an encoder goes on guessing hidden words, on texts like those it is to read (``--adapt``).
 
 After Gururangan et al., ACL 2020. Whole words are hidden (15 in 100; of these 80 by the mask, 10 by a chance piece, 10
 left), the head shares the embeddings of the pieces. The result is a Hugging Face folder, the base of a training.
@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +31,7 @@ _HIDDEN: Final = 0.15
 _LEFT_OUT: Final = -100
 #: Checkpoints are written so often (steps).
 _KEPT_EVERY: Final = 200
+_TRAINED: Final = ("encoder", "head", "optimizer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ class GuessingHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """[N, width] to [N, pieces]."""
-        said = self.norm(nn.functional.gelu(self.dense(hidden)))
-        return nn.functional.linear(said, self.choices.weight, self.bias)
+        read = self.norm(nn.functional.gelu(self.dense(hidden)))
+        return nn.functional.linear(read, self.choices.weight, self.bias)
 
 
 def texts_in(path: Path) -> list[str]:
@@ -159,9 +160,9 @@ def adapt(
     texts: Sequence[str],
     settings: AdaptationSettings,
     folder: Path,
-    told: Callable[[int, int, float], None] = lambda *_: None,
+    advanced: Callable[[int, int, float], None] = lambda *_: None,
 ) -> Adapted:
-    """Adapt ``encoder`` in place. ``told``: (step, of steps, loss). A stopped run goes on from its checkpoint in
+    """Adapt ``encoder`` in place. ``advanced``: (step, of steps, loss). A stopped run goes on from its checkpoint in
     ``folder``. UsageError where the texts give no window, or the tokenizer has no piece that masks."""
     if tokenizer.token_to_id("[MASK]") is None:
         raise UsageError(
@@ -184,8 +185,10 @@ def adapt(
     plan = [batch for epoch in range(settings.epochs) for batch in _batches(windows, settings, epoch)]
     rising = max(1, int(settings.warmup * len(plan)))
     identity = {**asdict(settings), "steps": len(plan), "texts": _digest(texts)}
-    losses, step, pieces = _resumed(folder, identity, encoder, head, optimizer)
-    while step < len(plan):
+    run = _Run(encoder, head, optimizer)
+    run.resume(folder, identity)
+    while run.step < len(plan):
+        step = run.step
         ids, seen, wanted = _hidden([windows[at] for at in plan[step]], tokenizer, chance_of(settings.seed, -1, step))
         share = min((step + 1) / rising, (len(plan) - step) / max(1, len(plan) - rising))
         for group, rate in zip(optimizer.param_groups, (settings.rate, 3 * settings.rate), strict=True):
@@ -200,15 +203,15 @@ def adapt(
         loss.backward()
         nn.utils.clip_grad_norm_([*encoder.parameters(), *fresh], 1.0)
         optimizer.step()
-        losses.append(float(loss.detach()))
-        pieces += int(seen.sum())
-        step += 1
-        told(step, len(plan), losses[-1])
-        if step % _KEPT_EVERY == 0 or step == len(plan):
-            _keep(folder, identity, encoder, head, optimizer, losses, step, pieces)
+        run.losses.append(float(loss.detach()))
+        run.pieces += int(seen.sum())
+        run.step += 1
+        advanced(run.step, len(plan), run.losses[-1])
+        if run.step % _KEPT_EVERY == 0 or run.step == len(plan):
+            run.keep(folder, identity)
     encoder.eval()
-    tenth = max(1, len(losses) // 10)
-    return Adapted(step, pieces, sum(losses[:tenth]) / tenth, sum(losses[-tenth:]) / tenth)
+    tenth = max(1, len(run.losses) // 10)
+    return Adapted(run.step, run.pieces, sum(run.losses[:tenth]) / tenth, sum(run.losses[-tenth:]) / tenth)
 
 
 def _digest(texts: Iterable[str]) -> str:
@@ -218,35 +221,26 @@ def _digest(texts: Iterable[str]) -> str:
     return total.hexdigest()
 
 
-def _keep(
-    folder: Path,
-    identity: Mapping[str, Any],
-    encoder: nn.Module,
-    head: nn.Module,
-    optimizer: Any,
-    losses: list[float],
-    step: int,
-    pieces: int,
-) -> None:
-    state = {
-        "encoder": encoder.state_dict(),
-        "head": head.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "losses": losses,
-        "step": step,
-        "pieces": pieces,
-    }
-    keep(folder / STATE, identity, state)
+@dataclass(slots=True)
+class _Run:
+    """An adaptation under way: what is trained, the losses of its steps, and the pieces that it has seen."""
 
+    encoder: nn.Module
+    head: GuessingHead
+    optimizer: torch.optim.Optimizer
+    losses: list[float] = field(default_factory=list)
+    step: int = 0
+    pieces: int = 0
 
-def _resumed(
-    folder: Path, identity: Mapping[str, Any], encoder: nn.Module, head: nn.Module, optimizer: Any
-) -> tuple[list[float], int, int]:
-    """(losses, step, pieces) of a run that was stopped, its weights read; of a fresh one where there is none."""
-    state = kept(folder / STATE, identity)
-    if state is None:
-        return [], 0, 0
-    encoder.load_state_dict(state["encoder"])
-    head.load_state_dict(state["head"])
-    optimizer.load_state_dict(state["optimizer"])
-    return list(state["losses"]), int(state["step"]), int(state["pieces"])
+    def keep(self, folder: Path, identity: Mapping[str, Any]) -> None:
+        """Write a checkpoint."""
+        weights = {name: getattr(self, name).state_dict() for name in _TRAINED}
+        keep(folder / STATE, identity, {**weights, "losses": self.losses, "step": self.step, "pieces": self.pieces})
+
+    def resume(self, folder: Path, identity: Mapping[str, Any]) -> None:
+        """Go on from the checkpoint of a run that was stopped, where there is one."""
+        state = kept(folder / STATE, identity)
+        if state is not None:
+            for name in _TRAINED:
+                getattr(self, name).load_state_dict(state[name])
+            self.losses, self.step, self.pieces = list(state["losses"]), int(state["step"]), int(state["pieces"])

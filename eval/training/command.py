@@ -14,11 +14,10 @@ from ...kb.skin.terminal import Format, answer, check_output, print_table
 
 if TYPE_CHECKING:
     from .examples import TrainingPart
-    from .loop import Epoch
+    from .loop import Epoch, Progress
     from .recipe import Recipe
-    from .run import Heard
 
-#: Of many places that could not be read the first are told.
+#: Of many places that could not be read the first are shown.
 _SHOWN_PROBLEMS: Final = 10
 
 
@@ -85,7 +84,7 @@ def ner(
     from .bases import offline_encoder
     from .loop import device_of
     from .recipe import part_of, read_recipe, recipe_of, without_share
-    from .run import refuse_model
+    from .run import Beginning, refuse_model
     from .run import train as run
     from .settings import TrainingSettings
 
@@ -117,29 +116,28 @@ def ner(
     refuse_model(out)
     if recipe is not None:
         whole = read_recipe(recipe, data)
-        _tell_problems([*whole.train, *whole.development])
+        _show_problems([*whole.train, *whole.development])
     else:
         parts = [part_of(path, label_map) for path in train or ()]
         aside = [part_of(path, label_map) for path in dev or ()]
-        _tell_problems([*parts, *aside])
+        _show_problems([*parts, *aside])
         if not aside:
             parts, aside = without_share(parts, dev_share, seed)
         whole = recipe_of(parts, aside, name=out.name)
-    with _Progress(settings.epochs) as heard:
+    with _Bars(settings.epochs) as progress:
         made = run(
             whole,
             settings,
             out,
-            base=None if from_scratch else base or offline_encoder(),
-            adapt_to=adapt,
-            heard=heard,
+            beginning=Beginning(None if from_scratch else base or offline_encoder(), adapt),
+            progress=progress,
             command=command_line(),
         )
-    told = {"model": str(out), "bytes": made.bytes, "scores": made.card.scores, "signature": made.card.signature}
-    answer(told, output=output, out=json_out, as_table=lambda: _print(told, whole))
+    model = {"model": str(out), "bytes": made.bytes, "scores": made.card.scores, "signature": made.card.signature}
+    answer(model, output=output, out=json_out, as_table=lambda: _print(model, whole))
 
 
-def _tell_problems(parts: Iterable[TrainingPart]) -> None:
+def _show_problems(parts: Iterable[TrainingPart]) -> None:
     """What could not be read, on standard error: nobody must take a model of half a corpus for one of all of it."""
     found = dict.fromkeys(
         f"{part.corpus.name}: {one.place}: {one.reason}" for part in parts for one in part.corpus.problems
@@ -150,18 +148,18 @@ def _tell_problems(parts: Iterable[TrainingPart]) -> None:
         print(f"not read: {len(found) - _SHOWN_PROBLEMS} more such places", file=sys.stderr)
 
 
-def _print(told: dict[str, Any], recipe: Recipe) -> None:
+def _print(made: dict[str, Any], recipe: Recipe) -> None:
     rows = []
-    for name, one in told["scores"]["exact"].items():
+    for name, one in made["scores"]["exact"].items():
         for kind, cell in {"micro": one["micro"], **one["by_type"]}.items():
             low, high = cell["ci"] or (None, None)
             numbers = (cell["precision"], cell["recall"], cell["f1"], low, high)
             rows.append([name, kind, *("" if one is None else f"{one:.3f}" for one in numbers)])
     print_table(("corpus", "type", "precision", "recall", "f1", "low", "high"), rows)
-    print(f"{told['bytes'] / 1e6:.1f} MB, {len(recipe.types)} types, in {told['model']}")
+    print(f"{made['bytes'] / 1e6:.1f} MB, {len(recipe.types)} types, in {made['model']}")
 
 
-class _Progress:
+class _Bars:
     """Progress on standard error: a bar on a terminal, and a line an epoch."""
 
     def __init__(self, epochs: int) -> None:
@@ -170,12 +168,12 @@ class _Progress:
         self._epochs = epochs
         self._bars = bar(None)
 
-    def __enter__(self) -> Heard:
-        from .run import Heard
+    def __enter__(self) -> Progress:
+        from .loop import Progress
 
         self._bar = self._bars.__enter__()
         self._share = 0
-        return Heard(self._step, self._epoch, self._advance)
+        return Progress(self._step, self._epoch, self._advance)
 
     def __exit__(self, *failure: Any) -> None:
         self._bars.__exit__(*failure)

@@ -1,4 +1,4 @@
-"""The training of a recogniser: epochs over batches, scores on development documents, checkpoints, an early end.
+"""Training of a recogniser: epochs over batches, scores on development documents, checkpoints, an early end.
 
 A run that is stopped leaves a checkpoint behind every epoch; the same run again goes on from it. Seeds decide the
 order of the batches and the first weights; what several threads add up in another order may differ in the last digits.
@@ -25,12 +25,12 @@ from ...ingest.models.tagging.runtime import device_named
 from ...kb.errors import UsageError
 from ..extraction.corpora.corpus import AnnotatedDocument
 from ..measures.metrics import F1
-from ..measures.scoring import value
+from ..measures.scoring import total, value
 from .checkpoints import keep, kept
 from .crf import FORBIDDEN, TransitionScores
 from .examples import Example, TrainingPart, batches_of, chance_of, digest_of, possible_tags, with_hidden, words_of
 from .settings import TrainingSettings
-from .span_scores import Entity, counts_of, summed
+from .span_scores import Entity, counts_of
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -71,8 +71,21 @@ class Trained:
         return Decoder(labels, between, first, last)
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Who is shown how it goes: a step's name, an epoch that is done, the share of an epoch that is."""
+
+    step: Callable[[str], None] = lambda _: None
+    epoch: Callable[[Epoch], None] = lambda _: None
+    advance: Callable[[float], None] = lambda _: None
+
+
+#: Nobody is shown anything.
+SILENT: Final = Progress()
+
+
 class Training:
-    """One run. ``told`` hears each epoch; ``advanced`` each batch, with the share of the epoch that is done."""
+    """One run of epochs over batches."""
 
     def __init__(
         self,
@@ -81,15 +94,13 @@ class Training:
         labels: LabelSet,
         featurizer: Featurizer,
         folder: Path,
-        told: Callable[[Epoch], None] = lambda _: None,
-        advanced: Callable[[float], None] = lambda _: None,
+        progress: Progress = SILENT,
     ) -> None:
         self._settings = settings
         self._labels = labels
         self._featurizer = featurizer
         self._folder = folder
-        self._told = told
-        self._advanced = advanced
+        self._progress = progress
         self._device = device_of(settings.device)
         if settings.threads:
             torch.set_num_threads(settings.threads)
@@ -132,7 +143,7 @@ class Training:
                 if not done or epoch.f1 > max(one.f1 for one in done):
                     best_weights = [one.detach().cpu().clone() for one in self._parameters()]
             done.append(epoch)
-            self._told(epoch)
+            self._progress.epoch(epoch)
             self._keep(optimizer, scheduler, done, best_weights)
         with torch.no_grad():
             for parameter, best_weight in zip(self._parameters(), best_weights, strict=True):
@@ -203,7 +214,7 @@ class Training:
             self._follow()
             losses += float(loss.detach()) * here
             words += here
-            self._advanced(min(1.0, (at + 1) / steps))
+            self._progress.advance(min(1.0, (at + 1) / steps))
         return losses / max(1, words)
 
     def _arrays(self, texts: Sequence[Sequence[str]]) -> list[Tensor]:
@@ -247,12 +258,12 @@ class Training:
 
     def f1(self, development: Sequence[TrainingPart]) -> float:
         """Micro F1 of exact entities of the types that each part annotates; 0 where it is undefined."""
-        total = summed(
-            counts_of(gold, part.annotated(told))
+        whole = total(
+            counts_of(gold, part.annotated(found))
             for part in development
-            for gold, told in zip(part.gold(), self.entities(part.corpus.documents), strict=True)
+            for gold, found in zip(part.gold(), self.entities(part.corpus.documents), strict=True)
         )
-        return value(F1, total) or 0.0
+        return value(F1, whole) or 0.0
 
     def entities(self, documents: Sequence[AnnotatedDocument]) -> list[list[Entity]]:
         """The entities of each document, in words."""
@@ -295,8 +306,8 @@ class Training:
 
     def _identity(self) -> dict[str, Any]:
         network = self._network.settings.as_dict()
-        told = {"epochs": self._settings.epochs, "types": self._labels.types, "network": network, "texts": self._texts}
-        return {**self._settings.deciding, **told}
+        asked = {"epochs": self._settings.epochs, "types": self._labels.types, "network": network, "texts": self._texts}
+        return {**self._settings.deciding, **asked}
 
     def _resume(self, optimizer: Optimizer, scheduler: Any) -> dict[str, Any]:
         """The state of a run that was stopped; that of a fresh one where there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,12 +20,12 @@ from ...ingest.models.tagging.model_directory import CARD, ModelDirectory
 from ...kb.errors import UsageError
 from ...kb.version import __version__
 from ..extraction.corpora.licences import licence_of
-from .adapt import AdaptationSettings, adapt, texts_in
+from .adapt import AdaptationSettings, Adapted, adapt, texts_in
 from .bases import UNTOLD, Base, base_of, network_of
 from .calibration import calibrate
 from .examples import examples_of
 from .export.onnx_file import check_room, write_model
-from .loop import Epoch, Trained, Training
+from .loop import SILENT, Progress, Trained, Training
 from .recipe import Recipe
 from .settings import TrainingSettings
 from .span_scores import scores_of
@@ -36,12 +36,12 @@ _LIBRARIES: Final = ("torch", "transformers", "tokenizers", "numpy")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """Who is told how it goes: a step's name, an epoch, the share of an epoch that is done."""
+class Beginning:
+    """What a training begins from: an encoder or a model (else a new network), and texts to adapt the encoder to."""
 
-    step: Callable[[str], None] = lambda _: None
-    epoch: Callable[[Epoch], None] = lambda _: None
-    advanced: Callable[[float], None] = lambda _: None
+    base: Path | None = None
+    adapt_to: Path | None = None
+    adaptation: AdaptationSettings | None = None
 
 
 def refuse_model(out: Path) -> None:
@@ -63,10 +63,8 @@ def train(
     settings: TrainingSettings,
     out: Path,
     *,
-    base: Path | None = None,
-    adapt_to: Path | None = None,
-    adaptation: AdaptationSettings | None = None,
-    heard: Heard = Heard(),
+    beginning: Beginning = Beginning(),
+    progress: Progress = SILENT,
     command: str = "",
 ) -> ModelDirectory:
     """Train a recogniser and write its directory to ``out``; a run that was stopped goes on where it was.
@@ -77,43 +75,26 @@ def train(
     refuse_model(out)
     began = time.monotonic()
     out = out.resolve()  # "." has no name that the folder beside it could be called by.
-    work = out.with_name(out.name + WORK)
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write to '{work}': {error.strerror}. Hint: another --out") from error
+    work = _workplace(out)
     labels = LabelSet(recipe.types)
     torch.manual_seed(settings.seed)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    heard.step("reading the base")
-    begun = base_of(base, labels, settings)
-    adapted = None
-    if adapt_to is not None:
-        if begun.encoder is None or begun.tokenizer is None:
-            raise UsageError("only an encoder can be adapted. Hint: --base DIR of a Hugging Face encoder")
-        heard.step("adapting the encoder")
-        adapted = adapt(
-            begun.encoder,
-            begun.tokenizer,
-            texts_in(adapt_to),
-            adaptation or AdaptationSettings(device=settings.device, precision=settings.precision, seed=settings.seed),
-            work / ADAPTED,
-            told=lambda step, of, _: heard.advanced(step / of),
-        )
-        torch.manual_seed(settings.seed)
-    network = network_of(begun)
-    featurizer = Featurizer(network.settings.inputs, begun.tokenizer, settings.window)
-    heard.step("training")
+    progress.step("reading the base")
+    base = base_of(beginning.base, labels, settings)
+    adapted = _adapted(base, beginning, settings, work, progress)
+    network = network_of(base)
+    featurizer = Featurizer(network.settings.inputs, base.tokenizer, settings.window)
+    progress.step("training")
     examples = examples_of(recipe.train, labels, featurizer, settings.balance)
-    training = Training(settings, network, labels, featurizer, work, heard.epoch, heard.advanced)
+    training = Training(settings, network, labels, featurizer, work, progress)
     trained = training.run(examples, recipe.development)
-    heard.step("scoring")
-    scores = _scores(training, recipe)
-    signature = {
+    progress.step("scoring")
+    card: dict[str, Any] = {"name": recipe.name or out.name, "scores": {"exact": _scores(training, recipe)}}
+    card["signature"] = {
         "cohortium": __version__,
         "command": command,
-        "base": begun.name,
+        "base": base.name,
         "settings": settings.as_dict(),
         **({"adaptation": asdict(adapted)} if adapted else {}),
         "corpora": recipe.told,
@@ -122,39 +103,65 @@ def train(
         "seconds": round(time.monotonic() - began, 1),
         "libraries": versions(*_LIBRARIES),
     }
-    heard.step("writing the model")
-    card = _card(out, recipe, labels, trained, featurizer, scores, signature, _materials(recipe, begun))
-    write_model(out, trained.network, card, begun.tokenizer)
-    heard.step("calibrating")
+    card["materials"] = [one.model_dump() for one in _materials(recipe, base)]
+    progress.step("writing the model")
+    write_model(out, trained.network, _card(card, recipe, trained, labels, featurizer), base.tokenizer)
+    progress.step("calibrating")
     made = calibrate(out, recipe.development)
     shutil.rmtree(work, ignore_errors=True)
     return made
 
 
+def _workplace(out: Path) -> Path:
+    """The folder beside ``out`` for what is half done."""
+    work = out.with_name(out.name + WORK)
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write to '{work}': {error.strerror}. Hint: another --out") from error
+    return work
+
+
+def _adapted(
+    base: Base, beginning: Beginning, settings: TrainingSettings, work: Path, progress: Progress
+) -> Adapted | None:
+    """What came of adapting the encoder, where that is asked for; the seed is as if nothing had been."""
+    if beginning.adapt_to is None:
+        return None
+    if base.encoder is None or base.tokenizer is None:
+        raise UsageError("only an encoder can be adapted. Hint: --base DIR of a Hugging Face encoder")
+    progress.step("adapting the encoder")
+    like_training = AdaptationSettings(device=settings.device, precision=settings.precision, seed=settings.seed)
+    adapted = adapt(
+        base.encoder,
+        base.tokenizer,
+        texts_in(beginning.adapt_to),
+        beginning.adaptation or like_training,
+        work / ADAPTED,
+        lambda step, of, _: progress.advance(step / of),
+    )
+    torch.manual_seed(settings.seed)
+    return adapted
+
+
 def _scores(training: Training, recipe: Recipe) -> dict[str, Any]:
     """Exact entity scores on each development corpus, of the types that it annotates."""
-    told: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     for part in recipe.development:
         found = [part.annotated(some) for some in training.entities(part.corpus.documents)]
-        told[part.corpus.name] = scores_of(part.gold(), found, sorted(part.types))
-    return told
+        scores[part.corpus.name] = scores_of(part.gold(), found, sorted(part.types))
+    return scores
 
 
 def _card(
-    out: Path,
-    recipe: Recipe,
-    labels: LabelSet,
-    trained: Trained,
-    featurizer: Featurizer,
-    scores: dict[str, Any],
-    signature: dict[str, Any],
-    materials: Sequence[Material],
+    made: Mapping[str, Any], recipe: Recipe, trained: Trained, labels: LabelSet, featurizer: Featurizer
 ) -> ModelCard:
+    """The card: name, scores, signature and materials as they were ``made``, with what the recogniser needs to run."""
     decoder = trained.decoder(labels)
     settings = trained.network.settings
     return ModelCard.model_validate(
         {
-            "name": recipe.name or out.name,
+            **made,
             "description": recipe.description,
             "types": labels.types,
             "inputs": settings.inputs,
@@ -164,25 +171,22 @@ def _card(
             "transitions": as_json(decoder.transitions),
             "start": as_json(decoder.start),
             "end": as_json(decoder.end),
-            "scores": {"exact": scores},
-            "signature": signature,
-            "materials": [one.model_dump() for one in materials],
             "limits": recipe.limits,
         }
     )
 
 
-def _materials(recipe: Recipe, begun: Base) -> list[Material]:
-    """What the model was made from, each with its terms; those of a corpus that nobody told stay open."""
-    found = list(begun.materials)
+def _materials(recipe: Recipe, base: Base) -> list[Material]:
+    """What the model was made from, each with its terms; those of a corpus that nobody named stay open."""
+    found = list(base.materials)
     for part in recipe.train:
         terms = licence_of(part.corpus)
-        told = Material(
+        material = Material(
             name=terms.name if terms else part.corpus.name,
             licence=terms.licence if terms else UNTOLD,
             source=terms.source if terms else "",
             use="training",
         )
-        if told not in found:
-            found.append(told)
+        if material not in found:
+            found.append(material)
     return found

@@ -71,7 +71,7 @@ def coral(
     if llm and predictions is not None:
         raise UsageError("--llm asks a model and --predictions scores answers that are there. Hint: one of the two")
     check_output(output, out, rows=True)
-    from .report import judge
+    from .report import Choices, judge
     from .strata import load_strata
     from .tasks import shipped
     from .units import load_notes
@@ -79,7 +79,7 @@ def coral(
     notes, tasks = load_notes(gold), shipped()
     groups = load_strata(strata, [note.name for note in notes]) if strata is not None else {}
     given, source = _answers(notes, tasks, predictions, llm, answers, stretch)
-    report = judge(notes, given, tasks, stretch=stretch, convention=convention, seed=seed, strata=groups, source=source)
+    report = judge(notes, given, tasks, Choices(stretch, convention, seed, groups, source))
     told = report.as_dict()
     if review is not None:
         from .review import rows, write_sheet

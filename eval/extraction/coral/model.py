@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -27,11 +27,6 @@ class Asked(Protocol):
         ...
 
 
-def _plain(settings: Settings) -> Asked:
-    """An endpoint that is asked for lines, not for JSON."""
-    return ChatEndpoint(settings, as_json=False)
-
-
 def from_model(
     notes: Iterable[Note],
     stretch: Stretch,
@@ -39,7 +34,6 @@ def from_model(
     settings: Settings,
     kept: Kept,
     spending: Spending | None = None,
-    endpoint: Callable[[Settings], Asked] = _plain,
 ) -> Iterator[Answer]:
     """The model's answers, each written to ``kept`` before the next is asked for; those it holds are not asked again.
 
@@ -64,7 +58,7 @@ def from_model(
                     continue
                 output, failure = "", over
                 if not over:
-                    output, failure, hopeless = _asked(endpoint(settings), sent, spent)
+                    output, failure, hopeless = _asked(ChatEndpoint(settings, as_json=False), sent, spent)
                     in_a_row = in_a_row + 1 if failure in CAME_TO_NOTHING else 0
                     over = failure if hopeless or in_a_row >= MOST_IN_A_ROW else ""
                     kept.add(Answer(note.name, unit.name, task.id, output, failure, asked))
@@ -73,7 +67,7 @@ def from_model(
                 yield Answer(note.name, unit.name, task.id, output, failure, asked)
 
 
-def _asked(endpoint: Asked, sent: Sequence[Message], spent: Spending) -> tuple[str, str, bool]:
+def _asked(endpoint: ChatEndpoint, sent: Sequence[Message], spent: Spending) -> tuple[str, str, bool]:
     """The text of an answer, or the kind of failure, and whether any other question would fail as this one did."""
     try:
         reply = endpoint.ask(sent)

@@ -1,4 +1,4 @@
-"""The report of a run: each relation's figures over the answered units, their means, what failed, the strata."""
+"""Report of a run: each relation's figures over the answered units, their means, what failed, the strata."""
 
 from __future__ import annotations
 
@@ -163,21 +163,22 @@ class Report:
         return table
 
 
-def judge(
-    notes: Sequence[Note],
-    answers: Iterable[Answer],
-    tasks: Tasks,
-    *,
-    stretch: Stretch = Stretch.SECTION,
-    convention: Convention = Convention.PAPER,
-    seed: int = 0,
-    strata: Mapping[str, Mapping[str, str]] | None = None,
-    source: Mapping[str, Any] | None = None,
-) -> Report:
-    """The report on the answers to every task on every unit of the notes; those about anything else are left out.
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How answers are judged: by section or note, by whose definitions, the seed of the draws, the group of each
+    document in each stratum, and what the signature tells of where the answers are from (``source``)."""
 
-    ``source``: what the signature tells of where the answers are from.
-    """
+    stretch: Stretch = Stretch.SECTION
+    convention: Convention = Convention.PAPER
+    seed: int = 0
+    strata: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+
+def judge(notes: Sequence[Note], answers: Iterable[Answer], tasks: Tasks, choices: Choices | None = None) -> Report:
+    """The report on the answers to every task on every unit of the notes; those about anything else are left out."""
+    choices = choices or Choices()
+    stretch, convention, seed = choices.stretch, choices.convention, choices.seed
     given = {answer.key: answer for answer in answers}
     judged: list[Judged] = []
     scored: list[Scored] = []
@@ -203,11 +204,11 @@ def judge(
             "convention": str(convention),
             "by": str(stretch),
             "interval": {"level": LEVEL, "resamples": RESAMPLES, "over": "documents"},
-            **(source or {}),
+            **choices.source,
         },
     )
     names = tuple(note.name for note in notes)
-    return Report(judged, scored, names, convention, seed, strata or {}, signature)
+    return Report(judged, scored, names, convention, seed, choices.strata, signature)
 
 
 def _scored(one: Judged, convention: Convention) -> Iterable[Scored]:

@@ -1,4 +1,4 @@
-"""Reads files of a token and its tag a line, a blank line between sentences: BIO, IOB1, IOBES, BILOU."""
+"""Reader of files of a token and its tag a line, a blank line between sentences: BIO, IOB1, IOBES, BILOU."""
 
 from __future__ import annotations
 
@@ -37,45 +37,11 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
     told, and a word without entity.
     """
     content = content_of(path)
-    name = corpus_name(path)
-    problems: list[Unread] = []
-    documents: list[AnnotatedDocument] = []
-    whole = _DOCUMENT in content.text
-    tokens: list[str] = []
-    tags: list[str] = []
-    sentences: list[int] = []
-    named = ""
-
-    def close() -> None:
-        if tokens:
-            number = len(documents)
-            group = "" if whole else f"{name} {number // BLOCK}"
-            id = named or f"{name}-{number + 1:05d}"
-            documents.append(of_tokens(id, tokens, tags, sentences, group))
-        for one in (tokens, tags, sentences):
-            one.clear()
-
+    lines = _Lines(path, whole=_DOCUMENT in content.text)
     for number, line in enumerate(content.text.split("\n"), 1):
-        cells = _cells(line.rstrip("\r"))
-        if not cells:
-            if whole:
-                sentences.append(len(tokens))
-            else:
-                close()
-            continue
-        if cells[0] == _DOCUMENT:
-            close()
-            named = cells[1] if len(cells) > 2 and not _NOTHING.fullmatch(cells[1]) else ""
-            continue
-        tag = plain_tag(cells[-1]) if len(cells) > 1 else None
-        if tag is None and line.startswith("#"):
-            continue  # a remark, as some files have it before a sentence
-        if tag is None:
-            reason = "no tag beside the token" if len(cells) == 1 else "the last column is no tag (O, B-X or I-X)"
-            problems.append(Unread(f"{path.name}, line {number}", f"{reason}; taken as a word without entity"))
-        tokens.append(cells[0])
-        tags.append(tag or "O")
-    close()
+        lines.add(number, line.rstrip("\r"))
+    lines.close()
+    documents, problems = lines.documents, lines.problems
     if not documents or len(problems) > sum(len(one.words) for one in documents) / 2:
         raise UsageError(
             f"'{path}' is not a file of tokens and tags"
@@ -83,14 +49,64 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
             + ". Hint: token, tab, tag (O, B-X, I-X) on each line, and a blank line between sentences"
         )
     return AnnotatedCorpus(
-        name,
+        lines.name,
         tuple(documents),
         source=str(path),
         problems=tuple(problems),
         form=form,
-        unit="document" if whole else "sentence",
+        unit="document" if lines.whole else "sentence",
         files=(content.file,),
     )
+
+
+class _Lines:
+    """The lines of a file as they are read: documents that are closed, and the tokens and tags of the open one."""
+
+    def __init__(self, path: Path, *, whole: bool) -> None:
+        """``whole``: lines of the file tell its documents; else each sentence is one."""
+        self._path = path
+        self.name = corpus_name(path)
+        self.whole = whole
+        self.documents: list[AnnotatedDocument] = []
+        self.problems: list[Unread] = []
+        self._tokens: list[str] = []
+        self._tags: list[str] = []
+        self._sentences: list[int] = []
+        self._id = ""
+
+    def add(self, number: int, line: str) -> None:
+        """Read a line."""
+        cells = _cells(line)
+        if not cells and self.whole:
+            self._sentences.append(len(self._tokens))
+        elif not cells:
+            self.close()
+        elif cells[0] == _DOCUMENT:
+            self.close()
+            self._id = cells[1] if len(cells) > 2 and not _NOTHING.fullmatch(cells[1]) else ""
+        else:
+            self._add_token(number, line, cells)
+
+    def _add_token(self, number: int, line: str, cells: list[str]) -> None:
+        tag = plain_tag(cells[-1]) if len(cells) > 1 else None
+        if tag is None and line.startswith("#"):
+            return  # a remark, as some files have it before a sentence
+        if tag is None:
+            reason = "no tag beside the token" if len(cells) == 1 else "the last column is no tag (O, B-X or I-X)"
+            place = f"{self._path.name}, line {number}"
+            self.problems.append(Unread(place, f"{reason}; taken as a word without entity"))
+        self._tokens.append(cells[0])
+        self._tags.append(tag or "O")
+
+    def close(self) -> None:
+        """End the open document, if it has a token."""
+        if self._tokens:
+            number = len(self.documents)
+            group = "" if self.whole else f"{self.name} {number // BLOCK}"
+            id = self._id or f"{self.name}-{number + 1:05d}"
+            self.documents.append(of_tokens(id, self._tokens, self._tags, self._sentences, group))
+        for one in (self._tokens, self._tags, self._sentences):
+            one.clear()
 
 
 def _cells(line: str) -> list[str]:

@@ -15,12 +15,13 @@ from typing import Any, Final
 
 from ....ingest.models.tagging.tagger import TaggedEntity, Tagger, Words
 from ....kb.errors import BadModel, UsageError
+from ...measures.by_type import Level
 from ..corpora.assembling import of_tokens
 from ..corpora.corpus import AnnotatedCorpus
 from ..corpora.label_maps import LabelMap
 from .documents import Corpus, Document, Predictions, prediction_of_tags
 from .placed import exact_counts, overlap_counts
-from .scores import Level, token_counts
+from .scores import token_counts
 from .tagging import Entity, tags_of_words, token_types_of_entities
 from .types import vocabulary
 
@@ -150,9 +151,9 @@ def score_corpus(
         told = [_entity(document.text, one.start, one.end, fits[one.type]) for one in entities if one.type in fits]
         tokens = (token_types_of_entities(side, document.words) for side in (gold, told))
         pairs = Counter(zip(*tokens, strict=True))
-        exact.abstracts.append({kind: exact_counts(gold, told, kind) for kind in types})
-        partial.abstracts.append({kind: overlap_counts(gold, told, kind) for kind in types})
-        token.abstracts.append({kind: token_counts(pairs, kind) for kind in types})
+        exact.documents.append({kind: exact_counts(gold, told, kind) for kind in types})
+        partial.documents.append({kind: overlap_counts(gold, told, kind) for kind in types})
+        token.documents.append({kind: token_counts(pairs, kind) for kind in types})
     return {
         "partial": partial.as_dict(types, seed),
         "exact": exact.as_dict(types, seed),

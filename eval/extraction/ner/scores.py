@@ -1,4 +1,4 @@
-"""The scores of a system on a corpus: of abstracts (partial and exact), of tokens, of placed entities; with intervals.
+"""Scores of a system on a corpus: of abstracts (partial and exact), of tokens, of placed entities; with intervals.
 
 What each number means stands in ``docs/reference/ner_scores.md``. Counts are taken of each abstract and summed, and the
 abstracts are what the bootstrap draws. Source: NeuroTrialNER, sections 4.2 and 4.3, tables 3, 5, 6 and 8.
@@ -7,15 +7,12 @@ abstracts are what the bootstrap draws. Source: NeuroTrialNER, sections 4.2 and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-import numpy as np
-
-from ...measures.bootstrap import between, resampled
-from ...measures.metrics import F1, PRECISION, RECALL
-from ...measures.scoring import Counts, value, values
+from ...measures.by_type import Level
+from ...measures.scoring import Counts, total
 from .abstracts import canonical_names, compare, names_of
 from .documents import Corpus, Document, Prediction, Predictions
 from .placed import exact_counts, overlap_counts
@@ -24,34 +21,7 @@ from .tagging import NOWHERE, Entity, token_spans, token_types, token_types_of_e
 from .terminology import Terminology
 from .types import vocabulary
 
-#: Counts of each abstract by type; a type that the system does not look for is not in it.
-ByType = Mapping[str, Counts]
 _TERMED: Final = ("CONDITION", "DRUG")
-
-
-@dataclass(slots=True)
-class Level:
-    """The counts of one way of scoring, abstract by abstract.
-
-    ``decisions`` are right and wrong decisions with "none" as a class of its own; empty where a score has no such.
-    """
-
-    abstracts: list[ByType] = field(default_factory=list)
-    decisions: list[Counts] = field(default_factory=list)
-
-    def as_dict(self, types: Sequence[str], seed: int) -> dict[str, Any]:
-        """The measures over all types and by type, each with the interval of its F1.
-
-        Where there are decisions, ``micro`` is of them, as in the paper, and ``entities`` is the usual average, over
-        entities alone; else the usual one is ``micro``.
-        """
-        pooled = [_sum(one[kind] for kind in types) for one in self.abstracts]
-        columns = [self.decisions or pooled, pooled, *([one[kind] for one in self.abstracts] for kind in types)]
-        micro, entities, *by_type = _measures(columns, seed)
-        told: dict[str, Any] = {"micro": micro}
-        if self.decisions:
-            told["entities"] = entities
-        return {**told, "by_type": dict(zip(types, by_type, strict=True))}
 
 
 @dataclass(slots=True)
@@ -121,19 +91,19 @@ def score(corpus: Corpus, predictions: Predictions, terminology: Terminology, *,
         target, found = canonical_names(target, terminology), canonical_names(found, terminology)
         for level, close in ((partial, True), (exact, False)):
             counts = {kind: compare(target.get(kind, ()), found.get(kind, ()), close) for kind in predictions.types}
-            total = _sum(counts.values())
-            level.abstracts.append(counts)
-            level.decisions.append(_decisions(total.tp + total.tn, total.fp + total.fn))
+            whole = total(counts.values())
+            level.documents.append(counts)
+            level.decisions.append(_decisions(whole.tp + whole.tn, whole.fp + whole.fn))
         if placed:
             entities = answer.entities if answer else ()
             pairs = _token_pairs(document, answer, predictions.types)
             right = sum(number for (one, other), number in pairs.items() if one == other)
-            token.abstracts.append({kind: token_counts(pairs, kind) for kind in predictions.types})
+            token.documents.append({kind: token_counts(pairs, kind) for kind in predictions.types})
             token.decisions.append(_decisions(right, pairs.total() - right))
-            placed_exact.abstracts.append(
+            placed_exact.documents.append(
                 {kind: exact_counts(document.gold, entities, kind) for kind in predictions.types}
             )
-            placed_partial.abstracts.append(
+            placed_partial.documents.append(
                 {kind: overlap_counts(document.gold, entities, kind) for kind in predictions.types}
             )
     return Scores(
@@ -185,34 +155,3 @@ def token_counts(pairs: Counter[tuple[str, str]], kind: str) -> Counts:
 def _decisions(right: int, wrong: int) -> Counts:
     """Decisions among classes of which one is "none": each wrong one is one too many and one too few."""
     return Counts(right, wrong, wrong)
-
-
-def _sum(counts: Iterable[Counts]) -> Counts:
-    total = Counts()
-    for one in counts:
-        total += one
-    return total
-
-
-def _measures(columns: Sequence[Sequence[Counts]], seed: int) -> list[dict[str, Any]]:
-    """Of each column of counts (one an abstract): precision, recall, F1 and its interval over the same draws, counts.
-
-    A measure is None where it is undefined.
-    """
-    table = np.array([[(one.tp, one.fp, one.fn, one.tn) for one in column] for column in columns], dtype=np.int64)
-    drawn = values(F1, resampled(table.swapaxes(0, 1), seed=seed))
-    told = []
-    for column, draws in zip(columns, drawn.T, strict=True):
-        total, bounds = _sum(column), between(draws)
-        told.append(
-            {
-                "precision": value(PRECISION, total),
-                "recall": value(RECALL, total),
-                "f1": value(F1, total),
-                "ci": None if bounds is None else list(bounds),
-                "tp": total.tp,
-                "fp": total.fp,
-                "fn": total.fn,
-            }
-        )
-    return told

@@ -1,4 +1,4 @@
-"""A trained network as a model directory: weights for torch, int8 for onnxruntime, word pieces, card; and a check.
+"""Model directory of a trained network: weights for torch, int8 for onnxruntime, word pieces, card; and a check.
 
 The check reads texts with both networks: how far their scores are apart, and on which entities they agree.
 """
@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy
 from pydantic import ValidationError
@@ -62,50 +62,60 @@ class Agreement:
         return {**asdict(self), "f1": self.f1}
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What of a network is written. ``weights``: torch's; ``int8``: onnxruntime's; ``keep``: names of products that
+    stay float32; ``pieces_of``: texts, of whose word pieces alone (and of all of one letter) the vectors stay.
+
+    UsageError where nothing would be.
+    """
+
+    weights: bool = True
+    int8: bool = True
+    keep: Sequence[str] = ()
+    pieces_of: Iterable[str] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.weights and not self.int8:
+            raise UsageError("a model needs weights for torch or for onnxruntime. Hint: leave one of the two on")
+
+
+#: Everything, as it was trained.
+ALL: Final = Parts()
+
+
 def write_model(
-    folder: Path,
-    network: Network,
-    card: ModelCard,
-    tokenizer: Tokenizer | None = None,
-    *,
-    weights: bool = True,
-    int8: bool = True,
-    keep: Sequence[str] = (),
-    keep_pieces: Iterable[str] | None = None,
+    folder: Path, network: Network, card: ModelCard, tokenizer: Tokenizer | None = None, parts: Parts = ALL
 ) -> ModelDirectory:
     """Write a trained network as a model directory, and open it.
 
-    ``card``: inputs, settings and files are filled in; ``weights``: whether torch's are written too; ``int8``: whether
-    onnxruntime's are; ``keep``: names of products that stay float32; ``keep_pieces``: texts, of whose word pieces
-    alone (and of all of one letter) the network keeps vectors. A folder that holds a model is written over, file
-    by file, each one whole before it takes its place; one that holds something else is refused (UsageError).
+    The inputs, settings and files of ``card`` are filled in. A folder that holds a model is written over, file by file,
+    each one whole before it takes its place; one that holds something else is refused (UsageError).
     """
-    if not weights and not int8:
-        raise UsageError("a model needs weights for torch or for onnxruntime. Hint: leave one of the two on")
     _make_room(folder)
-    if keep_pieces is not None and tokenizer is not None:
-        network, tokenizer = without_unused_pieces(network, tokenizer, keep_pieces)
-    said = card.model_copy(update={"inputs": network.settings.inputs, "network": network.settings.as_dict()})
+    if parts.pieces_of is not None and tokenizer is not None:
+        network, tokenizer = without_unused_pieces(network, tokenizer, parts.pieces_of)
+    filled = card.model_copy(update={"inputs": network.settings.inputs, "network": network.settings.as_dict()})
     with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as name:
         part = Path(name)
         if tokenizer is not None:
             tokenizer.no_padding()
             tokenizer.no_truncation()
             tokenizer.save(str(part / TOKENIZER))
-        if weights:
+        if parts.weights:
             tensors = {key: value.detach().cpu().contiguous() for key, value in network.state_dict().items()}
             library("safetensors.torch", "models").save_file(tensors, str(part / WEIGHTS[0]))
-        if int8:
-            arrays = Featurizer(said.inputs, tokenizer, said.window, said.margin).batch(_SAMPLE)
+        if parts.int8:
+            arrays = Featurizer(filled.inputs, tokenizer, filled.window, filled.margin).batch(_SAMPLE)
             write_onnx(network, arrays, part / "float32.onnx")
-            write_int8(part / "float32.onnx", part / ONNX, keep)
+            write_int8(part / "float32.onnx", part / ONNX, parts.keep)
             (part / "float32.onnx").unlink()
         made = sorted(one.name for one in part.iterdir())
         for one in made:
             (part / one).replace(folder / one)
     for one in {ONNX, *WEIGHTS, TOKENIZER} - set(made):
         (folder / one).unlink(missing_ok=True)
-    return _with_readme(folder, said)
+    return _with_readme(folder, filled)
 
 
 def rewrite_card(folder: Path, **changes: Any) -> ModelDirectory:
@@ -130,20 +140,12 @@ def rewrite_card(folder: Path, **changes: Any) -> ModelDirectory:
     return _with_readme(folder, card)
 
 
-def remake(
-    model: ModelDirectory,
-    folder: Path,
-    *,
-    weights: bool = True,
-    keep: Sequence[str] = (),
-    keep_pieces: Iterable[str] | None = None,
-) -> ModelDirectory:
-    """Another directory of the same model, made anew from its weights for torch; choices as of ``write_model``."""
+def remake(model: ModelDirectory, folder: Path, parts: Parts = ALL) -> ModelDirectory:
+    """Another directory of the same model, made anew from its weights for torch."""
     tokenizer = None
     if model.has(TOKENIZER):
         tokenizer = library("tokenizers", "models").Tokenizer.from_file(str(model.file(TOKENIZER)))
-    network = torch_network(model)
-    return write_model(folder, network, model.card, tokenizer, weights=weights, keep=keep, keep_pieces=keep_pieces)
+    return write_model(folder, torch_network(model), model.card, tokenizer, parts)
 
 
 def slim_copy(model: ModelDirectory, folder: Path) -> ModelDirectory:

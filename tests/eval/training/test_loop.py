@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from cohortium.eval.extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan  # noqa: E402
 from cohortium.eval.training.examples import TrainingPart, examples_of  # noqa: E402
-from cohortium.eval.training.loop import Trained, Training, device_of  # noqa: E402
+from cohortium.eval.training.loop import Progress, Trained, Training, device_of  # noqa: E402
 from cohortium.eval.training.settings import TrainingSettings  # noqa: E402
 from cohortium.ingest.models.tagging.features import Featurizer  # noqa: E402
 from cohortium.ingest.models.tagging.labels import LabelSet  # noqa: E402
@@ -60,11 +60,11 @@ def training(folder: Path, epochs: int = 3, **changed: object) -> Training:
 def run(one: Training, stop_after: int | None = None) -> Trained:
     """The run, broken off behind an epoch when asked to."""
 
-    def told(epoch: object) -> None:
+    def stop(epoch: object) -> None:
         if stop_after is not None and epoch.number > stop_after:  # type: ignore[attr-defined]
             raise KeyboardInterrupt
 
-    one._told = told
+    one._progress = Progress(epoch=stop)
     featurizer = Featurizer(one._network.settings.inputs, None, 64)
     return one.run(examples_of([PART], LABELS, featurizer, 0.2), [FEW])
 

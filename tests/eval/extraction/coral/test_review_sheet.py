@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cohortium.eval.extraction.coral.answers import Answer, from_reader
-from cohortium.eval.extraction.coral.report import judge
+from cohortium.eval.extraction.coral.report import Choices, judge
 from cohortium.eval.extraction.coral.review import (
     CATEGORIES,
     COLUMNS,
@@ -60,7 +60,7 @@ def sheet_of(tasks: Tasks, answer: str, failure: str = "") -> list[Row]:
     note = note_of("Fever in May. Cough.", "Symptom Fever", "Datetime May", "HappensAtOnDuring Fever > May")
     given = [Answer("note", "note", "symptoms", answer, failure)]
     return [
-        row for row in rows(judge([note], given, tasks, stretch=Stretch.NOTE).judged, [note]) if row.task == "symptoms"
+        row for row in rows(judge([note], given, tasks, Choices(Stretch.NOTE)).judged, [note]) if row.task == "symptoms"
     ]
 
 

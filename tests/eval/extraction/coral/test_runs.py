@@ -23,7 +23,7 @@ from cohortium.eval.extraction.coral.answers import (
 )
 from cohortium.eval.extraction.coral.findings import Annotated, findings_of
 from cohortium.eval.extraction.coral.model import from_model
-from cohortium.eval.extraction.coral.report import judge
+from cohortium.eval.extraction.coral.report import Choices, judge
 from cohortium.eval.extraction.coral.scores import Convention
 from cohortium.eval.extraction.coral.tasks import Task, Tasks
 from cohortium.eval.extraction.coral.units import Note, Stretch, load_notes
@@ -141,7 +141,7 @@ def test_no_notes_are_no_scores(tasks: Tasks) -> None:
     told = judge([], [], tasks).as_dict()
     assert (told["relations"], told["answers"]["coverage"], told["mean"]["bleu"]) == ({}, None, None)
     for convention in Convention:
-        assert judge([], [], tasks, convention=convention).as_dict()["units"] == 0
+        assert judge([], [], tasks, Choices(convention=convention)).as_dict()["units"] == 0
 
 
 def test_a_model_that_answers_right_has_every_figure_at_one(

@@ -98,7 +98,7 @@ def test_tables_keep_their_rows() -> None:
 
 def test_a_folder_of_something_else_is_not_written_to(tmp_path: Path) -> None:
     """Nor a model with no weights at all."""
-    from cohortium.eval.training.export.onnx_file import slim_copy, write_model
+    from cohortium.eval.training.export.onnx_file import Parts, slim_copy, write_model
     from cohortium.ingest.models.tagging.model_directory import ModelDirectory
 
     (tmp_path / "notes.txt").write_text("kept", encoding="utf-8")
@@ -106,5 +106,5 @@ def test_a_folder_of_something_else_is_not_written_to(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds something that is no model"):
         slim_copy(model, tmp_path)
     with pytest.raises(UsageError, match="leave one of the two on"):
-        write_model(tmp_path / "new", None, card(), weights=False, int8=False)  # type: ignore[arg-type]
+        write_model(tmp_path / "new", None, card(), parts=Parts(weights=False, int8=False))  # type: ignore[arg-type]
     assert [one.name for one in tmp_path.iterdir()] == ["notes.txt"]
