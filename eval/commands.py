@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _QUERY_COLUMNS: Final = ("id", "tp", "fp", "fn", "abstained", "query")
 
 
+# Each parameter of a command is an option of it.
 def acr(
     labels: Annotated[
         Path,

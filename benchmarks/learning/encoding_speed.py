@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks.signature import command_line, markdown, signature
 from cohortium.eval.bank.acr.bank import load_bank
 from cohortium.eval.baselines.retrieval.chunks import split
+from cohortium.eval.baselines.retrieval.encoders import Machine
 from cohortium.eval.baselines.retrieval.local_encoder import PRECISIONS, LocalEncoder
 from cohortium.eval.baselines.systems.corpus import Corpus
 
@@ -36,9 +37,7 @@ def main() -> None:
     found.add_argument("--device", default="cpu")
     found.add_argument("--json", type=Path)
     asked = found.parse_args()
-    encoders = {
-        one: LocalEncoder(precision=one, threads=asked.threads, device=asked.device) for one in reversed(PRECISIONS)
-    }
+    encoders = {one: LocalEncoder(machine=Machine(asked.device, one, asked.threads)) for one in reversed(PRECISIONS)}
     chunks = split(Corpus.load([asked.notes]), encoders["float32"])
     texts = list(dict.fromkeys(chunks.texts()))[: asked.chunks]
     tokens = sum(map(len, encoders["float32"].offsets(texts)))

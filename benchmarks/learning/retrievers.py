@@ -25,7 +25,7 @@ from cohortium.eval.bank.acr.labels import Labels
 from cohortium.eval.bank.acr.run import labels_for
 from cohortium.eval.baselines.retrieval.chunks import split
 from cohortium.eval.baselines.retrieval.configured import encoder_named
-from cohortium.eval.baselines.retrieval.encoders import Encoder
+from cohortium.eval.baselines.retrieval.encoders import Encoder, Machine
 from cohortium.eval.baselines.retrieval.nearest import IndexSettings
 from cohortium.eval.baselines.retrieval.retriever import Retriever, dense, lexical
 from cohortium.eval.baselines.retrieval.tuning import AVERAGES, WAYS, labels_of, tune
@@ -42,7 +42,7 @@ HEADER = ("retriever", "patients", "chunks", "P", "R", "micro F1", "macro F1", "
 def main() -> None:
     """Tunes, asks, scores, prints."""
     asked = _arguments().parse_args()
-    encoder = encoder_named(asked.encoder, directory=asked.directory, precision=asked.precision)
+    encoder = encoder_named(asked.encoder, asked.directory, Machine(precision=asked.precision))
     corpus, labels = Corpus.load([asked.notes]), labels_for(asked.labels)
     tuning = tuple(one for one in labels.patients if one.startswith(tuple(asked.development.split(","))))
     others = tuple(one for one in labels.patients if one not in tuning)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -14,11 +14,15 @@ from ...kb.skin.terminal import Format, answer, check_output, counted, json_text
 from ..measures.terms import Terms
 from ..report.signature import command_line
 
+if TYPE_CHECKING:
+    from .run import Records
+
 PATIENTS: Final = 1436
 #: Patients of the corpus that a run makes for itself, and their notes.
 SMALL: Final = (120, 3_000)
 
 
+# Each parameter of a command is an option of it.
 def acr(
     out: Annotated[
         Path, typer.Option("--out", help="The folder of the run: answers, indexes, reports. Kept; resumes.")
@@ -81,35 +85,21 @@ def acr(
 
     check_output(output, json_out, rows=False)
     check_output(output, html_out, rows=False)
-    if corpus is not None and (notes or labels):
-        raise UsageError("--corpus holds notes and labels. Hint: leave out --notes and --labels")
-    if bool(notes) != (labels is not None):
-        raise UsageError("--notes and --labels belong together")
-    if bool(tune_notes) != (tune_labels is not None):
-        raise UsageError("--tune-notes and --tune-labels belong together")
+    _check_sources(corpus, notes, labels, tune_notes, tune_labels)
     known = load_settings(settings or SHIPPED)
     wanted = chosen(known, filter(None, (name.strip() for name in systems.split(","))))
     asked = _questions(only, paraphrases)
     prepare(out)
     if corpus is None and not notes:
         corpus = _small_corpus(out / "corpus", seed, workers)
-    if corpus is not None:
-        notes, labels = [corpus / "notes.jsonl"], corpus / "labels.jsonl"
-        name = f"corpus {corpus.name}"
-    else:
-        name = ", ".join(path.name for path in notes or [])
-    assert notes  # one of the two ways gave both
-    assert labels is not None
-    records = Records.load(name, notes, labels)
+    records = _records(corpus, notes, labels)
     terms = Terms(alpha, beta, seed)
     try:
         terms.bounds(len(records.labels.patients))
     except ValueError as error:
         raise UsageError(str(error)) from error
-    tuning = None
-    if tune_notes and tune_labels:
-        tuned_on = Records.load("tuning", tune_notes, tune_labels)
-        tuning = (tuned_on.corpus, tuned_on.labels)
+    tuned_on = Records.load("tuning", tune_notes, tune_labels) if tune_notes and tune_labels else None
+    tuning = None if tuned_on is None else (tuned_on.corpus, tuned_on.labels)
     from .workshop import Workshop
 
     with Workshop(out, records.corpus, known=known, kb=kb, workers=workers, tuning=tuning) as workshop:
@@ -128,6 +118,33 @@ def acr(
     print(f"reports: {out / 'report.html'}, {out / 'report.json'}", file=sys.stderr)
 
 
+def _check_sources(
+    corpus: Path | None,
+    notes: list[Path] | None,
+    labels: Path | None,
+    tune_notes: list[Path] | None,
+    tune_labels: Path | None,
+) -> None:
+    if corpus is not None and (notes or labels):
+        raise UsageError("--corpus holds notes and labels. Hint: leave out --notes and --labels")
+    if bool(notes) != (labels is not None):
+        raise UsageError("--notes and --labels belong together")
+    if bool(tune_notes) != (tune_labels is not None):
+        raise UsageError("--tune-notes and --tune-labels belong together")
+
+
+def _records(corpus: Path | None, notes: list[Path] | None, labels: Path | None) -> Records:
+    """The notes and labels of a corpus, or those that were named one by one."""
+    from .run import Records
+
+    if corpus is not None:
+        return Records.load(f"corpus {corpus.name}", [corpus / "notes.jsonl"], corpus / "labels.jsonl")
+    assert notes  # one of the two ways gives both
+    assert labels is not None
+    return Records.load(", ".join(path.name for path in notes), notes, labels)
+
+
+# Each parameter of a command is an option of it.
 def make_corpus(
     folder: Annotated[Path, typer.Argument(help="Where to write notes.jsonl, facts.jsonl, gold.jsonl, labels.jsonl.")],
     patients: Annotated[int, typer.Option(min=1, help="How many patients.")] = PATIENTS,

@@ -15,7 +15,6 @@ from ...engine.api import OpenKb
 from ...engine.api import open as open_kb
 from ...ingest.run.pipeline import run_ingest
 from ...kb.model import Note, World
-from ...kb.skin.progress import Bar
 from ..bank.acr.labels import Labels
 from ..baselines.systems.contract import System
 from ..baselines.systems.corpus import Corpus
@@ -55,7 +54,6 @@ class Workshop:
         kb: Path | None = None,
         tuning: tuple[Corpus, Labels] | None = None,
         workers: int = 1,
-        shown: Bar | None = None,
     ) -> None:
         """``known``: the settings among which a reader finds its retriever. ``kb``: a knowledge base of these notes
         that is there already; by default one is made in ``folder``. ``tuning``: notes and labels of other patients, on
@@ -67,7 +65,6 @@ class Workshop:
         self._kb = kb
         self._tuning = tuning
         self._workers = workers
-        self._shown = shown
         self._open = ExitStack()
         self._held: dict[str, tuple[Any, Mapping[str, Any]]] = {}
 
@@ -180,7 +177,6 @@ class Workshop:
             place,
             IndexSettings(kind=setting.index),
             name=setting.name,
-            shown=self._shown,
         )
         return made, {"what": f"FAISS {setting.index}", **made.cost(), **self._encoding(place, made)}
 
@@ -199,20 +195,19 @@ class Workshop:
 
         chunks: Chunks = self._once(
             f"chunks/{setting.encoder}/{setting.directory}/{corpus.sha256}",
-            lambda: (split(corpus, self._encoder(setting), shown=self._shown), {}),
+            lambda: (split(corpus, self._encoder(setting)), {}),
         )[0]
         return chunks
 
     def _encoder(self, setting: RetrieverSetting | LexicalSetting) -> Encoder:
         from ..baselines.retrieval.configured import encoder_named
+        from ..baselines.retrieval.encoders import Machine
 
         def made() -> tuple[Encoder, Mapping[str, Any]]:
             encoder = encoder_named(
                 setting.encoder,
-                directory=Path(setting.directory) if setting.directory else None,
-                device=setting.device,
-                precision=setting.precision,
-                threads=os.cpu_count(),
+                Path(setting.directory) if setting.directory else None,
+                Machine(setting.device, setting.precision, os.cpu_count()),
             )
             return encoder, {}
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ....kb.errors import UsageError
-from ....kb.skin.progress import Bar
 from ..systems.contract import Quote
 from ..systems.corpus import Corpus
 from .encoders import Encoder
@@ -109,7 +108,6 @@ def split(
     *,
     most_tokens: int = MOST_TOKENS,
     overlap: float = OVERLAP,
-    shown: Bar | None = None,
 ) -> Chunks:
     """The notes of ``corpus`` in chunks of ``most_tokens``, or of as many as the encoder reads if that is less.
 
@@ -120,13 +118,11 @@ def split(
     """
     if most_tokens < 1 or not 0 <= overlap < 1:
         raise UsageError("a chunk has at least one token, and the next repeats less than all of it")
-    shown = shown or Bar()
     most = min(most_tokens, encoder.most_tokens)
     shared = int(most * overlap)
     items: list[Chunk] = []
     numbers: list[int] = []
     empty = 0
-    shown.step("cutting notes", len(corpus.notes))
     for first, notes in _batches(corpus.notes):
         for number, (note, spans) in enumerate(
             zip(notes, encoder.offsets([one.text for one in notes]), strict=True), first
@@ -136,7 +132,6 @@ def split(
             for begin, behind in cut:
                 items.append(Chunk(note.patient_id, note.doc_id, int(spans[begin, 0]), int(spans[behind - 1, 1])))
                 numbers.append(number)
-        shown.advance(len(notes))
     return Chunks(corpus, tuple(items), tuple(numbers), most, shared, encoder.name, empty)
 
 

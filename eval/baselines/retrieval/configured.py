@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ....kb.errors import UsageError
-from .encoders import Encoder
+from .encoders import PLAIN, Encoder, Machine
 
 __all__ = ["KINDS", "EncoderEntry", "encoder_named", "load_encoders"]
 
@@ -56,20 +56,17 @@ def _shipped() -> Mapping[str, EncoderEntry]:
 
 def encoder_named(
     name: str = "minilm",
-    *,
     directory: Path | None = None,
-    device: str = "cpu",
-    precision: str = "float32",
-    threads: int | None = None,
+    machine: Machine = PLAIN,
+    *,
     environment: Mapping[str, str] | None = None,
     entries: Mapping[str, EncoderEntry] | None = None,
 ) -> Encoder:
     """The encoder of that name (see ``encoders.toml``, or ``entries`` of your own).
 
-    One of kind *directory* is read from ``directory``; ``device``, ``precision`` and ``threads`` are for models of this
-    machine. One of kind *endpoint* is asked where the environment says (COHORTIUM_EMBEDDING_BASE_URL, _API_KEY, and
-    _MODEL unless the entry names one); that sends text of notes, so COHORTIUM_EMBEDDING_SEND_NOTES must allow it.
-    UsageError for an unknown name, or when something is missing.
+    One of kind *directory* is read from ``directory``. One of kind *endpoint* is asked where the environment says
+    (COHORTIUM_EMBEDDING_BASE_URL, _API_KEY, and _MODEL unless the entry names one); that sends text of notes, so
+    COHORTIUM_EMBEDDING_SEND_NOTES must allow it. UsageError for an unknown name, or when something is missing.
     """
     known = _shipped() if entries is None else entries
     if name not in known:
@@ -85,9 +82,7 @@ def encoder_named(
     return LocalEncoder(
         directory,
         name="" if entry.kind == "package" and directory is None else entry.name,
-        device=device,
-        precision=precision,
-        threads=threads,
+        machine=machine,
         most_tokens=entry.most_tokens,
         query_prompt=entry.before_question,
         passage_prompt=entry.before_passage,

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ....ingest.models.linking.encoders import to_unit
 
-__all__ = ["Encoder", "Spans", "Vectors", "to_unit"]
+__all__ = ["PLAIN", "Encoder", "Machine", "Spans", "Vectors", "to_unit"]
 
 #: ``(n, dimension)`` float32.
 Vectors = npt.NDArray[np.float32]
 #: ``(tokens, 2)`` int32: where each token begins and ends, in characters.
 Spans = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a model of this machine computes on: the device, the precision of the transformer (pooling and all behind it
+    stay float32), the threads of the processor's kernels (None: as torch finds it), and the tokens of a batch."""
+
+    device: str = "cpu"
+    precision: str = "float32"
+    threads: int | None = None
+    batch_tokens: int | None = None
+
+
+PLAIN: Final = Machine()
 
 
 class Encoder(Protocol):

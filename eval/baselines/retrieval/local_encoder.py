@@ -18,7 +18,7 @@ import numpy as np
 from ....ingest.models.optional import library, versions
 from ....kb.errors import UsageError
 from .chunks import MOST_TOKENS
-from .encoders import Spans, Vectors, to_unit
+from .encoders import PLAIN, Machine, Spans, Vectors, to_unit
 
 __all__ = ["PACKAGED", "LocalEncoder", "packaged_directory"]
 
@@ -44,10 +44,9 @@ def packaged_directory() -> Path:
 
 class LocalEncoder:
     """A sentence-transformers model. Texts are sorted by their number of tokens and go through it in batches of about
-    ``batch_tokens``, so that hardly anything is padded.
+    ``batch_tokens`` of the machine, so that hardly anything is padded.
 
-    ``precision`` is that of the transformer alone: pooling and all behind it stay float32. ``threads`` is how many the
-    processor's kernels use (None: as torch finds it). UsageError for a directory that holds no such model, a device or
+    UsageError for a directory that holds no such model, a device or
     precision that there is not, or a missing library.
     """
 
@@ -56,14 +55,12 @@ class LocalEncoder:
         directory: Path | None = None,
         *,
         name: str = "",
-        device: str = "cpu",
-        precision: str = "float32",
-        batch_tokens: int | None = None,
-        threads: int | None = None,
+        machine: Machine = PLAIN,
         most_tokens: int | None = None,
         query_prompt: str = "",
         passage_prompt: str = "",
     ) -> None:
+        device, precision = machine.device, machine.precision
         if precision not in PRECISIONS:
             raise UsageError(f"precision is one of {', '.join(PRECISIONS)}, not {precision!r}")
         self._directory = packaged_directory() if directory is None else Path(directory)
@@ -75,8 +72,8 @@ class LocalEncoder:
         self._torch = library("torch", "dense")
         if device.partition(":")[0] == "cuda" and not self._torch.cuda.is_available():
             raise UsageError("there is no such device: 'cuda'. Hint: device='cpu'")
-        if threads is not None:
-            self._torch.set_num_threads(threads)
+        if machine.threads is not None:
+            self._torch.set_num_threads(machine.threads)
         self._model = self._load(device)
         self._tokenizer = self._model.tokenizer
         self._lock = threading.Lock()
@@ -86,7 +83,7 @@ class LocalEncoder:
             self._model[0].to(self._torch.bfloat16)
         self.name: Final = name or ("all-MiniLM-L6-v2" if directory is None else self._directory.resolve().name)
         self._device, self._precision = device, precision
-        self._batch_tokens = batch_tokens or _TOKENS_A_BATCH.get(device.partition(":")[0], 4096)
+        self._batch_tokens = machine.batch_tokens or _TOKENS_A_BATCH.get(device.partition(":")[0], 4096)
         self._prompts = {True: query_prompt, False: passage_prompt}
         self._added = self._tokenizer.num_special_tokens_to_add(False)
         self._limit = self._read_limit(most_tokens)

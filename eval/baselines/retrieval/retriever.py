@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....kb.errors import CohortiumError
-from ....kb.skin.progress import Bar
 from ....kb.version import __version__
 from ..reading.passages import Passage, PatientPassages
 from ..systems.contract import Answer, Outcome, Question, Ranked, Spent
@@ -154,14 +153,11 @@ def dense(
     folder: Path,
     settings: IndexSettings | None = None,
     cut: Cut | None = None,
-    *,
     name: str = "",
-    kept_as: str = "float32",
-    shown: Bar | None = None,
 ) -> Retriever:
     """A dense retriever: what ``folder`` has no vector of is encoded (see :class:`VectorStore`), then indexed."""
-    store = VectorStore(folder, encoder, kept_as)
-    built = store.fill(chunks.texts(), shown)
+    store = VectorStore(folder, encoder)
+    built = store.fill(chunks.texts())
     index = kept_index(folder, store.take(chunks.texts()), settings)
     called = name or f"dense-{encoder.name}" + ("" if index.settings.kind == "flat" else f"-{index.settings.kind}")
     return Retriever(called, chunks, DenseSearch(encoder, index), cut, built=built)

@@ -18,7 +18,6 @@ import numpy as np
 
 from ....kb.errors import LockedError, UsageError
 from ....kb.files.whole_files import write_private
-from ....kb.skin.progress import Bar
 from .encoders import Encoder, Vectors, to_unit
 
 __all__ = ["Filled", "VectorStore"]
@@ -103,14 +102,13 @@ class VectorStore:
         total.update(text.encode("utf-8", "surrogatepass"))
         return total.digest()
 
-    def fill(self, texts: Iterable[str], shown: Bar | None = None) -> Filled:
+    def fill(self, texts: Iterable[str]) -> Filled:
         """Encodes those of ``texts`` that have no vector yet, equal ones once, a shard after the other.
 
         The longest come first, texts of like length together: the order hangs on the missing texts alone, so that an
         interrupted run goes on where it was and ends with the same files. LockedError when another process fills it.
         """
         began = time.perf_counter()
-        shown = shown or Bar()
         with self._alone():
             asked = 0
             different: dict[bytes, str] = {}
@@ -119,11 +117,9 @@ class VectorStore:
                 different.setdefault(self.key(text), text)
             missing = [(key, text) for key, text in different.items() if key not in self._places]
             missing.sort(key=lambda one: (-len(one[1]), one[0]))
-            shown.step("encoding", len(missing))
             for first in range(0, len(missing), self._shard):
                 shard = missing[first : first + self._shard]
                 self._add([key for key, _ in shard], self._encoder.encode([text for _, text in shard]))
-                shown.advance(len(shard))
         return Filled(asked, len(different), len(missing), time.perf_counter() - began, self.bytes_on_disk)
 
     def _add(self, keys: Sequence[bytes], rows: Vectors) -> None:

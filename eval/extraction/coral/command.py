@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _COLUMNS: Final = ("relation", "units", "failed", "bleu", "rouge", "precision", "recall", "f1")
 
 
+# Each parameter of a command is an option of it.
 def coral(
     gold: Annotated[
         Path, typer.Option("--gold", help="Annotated notes: a folder of brat files, .ann beside .txt, of the schema.")
@@ -102,15 +103,16 @@ def _answers(
     from .answers import Kept, from_folder, from_reader, load_answers
 
     if llm:
+        from ....kb.endpoint.asking import Asking
         from ....kb.endpoint.settings import check_leave, from_environment
-        from .model import Spending, from_model
+        from .model import from_model
 
         hint = "score our reading, without --llm, or see docs/guide/llm.md"
-        settings, spending = from_environment(hint=hint), Spending()
+        asking = Asking(from_environment(hint=hint))
         check_leave()
-        given = list(from_model(notes, stretch, tasks, settings, Kept(keep, tasks), spending))
-        cost = {"requests": spending.requests, "tokens": spending.tokens, "kept": spending.kept}
-        return given, {"system": "model", "model": settings.model, "cost": cost}
+        given = list(from_model(notes, stretch, tasks, asking, Kept(keep, tasks)))
+        cost = {name: getattr(asking.spending, name) for name in ("requests", "tokens", "kept")}
+        return given, {"system": "model", "model": asking.model, "cost": cost}
     if predictions is not None and predictions.is_dir():
         given = list(from_folder(predictions, notes, stretch, tasks))
         source: dict[str, Any] = {"system": "annotations"}

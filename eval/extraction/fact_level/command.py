@@ -16,6 +16,7 @@ _COLUMNS: Final = (
 )  # fmt: skip
 
 
+# Each parameter of a command is an option of it.
 def facts(
     kb: Annotated[Path, typer.Option("--kb", help="The knowledge base that reading the notes gave.")],
     facts: Annotated[

@@ -21,6 +21,7 @@ class Kind(enum.StrEnum):
     RR = "RR"
 
 
+# Each parameter of a command is an option of it.
 def mednlp(
     corpus: Annotated[
         Path,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("level", "type", "precision", "recall", "f1", "low", "high", "tp", "fp", "fn")
 
 
+# Each parameter of a command is an option of it.
 def ner(
     corpus: Annotated[
         Path,

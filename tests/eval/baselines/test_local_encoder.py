@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from cohortium.eval.baselines.retrieval.chunks import split
+from cohortium.eval.baselines.retrieval.encoders import Machine
 from cohortium.eval.baselines.retrieval.local_encoder import PACKAGED, LocalEncoder, packaged_directory
 from cohortium.kb.errors import UsageError
 from tests.eval.baselines.fictional import corpus
@@ -74,7 +75,7 @@ def test_it_says_what_it_is(encoder: LocalEncoder) -> None:
     assert (encoder.name, encoder.dimension, encoder.most_tokens) == ("all-MiniLM-L6-v2", 384, 254)
     assert len(told["sha256"]) == 64
     assert str(packaged_directory()) not in str(told)
-    assert LocalEncoder(precision="bfloat16").signature() != told
+    assert LocalEncoder(machine=Machine(precision="bfloat16")).signature() != told
 
 
 @with_model
@@ -109,7 +110,7 @@ def test_what_is_behind_the_limit_is_not_read(encoder: LocalEncoder) -> None:
 @with_model
 def test_bfloat16_is_near(encoder: LocalEncoder) -> None:
     """Half the precision turns a vector by little."""
-    rows = LocalEncoder(precision="bfloat16").encode(TEXTS)
+    rows = LocalEncoder(machine=Machine(precision="bfloat16")).encode(TEXTS)
     assert rows.dtype == np.float32
     assert np.sum(rows * encoder.encode(TEXTS), axis=1).min() > 0.999
 
@@ -135,7 +136,7 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="modules of its own"):
         LocalEncoder(tmp_path)
     with pytest.raises(UsageError, match="precision"):
-        LocalEncoder(precision="int3")
+        LocalEncoder(machine=Machine(precision="int3"))
 
 
 def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ class Name(enum.StrEnum):
     LLM = "llm"
 
 
+# Each parameter of a command is an option of it.
 def ner_baseline(
     baseline: Annotated[
         Name,

@@ -29,7 +29,7 @@ from cohortium.eval.extraction.coral.tasks import Task, Tasks
 from cohortium.eval.extraction.coral.units import Note, Stretch, load_notes
 from cohortium.ingest.coral_schema.tuples import write
 from cohortium.ingest.single import read
-from cohortium.kb.endpoint.asking import MOST_IN_A_ROW
+from cohortium.kb.endpoint.asking import MOST_IN_A_ROW, Asking
 from cohortium.kb.endpoint.settings import Limits, from_environment
 from cohortium.kb.errors import UsageError
 from tests.eval.extraction.coral.invented import Model, note_of, reply
@@ -221,7 +221,7 @@ def test_an_endpoint_that_is_down_is_not_asked_for_ever(
     settings = from_environment(model.environment, Limits(tries=1))
 
     def failed() -> dict[str, int]:
-        given = from_model(notes, Stretch.SECTION, tasks, settings, Kept(kept, tasks))
+        given = from_model(notes, Stretch.SECTION, tasks, Asking(settings), Kept(kept, tasks))
         told: dict[str, int] = judge(notes, given, tasks).as_dict()["answers"]["failed"]
         return told
 
@@ -236,12 +236,12 @@ def test_a_run_that_is_ended_keeps_what_it_has(model: Model, tmp_path: Path, sam
     """Each answer is in the file before the next is asked for."""
     notes, place = load_notes(sample), tmp_path / "answers.jsonl"
     settings = from_environment(model.environment)
-    running = from_model(notes, Stretch.SECTION, tasks, settings, Kept(place, tasks))
+    running = from_model(notes, Stretch.SECTION, tasks, Asking(settings), Kept(place, tasks))
     for number in range(1, 4):
         next(running)
         assert len(load_answers(place, tasks)) == number
     running.close()
-    assert len(list(from_model(notes, Stretch.SECTION, tasks, settings, Kept(place, tasks)))) == 84
+    assert len(list(from_model(notes, Stretch.SECTION, tasks, Asking(settings), Kept(place, tasks)))) == 84
     assert len(model.heard) == 84
 
 
