@@ -69,6 +69,7 @@ class Verification:
         return told
 
 
+# As Python users call it: what is verified, then four choices that have a default.
 def verify(
     kb: str | os.PathLike[str] | OpenKb,
     query: str | nodes.Query | Cohort,

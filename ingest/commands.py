@@ -51,6 +51,7 @@ def parse_map(text: str) -> dict[str, str]:
     return mapping
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def ingest(
     sources: Annotated[
         list[Path],
@@ -173,6 +174,7 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     print(f"{kb}: {held}{copied}, {sums['seconds']:.1f} s")
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def read(
     note: Annotated[str, typer.Argument(metavar="NOTE.txt|-", help="A text file, or - for standard input.")],
     date: Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="The note's own date.")] = "",
@@ -264,8 +266,8 @@ def print_steps(traced: Sequence[Mapping[str, Any]]) -> None:
         changes: Sequence[Mapping[str, Any]] = step["changes"] or ({},)
         for change in changes:
             attributes = ", ".join(f"{name}={value_text(one)}" for name, one in change.get("attributes", {}).items())
-            told = (change.get(column) for column in ("sign", "what", "text", "kind", "concept"))
-            rows.append((*head, *told, attributes))
+            cells = (change.get(column) for column in ("sign", "what", "text", "kind", "concept"))
+            rows.append((*head, *cells, attributes))
             head = ("", "")
     print_table(("step", "name", "", "what", "text", "kind", "concept", "attributes"), rows)
 

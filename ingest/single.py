@@ -122,6 +122,7 @@ def _fragments(text: str, start: int, end: int) -> tuple[tuple[int, int], ...]:
     return tuple(fragments) or ((start, end),)
 
 
+# As Python users call it: a text, and choices that all have a default.
 def read(
     text: str,
     date: datetime.date | str | None = None,

@@ -254,6 +254,7 @@ class Mention:
     cues: tuple[Cue, ...] = ()
     confidence: float = 1.0
 
+    # As many parameters as the value has fields.
     def __init__(
         self,
         note_id: str,
@@ -354,6 +355,7 @@ class Event:
     anchors: tuple[str, ...] = ()
     confidence: float = 1.0
 
+    # As many parameters as the value has fields.
     def __init__(
         self,
         patient_id: str,

@@ -41,6 +41,7 @@ def info(kb: KbArgument, output: NoRowsOption = Format.TABLE, out: OutOption = N
     answer(held, output=output, out=out, as_table=lambda: print_info(held))
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def query(
     kb: KbArgument,
     text: QueryArgument,
@@ -96,6 +97,7 @@ def lint(
     answer(payload, output=output, out=out, as_table=lambda: print_findings(findings))
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def ask(
     kb: KbArgument,
     question: Annotated[str, typer.Argument(metavar="ENGLISH", help="A question in quotes; - reads standard input.")],
@@ -142,6 +144,7 @@ def import_circe(
     answer(payload, output=output, out=out, as_table=lambda: print_imported(payload))
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def explain(
     kb: KbArgument,
     text: QueryArgument,
@@ -183,6 +186,7 @@ def sql(
     )
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def why_not(
     kb: KbArgument,
     text: QueryArgument,

@@ -20,6 +20,7 @@ _EVIDENCED: Final = 20
 _MOST_NOTES: Final = 3
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A knowledge base; KB@previous, KB@ID: an earlier state.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one, or a later state.")],

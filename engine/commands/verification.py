@@ -28,6 +28,7 @@ class ProofFailed(CohortiumError):
     exit_code = 5
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def verify(
     kb: KbArgument,
     text: QueryArgument,

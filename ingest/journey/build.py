@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import datetime
 import operator
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -40,12 +39,12 @@ from .facts import Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
 from .proposals import are_linked, doubt_proposals, trust_proposals, with_proposals, without_proposals
+from .record import conflict_words
 from .treatments import give_components, weigh_treatments
 from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
 #: A step of the journey: it changes the bench.
 Step = Callable[[Workbench], None]
-_SAID_OF_THE_PAST = re.compile(r"\b(?:was|were|had been|previously)\b", re.IGNORECASE)
 #: Attributes in which one finding of a kind is another than the next.
 _PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})
 #: The evidence of an event, the strongest first.
@@ -130,8 +129,9 @@ def tell_past_scores(bench: Workbench) -> None:
     for fact in bench.facts:
         if fact.kind == "performance":
             scores[fact.mention.note_id].append(fact)
+    of_the_past = conflict_words(bench.concepts).of_the_past
     for facts in scores.values():
-        past = [fact for fact in facts if _SAID_OF_THE_PAST.search(fact.mention.text) or _is_historical(fact)]
+        past = [fact for fact in facts if of_the_past.search(fact.mention.text) or _is_historical(fact)]
         if len(past) < len(facts):
             for fact in past:
                 if not is_dated(fact):

@@ -40,6 +40,7 @@ class _Words:
     addendum_titles: re.Pattern[str]
     of_another: re.Pattern[str]
     rests_on_tissue: re.Pattern[str]
+    of_the_past: re.Pattern[str]
     samples: frozenset[str]
     therapies: frozenset[str]
     lasting: frozenset[str]
@@ -47,7 +48,8 @@ class _Words:
 
 
 @lru_cache(maxsize=4)
-def _words(concepts: ConceptTable) -> _Words:
+def conflict_words(concepts: ConceptTable) -> _Words:
+    """The words and concepts of ``conflicts.toml`` under an ontology."""
     table: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("conflicts.toml").read_text("utf-8"))
 
     def pattern(name: str) -> re.Pattern[str]:
@@ -60,6 +62,7 @@ def _words(concepts: ConceptTable) -> _Words:
         pattern("addendum_titles"),
         pattern("of_another"),
         pattern("rests_on_tissue"),
+        pattern("of_the_past"),
         below("samples"),
         below("therapies"),
         below("lasting"),
@@ -73,7 +76,7 @@ class Record:
     def __init__(self, bench: Workbench) -> None:
         self.bench = bench
         self.concepts = bench.concepts
-        self.words = _words(bench.concepts)
+        self.words = conflict_words(bench.concepts)
         self._standing: list[Fact] = []
         self._decided = -1
 
@@ -184,7 +187,7 @@ def differ(concepts: ConceptTable, one: str, other: str) -> bool:
         return False
     if any(concepts.is_a(name, "in_situ_neoplasm") for name in (one, other)):
         return False
-    for members in _words(concepts).histologies:
+    for members in conflict_words(concepts).histologies:
         mine = {at for at, below in enumerate(members) if one in below}
         theirs = {at for at, below in enumerate(members) if other in below}
         if mine and theirs and not mine & theirs:

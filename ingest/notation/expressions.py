@@ -43,9 +43,12 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "support": re.compile(rf"(?<![A-Za-z0-9]){any_of(table['support']['words'])}(?![A-Za-z0-9])"),
         "allele": re.compile(rf"(?<![A-Za-z0-9]){any_of(table['support']['allele'])}(?![A-Za-z0-9])"),
         "fusion": re.compile(rf"(?<![A-Za-z0-9]){any_of(table['fusion']['words'])}(?![A-Za-z0-9])"),
-        "after": re.compile(rf"[ -](?:(?:tumor|cancer|carcinoma)[ ])?{any_of(table['none']['after'])}(?![A-Za-z0-9])"),
+        "after": re.compile(
+            rf"[ -](?:{any_of(table['none']['between'])}[ ])?{any_of(table['none']['after'])}(?![A-Za-z0-9])"
+        ),
         "before": re.compile(
-            rf"(?i:(?<![A-Za-z0-9]){any_of(table['none']['before'])})(?:[ ](?:no\.?|number|is))?[ :#.]{{1,3}}$"
+            rf"(?i:(?<![A-Za-z0-9]){any_of(table['none']['before'])})"
+            rf"(?:[ ]{any_of(table['none']['numbering'])})?[ :#.]{{1,3}}$"
         ),
     }
 

@@ -170,6 +170,38 @@ STEPS: Final[tuple[Callable[[Run, Any], Iterator[Any]], ...]] = (
 )
 
 
+def _previous(kb_path: str | os.PathLike[str]) -> KnowledgeBase | None:
+    """The knowledge base as it is, if there is one. UsageError for one that was made of abstractions."""
+    if Layout(kb_path).current() is None:
+        return None
+    previous = KnowledgeBase.open(kb_path)
+    if "made_of" in previous.manifest["versions"]:
+        previous.close()
+        raise UsageError(
+            f"'{kb_path}' holds clinical abstractions, to which notes are not joined. Hint: name another place"
+        )
+    return previous
+
+
+@contextlib.contextmanager
+def _breaks_explained(kb_path: str | os.PathLike[str]) -> Iterator[None]:
+    """What stops a run from outside becomes an error that says what is left of it and how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            f"interrupted; the knowledge base at {kb_path} is as it was, and the notes read so far are kept beside it. "
+            "Hint: run the same command again, it goes on where it was"
+        ) from error
+    except OSError as error:
+        raise NotWritable(
+            f"the run could not go on: {error.strerror or type(error).__name__}. The knowledge base at {kb_path} is as "
+            "it was. Hint: is there space left on the disk? The same command goes on where it was"
+        ) from error
+
+
+# Each parameter is an option of the command of this name, and all but two have a default: a value that holds them would
+# only be taken apart again.
 def run_ingest(
     sources: Iterable[str | os.PathLike[str]],
     kb_path: str | os.PathLike[str],
@@ -208,37 +240,22 @@ def run_ingest(
     reading = reading or shipped_reading(extra, learned)
     report = IngestReport(strict=strict)
     spool = Spool(Path(kb_path))
-    try:
-        with (
-            rare_collections(),
-            GenerationWriter(kb_path, concepts=concepts, versions=dict(reading.versions)) as writer,
-            bar(progress) as shown,
-        ):
-            previous = None if Layout(kb_path).current() is None else KnowledgeBase.open(kb_path)
-            if previous is not None and "made_of" in previous.manifest["versions"]:
-                previous.close()
-                raise UsageError(
-                    f"'{kb_path}' holds clinical abstractions, to which notes are not joined. Hint: name another place"
-                )
-            spool.make()
-            with previous or contextlib.nullcontext(), VersionStore(spool.folder, previous) as versions:
-                much = previous is None and found.size >= workers * _WORTH_A_WORKER
-                run = Run(reading, workers, writer, previous, spool, versions, report, shown, much)
-                stream: Any = found
-                for step in STEPS:
-                    stream = step(run, stream)
-                (report.generation,) = stream
-            spool.remove()
-    except KeyboardInterrupt as error:
-        raise Interrupted(
-            f"interrupted; the knowledge base at {kb_path} is as it was, and the notes read so far are kept beside it. "
-            "Hint: run the same command again, it goes on where it was"
-        ) from error
-    except OSError as error:
-        raise NotWritable(
-            f"the run could not go on: {error.strerror or type(error).__name__}. The knowledge base at {kb_path} is as "
-            "it was. Hint: is there space left on the disk? The same command goes on where it was"
-        ) from error
+    with (
+        _breaks_explained(kb_path),
+        rare_collections(),
+        GenerationWriter(kb_path, concepts=concepts, versions=dict(reading.versions)) as writer,
+        bar(progress) as shown,
+    ):
+        previous = _previous(kb_path)
+        spool.make()
+        with previous or contextlib.nullcontext(), VersionStore(spool.folder, previous) as versions:
+            much = previous is None and found.size >= workers * _WORTH_A_WORKER
+            run = Run(reading, workers, writer, previous, spool, versions, report, shown, much)
+            stream: Any = found
+            for step in STEPS:
+                stream = step(run, stream)
+            (report.generation,) = stream
+        spool.remove()
     with KnowledgeBase.open(kb_path) as written:
         rows = written.manifest["rows"]
     report.patients, report.events = rows["patient"], rows["event"]

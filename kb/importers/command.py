@@ -13,6 +13,7 @@ from ..skin.options import NoRowsOption, OutOption
 from ..skin.terminal import Format, answer, check_output, counted, print_table
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def import_(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="obo, oncotree, omop, rxnorm or hgnc.")],
     sources: Annotated[

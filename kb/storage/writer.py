@@ -270,6 +270,7 @@ def content_digest(database: duckdb.DuckDBPyConnection) -> str:
     return content.hexdigest()
 
 
+# All that a generation may hold beside journeys, each with a default: most callers give none of it.
 def build_generation(
     path: str | os.PathLike[str],
     journeys: Iterable[Journey],
