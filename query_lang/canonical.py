@@ -20,7 +20,6 @@ from .nodes import (
     ConceptExpression,
     Defined,
     Events,
-    Except,
     Exists,
     Is,
     Node,
@@ -75,7 +74,9 @@ def _put_in(node: PatientExpression, known: Mapping[str, PatientExpression]) -> 
 
 
 def _criterion(node: PatientExpression) -> PatientExpression:
-    """A criterion in its form, given that its parts are put into theirs first."""
+    """A criterion in its form, its parts being put into theirs first."""
+    if node.expansion is not None:
+        return _criterion(node.expansion)
     node = map_children(node, _criterion)
     match node:
         case And(parts):
@@ -84,8 +85,6 @@ def _criterion(node: PatientExpression) -> PatientExpression:
             return _joined(Or, parts)
         case AtLeast(n, parts):
             return _joined(And, parts) if n == len(parts) else AtLeast(n, _sorted(parts))
-        case Except(left, right):
-            return _joined(And, (left, _opposite(right)))
         case Not(part):
             return _opposite(part)
         case SameEvent(SameEvent() as inner):

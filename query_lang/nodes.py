@@ -257,6 +257,14 @@ class PatientExpression(Node):
 
     __slots__ = ()
 
+    @property
+    def expansion(self) -> PatientExpression | None:
+        """The same set of patients in other nodes; None for what no other nodes say.
+
+        Whoever has no case of his own for a node (engines, proofs and their checker, rendering, rules) takes this.
+        """
+        return None
+
 
 class EventCriterion(PatientExpression):
     """A criterion about how events of one or several sets lie to each other: a leaf, decided by the events."""
@@ -304,6 +312,11 @@ class Except(PatientExpression):
 
     left: PatientExpression
     right: PatientExpression
+
+    @property
+    def expansion(self) -> PatientExpression:
+        """``left and not right``."""
+        return And((self.left, Not(self.right)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from .nodes import (
     Except,
     Exists,
     Lacking,
+    Node,
     Not,
     Or,
     Ordered,
@@ -36,7 +37,7 @@ from .nodes import (
 )
 from .read_back_facts import FactTeller, age, gap, later, one_line, relation, with_article
 from .read_back_layout import WORDS, Told
-from .tree import nodes_in
+from .tree import parts, walk
 
 #: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
 _HAS: Final = "has"
@@ -136,6 +137,8 @@ class _Teller:
             case Among(patients):
                 ids = ", ".join(one_line(patient) for patient in patients)
                 return self._as(words, no, Told(""), WORDS["patients"]["listed"].format(ids=ids))
+        if node.expansion is not None:
+            return self.criterion(node.expansion, frame, negated=negated)
         raise QueryTreeError(f"{type(node).__name__} is no patient expression")
 
     def _as(self, words: Mapping[str, str], no: str, fact: Told, noun: str) -> Told:
@@ -163,11 +166,12 @@ class _Teller:
 def _rules(query: Query) -> list[str]:
     """The rules that apply without being written and bear on ``query``, in the order of the words."""
     apply = set()
-    for node in nodes_in(query):
+    root: Node = query
+    for node in walk(root, _said):
         match node:
             case Defined():
                 apply.add("defined")
-            case Not() | Except():
+            case Not():
                 apply.add("not")
             case SameTumor():
                 apply.add("tumor")
@@ -183,3 +187,9 @@ def _rules(query: Query) -> list[str]:
                 apply |= {"present"} if context == "present" else set()
                 apply |= {"pick"} if pick != Pick() else set()
     return [rule for name, rule in WORDS["rules"].items() if name in apply]
+
+
+def _said(node: Node) -> tuple[Node, ...]:
+    """What a node is made of, or the other words for it: rules that bear on those bear on it."""
+    expansion = node.expansion if isinstance(node, PatientExpression) else None
+    return parts(node) if expansion is None else (expansion,)

@@ -39,6 +39,7 @@ from .nodes import (
     PatientExpression,
     Pick,
     Query,
+    QueryTreeError,
     SameEvent,
     SameTumor,
     Sequence,
@@ -150,6 +151,10 @@ def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
             return f"same tumor ({_expression(body, _OR, known)})"
         case SameEvent(body):
             return f"same event ({_expression(body, _OR, known)})"
+        case _ if node.expansion is not None:
+            return _expression(node.expansion, place, known)
+        case _:
+            raise QueryTreeError(f"{type(node).__name__} is no patient expression")
     return text if binds >= place else f"({text})"
 
 

@@ -36,6 +36,11 @@ def children(node: Node) -> tuple[PatientExpression, ...]:
     return tuple([one for one in parts(node) if isinstance(one, PatientExpression)])
 
 
+def decided_by(node: PatientExpression) -> tuple[PatientExpression, ...]:
+    """The criteria that decide ``node``: its expansion, or else its :func:`children`."""
+    return children(node) if node.expansion is None else (node.expansion,)
+
+
 def event_sets(node: Node) -> tuple[Events, ...]:
     """The event sets that stand in ``node`` itself, in order; not those of the criteria that it is made of."""
     found: list[Events] = []

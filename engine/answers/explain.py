@@ -116,7 +116,7 @@ class _Explainer:
             case nodes.AgeAt(events):
                 sets = (nodes.Events("birth"), *(() if events is None else (events,)))
                 return ExplainedCriterion(text, certainty, *self._events(sets, view, world))
-            case nodes.Exists() | nodes.Ordered() | nodes.Sequence() | nodes.Clear() | nodes.Times() | nodes.Lacking():
+            case nodes.Exists() | nodes.EventCriterion():
                 return ExplainedCriterion(text, certainty, *self._events(event_sets(node), view, world))
             case nodes.SameTumor(body):
                 tumors = {

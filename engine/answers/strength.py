@@ -8,7 +8,7 @@ another. Of an absence it is what kind of absence it is. *and* takes the weakest
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...kb.model import Event, World
@@ -96,6 +96,10 @@ class Strengths:
             case nodes.SameEvent(body):
                 single = [view.of_event(seen) for seen in view.events if seen.world >= world]
                 return self._of_scope(body, path, single, world, wanted)
+        if node.expansion is not None:
+            # Its other words do not stand in the text: what decides is told of the whole.
+            found_in = self._of(node.expansion, path, view, world, wanted)
+            return None if found_in is None else replace(found_in, path=path)
         if self._meaning.holds(node, view, world) is not wanted:
             return None
         return self._of_leaf(node, path, view, world, wanted)

@@ -14,7 +14,7 @@ from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from .concept_sets import is_closed, named_ids
-from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, is_plain
+from .plan import Atom, Complement, Count, Either, Every, Listed, Plan, Related, Scope, is_plain
 from .value_lists import Split, ValueLists, listed_world
 
 #: The world that bounds a negation.
@@ -65,9 +65,6 @@ class BitmapEvaluator:
                 return self._either(parts, world, candidates)
             case Complement(part):
                 return candidates - self.members(part, OPPOSITE[world], candidates)
-            case Minus(left, right):
-                candidates = self.members(left, world, candidates)
-                return candidates - self.members(right, OPPOSITE[world], candidates)
             case Count(n, parts):
                 return self._count(n, parts, world, candidates)
             case Listed(patients):
@@ -166,8 +163,6 @@ class BitmapEvaluator:
                 return min(everybody, sum(self._estimate(part, world) for part in parts))
             case Complement(part):
                 return everybody - self._estimate(part, OPPOSITE[world])
-            case Minus(left, _):
-                return self._estimate(left, world)
         return everybody
 
     # --- who can be in a step at all --------------------------------------------------------------------------------
@@ -186,8 +181,6 @@ class BitmapEvaluator:
             case Every(parts):
                 known = [found for part in parts if (found := self.bound(part, world)) is not None]
                 return BitMap.intersection(*known) if known else None
-            case Minus(left, _):
-                return self.bound(left, world)
             case Either(parts) | Count(_, parts):
                 bounds = [self.bound(part, world) for part in parts]
                 if any(found is None for found in bounds):
@@ -206,7 +199,7 @@ class BitmapEvaluator:
                 needed = (events,)
             case nodes.AgeAt(events):
                 needed = (nodes.Events("birth"), *(() if events is None else (events,)))
-            case nodes.Lacking():
+            case _:
                 return None
         return BitMap.intersection(*[self._atom_bound(events, world) for events in needed])
 

@@ -9,7 +9,7 @@ from typing import Final
 from ...kb.kinds import KINDS
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
-from ...query_lang.tree import children, event_sets, fold
+from ...query_lang.tree import decided_by, event_sets, fold
 
 #: Deeper plans are refused, as the parser refuses deeper texts: evaluation and rendering recurse.
 DEEPEST_PLAN: Final = 200
@@ -66,14 +66,6 @@ class Complement:
 
 
 @dataclass(frozen=True, slots=True)
-class Minus:
-    """Patients in ``left`` and not in ``right``."""
-
-    left: int
-    right: int
-
-
-@dataclass(frozen=True, slots=True)
 class Count:
     """Patients in at least ``n`` of the steps; a step that is listed twice counts twice."""
 
@@ -81,7 +73,7 @@ class Count:
     parts: tuple[int, ...]
 
 
-Step = Atom | Related | Listed | Scope | Every | Either | Complement | Minus | Count
+Step = Atom | Related | Listed | Scope | Every | Either | Complement | Count
 Rule = Callable[[Step, "Plan"], Step]
 
 
@@ -118,13 +110,15 @@ class Plan:
         """The number of the step that stands for a tree; ``defined`` are the steps of the definitions before it."""
 
         def number(node: nodes.PatientExpression, parts: tuple[int, ...]) -> int:
+            if node.expansion is not None:
+                return parts[0]
             if not isinstance(node, nodes.Defined):
                 return self.add(_step(node, parts))
             if node.name not in defined:
                 raise QueryTreeError(f"no definition before this place is called {node.name!r}")
             return defined[node.name]
 
-        return fold(root, number, children)
+        return fold(root, number, decided_by)
 
 
 def planned(query: nodes.Query, rules: Sequence[Rule] = ()) -> tuple[Plan, int]:
@@ -143,8 +137,6 @@ def parts_of(step: Step) -> tuple[int, ...]:
             return parts
         case Complement(part) | Scope(_, part):
             return (part,)
-        case Minus(left, right):
-            return (left, right)
     return ()
 
 
@@ -215,8 +207,6 @@ def _step(node: nodes.PatientExpression, parts: tuple[int, ...]) -> Step:
             return Either(parts)
         case nodes.Not():
             return Complement(*parts)
-        case nodes.Except():
-            return Minus(*parts)
         case nodes.AtLeast(n, _):
             return Count(n, parts)
         case nodes.SameTumor():

@@ -10,14 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Final
 
-from .plan import Complement, Count, Either, Every, Minus, Plan, Rule, Step, parts_of
-
-
-def except_is_and_not(step: Step, plan: Plan) -> Step:
-    """``A except B`` is ``A and not B``."""
-    if isinstance(step, Minus):
-        return Every((step.left, plan.add(Complement(step.right))))
-    return step
+from .plan import Complement, Count, Either, Every, Plan, Rule, Step, parts_of
 
 
 def count_of_one_or_all(step: Step, plan: Plan) -> Step:
@@ -61,14 +54,13 @@ def drop_repeats(step: Step, plan: Plan) -> Step:
 
 
 def cheapest_first(step: Step, plan: Plan) -> Step:
-    """The parts of ``and`` and ``or`` stand in the order of their cost, so that the dear ones see few candidates."""
+    """The parts of ``and`` and ``or`` stand in the order of their cost, so that the costly ones see few candidates."""
     if isinstance(step, Every | Either):
         return type(step)(tuple(sorted(step.parts, key=lambda part: (plan.costs[part], part))))
     return step
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    except_is_and_not,
     count_of_one_or_all,
     double_negation,
     flatten,

@@ -15,7 +15,7 @@ from ...query_lang import nodes
 from .bitmaps import OPPOSITE, patient_numbers
 from .concept_sets import concept_ids
 from .frames import Array, Frame, Rows
-from .plan import Atom, Complement, Count, Either, Every, Listed, Minus, Plan, Related, Scope, atoms_below, steps_below
+from .plan import Atom, Complement, Count, Either, Every, Listed, Plan, Related, Scope, atoms_below, steps_below
 from .related import RelatedEvents
 from .witnesses import EventSets, groups_of
 
@@ -69,12 +69,6 @@ class TimelineEvaluator:
             case Complement(part):
                 holds, fails = self._of_nothing(part, OPPOSITE[world])
                 return fails, holds
-            case Minus(left, right):
-                (holds, fails), (other_holds, other_fails) = (
-                    self._of_nothing(left, world),
-                    self._of_nothing(right, OPPOSITE[world]),
-                )
-                return holds and other_fails, fails or other_holds
             case Count(n, parts):
                 found = [self._of_nothing(part, world) for part in parts]
                 return sum(holds for holds, _ in found) >= n, sum(not fails for _, fails in found) < n
@@ -111,8 +105,6 @@ class _Frames:
                 return np.logical_or.reduce([self.holds(part, frame, world) for part in parts])
             case Complement(part):
                 return ~self.holds(part, frame, OPPOSITE[world])
-            case Minus(left, right):
-                return self.holds(left, frame, world) & ~self.holds(right, frame, OPPOSITE[world])
             case Count(n, parts):
                 counts = np.zeros(frame.groups, dtype=np.int64)
                 for part in parts:

@@ -100,6 +100,8 @@ class Prover:
     def argued(self, node: nodes.PatientExpression, view: View, world: World, holds: bool) -> Record:
         """That ``node`` holds (or fails) of what ``view`` shows in ``world``, which is so."""
         argue = ARGUMENTS.get(type(node))
+        if argue is None and node.expansion is not None:
+            return self.argued(node.expansion, view, world, holds)
         if argue is None:
             raise NoProof(f"no proof: {type(node).__name__} cannot be proved yet")
         return {

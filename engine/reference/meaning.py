@@ -107,6 +107,8 @@ class Meaning:
             case nodes.Defined(name):
                 body, before = self._definition(name)
                 return replace(self, definitions=before).holds(body, view, world)
+        if node.expansion is not None:
+            return self.holds(node.expansion, view, world)
         raise QueryTreeError(f"{type(node).__name__} is no patient expression")
 
     def _definition(self, name: str) -> tuple[nodes.PatientExpression, tuple[nodes.Definition, ...]]:

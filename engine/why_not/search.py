@@ -153,9 +153,6 @@ class EditSearch:
                 return self._related(node, path, places, widen)
             case nodes.Lacking():
                 return self._lacking(node, path, places, widen)
-            case nodes.Among(patients):
-                held = (1 << len(places)) - 1 if self.record.journey.patient_id in patients else 0
-                return [(held, 0, Version(node))]
             case nodes.Not(part):
                 return self._not(part, path, places, widen)
             case nodes.And(parts) | nodes.Or(parts):
@@ -168,7 +165,13 @@ class EditSearch:
                 return self._scope(node, path, places, widen)
             case nodes.Defined():
                 return self._defined(node, places, widen)
-        raise QueryTreeError(f"why_not does not know how to edit {type(node).__name__}")
+        # What no case edits (a list of patients, say) stays as it is, or goes with what it is a part of.
+        return [(self._held(node, places), 0, Version(node))]
+
+    def _held(self, node: nodes.PatientExpression, places: tuple[int, ...]) -> int:
+        """Of which of the places the criterion holds as it stands."""
+        meaning, record = self.record.meaning, self.record
+        return sum(1 << at for at, place in enumerate(places) if meaning.holds(node, record.shown(place), BELIEVED))
 
     def _exists(
         self, events: nodes.Events, path: Path, places: tuple[int, ...], widen: bool
@@ -214,12 +217,7 @@ class EditSearch:
         self, node: nodes.Lacking, path: Path, places: tuple[int, ...], widen: bool
     ) -> Iterator[tuple[int, int, Version]]:
         """The kind of absence let go, which leaves *not*; there the fact can be made stricter."""
-        held = sum(
-            1 << at
-            for at, place in enumerate(places)
-            if self.record.meaning.holds(node, self.record.shown(place), BELIEVED)
-        )
-        yield held, 0, Version(node)
+        yield self._held(node, places), 0, Version(node)
         if widen:
             change = Change("details", node, None)
             every = (1 << len(places)) - 1

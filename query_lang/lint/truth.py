@@ -17,7 +17,6 @@ from ..nodes import (
     And,
     AtLeast,
     Defined,
-    Except,
     Exists,
     Not,
     Or,
@@ -25,13 +24,13 @@ from ..nodes import (
     SameEvent,
     SameTumor,
 )
-from ..tree import children
+from ..tree import decided_by
 from .atoms import Atoms, needed_sets
 
 #: A table has at most so many leaves, and is filled from at most so many nodes.
 MOST_LEAVES: Final = 10
 _MOST_NODES: Final = 200
-_JOINERS: Final = (And, Or, Not, Except, AtLeast)
+_JOINERS: Final = (And, Or, Not, AtLeast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,6 @@ class Table:
                 return functools.reduce(lambda left, part: left | self._column(part), parts, 0)
             case Not(part):
                 return self.rows & ~self._column(part)
-            case Except(left, right):
-                return self._column(left) & ~self._column(right)
             case AtLeast(n, parts):
                 reached = [self.rows] + [0] * n
                 for part in parts:
@@ -65,7 +62,7 @@ class Table:
                 return reached[n]
             case Defined(name) if name in self.bodies:
                 return self._column(self.bodies[name])
-        return self.columns[node]
+        return self.columns[node] if node.expansion is None else self._column(node.expansion)
 
 
 class Logic:
@@ -94,8 +91,8 @@ class Logic:
             seen += 1
             if isinstance(node, Defined) and node.name in self.bodies:
                 waiting.append(self.bodies[node.name])
-            elif isinstance(node, _JOINERS):
-                waiting.extend(children(node))
+            elif isinstance(node, _JOINERS) or node.expansion is not None:
+                waiting.extend(decided_by(node))
             else:
                 leaves[node] = None
             if len(leaves) > MOST_LEAVES or seen > _MOST_NODES:

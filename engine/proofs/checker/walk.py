@@ -40,6 +40,9 @@ class Walk:
 
     def step(self, node: nodes.PatientExpression, told: Any, view: View, world: World, holds: bool) -> None:
         """One node of the query and what the proof tells of it."""
+        if type(node) not in self.steps and node.expansion is not None:
+            self.step(node.expansion, told, view, world, holds)
+            return
         proof = mapping(told)
         name = node_name(node)
         part = proof.get("part")

@@ -20,7 +20,7 @@ from ....engine.cohort import Cohort
 from ....kb.version import __version__
 from ....query_lang import nodes
 from ....query_lang.errors import QueryError
-from ....query_lang.tree import children
+from ....query_lang.tree import decided_by
 from ..acr.bank import BankQuery, load_bank
 from .laws import LAWS, WORLDS, Asked, Law, Pair, Sides, numbers
 from .pairs import (
@@ -195,7 +195,7 @@ def is_monotone(query: nodes.Query) -> bool:
                 return False
             case nodes.Ordered(left, _, right) if {left.pick.how, right.pick.how} != {"any"}:
                 return False
-        bodies += children(node)
+        bodies += decided_by(node)
     return True
 
 
