@@ -118,7 +118,9 @@ def _expression(node: PatientExpression, place: int, known: set[str]) -> str:
         case Except(left, right):
             # In brackets, "any X" on the left is safe from taking the "except" for its own.
             first = _expression(left, _PRIMARY, known)
-            first = f"({first})" if isinstance(left, Exists) and _starts_with_any(left.events, known) else first
+            # So it is where "any X" ends an age or an absence.
+            ends = left.events if isinstance(left, Exists | AgeAt | Lacking) else None
+            first = f"({first})" if ends is not None and _starts_with_any(ends, known) else first
             binds, text = _AND, f"{first} except {_expression(right, _NOT, known)}"
         case Not(part):
             binds, text = _NOT, f"not {_expression(part, _NOT, known)}"
