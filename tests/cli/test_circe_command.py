@@ -11,7 +11,7 @@ from typer.testing import Result
 from tests.places import ROOT
 
 Command = Callable[..., Result]
-DOCUMENTS = ROOT / "circe" / "documents"
+DOCUMENTS = ROOT / "tests" / "query_lang" / "circe" / "documents"
 
 
 def test_a_definition_is_told_as_a_query(run: Command, sample_kb: Path) -> None:
