@@ -47,7 +47,7 @@ def nested(corpus: AnnotatedCorpus, shares: Sequence[float], seed: int) -> dict[
         if number < 2:
             raise UsageError(f"{share} of {len(corpus)} abstracts are too few to learn from and to stop by")
         if number < len(left):
-            left = choose(left, number, seed=f"curve {seed}", name="part").of(left)["part"]
+            left = choose(left, number, seed=f"curve {seed}", name="part").divide(left)["part"]
         found[share] = left
     return dict(sorted(found.items()))
 
@@ -83,7 +83,7 @@ class Curve:
     def _point(self, point: Point, told: Callable[[str], None]) -> dict[str, Any]:
         part = nested(self.train, [*{*SHARES, point.share}], point.seed)[point.share]
         flat = replace(part, documents=tuple(one.flat() for one in part.documents))
-        sides = split(flat, {"train": 1 - _ASIDE, "dev": _ASIDE}, seed=point.seed).of(flat)
+        sides = split(flat, {"train": 1 - _ASIDE, "dev": _ASIDE}, seed=point.seed).divide(flat)
         learned, development = sides["train"].documents, sides["dev"].documents
         key = self._key(learned, development, point.seed)
         table, note = self.folder / f"{point.name}.csv", self.folder / f"{point.name}.json"

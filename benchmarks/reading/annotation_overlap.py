@@ -66,7 +66,7 @@ def counted(places: list[Path], model: str | None = None) -> dict[str, dict[str,
 def held_aside(folder: Path, share: float) -> set[str]:
     """The documents, by the name of their files, that a recipe with this share trains nothing on."""
     corpus = read_annotated(folder)
-    return {one.id for one in split(corpus, {"train": 1 - share, "dev": share}).of(corpus)["dev"].documents}
+    return {one.id for one in split(corpus, {"train": 1 - share, "dev": share}).divide(corpus)["dev"].documents}
 
 
 def _met(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:

@@ -1,1 +1,1 @@
-"""What the engine is measured against: dense and lexical retrieval, and a chat model that reads what was retrieved."""
+"""Systems that the engine is measured against: dense and lexical retrieval, a chat model that reads what was found."""

@@ -1,4 +1,4 @@
-"""Whether a system's answers agree with each other: the three checks of the paper, over answers to questions.
+"""Consistency of a system's answers with each other: the three checks of the paper, over answers to questions.
 
 Source: the Automatic Cohort Retrieval paper, sections 3.2.1 and 4.4 (tables 2 to 4). The system is asked through its
 own interface; nothing is known of how it answers, and no labels are needed.
@@ -77,14 +77,15 @@ class Consistency:
 
     compared: tuple[Compared, ...]
 
-    def of(self, check: str) -> tuple[Compared, ...]:
+    def pairs(self, check: str) -> tuple[Compared, ...]:
         """Those of one of :data:`CHECKS`."""
         return tuple(one for one in self.compared if one.expected.check == check)
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON: of each check how many pairs ended how, the shares, and each pair."""
         return {
-            check: {**summary(self.of(check)), "pairs": [one.as_dict() for one in self.of(check)]} for check in CHECKS
+            check: {**summary(pairs), "pairs": [one.as_dict() for one in pairs]}
+            for check, pairs in ((check, self.pairs(check)) for check in CHECKS)
         }
 
 

@@ -1,4 +1,4 @@
-"""How the questions ended (answered, declined, failed, missing) and what they cost: time, requests, tokens, dollars."""
+"""Outcomes of the questions (answered, declined, failed, missing) and their cost: time, requests, tokens, dollars."""
 
 from __future__ import annotations
 

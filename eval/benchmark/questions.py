@@ -1,4 +1,4 @@
-"""What a run asks: the questions of the bank, and other ways of asking some of them."""
+"""Questions of a run: the questions of the bank, and other ways of asking some of them."""
 
 from __future__ import annotations
 

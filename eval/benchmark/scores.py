@@ -68,7 +68,7 @@ class SystemScores:
 
     def _table(self, counts: Any) -> Table:
         ids = [one.question.id for one in self.grades.questions]
-        return Table.of(counts, ids, seed=self.seed, resamples=self.resamples)
+        return Table.drawn_from(counts, ids, seed=self.seed, resamples=self.resamples)
 
     # -- strata by name
 

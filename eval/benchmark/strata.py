@@ -90,7 +90,9 @@ class Table:
     draws: NDArray[np.int64] = field(repr=False)
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64], ids: Sequence[str], *, seed: int = 0, resamples: int = RESAMPLES) -> Table:
+    def drawn_from(
+        cls, counts: NDArray[np.int64], ids: Sequence[str], *, seed: int = 0, resamples: int = RESAMPLES
+    ) -> Table:
         """The table with draws of its patients: the same for each table of as many patients."""
         return cls(counts, tuple(ids), resampled(counts, seed=seed, resamples=resamples))
 

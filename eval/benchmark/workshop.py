@@ -1,4 +1,4 @@
-"""Makes the systems of a run over its notes: knowledge bases and indexes are built once and kept in its folder."""
+"""The workshop of a run: systems over its notes; knowledge bases and indexes are built once and kept in its folder."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class SizeBounds:
             )
 
     @classmethod
-    def of(cls, patients: int, alpha: int | None = None, beta: int | None = None) -> SizeBounds:
+    def scaled(cls, patients: int, alpha: int | None = None, beta: int | None = None) -> SizeBounds:
         """The paper's bounds scaled to so many patients, unless they are given. ValueError if they contradict."""
         if alpha is None:
             alpha = max(2, round(_PAPER_ALPHA * patients / _PAPER_PATIENTS))

@@ -1,4 +1,4 @@
-"""What each number means: measures as values, apart from who computes them (``eval.scoring``).
+"""Measures as values: what each number means, apart from who computes it (``scoring``).
 
 A measure is taken of each query first and averaged after. Its counts are of patients: found and wanted (tp), found and
 not wanted (fp), wanted and not found (fn), neither (tn). A pair on which experts may differ is in none of them.

@@ -1,4 +1,4 @@
-"""Computes the measures of ``eval.metrics``: of one query, of many by their mean (macro) or their sum (micro)."""
+"""Computation of the measures of ``metrics``: of one query, of many by their mean (macro) or their sum (micro)."""
 
 from __future__ import annotations
 

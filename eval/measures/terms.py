@@ -21,7 +21,7 @@ class Terms:
 
     def bounds(self, patients: int) -> SizeBounds:
         """The bounds over so many labelled patients. ValueError if they contradict."""
-        return SizeBounds.of(patients, self.alpha, self.beta)
+        return SizeBounds.scaled(patients, self.alpha, self.beta)
 
 
 #: The bounds of the paper, scaled; the first seed.

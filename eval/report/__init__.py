@@ -1,1 +1,1 @@
-"""What reports share: page, drawings, signature and command."""
+"""Parts that reports share: templates, drawings, signature and command."""

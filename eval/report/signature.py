@@ -1,4 +1,4 @@
-"""By which a score can be had again: versions, hashes of the data, seed and command; as data and as one line."""
+"""The signature by which a score can be had again: versions, hashes of data, seed, command; as data and as one line."""
 
 from __future__ import annotations
 

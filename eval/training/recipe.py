@@ -101,7 +101,7 @@ def _part(told: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
 
 
 def _side(parts: Split, corpus: AnnotatedCorpus, told: dict[str, Any], recipe: Path) -> AnnotatedCorpus:
-    sides = parts.of(corpus)
+    sides = parts.divide(corpus)
     wanted = told.get("part", "train")
     if wanted not in sides:
         raise UsageError(f"the recipe '{recipe}' asks for the part '{wanted}'. Hint: {', '.join(sides)}")
@@ -175,7 +175,7 @@ def without_share(
     kept, aside = [], []
     for part in parts:
         try:
-            sides = split(part.corpus, {"train": 1 - share, "dev": share}, seed=seed).of(part.corpus)
+            sides = split(part.corpus, {"train": 1 - share, "dev": share}, seed=seed).divide(part.corpus)
         except UsageError as error:
             fact, _, _ = str(error).partition(". Hint:")
             lines = ", or -DOCSTART- lines between its documents" if part.corpus.unit == "sentence" else ""

@@ -209,13 +209,13 @@ def test_coverage():
 @pytest.mark.parametrize(("patients", "bounds"), [(1436, (50, 10)), (31, (2, 1)), (300, (10, 2)), (0, (2, 1))])
 def test_size_bounds_scale_with_the_patients(patients, bounds):
     """50 and 10 at the paper's 1,436 patients, and never below 2 and 1."""
-    found = SizeBounds.of(patients)
+    found = SizeBounds.scaled(patients)
     assert (found.alpha, found.beta) == bounds
 
 
 def test_size_classes():
     """From alpha up broad, from beta up narrow, from 1 up sparse, else zero."""
-    bounds = SizeBounds.of(1436)
+    bounds = SizeBounds.scaled(1436)
     assert [bounds.size(wanted) for wanted in (50, 49, 10, 9, 1, 0)] == [
         "broad", "narrow", "narrow", "sparse", "sparse", "zero",
     ]  # fmt: skip
@@ -223,9 +223,9 @@ def test_size_classes():
 
 def test_size_bounds_can_be_given_and_must_not_contradict():
     """A broad query is never smaller than a narrow one."""
-    assert SizeBounds.of(31, alpha=5, beta=3) == SizeBounds(5, 3)
+    assert SizeBounds.scaled(31, alpha=5, beta=3) == SizeBounds(5, 3)
     with pytest.raises(ValueError, match="at least beta"):
-        SizeBounds.of(31, alpha=2, beta=3)
+        SizeBounds.scaled(31, alpha=2, beta=3)
 
 
 def test_the_interval_is_the_same_for_the_same_seed_and_holds_the_value():

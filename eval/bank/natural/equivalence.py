@@ -1,4 +1,4 @@
-"""Whether two queries mean the same: by their trees, else by the patients that either would tell from the other."""
+"""Equivalence of two queries: by their trees, else by the patients that either would tell from the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model wrote about one patient: yes or no with its quotes, a refusal, or nonsense; quotes are looked up."""
+"""The answer of a model about one patient: yes or no with its quotes, a refusal, or nonsense; quotes are looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests to an endpoint may cost and did cost, by question and by run; and the pace that threads share."""
+"""Budgets of requests to an endpoint, what was spent of them by question and run, and the pace that threads share."""
 
 from __future__ import annotations
 

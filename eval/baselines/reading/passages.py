@@ -1,4 +1,4 @@
-"""What a retriever hands to a reader: the best passages of each patient, each with its place in a note."""
+"""Passages that a retriever hands to a reader: the best passages of each patient, each with its place in a note."""
 
 from __future__ import annotations
 

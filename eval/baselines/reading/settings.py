@@ -1,4 +1,4 @@
-"""How a reader asks: the endpoint that the environment names, what it may cost, and the leave to send notes."""
+"""Settings of a reader: the endpoint that the environment names, what it may cost, and the leave to send notes."""
 
 from __future__ import annotations
 

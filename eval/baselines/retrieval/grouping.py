@@ -1,4 +1,4 @@
-"""From chunks to patients: where the search is cut, in which order patients stand, and what is quoted of each."""
+"""The way from chunks to patients: where the search is cut, the order of patients, what is quoted of each."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class LexicalSearch:
             return Hits(none, none.astype(np.float32))
         scores = np.asarray(self._index.get_scores(words), dtype=np.float32)[: self.size]
         shared = np.flatnonzero(scores > 0)
-        hits = Hits.of(shared, scores[shared])
+        hits = Hits.sorted(shared, scores[shared])
         return hits if depth is None else Hits(hits.chunks[:depth], hits.scores[:depth])
 
     def signature(self) -> Mapping[str, Any]:

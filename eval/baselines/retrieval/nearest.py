@@ -32,7 +32,7 @@ class Hits:
     scores: npt.NDArray[np.float32]
 
     @classmethod
-    def of(cls, chunks: npt.NDArray[np.int64], scores: npt.NDArray[np.float32]) -> Hits:
+    def sorted(cls, chunks: npt.NDArray[np.int64], scores: npt.NDArray[np.float32]) -> Hits:
         """Sorted and rounded."""
         rounded = np.round(scores.astype(np.float64), PLACES)
         order = np.lexsort((chunks, -rounded))
@@ -143,7 +143,7 @@ class VectorIndex:
             how = self._faiss.SearchParametersHNSW(efSearch=max(wanted, self.settings.candidates or 0))
         scores, places = self._index.search(np.ascontiguousarray(rows, dtype=np.float32), wanted, params=how)
         return [
-            Hits.of(place[place >= 0].astype(np.int64), score[place >= 0])
+            Hits.sorted(place[place >= 0].astype(np.int64), score[place >= 0])
             for place, score in zip(places, scores, strict=True)
         ]
 

@@ -1,4 +1,4 @@
-"""Where a retriever is cut, chosen on development patients alone: the best of a grid, kept with the whole grid."""
+"""The cut of a retriever, chosen on development patients alone: the best of a grid, kept with the whole grid."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def tune(
     found = retriever.search.search([one.text for one in asked])
     size = len(retriever.chunks)
     runs = [
-        _Run.of(hits, retriever, labels, one.of) for one, hits in zip(asked, found, strict=True) if one.of is not None
+        _Run.ranked(hits, retriever, labels, one.of)
+        for one, hits in zip(asked, found, strict=True)
+        if one.of is not None
     ]
     grid = tuple((cut, _score(runs, cut, size, average)) for cut in _grid(way, found, size, best_of))
     best, score = max(grid, key=lambda one: one[1])
@@ -118,7 +120,7 @@ class _Run:
     wanted: int
 
     @classmethod
-    def of(cls, hits: Hits, retriever: Retriever, labels: Labels, query: int) -> _Run:
+    def ranked(cls, hits: Hits, retriever: Retriever, labels: Labels, query: int) -> _Run:
         gold, unsure = labels.wanted(query), labels.open_to(query)
         # 1: wanted, -1: not wanted, 0: not labelled or open.
         worth = np.array(

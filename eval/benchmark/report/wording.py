@@ -1,4 +1,4 @@
-"""How a report writes its numbers: a dash for what is undefined or unknown, thousands apart, no false precision."""
+"""Numbers as a report writes them: a dash for what is undefined or unknown, thousands apart, no false precision."""
 
 from __future__ import annotations
 

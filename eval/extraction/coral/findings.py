@@ -43,7 +43,7 @@ class Annotated:
             if relation in relations:
                 yield other
 
-    def told(self, entity: Entity, attribute: str) -> str:
+    def value(self, entity: Entity, attribute: str) -> str:
         """The value of an attribute; empty where it was not set."""
         return self.attributes[entity.id].get(attribute, "")
 
@@ -75,7 +75,7 @@ def findings_of(task: Task, annotated: Annotated) -> tuple[Finding, ...]:
 
 def _wanted(task: Task, entity: Entity, annotated: Annotated) -> bool:
     def has(table: Mapping[str, frozenset[str]]) -> list[bool]:
-        return [annotated.told(entity, name) in values for name, values in table.items()]
+        return [annotated.value(entity, name) in values for name, values in table.items()]
 
     return (
         bool(_words(entity.text))
@@ -108,7 +108,7 @@ def _linked(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
 def _stated(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
     told = []
     for one in _others(value, entity, annotated):
-        modality = annotated.told(one, _MODALITY)
+        modality = annotated.value(one, _MODALITY)
         if modality != _HYPOTHETICAL:
             told.append(" ".join(filter(None, (_SAID_BEFORE.get(modality, ""), annotated.text(one)))))
     return told
@@ -118,7 +118,7 @@ def _confirmed(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
     return [
         annotated.text(one)
         for one in _others(value, entity, annotated)
-        if annotated.told(one, _MODALITY) in ("", "affirmed")
+        if annotated.value(one, _MODALITY) in ("", "affirmed")
     ]
 
 
@@ -126,12 +126,12 @@ def _potential(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
     return [
         annotated.text(one)
         for one in _others(value, entity, annotated)
-        if annotated.told(one, _MODALITY) not in ("", "affirmed")
+        if annotated.value(one, _MODALITY) not in ("", "affirmed")
     ]
 
 
 def _attribute(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
-    return [value.words.get(annotated.told(entity, value.attribute), value.otherwise)]
+    return [value.words.get(annotated.value(entity, value.attribute), value.otherwise)]
 
 
 def _nothing(value: Value, entity: Entity, annotated: Annotated) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether scores differ between groups of patients: Kruskal–Wallis, corrected for many tests by Benjamini–Hochberg.
+"""Tests of differences between groups of patients: Kruskal–Wallis, corrected for many tests by Benjamini–Hochberg.
 
 Source: Sushil et al. 2024, Tables S2 and S3.
 """

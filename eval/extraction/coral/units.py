@@ -1,4 +1,4 @@
-"""What is scored at a time: the stretch of a note that tells its history, or its assessment and plan."""
+"""Units that are scored: the stretch of a note that tells its history, or its assessment and plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads BRAT standoff: a folder of ``.txt`` and ``.ann``, or one such pair; what fails is left out and told.
+"""BRAT standoff: a folder of ``.txt`` and ``.ann``, or one such pair; what fails is left out and told.
 
 A discontinuous entity becomes one span from the first letter of its first fragment to the last of its last (its hull):
 it stays one mention, and holds all of its words; its fragments alone would be mentions without their head. Nested

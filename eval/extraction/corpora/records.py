@@ -1,4 +1,4 @@
-"""Reads clinical abstractions as a corpus: a fact's concept, found in the words that were quoted as its evidence.
+"""Clinical abstractions as a corpus: a fact's concept, found in the words that were quoted as its evidence.
 
 A folder holds ``notes.jsonl`` and ``facts.jsonl``. A fact quotes its ``evidence`` from a note that it cites; where the
 evidence says the concept in its own words, in words that the ontology has for it, or writes the fact's value, those

@@ -1,4 +1,4 @@
-"""Reads corpora of one document a row: JSON or a table, with tokens and tags, or a text and (start, end, label).
+"""Corpora of one document a row: JSON or a table, with tokens and tags, or a text and (start, end, label).
 
 NeuroTrialNER comes as both: JSON lines ``{tokens, ner_tags, nct_id}``, and a table with ``text``, ``tokens`` and the
 tuples of ``ner_manual_ct_target``. Its types are spelled out (``COND`` is ``CONDITION``), as its scorer does. The

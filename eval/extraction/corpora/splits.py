@@ -25,7 +25,7 @@ class Split:
 
     parts: Mapping[str, tuple[str, ...]]
 
-    def of(self, corpus: AnnotatedCorpus) -> dict[str, AnnotatedCorpus]:
+    def divide(self, corpus: AnnotatedCorpus) -> dict[str, AnnotatedCorpus]:
         """The parts as corpora. UsageError when the corpus lacks one of the ids."""
         missing = {id for ids in self.parts.values() for id in ids} - {one.id for one in corpus.documents}
         if missing:

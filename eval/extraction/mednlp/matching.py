@@ -1,4 +1,4 @@
-"""What each entity of a report is worth: by level, by exact or partial match, weighted by how rare it is in training.
+"""The worth of each entity of a report: by level, by exact or partial match, weighted by how rare it is in training.
 
 Source: Real-MedNLP overview, section 4.1. An exact match is worth 1. In a partial one a predicted entity is worth the
 share of its own letters that it has in common with the gold, a gold entity the share of its own. The weight of a gold

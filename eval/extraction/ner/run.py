@@ -1,4 +1,4 @@
-"""From files to scores: a table of answers, or a trained model that answers now, against an annotated corpus."""
+"""The way from files to scores: a table of answers, or a model that answers now, against an annotated corpus."""
 
 from __future__ import annotations
 

@@ -81,13 +81,13 @@ def divided(corpus: AnnotatedCorpus, sizes: Sequence[int], *, kind: str = "CR", 
     number = min(HELD_OUT, len(flat) - JUST)
     if number < 1:
         raise UsageError(f"{corpus.name} has {len(flat)} reports: {JUST} to learn from, and some held out, are needed")
-    held = choose(flat, number, seed=f"{split_seed} held out", name="held_out").of(flat)
+    held = choose(flat, number, seed=f"{split_seed} held out", name="held_out").divide(flat)
     taught: dict[int, Documents] = {}
     rest = held["rest"]
     for size in sorted({*sizes, JUST}, reverse=True):
         if size <= len(rest):
             # Of a larger part, so that more documents are the same ones and more.
-            rest = choose(rest, size, seed=f"{split_seed} taught", name="taught").of(rest)["taught"]
+            rest = choose(rest, size, seed=f"{split_seed} taught", name="taught").divide(rest)["taught"]
             taught[size] = rest.documents
     if JUST not in taught:
         raise UsageError(f"{corpus.name} has {len(rest)} reports that share nothing with the held-out ones: too few")
@@ -111,7 +111,7 @@ def lesson(cell: Cell, parts: Parts, seed: int, concepts: ConceptTable | None) -
         learned = development = annotated
     else:
         taught = AnnotatedCorpus("taught", annotated)
-        sides = split(taught, {"train": 1 - _ASIDE, "dev": _ASIDE}, seed=seed).of(taught)
+        sides = split(taught, {"train": 1 - _ASIDE, "dev": _ASIDE}, seed=seed).divide(taught)
         learned, development = sides["train"].documents, sides["dev"].documents
     train = learned
     if cell.augmentations:

@@ -13,7 +13,7 @@ from cohortium.kb.errors import UsageError
 
 #: Chunks 0 to 6 belong to patients 0 0 1 1 1 2 3.
 WHOSE = np.array([0, 0, 1, 1, 1, 2, 3], dtype=np.int32)
-HITS = Hits.of(np.array([1, 2, 3, 4, 5, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.1], dtype=np.float32))
+HITS = Hits.sorted(np.array([1, 2, 3, 4, 5, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.1], dtype=np.float32))
 
 
 def test_the_best_chunk_ranks_a_patient() -> None:
@@ -64,7 +64,7 @@ def test_the_share_of_the_paper() -> None:
 
 def test_patients_that_tie_stand_by_number() -> None:
     """Equal scores are no order of their own."""
-    ties = Hits.of(np.array([6, 5, 2, 0]), np.full(4, 0.5, dtype=np.float32))
+    ties = Hits.sorted(np.array([6, 5, 2, 0]), np.full(4, 0.5, dtype=np.float32))
     found = group(ties, WHOSE, Cut(chunks=2))
     assert list(found.patients) == [0, 1, 2, 3]
     assert found.size == 2
@@ -73,7 +73,7 @@ def test_patients_that_tie_stand_by_number() -> None:
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(-9, 9)), unique_by=lambda one: one[0]), st.integers(0, 7))
 def test_the_cohort_is_the_patients_of_the_kept_chunks(drawn: list[tuple[int, int]], chunks: int) -> None:
     """Ranked by the best chunk, the head of the ranking is exactly whom the first chunks belong to."""
-    hits = Hits.of(
+    hits = Hits.sorted(
         np.array([one for one, _ in drawn], dtype=np.int64), np.array([s / 10 for _, s in drawn], dtype=np.float32)
     )
     found = group(hits, WHOSE, Cut(chunks=chunks))

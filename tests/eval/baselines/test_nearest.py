@@ -74,7 +74,7 @@ def test_equal_scores_stand_by_number() -> None:
     rows = np.repeat(VECTORS[:1], 30, axis=0)
     (hits,) = VectorIndex(rows).nearest(QUESTIONS[:1])
     assert list(hits.chunks) == list(range(30))
-    made = Hits.of(np.array([5, 2, 9]), np.array([0.5, 0.50000004, 0.7], dtype=np.float32))
+    made = Hits.sorted(np.array([5, 2, 9]), np.array([0.5, 0.50000004, 0.7], dtype=np.float32))
     assert list(made.chunks) == [9, 2, 5]
 
 

@@ -29,7 +29,7 @@ class Matching:
     def search(self, texts: Sequence[str], depth: int | None = None) -> list[Hits]:
         """All chunks."""
         asked = HashedEncoder(512).encode(texts, asked=True)
-        return [Hits.of(np.arange(len(self.rows)), self.rows @ row) for row in asked]
+        return [Hits.sorted(np.arange(len(self.rows)), self.rows @ row) for row in asked]
 
     def signature(self) -> dict[str, str]:
         """Its name."""

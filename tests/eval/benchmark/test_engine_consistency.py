@@ -43,14 +43,14 @@ def compared(answers: dict[str, Answer]) -> Consistency:
 @pytest.mark.parametrize("check", ["intersection", "subtype"])
 def test_set_operations_over_events_contradict_nothing(compared: Consistency, check: str) -> None:
     """Every pair is checked, some of them of patients; none is violated."""
-    pairs = compared.of(check)
+    pairs = compared.pairs(check)
     assert [(one.expected.first, one.expected.second) for one in pairs if not one.checked or one.violated] == []
     assert sum(not one.empty for one in pairs) >= 5
 
 
 def test_a_paraphrase_is_declined_or_compared(compared: Consistency, answers: dict[str, Answer]) -> None:
     """What is declined is neither consistent nor violated; the bank's own pairs are asked formally, and hold."""
-    for one in compared.of("paraphrase"):
+    for one in compared.pairs("paraphrase"):
         ended = {answers[id_].outcome for id_ in (one.expected.first, one.expected.second)}
         assert one.checked == (ended == {Outcome.ANSWERED})
         if not one.expected.second.startswith("p"):

@@ -21,7 +21,7 @@ COUNTS = np.array(
 
 def test_both_means_and_the_spread_of_a_stratum():
     """Precision 1/2, 0, 1: macro 1/2, spread 1/2 (divisor 2), micro 2/3. Recall 1, 0, 1: macro 2/3, micro 2/3."""
-    quality = Table.of(COUNTS, ["a", "b", "c"]).quality([0, 1, 2], "macro")
+    quality = Table.drawn_from(COUNTS, ["a", "b", "c"]).quality([0, 1, 2], "macro")
     precision, recall = quality.measures[PRECISION.name], quality.measures[RECALL.name]
     assert (precision.value, precision.micro, precision.spread, precision.defined) == pytest.approx(
         (0.5, 2 / 3, 0.5, 3)
@@ -33,14 +33,14 @@ def test_both_means_and_the_spread_of_a_stratum():
 
 def test_the_mean_that_the_paper_reports_is_the_value():
     """The same stratum by its micro mean; the spread stays that of the single questions."""
-    precision = Table.of(COUNTS, ["a", "b", "c"]).quality([0, 1, 2], "micro").measures[PRECISION.name]
+    precision = Table.drawn_from(COUNTS, ["a", "b", "c"]).quality([0, 1, 2], "micro").measures[PRECISION.name]
     assert precision.value == pytest.approx(2 / 3)
     assert precision.spread == pytest.approx(0.5)
 
 
 def test_a_stratum_is_cut_from_the_chosen_questions():
     """Of the first and the third: precision 1/2 and 1, FPR 1 and 0."""
-    quality = Table.of(COUNTS, ["a", "b", "c"]).quality([0, 2], "macro").as_dict()
+    quality = Table.drawn_from(COUNTS, ["a", "b", "c"]).quality([0, 2], "macro").as_dict()
     assert quality["ids"] == ["a", "c"]
     assert quality["precision"]["value"] == pytest.approx(0.75)
     assert quality["false_positive_rate"]["value"] == pytest.approx(0.5)
@@ -49,8 +49,8 @@ def test_a_stratum_is_cut_from_the_chosen_questions():
 def test_an_empty_stratum_has_no_values():
     """No questions, or no patients: everything is undefined, nothing is 0."""
     for quality in (
-        Table.of(COUNTS, ["a", "b", "c"]).quality([], "macro"),
-        Table.of(COUNTS[:0], ["a", "b", "c"]).quality([0, 1, 2], "micro"),
+        Table.drawn_from(COUNTS, ["a", "b", "c"]).quality([], "macro"),
+        Table.drawn_from(COUNTS[:0], ["a", "b", "c"]).quality([0, 1, 2], "micro"),
     ):
         for one in COLUMNS:
             told = quality.measures[one.name]
@@ -59,7 +59,7 @@ def test_an_empty_stratum_has_no_values():
 
 def test_the_interval_of_one_patient_is_the_value():
     """Whoever is drawn, it is the same patient."""
-    told = Table.of(COUNTS[:1], ["a", "b", "c"]).quality([0, 1, 2], "macro").measures[F1.name]
+    told = Table.drawn_from(COUNTS[:1], ["a", "b", "c"]).quality([0, 1, 2], "macro").measures[F1.name]
     assert told.ci == pytest.approx((2 / 3, 2 / 3))
 
 

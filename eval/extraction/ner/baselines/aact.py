@@ -47,7 +47,7 @@ class RegistryColumns:
         self._unknown += found is None
         return {column: cell_of((found or {}).get(kind, ())) for kind, column in self._columns.items()}
 
-    def told(self) -> Mapping[str, Any]:
+    def description(self) -> Mapping[str, Any]:
         """Rows that were read and left out, and how many abstracts are of trials that the export has not."""
         return {"baseline": SYSTEM, **self._told, "abstracts_not_in_export": self._unknown}
 

@@ -81,7 +81,7 @@ def ner_baseline(
         path = predictions_out or Path(kept) / f"{baseline}.csv"
         write_predictions(path, asked, known.documents.values())
         told = score_predictions(corpus, path, terminology=terminology, seed=seed)
-    told["baseline"] = dict(asked.told())
+    told["baseline"] = dict(asked.description())
     told["signature"] |= {
         name: told["baseline"][name] for name in ("baseline", "model", "prompts") if name in told["baseline"]
     }

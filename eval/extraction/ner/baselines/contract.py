@@ -1,4 +1,4 @@
-"""What a baseline is: it answers abstracts one by one, in cells of the authors' formats, and says what it rests on."""
+"""The contract of a baseline: it answers abstracts one by one, in the authors' formats, and says what it rests on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Baseline(Protocol):
         """A cell for each column; a column that is left out has found nothing."""
         ...
 
-    def told(self) -> Mapping[str, Any]:
+    def description(self) -> Mapping[str, Any]:
         """What it rests on, and what became of what it was given: for the report and its signature."""
         ...
 

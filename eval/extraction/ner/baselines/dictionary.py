@@ -30,7 +30,7 @@ class Dictionary:
         """The tags, as a list."""
         return {COLUMN: repr(look_up(document, self._terminology))}
 
-    def told(self) -> Mapping[str, Any]:
+    def description(self) -> Mapping[str, Any]:
         """The baseline's name; its lists stand in the signature of every score."""
         return {"baseline": "dictionary"}
 

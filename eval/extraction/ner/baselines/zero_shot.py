@@ -61,7 +61,7 @@ class ZeroShot:
         placed = [(one.start, one.end, one.type, one.text) for one in placed_names(names, document.text)]
         return {**cells, PLACES: repr(placed)}
 
-    def told(self) -> Mapping[str, Any]:
+    def description(self) -> Mapping[str, Any]:
         """The model, its prompts, what was asked and what of it failed; names that do not stand in their abstract are
         counted, and stay: the published runs kept them."""
         return {

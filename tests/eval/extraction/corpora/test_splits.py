@@ -40,7 +40,7 @@ def invented(count: int) -> AnnotatedCorpus:
 def test_proportions_are_kept_to_the_document() -> None:
     """Documents that stand alone fill the parts exactly, and each label is divided as they are."""
     corpus = invented(100)
-    parts = split(corpus, {"train": 0.7, "dev": 0.1, "test": 0.2}).of(corpus)
+    parts = split(corpus, {"train": 0.7, "dev": 0.1, "test": 0.2}).divide(corpus)
     assert {name: len(part) for name, part in parts.items()} == {"train": 70, "dev": 10, "test": 20}
     assert {name: part.labels()["rare"] for name, part in parts.items()} == {"train": 7, "dev": 1, "test": 2}
     assert {name: part.labels()["common"] for name, part in parts.items()} == {"train": 35, "dev": 5, "test": 10}
@@ -107,7 +107,7 @@ def test_exactly_so_many_are_chosen() -> None:
     copies = tuple(replace(one, id=one.id + "-copy") for one in plain.documents[:30])
     corpus = replace(plain, documents=plain.documents + copies)
     made = choose(corpus, 100)
-    chosen, rest = made.of(corpus)["chosen"], made.of(corpus)["rest"]
+    chosen, rest = made.divide(corpus)["chosen"], made.divide(corpus)["rest"]
     assert len(chosen) == 100
     assert set(chosen.labels()) == set(corpus.labels())
     assert not {one.text for one in chosen.documents} & {one.text for one in rest.documents}
@@ -122,7 +122,7 @@ def test_what_shares_a_patient_with_the_chosen_is_not_in_the_rest() -> None:
     corpus = AnnotatedCorpus(
         "notes", tuple(document(f"n{n}", f"note{n} says {n * 7}", group=f"P{n // 5}") for n in range(50))
     )
-    made = choose(corpus, 3).of(corpus)
+    made = choose(corpus, 3).divide(corpus)
     groups = {one.group for one in made["chosen"].documents}
     assert not groups & {one.group for one in made["rest"].documents}
     assert len(made["rest"]) == 50 - 5 * len(groups)
@@ -135,7 +135,7 @@ def test_a_file_of_ids_comes_back(tmp_path: Path) -> None:
     made.write(tmp_path / "ids.tsv")
     assert Split.read(tmp_path / "ids.tsv") == made
     with pytest.raises(UsageError, match="has not"):
-        made.of(invented(10))
+        made.divide(invented(10))
     (tmp_path / "bad.tsv").write_text("part\tid\ntrain\td1\ndev\td1\n")
     with pytest.raises(UsageError, match="line 3"):
         Split.read(tmp_path / "bad.tsv")

@@ -67,7 +67,7 @@ def test_the_names_of_a_trial_go_to_their_types(export: Path) -> None:
         "control": "control",
     }
     assert found(columns.cells(trial("NCT9"))) == {}
-    assert columns.told() == {
+    assert columns.description() == {
         "baseline": "aact",
         "rows": 10,
         "rows_left_out": {"row that breaks off": 1, "type of no interest": 1, "unknown intervention type": 1},
@@ -79,7 +79,7 @@ def test_the_names_of_a_trial_go_to_their_types(export: Path) -> None:
 
 def test_only_the_trials_that_are_wanted_are_held(export: Path) -> None:
     """An export has hundreds of thousands of them."""
-    assert read_export(export, ["nct3"]).told()["trials"] == 1
+    assert read_export(export, ["nct3"]).description()["trials"] == 1
 
 
 def test_terms_of_the_library_come_when_they_are_asked_for(export: Path) -> None:
@@ -87,7 +87,7 @@ def test_terms_of_the_library_come_when_they_are_asked_for(export: Path) -> None
     columns = read_export(export, mesh=True)
     cells = found(columns.cells(trial("NCT1")))
     assert cells["condition"] == "restless legs syndrome|pain night|parasomnias"
-    assert columns.told()["rows_left_out"]["ancestor of a term"] == 1
+    assert columns.description()["rows_left_out"]["ancestor of a term"] == 1
 
 
 def test_a_table_of_terms_without_their_kind_is_read_whole(export: Path) -> None:

@@ -140,7 +140,7 @@ def test_names_come_in_the_columns_of_the_published_tables(model: Callable[..., 
     assert cells["zero-shot_predictions_drug"] == "larkadol"
     others = {column for column in baseline.columns if column.endswith(("surgical", "other", "control", "physical"))}
     assert {cells[column] for column in others} == {"none"}
-    told = baseline.told()
+    told = baseline.description()
     assert (told["names"], told["names_not_in_text"], told["questions"]) == (4, 1, 8)
 
 
@@ -183,7 +183,7 @@ def test_an_answer_that_is_none_costs_one_cell(model: Callable[..., Stage], act:
     cells = baseline.cells(trial())
     assert cells["zero-shot_predictions_condition"] == "none"
     assert cells["zero-shot_predictions_drug"] == "larkadol"
-    assert baseline.told()["questions_failed"] == {kind: 1}
+    assert baseline.description()["questions_failed"] == {kind: 1}
 
 
 def test_the_prompt_and_the_text_are_never_mixed() -> None:
