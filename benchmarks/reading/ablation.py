@@ -28,9 +28,8 @@ from cohortium.eval.measures.bootstrap import paired_interval
 from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
 from cohortium.eval.measures.scoring import micro
 from cohortium.eval.measures.terms import Terms
-from cohortium.ingest.binding.placing import Placement
-from cohortium.ingest.binding.sites import TumorComposer
-from cohortium.ingest.context.cue_table import CueTable, cue_table_of, shipped_cues
+from cohortium.ingest.binding.placing import Placement, TumorComposer
+from cohortium.ingest.context.cues import CueTable, cue_table_of, shipped_cues
 from cohortium.ingest.journey.bench import Workbench, is_own
 from cohortium.ingest.journey.build import STEPS, Step, build_journey, compose, fold, fold_by, tell_tumors_apart
 from cohortium.ingest.journey.conflicts import retract, supersede

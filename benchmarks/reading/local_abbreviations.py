@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cohortium.ingest.note.read import shared_reader
-from cohortium.ingest.recognizers.abbreviations import Abbreviations, definitions
+from cohortium.ingest.recognizers.short_forms import Abbreviations, definitions
 from cohortium.ingest.text.frame import Frame
 from cohortium.kb.model import Note
 

@@ -17,7 +17,7 @@ from cohortium.ingest.recognizers.trials import TrialRecognizer
 from cohortium.ingest.text.dates.reader import DateReader
 from cohortium.ingest.text.frame import Frame
 from cohortium.ingest.text.shape import Shape
-from cohortium.ingest.text.tokens import words_of
+from cohortium.ingest.text.words import words_of
 from cohortium.kb.model import Note
 
 NOTE_DATE = datetime.date(2021, 6, 15)

@@ -22,7 +22,7 @@ from benchmarks.signature import command_line, markdown, signature
 from cohortium.ingest.abstraction.records import AbstractedFact, Abstraction, read_abstractions
 from cohortium.ingest.abstraction.terms import FactReader
 from cohortium.ingest.note.read import shared_reader
-from cohortium.ingest.treatments.marks import dose_of, reason_in
+from cohortium.ingest.treatments.courses import dose_of, reason_in
 from cohortium.kb.model import DayInterval, Event, World
 from cohortium.kb.ontology.regimens import shipped_components
 

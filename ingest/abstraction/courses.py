@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...kb.kinds import CONDITIONS, COURSES, DRUGS
 from ...kb.model import Value
 from ..recognizers.trials import part_in
-from ..treatments.marks import dose_of, reason_in
+from ..treatments.courses import dose_of, reason_in
 from .pieces import PieceReader
 from .records import AbstractedFact
 

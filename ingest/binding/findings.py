@@ -12,8 +12,7 @@ from ...kb.ontology.concepts import ConceptTable
 from ..recognizers.molecular import number_after, sign_after
 from ..text.frame import Frame, Span
 from ..text.statements import statement
-from .groups import Group, said_no
-from .markers import marker_rules, members_of
+from .groups import Group, marker_rules, members_of, said_no
 
 #: Each side of a fusion may carry its exon: EML4(ex6)-ALK(ex20).
 _ITS_EXON = r"(?:[ ]?\((?:[Ee]x(?:on)?|[Ee])[ .]?\d{1,2}\))?"

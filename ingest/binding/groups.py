@@ -9,12 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 from ...kb.ontology.variants import gene_of
 from ..recognizers.molecular import sign_after
+from ..text.cue_files import cue_file
 from ..text.frame import Span
 from ..text.statements import statement
-from .markers import members_of
+
+
+@lru_cache(maxsize=1)
+def marker_rules() -> dict[str, Any]:
+    """``cues/markers.toml``."""
+    return cue_file("markers")
+
+
+def members_of(marker: str) -> tuple[str, ...]:
+    """The markers that one name holds together (``ER/PR``); none for a single marker."""
+    return tuple(marker_rules()["joint"].get(marker, {}).get("members", ()))
+
 
 _COORDINATION = re.compile(
     r"(?:--?|::|–)|(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE

@@ -11,14 +11,13 @@ from functools import lru_cache
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.variants import NEVER_INHERITED
 from ...kb.ontology.words import ONTOLOGY_FOLDER
-from ..recognizers.other_meanings import means_another
+from ..recognizers.lexicon import means_another
 from ..text.frame import Frame, Span
-from ..text.phrases import PhraseTrie
 from ..text.shape import Sentence, bracket_end
 from ..text.statements import statement
+from ..text.words import PhraseTrie
 from .findings import FindingReader, extend_over_partner, in_parallel
-from .groups import Group, groups_of, with_genes_of_their_own, with_implied_genes
-from .markers import marker_rules
+from .groups import Group, groups_of, marker_rules, with_genes_of_their_own, with_implied_genes
 
 
 @lru_cache(maxsize=1)

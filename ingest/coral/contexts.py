@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.model import Temporality
-from ..context.cue_table import cue_table
-from ..context.fact_days import FactDays
-from ..context.sentence import SentenceContext
-from ..context.values import Target
+from ..context.cues import cue_table
+from ..context.sentence import SentenceContext, Target
 from ..coral_schema.types import schema
-from ..note.mentions import sentence_context
+from ..note.mentions import FactDays, sentence_context
 from ..text.frame import Span
 from .annotation import Annotation, Page
 

@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from ..coral_schema.types import schema
 from ..text.frame import Frame
-from ..text.phrases import PhraseTrie
 from ..text.shape import without_blanks
-from ..text.tokens import fold
+from ..text.words import PhraseTrie, fold
 
 #: The files of rows, in the order in which they are read; between equally long spans the earlier row wins.
 FILES: Final = ("temporal", "social", "patient", "examinations", "tumors", "treatments")

@@ -25,7 +25,7 @@ from ...kb.model import (
     World,
 )
 from ...kb.ontology.concepts import ConceptTable
-from ..binding.sites import SITES_OF_SPREAD, TumorComposer
+from ..binding.placing import SITES_OF_SPREAD, TumorComposer
 from ..note.read import ReadNote
 from ..note.steps import SHARED
 from ..recognizers.spread import RETURN

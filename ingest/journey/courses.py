@@ -1,7 +1,8 @@
 """Courses: each treatment that was given gets when it began and ended, why, and where it stands, from all its notes.
 
 A drug given again after a stop is another course, and another event. What says so is told by the notes themselves
-(``ingest.courses``); a stop without a day lies between the last day on which it was spoken of as going on and its note.
+(``ingest/treatments/courses.py``); a stop without a day lies between the last day on which it was spoken of as going on
+and its note.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 from ...kb.kinds import COURSES
 from ...kb.model import EARLIEST_DAY, DayInterval, Value
 from ..text.cue_files import cue_file
-from ..text.dates.calendar_days import days_of
+from ..text.dates.intervals import days_of
 from .bench import Workbench, is_dated, is_own
 from .facts import Fact
 

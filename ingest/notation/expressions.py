@@ -10,7 +10,7 @@ from typing import Final
 from ...kb.ontology.variants import gene_of, gene_symbols, has_known_changes, is_known
 from ..text.frame import first_come
 from ..text.gates import Places, places_of
-from ..text.tokens import words_of
+from ..text.words import words_of
 from . import dna, protein, structural
 from .expression import Expression
 from .residues import any_of, plain, words

@@ -12,19 +12,18 @@ from ...kb.model import Mention, Note, Relation
 from ...kb.ontology.concepts import ConceptTable, shipped_concepts
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
-from ..context.cue_table import CueTable, cue_table
+from ..context.cues import CueTable, cue_table
 from ..models.tagging.choice import Choice
 from ..models.tagging.recognizer import PreparedRecognizer
+from ..recognizers.every import recognizers_of
 from ..recognizers.lexicon import Lexicon
 from ..recognizers.molecular import molecular_words
-from ..recognizers.recognise import recognizers_of
+from ..recognizers.short_forms import CaseRestorer
 from ..text.cue_files import cue_file
-from ..text.frame import Frame
-from ..text.lowercase import CaseRestorer
+from ..text.frame import Frame, Vocabulary
 from ..text.shape import Section, sections_of
-from ..text.tokens import Remembered
-from ..text.vocabulary import Vocabulary
-from ..treatments.marks import course_words
+from ..text.words import Remembered
+from ..treatments.courses import course_words
 from .mentions import MentionWriter
 from .proposals import Proposals
 from .steps import STEPS, Page, Step, Tools, run

@@ -17,10 +17,9 @@ from ...kb.ontology.concepts import ConceptTable
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..notation.mentions import with_notations
-from ..recognizers.abbreviations import share_places
 from ..recognizers.births import birth_mention
-from ..recognizers.inverted import turn_round
-from ..recognizers.recognise import recognise
+from ..recognizers.lexicon import turn_round
+from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
 from ..text.frame import BIRTHS, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
 from ..text.statements import needs, statement
@@ -113,7 +112,10 @@ def classify(page: Page) -> None:
 
 def find_spans(page: Page) -> None:
     """The spans of all recognisers, with the overlaps of names settled."""
-    page.apart = recognise(page.frame, page.tools.recognizers)
+    frame = page.frame
+    for recognizer in page.tools.recognizers:
+        if frame.opens(recognizer.gates) and frame.holds(recognizer.triggers):
+            page.apart.setdefault(recognizer.layer, []).extend(recognizer.find(frame))
     page.spans = resolve_overlaps(page.apart.pop(NAMES, ()))
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...kb.model import EARLIEST_DAY, DayInterval, Mention
 from ..text.cue_files import any_of, cue_file
-from ..text.dates.calendar_days import month_span, one_day, year_span
+from ..text.dates.intervals import month_span, one_day, year_span
 from ..text.dates.patterns import MONTHS
 from ..text.frame import BIRTHS, Frame, Recognizer, Span
 from ..text.gates import Gated

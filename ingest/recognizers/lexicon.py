@@ -4,15 +4,66 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ...kb.kinds import KIND_TABLE
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.rows import Abbreviation
+from ..text.cue_files import cue_file
 from ..text.frame import Frame, Recognizer, Span
-from ..text.phrases import PhraseMatch, PhraseTrie
-from ..text.tokens import MOST_REMEMBERED, fold
-from .other_meanings import has_other_meanings, means_another
+from ..text.words import MOST_REMEMBERED, PhraseMatch, PhraseTrie, fold
+
+#: So far before a short form may its "before" begin (characters).
+_FURTHEST = 48
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What must stand around a short form; a pattern that the entry does not have is None."""
+
+    before: re.Pattern[str] | None
+    behind: re.Pattern[str] | None
+    beside: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+
+    def holds(self, text: str, start: int, end: int, sentence: tuple[int, int]) -> bool:
+        """Whether the short form at this span means this."""
+        if self.unless is not None and self.unless.match(text, end):
+            return False
+        if self.behind is not None and not self.behind.match(text, end, sentence[1]):
+            return False
+        if self.before is not None and not self.before.search(text, max(sentence[0], start - _FURTHEST), start):
+            return False
+        return self.beside is None or self.beside.search(text, *sentence) is not None
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> dict[str, tuple[_Meaning, ...]]:
+    table = cue_file("other_meanings")
+    result = table["result"]["pattern"]
+    found: dict[str, list[_Meaning]] = {}
+    for entry in table["meaning"]:
+        before, behind, beside = (
+            re.compile(entry[side]) if side in entry else None for side in ("before", "behind", "beside")
+        )
+        unless = entry.get("unless", result)
+        meaning = _Meaning(before, behind, beside, re.compile(unless) if unless else None)
+        for short in entry["short"]:
+            found.setdefault(short, []).append(meaning)
+    return {short: tuple(meanings) for short, meanings in found.items()}
+
+
+def has_other_meanings(surface: str) -> bool:
+    """Whether the short form, as it is written, may be something else than a marker."""
+    return surface in _meanings()
+
+
+def means_another(text: str, start: int, end: int, sentence: tuple[int, int]) -> bool:
+    """Whether the short form at this span of the sentence is no marker here."""
+    return any(meaning.holds(text, start, end, sentence) for meaning in _meanings().get(text[start:end], ()))
+
 
 #: Concept kind → kind of span. Kinds that depend on where a concept hangs are refined in :meth:`Lexicon.kind_of`.
 SPAN_KINDS: Final[Mapping[str, str]] = {
@@ -314,3 +365,46 @@ def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> b
     if not text.startswith(name[len(words) :], end):
         return False
     return _SEPARATOR.sub("", words) == _SEPARATOR.sub("", surface)
+
+
+#: What stands behind the comma: one to three words.
+_BEHIND = re.compile(r"[ ]?[,(][ ]{0,2}(?P<words>[A-Za-z][A-Za-z\-]{1,24}(?:[ ][A-Za-z\-]{2,24}){0,2})")
+_MOST_MODIFIERS = 3
+_CANCER = "malignant_neoplasm"
+
+
+def turn_round(text: str, span: Span, concepts: ConceptTable, never: frozenset[str]) -> None:
+    """Give a diagnosis the narrower concept that its name has with the words behind the comma put first.
+
+    ``never``: words that mean different tumors in different organs.
+    """
+    name = text[span.start : span.end]
+    end = span.end
+    for _ in range(_MOST_MODIFIERS):
+        match = _BEHIND.match(text, end)
+        if match is None or (span.concept == _CANCER and text[match.start() : match.start("words")].strip() == "("):
+            return  # "Cancer (liver, lung)" names the places where it is now.
+        words = match["words"].split(" ")
+        for count in range(len(words), 0, -1):
+            modifier = " ".join(words[:count])
+            if modifier.lower() in never:
+                continue
+            found, longer = _named(modifier, name, span.concept, concepts, whole=count == len(words))
+            if found:
+                end = match.start("words") + len(modifier)
+                span.concept, name = found, longer
+                span.helpers.append((match.start("words"), end, "inverted name"))
+                break
+        else:
+            return
+
+
+@lru_cache(maxsize=8192)
+def _named(modifier: str, name: str, concept: str, concepts: ConceptTable, whole: bool) -> tuple[str, str]:
+    """The tumor below ``concept`` of that name, and the name; what is *in situ* is below another branch."""
+    for longer in (f"{modifier} {name}", f"{name} {modifier}"):
+        for found in concepts.lookup(longer, kinds=("tumor",)):
+            in_situ = whole and "situ" in modifier and concepts.is_a(found, "in_situ_neoplasm")
+            if found != concept and (concepts.is_a(found, concept) or in_situ):
+                return found, longer
+    return "", ""

@@ -16,9 +16,8 @@ from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
 from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated, Places
-from ..text.phrases import PhraseTrie
 from ..text.statements import statement
-from ..text.tokens import fold
+from ..text.words import PhraseTrie, fold
 
 _THREE = {**ONE_LETTER, "Ter": "*"}
 _RESIDUE = "(?:" + "|".join(_THREE) + ")"

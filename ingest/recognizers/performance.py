@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
-from ..text.tokens import fold
+from ..text.words import fold
 
 _STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[ ]{1,3}STATUS)(?![^\W_]))"
 _DAY = r"(?:\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"

@@ -10,7 +10,7 @@ from ..text.dates.words import is_scored
 from ..text.frame import SPREAD, Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
-from ..text.tokens import fold
+from ..text.words import fold
 
 _SITE_OF_MET = (
     r"(?:brain|cerebral|cerebellar|bone|bony|osseous|liver|hepatic|lung|pulmonary|adrenal|nodal|node|spinal|spine"

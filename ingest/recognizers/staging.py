@@ -1,4 +1,7 @@
-"""TNM categories, stage groups and tumor grades in all their spellings."""
+"""TNM categories, stage groups and tumor grades in all their spellings.
+
+Stage groups without a word for them count right beside the name of a cancer (``HGSOC IIIC``).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from ...kb.model import Value
 from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
-from ..text.tokens import fold
+from ..text.words import fold
 
 _PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
 _GAP = r"[\s,;:/·|]{0,4}"
@@ -471,3 +474,28 @@ class GradeRecognizer(Recognizer):
             raw = got.get("upper") or got.get("grade", "")
             value = _ROMAN_VALUE.get(raw, raw).lower()
         return {"grade": value, "scale": named} if named else {"grade": value}
+
+
+#: With its letter alone: "IV" may be a way of giving, "III" a part of many names. "IA" and "IC" are routes as well.
+_GROUP = r"(?:IV|I{2,3}|I(?=B))[A-D][1-3]?"
+_BARE_GROUP = re.compile(rf"(?<![\w/.\-])(?P<stage>{_GROUP})(?![\w/+\-]|\.\d|\s?%)")
+_BARE_GROUPS = Gated(_BARE_GROUP, rf"{_GROUP}\Z")
+#: The name of a cancer stands within so many characters.
+_REACH = 60
+
+
+class BareStageRecognizer(Recognizer):
+    """Finds them; attribute stage. What stands as a stage in words is longer, and goes first."""
+
+    name = "bare stage"
+    gates = (_BARE_GROUPS,)
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Spans of kind ``stage``."""
+        text = frame.text
+        for match in _BARE_GROUPS.find(frame.places, text):
+            start, end = match.span()
+            if statement("staged_before").search(text, max(0, start - _REACH), start) or statement(
+                "staged_behind"
+            ).match(text, end, min(len(text), end + _REACH)):
+                yield Span(start, end, "stage", "", "pattern:bare stage", {"stage": match["stage"]}, priority=1)

@@ -14,8 +14,7 @@ from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import TRIALS, Frame, Recognizer, Span
 from ..text.gates import Gate, Gated
-from ..text.phrases import PhraseTrie
-from ..text.tokens import fold, words_of
+from ..text.words import PhraseTrie, fold, words_of
 
 _PHASE = r"(?:phase|ph)\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)"
 _STUDY = r"(?:trials?|stud(?:y|ies)|protocols?)"

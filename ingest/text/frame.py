@@ -1,4 +1,4 @@
-"""What recognisers see of one note, and what they hand back: frames and spans."""
+"""What recognisers see of one note, and what they hand back: frames, with what is known of each word, and spans."""
 
 from __future__ import annotations
 
@@ -7,15 +7,63 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Protocol, TypeVar
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from ...kb.model import DayInterval, Note, Value
 from .dates.reader import DateMention, DateReader
-from .gates import Gate, Places, places_of
-from .phrases import PhraseMatch, PhraseTrie
+from .gates import Gate, Marks, Places, marks_of, number_of_gates, places_of
 from .shape import Section, Sentence, Shape, sections_of
-from .tokens import Words, words_of
-from .vocabulary import Vocabulary
+from .words import Node, PhraseMatch, PhraseTrie, Remembered, Words, fold, parted, words_of
+
+_NORM, _MARKS, _FIRST_TRIE = range(3)
+_norm_of: Final = itemgetter(_NORM)
+_marks_of: Final = itemgetter(_MARKS)
+
+#: Of one written word: its folded form, the gates that it opens, and for each trie where phrases go on behind it.
+Record = tuple[Any, ...]
+
+
+class Known(NamedTuple):
+    """The words of a text, and what is known of each."""
+
+    words: Words
+    records: list[Record]
+
+    @property
+    def marks(self) -> Iterable[Marks | None]:
+        """What each opens."""
+        return map(_marks_of, self.records)
+
+
+class Vocabulary:
+    """Words with all that the readers of notes ask of a word by itself; each different one is asked about once."""
+
+    def __init__(self, tries: Iterable[PhraseTrie[Any]]) -> None:
+        """``tries``: those for which notes will be searched, complete."""
+        self._tries = tuple(tries)
+        self._column = {trie: itemgetter(number) for number, trie in enumerate(self._tries, _FIRST_TRIE)}
+        self._records = Remembered(self._record)
+        self._gates = number_of_gates()
+
+    def words_of(self, text: str) -> Known:
+        """The words of a text."""
+        if self._gates != number_of_gates():
+            # A module that brought gates was loaded since.
+            self._records.clear()
+            self._gates = number_of_gates()
+        written, starts, ends = parted(text)
+        records = list(map(self._records.__getitem__, written))
+        return Known(Words(written, starts, ends, list(map(_norm_of, records))), records)
+
+    def nodes(self, trie: PhraseTrie[Any], known: Known) -> list[Node | None] | None:
+        """Where phrases of the trie go on behind each of the words; None if it is not among the tries."""
+        column = self._column.get(trie)
+        return None if column is None else list(map(column, known.records))
+
+    def _record(self, word: str) -> Record:
+        norm = fold(word)
+        return (norm, marks_of(word), *(trie.node(norm) for trie in self._tries))
 
 
 class _HasPlace(Protocol):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import Final, NamedTuple
 
-from .tokens import Remembered, Words
+from .words import Remembered, Words
 
 #: How words open each gate (see :class:`Gate`), with the number of the gate.
 _NUMBERS: Final[dict[tuple[str, str], int]] = {}

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from .cue_files import cue_file
 from .statements import statement
-from .tokens import Remembered
+from .words import Remembered
 
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from .cue_files import cue_file
 from .gates import Gate, Places
-from .tokens import fold
+from .words import fold
 
 
 class _Noted(Protocol):

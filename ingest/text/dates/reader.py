@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 from ....kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 from ..gates import Places, places_of
-from ..tokens import Words, words_of
-from .calendar_days import full_year, month_span, one_day, within_bounds, year_span
-from .parts import half_hidden, narrowed
+from ..words import Words, words_of
+from .intervals import full_year, half_hidden, month_span, narrowed, one_day, within_bounds, year_span
 from .patterns import (
     AGO,
     AGO_END,

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ..cue_files import any_of, cue_file
 from ..gates import Gate
-from ..tokens import words_of
+from ..words import words_of
 
 #: So far before a number the words for it may stand, in characters.
 CONTEXT = 60

@@ -15,7 +15,7 @@ import pytest
 
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.note.read import shared_reader
-from cohortium.ingest.text.dates.calendar_days import days_text
+from cohortium.ingest.text.dates.intervals import days_text
 from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Event, Journey, Note, World
 
 CASES: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "cases.toml").read_text("utf-8"))["case"]

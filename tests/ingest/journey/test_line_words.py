@@ -9,7 +9,7 @@ from typing import Any
 
 from cohortium.ingest.note.read import shared_reader
 from cohortium.ingest.recognizers.trials import part_in
-from cohortium.ingest.treatments.marks import dose_of, reason_in
+from cohortium.ingest.treatments.courses import dose_of, reason_in
 
 #: Tables of ``lines.toml`` that hold no concepts.
 NO_CONCEPTS = frozenset({"intents", "days"})

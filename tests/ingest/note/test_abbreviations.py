@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohortium.ingest.note.read import shared_reader
-from cohortium.ingest.recognizers.abbreviations import Abbreviations, definitions
+from cohortium.ingest.recognizers.short_forms import Abbreviations, definitions
 from cohortium.ingest.text.frame import Frame
 from cohortium.kb.model import Note
 from tests.amounts import examples

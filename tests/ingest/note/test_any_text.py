@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.note.read import NoteReader, shared_reader
 from cohortium.ingest.recognizers import molecular
-from cohortium.ingest.recognizers.recognise import recognizers_of
+from cohortium.ingest.recognizers.every import recognizers_of
 from cohortium.ingest.text.dates.patterns import DASH, DATE, SECOND_DATE
 from cohortium.ingest.text.dates.reader import DateReader
 from cohortium.ingest.text.frame import Frame, Recognizer
@@ -162,8 +162,8 @@ def _counts(match: re.Match[str]) -> bool:
 
 
 #: Patterns that are sought in a whole text all the same: a sign that is rare, and what is sought behind another only
-#: (or, in abbreviations, in texts that have a bracket).
-_UNGATED = {"_BRACKETED", "_HOLDS_LONG", "_PERCENT_SIGN", "_SIGN_OR_WORD", "_EXAMINED_FIELD"}
+#: (or, in short forms, in texts that have a bracket, and lines without a capital).
+_UNGATED = {"_SMALL_LINE", "_BRACKETED", "_HOLDS_LONG", "_PERCENT_SIGN", "_SIGN_OR_WORD", "_EXAMINED_FIELD"}
 
 
 def test_recognisers_have_no_pattern_without_a_gate() -> None:

@@ -15,7 +15,7 @@ import pytest
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
 from cohortium.ingest.recognizers.spread import DEPOSIT, RETURN, MetastasisRecognizer, NodeRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
-from cohortium.ingest.text.dates.calendar_days import month_span, year_span
+from cohortium.ingest.text.dates.intervals import month_span, year_span
 from cohortium.ingest.text.dates.reader import DateReader
 from cohortium.ingest.text.frame import Frame, Span, resolve_overlaps
 from cohortium.ingest.text.shape import Shape, sentences_of

@@ -8,7 +8,7 @@ import pytest
 
 from cohortium.ingest.note.read import NoteReader, Parts, shared_reader
 from cohortium.ingest.note.steps import STEPS, chosen, name_of, without
-from cohortium.ingest.recognizers.recognise import recognizers_of
+from cohortium.ingest.recognizers.every import recognizers_of
 from cohortium.ingest.single import read_steps
 from cohortium.kb.model import Note
 

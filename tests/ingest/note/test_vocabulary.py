@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohortium.ingest.text.frame import Frame
+from cohortium.ingest.text.frame import Frame, Vocabulary
 from cohortium.ingest.text.gates import Gate
-from cohortium.ingest.text.phrases import PhraseTrie
-from cohortium.ingest.text.tokens import Words
-from cohortium.ingest.text.vocabulary import Vocabulary
+from cohortium.ingest.text.words import PhraseTrie, Words
 from cohortium.kb.model import Note
 from tests.amounts import examples
 

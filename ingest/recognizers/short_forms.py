@@ -1,8 +1,12 @@
-"""Short forms that a note itself defines: ``large cell neuroendocrine carcinoma (LCNEC)``, ``SCC (squamous cell …)``.
+"""Short forms: those that a note itself defines, and those that lost their capitals in a line without any.
 
-The algorithm is that of Schwartz and Hearst (A simple algorithm for identifying abbreviation definitions in biomedical
-text, Pacific Symposium on Biocomputing 2003): from the right, each letter of the short form is looked for in the words
-before its bracket; the first must begin a word. What it pairs counts here only where the ontology names the long form.
+Definitions (``large cell neuroendocrine carcinoma (LCNEC)``, ``SCC (squamous cell …)``) are found by the algorithm of
+Schwartz and Hearst (A simple algorithm for identifying abbreviation definitions in biomedical text, Pacific Symposium
+on Biocomputing 2003): from the right, each letter of the short form is looked for in the words before its bracket; the
+first must begin a word. What it pairs counts here only where the ontology names the long form.
+
+Where short forms get their capitals back, no character is added or taken away: every offset in the text with capitals
+is the offset in the note.
 """
 
 from __future__ import annotations
@@ -11,8 +15,12 @@ import bisect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ...kb.model import Note
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.variants import known_changes
+from ..text.cue_files import cue_file
 from ..text.frame import Frame, Recognizer, Span
 from .lexicon import Lexicon
 
@@ -190,3 +198,55 @@ def share_places(diagnoses: Sequence[Span]) -> None:
                     bare.concept, bare.attributes = placed.concept, {**placed.attributes, **bare.attributes}
                 elif placed.attributes.get("site") == bare.attributes.get("site") and "laterality" in short.attributes:
                     long.attributes.setdefault("laterality", short.attributes["laterality"])
+
+
+#: Behind a break, a line without capitals; one may open it.
+_SMALL_LINE = re.compile(r"\n[^\S\n]*[^\n][^A-Z\n]*(?=\n)")
+_SMALL_WORD = re.compile(r"(?<![^\W_])[a-z][a-z0-9]{1,11}(?![^\W_])")
+#: Fewer letters say nothing of how a line is written.
+_FEWEST_LETTERS = 12
+_LETTER = re.compile(r"[a-z]")
+_RESULT_BEHIND = re.compile(r"\s?(?:[+\-/]|\(\s?[+\-]|pos|neg|\d{1,3}\s?%|:\s?(?:pos|neg|\d))")
+_SHORTEST = 3
+
+
+class CaseRestorer:
+    """Gives short forms their capitals where a whole line has none; build once for an ontology."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        table = _table()
+        forms: dict[str, str] = {change.lower(): change for change in known_changes() if change.isalnum()}
+        for row in concepts.rows():
+            for abbreviation in row.abbreviations:
+                text = abbreviation.text
+                if len(text) >= _SHORTEST and text.isalnum() and not text.islower() and text.lower() not in table[0]:
+                    forms.setdefault(text.lower(), text)
+            if row.kind == "gene" and row.name.isalnum() and row.name.lower() not in table[0]:
+                forms.setdefault(row.name.lower(), row.name)
+        self._forms = forms
+        self._receptors = table[1]
+        self._known = frozenset(forms) | table[1]
+
+    def restore(self, text: str) -> str:
+        """``text``, of the same length, with the short forms of its small-letter lines in capitals."""
+        parts: list[str] = []
+        at = 0
+        # Breaks at both ends: the pattern, which begins with one, is tried at the begins of lines alone.
+        for match in _SMALL_LINE.finditer(f"\n{text}\n"):
+            line = match.group()
+            if not self._known.isdisjoint(_SMALL_WORD.findall(line)) and len(_LETTER.findall(line)) >= _FEWEST_LETTERS:
+                parts += text[at : match.start()], _SMALL_WORD.sub(self._word, line[1:])
+                at = match.end() - 1
+        return "".join((*parts, text[at:])) if parts else text
+
+    def _word(self, match: re.Match[str]) -> str:
+        word = match.group()
+        if word in self._receptors and _RESULT_BEHIND.match(match.string, match.end()):
+            return word.upper()
+        return self._forms.get(word, word)
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[frozenset[str], frozenset[str]]:
+    table = cue_file("lowercase")
+    return frozenset(table["words"].split()), frozenset(table["receptors"])

@@ -1,22 +1,19 @@
-"""All recognisers of a note, and the one door through which they see it.
+"""All recognisers of a note: the one door through which rules see it.
 
 A new one is a file that gives a :class:`~cohortium.ingest.text.frame.Recognizer`, and a line in ``recognizers_of``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ..text.frame import Frame, Recognizer, Span
-from .abbreviations import Abbreviations
-from .bare_stages import BareStageRecognizer
+from ..text.frame import Recognizer
 from .births import BirthRecognizer
 from .doses import DoseRecognizer
 from .lexicon import Lexicon
 from .molecular import MolecularRecognizer
 from .performance import PerformanceRecognizer
+from .short_forms import Abbreviations
 from .spread import MetastasisRecognizer, NodeRecognizer
-from .staging import GradeRecognizer, StageRecognizer, TnmRecognizer
+from .staging import BareStageRecognizer, GradeRecognizer, StageRecognizer, TnmRecognizer
 from .trials import TrialRecognizer
 
 
@@ -37,12 +34,3 @@ def recognizers_of(lexicon: Lexicon) -> tuple[Recognizer, ...]:
         TrialRecognizer(),
         BirthRecognizer(),
     )
-
-
-def recognise(frame: Frame, recognizers: Iterable[Recognizer]) -> dict[str, list[Span]]:
-    """By layer, all spans of the recognisers whose trigger and gate the note holds."""
-    spans: dict[str, list[Span]] = {}
-    for recognizer in recognizers:
-        if frame.opens(recognizer.gates) and frame.holds(recognizer.triggers):
-            spans.setdefault(recognizer.layer, []).extend(recognizer.find(frame))
-    return spans
