@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +44,22 @@ def test_what_is_not_there_is_found() -> None:
     assert list(missing(text)) == ["kb/modle.py", "ingest.note.raed.NoteReader"]
 
 
+ARCHITECTURE = (DOCS / "internals" / "architecture.md").read_text(encoding="utf-8")
+#: A class that the architecture tells of, and the block of its members.
+SEAMS = re.findall(r"^\*\*`([\w.]+\.[A-Z]\w+)`\*\*[^\n]*\n\n((?: {4}.*\n)+)", ARCHITECTURE, re.M)
+
+
+@pytest.mark.parametrize(("place", "block"), SEAMS)
+def test_the_members_that_the_architecture_names_are_there(place: str, block: str) -> None:
+    """Each member of a class that begins a line, or stands behind three blanks, is one."""
+    module, _, name = place.rpartition(".")
+    owner = getattr(importlib.import_module(f"cohortium.{module}"), name)
+    given = {*dir(owner), *re.findall(r"self\.(\w+)(?:: [^=]+)? = ", inspect.getsource(owner))}
+    named = re.findall(r"(?:^ {4}|, | {3})\.(\w+)", block, re.M)
+    assert len(named) > 5
+    assert not set(named) - given
+
+
 def rooms() -> Iterator[str]:
     """The rooms of the tree: the folders with code right below the five."""
     for folder in ("kb", "ingest", "query_lang", "engine", "eval"):
@@ -51,4 +69,4 @@ def rooms() -> Iterator[str]:
 @pytest.mark.parametrize("room", list(rooms()))
 def test_the_architecture_names_every_room(room: str) -> None:
     """The page of the architecture says what each room is for."""
-    assert f"`{room}`" in (DOCS / "internals" / "architecture.md").read_text(encoding="utf-8")
+    assert f"`{room}`" in ARCHITECTURE
