@@ -179,14 +179,12 @@ def _texts(corpus: Corpus, errors: Sequence[Mapping[str, Any]]) -> dict[str, dic
 def _differences(scored: Mapping[str, SystemScores]) -> list[dict[str, Any]]:
     """How far the first system is ahead of each other one, in F1, stratum by stratum."""
     names = list(scored)
-    return [
-        {
-            "first": names[0],
-            "second": other,
-            "f1": {stratum: difference(scored[names[0]], scored[other], stratum).as_dict() for stratum in _COMPARED},
-        }
-        for other in names[1:]
-    ]
+
+    def ahead(other: str) -> dict[str, Any]:
+        found = {one: difference(scored[names[0]], scored[other], one) for one in _COMPARED}
+        return {stratum: one.model_dump(mode="json") for stratum, one in found.items()}
+
+    return [{"first": names[0], "second": other, "f1": ahead(other)} for other in names[1:]]
 
 
 def _counts(records: Records) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from ..measures.terms import DEFAULT, Terms
 from .agreement import load_paraphrases
 from .consistency import Consistency, consistency
 from .grades import Grades, grade
-from .hallucination import Hallucination, hallucination
-from .outcomes import Cost, Outcomes, cost, outcomes
+from .hallucination import hallucination
+from .outcomes import cost, outcomes
+from .report.form import CostOf, DifferenceOf, HallucinationOf, OutcomeCounts
 from .strata import MEANS, DocumentGroup, Quality, Table, document_groups, places_by_complexity, places_by_size
 
 
@@ -35,11 +36,11 @@ class SystemScores:
     grades: Grades
     bounds: SizeBounds
     groups: tuple[DocumentGroup, ...]
-    hallucination: Hallucination
+    hallucination: HallucinationOf
     consistency: Consistency
-    outcomes: Outcomes
-    cost: Cost
-    cost_of_paraphrases: Cost
+    outcomes: OutcomeCounts
+    cost: CostOf
+    cost_of_paraphrases: CostOf
     unlabelled: int = 0
     not_held: int = 0
     seed: int = 0
@@ -111,7 +112,7 @@ class SystemScores:
                 "unlabelled": self.unlabelled,
             },
             "bounds": {"alpha": self.bounds.alpha, "beta": self.bounds.beta},
-            "outcomes": self.outcomes.as_dict(),
+            "outcomes": self.outcomes.model_dump(mode="json"),
             "coverage": self.outcomes.coverage,
             "all": self._told("all"),
             "by_size": self._group("size"),
@@ -120,10 +121,10 @@ class SystemScores:
                 group.name: {"low": group.low, "high": group.high, **self._told(f"documents/{group.name}")}
                 for group in self.groups
             },
-            "hallucination": self.hallucination.as_dict(),
+            "hallucination": self.hallucination.model_dump(mode="json"),
             "consistency": self.consistency.as_dict(),
-            "cost": self.cost.as_dict(),
-            "cost_of_paraphrases": self.cost_of_paraphrases.as_dict(),
+            "cost": self.cost.model_dump(mode="json"),
+            "cost_of_paraphrases": self.cost_of_paraphrases.model_dump(mode="json"),
             "questions": [one.as_dict() for one in self.grades.questions],
             "interval": {
                 "level": bootstrap.LEVEL,
@@ -182,28 +183,9 @@ def score_system(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """First less second: the measure of each, the difference, and its interval over the same draws of patients."""
-
-    first: float | None
-    second: float | None
-    difference: float | None
-    ci: tuple[float, float] | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "difference": self.difference,
-            "ci": None if self.ci is None else list(self.ci),
-        }
-
-
 def difference(
     first: SystemScores, second: SystemScores, stratum: str = "all", measure: Measure = F1, *, top: bool = False
-) -> Difference:
+) -> DifferenceOf:
     """How far one system is ahead of another in a stratum, by the mean that the paper reports of it.
 
     ValueError unless both were asked the same questions over the same patients, with one seed. KeyError for an unknown
@@ -217,7 +199,12 @@ def difference(
         table, places, mean = scores.strata[stratum]
         drawn.append((scores.tops if top else table).drawn(measure, places, mean))
     one, other = told
-    return Difference(one, other, None if one is None or other is None else one - other, between(np.subtract(*drawn)))
+    return DifferenceOf(
+        first=one,
+        second=other,
+        difference=None if one is None or other is None else one - other,
+        ci=between(np.subtract(*drawn)),
+    )
 
 
 def _comparable(first: SystemScores, second: SystemScores) -> bool:

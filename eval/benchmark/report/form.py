@@ -23,6 +23,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ....kb.errors import UsageError
+from ...baselines.systems.contract import Spent
 
 __all__ = [
     "BenchmarkReport",
@@ -41,8 +42,8 @@ __all__ = [
     "QuotedPlace",
     "RatioOf",
     "Scores",
-    "SpentOf",
     "SystemReport",
+    "UnansweredOf",
     "ZeroResultOf",
     "read_report",
 ]
@@ -124,16 +125,19 @@ class ConsistencyPart(_Form):
 
 
 class RatioOf(_Form):
-    """A question that somebody matches: the size of its gold cohort, false positives for each of them."""
+    """A question that somebody matches: the size of its gold cohort (and its class), the ``ratio`` of false positives
+    for each of them; a point of figure 4."""
 
     id: str
+    size: str = ""
     gold: int
+    false_positives: int = 0
     ratio: float
     answered: bool = True
 
 
 class ZeroResultOf(_Form):
-    """A question that nobody matches, and how many its answer names."""
+    """A question that nobody matches, and how many its answer names; a bar of figure 5."""
 
     id: str
     false_positives: int
@@ -141,8 +145,15 @@ class ZeroResultOf(_Form):
 
 
 class HallucinationOf(_Form):
-    """The points of the paper's Figures 4 and 5."""
+    """The points of the paper's Figures 4 and 5. What was not answered has no false positives, which is no merit: it is
+    marked, and the sums speak of the answered questions."""
 
+    macro_ratio: float | None = None
+    micro_ratio: float | None = None
+    zero_result_questions: int = 0
+    zero_result_answered: int = 0
+    zero_result_with_false_positives: int = 0
+    zero_result_false_positives: int = 0
     ratios: tuple[RatioOf, ...] = ()
     zero_result: tuple[ZeroResultOf, ...] = ()
 
@@ -159,8 +170,17 @@ class QuestionScore(_Form):
     failed_patients: int = 0
 
 
+class UnansweredOf(_Form):
+    """A question without an answer, how it ended, and why."""
+
+    id: str
+    outcome: str
+    reason: str = ""
+
+
 class OutcomeCounts(_Form):
-    """Questions by how they ended (``missing``: never asked), and the patients on whom an answer failed, by kind."""
+    """Questions by how they ended (``missing``: never asked; ``answered_in_part``: not for all patients), and the pairs
+    of question and patient on which an answer failed, by kind. ``coverage``: the share that was answered."""
 
     questions: int = 0
     answered: int = 0
@@ -168,31 +188,24 @@ class OutcomeCounts(_Form):
     failed: int = 0
     missing: int = 0
     answered_in_part: int = 0
+    coverage: float | None = None
     failed_patients: Mapping[str, int] = Field(default_factory=dict)
-
-
-class SpentOf(_Form):
-    """What the questions took in all."""
-
-    seconds: float = 0.0
-    requests: int = 0
-    retries: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
-    dollars: float = 0.0
+    unanswered: tuple[UnansweredOf, ...] = ()
 
 
 class CostOf(_Form):
-    """What the questions took in all, seconds of the median and of the slowest one, patients in all cohorts, and
-    patients whom the system considered."""
+    """What the questions took in all (those that failed, too) and on average, seconds of the median and of the slowest
+    one, patients in all cohorts, and patients whom the system considered: ranked or failed on; of a reader all whom its
+    retriever retrieved, for each of whom section 4.2.5 of the paper tells its dollars."""
 
     questions: int = 0
-    total: SpentOf = SpentOf()
+    total: Spent = Spent()
+    mean: Mapping[str, float | None] = Field(default_factory=dict)
     median_seconds: float | None = None
     slowest_seconds: float | None = None
     retrieved_patients: int | None = None
     considered_patients: int | None = None
+    dollars_per_considered_patient: float | None = None
 
 
 class Scores(_Form):
