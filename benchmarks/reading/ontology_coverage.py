@@ -36,8 +36,8 @@ from typing import Any, Final
 import cohortium
 from benchmarks.signature import command_line, markdown, signature
 from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.normal_forms import normal_form
 from cohortium.kb.ontology.regimens import read_components
-from cohortium.kb.ontology.words import normal_form
 
 #: Kinds of concept that a drug's name may resolve to; radioactive iodine is one of radiation.
 DRUGS: Final = ("drug", "regimen", "radiation")

@@ -24,7 +24,7 @@ from pyroaring import BitMap
 from benchmarks.signature import command_line, signature
 from cohortium.engine.fast import evaluate as fast
 from cohortium.kb.index.columns import EventIndex
-from cohortium.kb.index.words import packed
+from cohortium.kb.index.word_arrays import packed
 from cohortium.kb.model import World
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.query_lang import nodes

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Event, Journey, Mention, Note
 from ...kb.ontology.concepts import ConceptTable
-from ...kb.ontology.tables import edge_id
+from ...kb.ontology.stored_ontology import edge_id
 
 Record = dict[str, Any]
 

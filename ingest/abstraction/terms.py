@@ -11,7 +11,7 @@ from ...kb.kinds import CONDITIONS, DRUGS, RESULTS, SPREAD
 from ...kb.model import Context, DayInterval, Mention, Note, Polarity, Temporality, Value
 from ..note.read import NoteReader
 from ..text.statements import statement
-from .courses import course_attributes
+from .course_attributes import course_attributes
 from .molecular import MolecularReader
 from .pieces import PieceReader
 from .places import Place, PlaceReader

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER
 from ...kb.ontology.variants import NEVER_INHERITED
-from ...kb.ontology.words import ONTOLOGY_FOLDER
 from ..recognizers.lexicon import means_another
 from ..text.frame import Frame, Span
 from ..text.shape import Sentence, bracket_end

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ...kb.model import Value
-from ...kb.ontology.words import ONTOLOGY_FOLDER
+from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER
 from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
 from ..text.frame import Frame, Recognizer, Span

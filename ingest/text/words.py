@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from ...kb.ontology.words import american, without_plural
+from ...kb.ontology.normal_forms import american, without_plural
 
 #: A word with its possessive ending: "Hodgkin's" is the word Hodgkin. The group makes a split keep the words.
 _WORD = re.compile(r"([^\W_]+(?:['’]s(?![^\W_]))?)")

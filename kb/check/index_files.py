@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..index.build import build_index
-from ..ontology.tables import concepts_from
+from ..ontology.stored_ontology import concepts_from
 from ..storage.layout import INDEX
 from .looked_at import LookedAt
 from .rules import REPAIR, Faults, Rule

@@ -10,7 +10,7 @@ from pyroaring import BitMap
 from ..errors import DamagedIndex
 from ..index.lists.listed import Listed
 from ..model import World
-from ..ontology.tables import concepts_from
+from ..ontology.stored_ontology import concepts_from
 from ..storage.layout import INDEX
 from .listed_again import Bitmaps, add_postings, closed_postings
 from .looked_at import LookedAt

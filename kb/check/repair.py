@@ -8,7 +8,7 @@ import duckdb
 
 from ..errors import NotWritable, UsageError
 from ..index.build import build_index
-from ..ontology.tables import concepts_from
+from ..ontology.stored_ontology import concepts_from
 from ..storage.full_disk import DISK_ERRORS
 from ..storage.generation_names import split_name
 from ..storage.layout import DATABASE, INDEX, Layout

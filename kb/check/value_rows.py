@@ -12,7 +12,7 @@ from ..errors import DamagedIndex
 from ..index.lists.listed import Listed
 from ..index.lists.values import REST, VALUES, ListedValues, limits, read_values
 from ..model import World
-from ..ontology.tables import concepts_from
+from ..ontology.stored_ontology import concepts_from
 from ..sql_files import statements
 from ..storage.layout import INDEX
 from .listed_again import Bitmaps, add_postings, closed_postings

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from ..errors import UsageError
 from ..index.build import build_index
-from ..ontology.tables import concepts_from
+from ..ontology.stored_ontology import concepts_from
 from ..skin.progress import Bar, bar
 from ..sql_files import script
 from ..storage.full_disk import full_disk_reported

@@ -10,8 +10,8 @@ from typing import Final
 import networkx as nx
 
 from ..ontology.concepts import ConceptTable
+from ..ontology.normal_forms import normal_form
 from ..ontology.rows import CONCEPT_KINDS, Abbreviation, ConceptRow
-from ..ontology.words import normal_form
 from .terms import Term, Terms, canonical, tables, unique
 
 #: Names of up to so many characters need a cue.

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from .ahead import ahead
 from .arrays import Array, ArrayWriter, narrowest
-from .words import packed
+from .word_arrays import packed
 
 _PAIR: Final = np.dtype([("row", "<i8"), ("value", "<i4")])
 #: So many pairs are in memory at a time.

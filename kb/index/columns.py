@@ -19,7 +19,7 @@ from pyroaring import BitMap
 from ..model import Value
 from .arrays import Array
 from .event_rows import AttributeValues, DistinctValues, EventRows, spread
-from .words import unpacked
+from .word_arrays import unpacked
 
 #: The name of the files.
 EVENTS: Final = "events"

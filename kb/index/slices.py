@@ -11,7 +11,7 @@ from ..kinds import KINDS
 from ..ontology.concepts import ConceptTable
 from .arrays import ArrayWriter
 from .concept_order import ranks
-from .words import packed
+from .word_arrays import packed
 
 #: A kind and a concept of which there are events.
 Slice = tuple[str, str]

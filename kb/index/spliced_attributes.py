@@ -13,7 +13,7 @@ from .columns import EventIndex
 from .event_rows import DistinctValues
 from .moved import Moved, shifted
 from .recoded import counts_of, recoded, recoded_numbers, translation
-from .words import packed
+from .word_arrays import packed
 
 _NO_ROWS: Final = np.zeros(0, dtype=np.int64)
 _NO_VALUES: Final = DistinctValues((), np.zeros(0))

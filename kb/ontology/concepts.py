@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from .name_index import NameIndex
+from .normal_forms import ONTOLOGY_FOLDER, normal_form
 from .rows import COLUMNS, ConceptRow, ValueSet, extended, read_folder
-from .words import ONTOLOGY_FOLDER, normal_form
 
 
 class ConceptTable:

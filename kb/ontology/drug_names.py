@@ -6,7 +6,7 @@ import functools
 import re
 from typing import Final
 
-from .words import ONTOLOGY_FOLDER, normal_form, read_pairs
+from .normal_forms import ONTOLOGY_FOLDER, normal_form, read_pairs
 
 #: A biological product's proper name ends in a hyphen and four letters without meaning (FDA, *Nonproprietary naming of
 #: biological products*). Only stems of such products carry one, so that "cisplatin-free" names no drug.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, overload
 
 from ..errors import DamagedIndex
-from . import name_index, words
+from . import name_index, normal_forms
 from .concepts import ConceptTable
 from .name_index import NameIndex
 from .rows import Abbreviation, ConceptRow, ValueSet
@@ -172,9 +172,9 @@ def _rules_of_names() -> str:
     """A digest of what names are folded by: a file that was written under other rules has other normal forms."""
     digest = hashlib.blake2b(digest_size=8)
     files: Iterable[str | None] = (
-        words.__file__,
+        normal_forms.__file__,
         name_index.__file__,
-        str(words.ONTOLOGY_FOLDER / "spelling.tsv"),
+        str(normal_forms.ONTOLOGY_FOLDER / "spelling.tsv"),
     )
     for path in files:
         digest.update(Path(path or "").read_bytes())

@@ -14,9 +14,9 @@ import networkx as nx
 
 from .concepts import ConceptRow, ConceptTable
 from .graph import is_a_graph
+from .normal_forms import ONTOLOGY_FOLDER, normal_form
 from .regimens import read_components
 from .rows import CONCEPT_KINDS
-from .words import ONTOLOGY_FOLDER, normal_form
 
 _ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _CODE: Final = re.compile(r"[A-Za-z0-9\-]+:\S+")

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from .drug_names import without_endings
+from .normal_forms import ONTOLOGY_FOLDER, normal_form, normal_forms, read_pairs, squashed, without_plural
 from .rows import Abbreviation, ConceptRow
-from .words import ONTOLOGY_FOLDER, normal_form, normal_forms, read_pairs, squashed, without_plural
 
 _CODE = re.compile(r"([A-Za-z][A-Za-z0-9 \-]*?)\s*[:\s]\s*([A-Za-z0-9][\w.\-/]*)")
 _NOT_ALPHANUMERIC = re.compile(r"[^A-Z0-9]+")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import OntologyError
-from .words import ONTOLOGY_FOLDER
+from .normal_forms import ONTOLOGY_FOLDER
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ..errors import OntologyError
 from ..model import Value
-from .words import ONTOLOGY_FOLDER
+from .normal_forms import ONTOLOGY_FOLDER
 
 #: Attributes whose values lie on a scale, and the scale's name in ``scales.toml``. All others compare as numbers.
 ATTRIBUTE_SCALES: Final[Mapping[str, str]] = {

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ..errors import UsageError
 from .concepts import ConceptTable
+from .normal_forms import normal_form, without_plural
 from .rows import CONCEPT_KINDS
-from .words import normal_form, without_plural
 
 #: Names that resemble the text so much (per cent) are near spellings.
 _NEAR: Final = 80.0

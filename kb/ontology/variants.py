@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..model import Value
 from .concepts import ConceptTable
-from .words import ONTOLOGY_FOLDER
+from .normal_forms import ONTOLOGY_FOLDER
 
 _EXON_CHANGE = re.compile(r"exon(\d+):(\w+)")
 _RESIDUE = re.compile(r"([A-Z])(\d+)([A-Z*].*)?")

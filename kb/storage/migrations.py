@@ -17,7 +17,7 @@ import duckdb
 
 from ..errors import NotWritable, SchemaVersionError, UsageError
 from ..index.build import build_index
-from ..ontology.tables import concepts_from
+from ..ontology.stored_ontology import concepts_from
 from ..sql_files import statements
 from .full_disk import DISK_ERRORS
 from .layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, canonical_json, generation_id

@@ -23,7 +23,7 @@ from ..index.build import build_index
 from ..model import Journey
 from ..ontology.concepts import ConceptTable, shipped_concepts
 from ..ontology.scales import Scales
-from ..ontology.tables import ontology_tables
+from ..ontology.stored_ontology import ontology_tables
 from ..skin.progress import Bar
 from ..sql_files import script, statements
 from .full_disk import full_disk_reported

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...kb.ontology.concepts import ConceptTable
-from ...kb.ontology.words import ONTOLOGY_FOLDER
+from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER
 from . import book
 from .chunks import Criterion, Unclear
 from .genes import partial_families, with_families

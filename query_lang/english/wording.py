@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from ...kb.ontology.words import american, without_plural
+from ...kb.ontology.normal_forms import american, without_plural
 
 #: Rewritten before anything is read, in this order: (pattern, what stands instead).
 _REWRITES: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = tuple(

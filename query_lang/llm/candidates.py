@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
-from ...kb.ontology.words import normal_forms, without_plural
+from ...kb.ontology.normal_forms import normal_forms, without_plural
 from ..keywords import RESERVED
 
 _LONGEST_NAME: Final = 7

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...kb.endpoint.objects import objects_with
-from ...kb.ontology.words import normal_form
+from ...kb.ontology.normal_forms import normal_form
 
 _FIELDS: Final = ("query", "unread", "unclear")
 _MOST_PHRASES: Final = 30

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyroaring import BitMap
 
 from cohortium.kb.index.columns import EventIndex, EventRows, Wanted
-from cohortium.kb.index.words import packed
+from cohortium.kb.index.word_arrays import packed
 from cohortium.kb.kinds import KINDS
 from cohortium.kb.model import ALL_TUMORS, NO_TUMOR, Event, Journey, World
 from cohortium.kb.note_classes import evidence_classes, note_class

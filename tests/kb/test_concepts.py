@@ -12,8 +12,8 @@ from cohortium.kb.errors import OntologyError
 from cohortium.kb.ontology.concepts import ConceptRow, ConceptTable
 from cohortium.kb.ontology.graph import path
 from cohortium.kb.ontology.lint import lint
+from cohortium.kb.ontology.normal_forms import normal_form, squashed
 from cohortium.kb.ontology.rows import Abbreviation
-from cohortium.kb.ontology.words import normal_form, squashed
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from cohortium.kb.errors import OntologyError
 from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.lint import lint
+from cohortium.kb.ontology.normal_forms import ONTOLOGY_FOLDER
 from cohortium.kb.ontology.regimens import read_components
 from cohortium.kb.ontology.scales import ATTRIBUTE_SCALES, Scales
-from cohortium.kb.ontology.words import ONTOLOGY_FOLDER
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.kb.ontology.words import normal_form, normal_forms
+from cohortium.kb.ontology.normal_forms import normal_form, normal_forms
 
 #: Letters, blanks and marks that rules of folding look at, and the separator itself.
 LETTERS = "abs tumouroeae'’.-–_/αΔß1 \t\u3000½e\u0301\0"

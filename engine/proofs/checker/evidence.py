@@ -11,7 +11,7 @@ from typing import Any, Final
 from ....kb.kinds import COURSES, OF_OTHER_NAMES, RESULTS, TREATMENTS
 from ....kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Mention, Note
 from ....kb.ontology.concepts import ConceptTable
-from ....kb.ontology.words import normal_form, squashed
+from ....kb.ontology.normal_forms import normal_form, squashed
 from . import days
 from .faults import Findings
 from .models import WITHOUT_MODEL, Models

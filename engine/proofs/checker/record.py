@@ -16,7 +16,7 @@ from ....kb.errors import MissingKb
 from ....kb.model import ALL_TUMORS, NO_TUMOR, Decision, Event, Mention, Note, World
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.scales import Scales
-from ....kb.ontology.tables import concepts_from
+from ....kb.ontology.stored_ontology import concepts_from
 from ....kb.storage.layout import DATABASE, SCHEMA_VERSION, Layout
 from ....kb.storage.quiet_database import quiet_database
 from ....kb.storage.rows import CURRENT, decision_from, event_from, mention_from, note_from, value_from

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ....kb.model import World, content_id
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.scales import Scales
-from ....kb.ontology.tables import edge_id
+from ....kb.ontology.stored_ontology import edge_id
 from ....kb.storage.layout import Layout, canonical_json
 from ....query_lang import nodes
 from ....query_lang.render import render

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ....ingest.text.cue_files import cue_file
 from ....kb.kinds import kinds_named
-from ....kb.ontology.words import american, without_plural
+from ....kb.ontology.normal_forms import american, without_plural
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’]s(?![^\W_]))?")
 _POSSESSIVE: Final = re.compile(r"['’]s$")

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from ....kb.errors import UsageError
 from ....kb.ontology.concepts import ConceptTable, shipped_concepts
-from ....kb.ontology.words import normal_form, squashed
+from ....kb.ontology.normal_forms import normal_form, squashed
 from .assembling import of_text
 from .corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan, Unread
 from .sources import content_of, json_rows

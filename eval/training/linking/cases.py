@@ -15,7 +15,7 @@ from ....ingest.models.linking.names import NameTable
 from ....ingest.recognizers.lexicon import SPAN_KINDS, span_kind
 from ....kb.kinds import DRUGS, PROCEDURES, of_domain
 from ....kb.ontology.concepts import ConceptTable
-from ....kb.ontology.words import normal_form
+from ....kb.ontology.normal_forms import normal_form
 
 #: Parts of the split, by hundredths of the hash of a concept.
 PARTS: Final = (("train", 60), ("tune", 80), ("test", 100))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ....kb.ontology.words import normal_form, without_plural
+from ....kb.ontology.normal_forms import normal_form, without_plural
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _ROMAN: Final = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6"}

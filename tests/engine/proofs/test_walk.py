@@ -17,7 +17,7 @@ from cohortium.engine.proofs.checker.walk import STEPS, Walk
 from cohortium.engine.proofs.prover import ARGUMENTS, NoProof, proof_of
 from cohortium.engine.reference.meaning import OPPOSITE, matches
 from cohortium.kb.model import Journey, World
-from cohortium.kb.ontology.tables import edge_id
+from cohortium.kb.ontology.stored_ontology import edge_id
 from cohortium.query_lang import nodes
 from tests.generated import queries as generated_queries
 from tests.generated import records as generated_records
