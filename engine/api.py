@@ -158,9 +158,9 @@ class OpenKb:
         imported = from_circe(source, self.concepts, self.scales)
         lost = [loss for loss in imported.losses if loss.effect != "none"]
         if lost and not lossy:
-            told = "; ".join(f"{loss.path}: {loss.what} ({loss.why})" for loss in lost[:3])
+            losses = "; ".join(f"{loss.path}: {loss.what} ({loss.why})" for loss in lost[:3])
             more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
-            raise CirceError(f"not all of it can be asked: {told}{more}. Hint: lossy=True asks the rest")
+            raise CirceError(f"not all of it can be asked: {losses}{more}. Hint: lossy=True asks the rest")
         return Cohort(self._store, imported.query, imported.text)
 
     def journey(self, patient_id: str) -> Timeline:

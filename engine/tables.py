@@ -170,7 +170,7 @@ def print_journey(timeline: Timeline) -> None:
     rows = [(row.when, row.kind, row.name, attributes_text(row), row.assertion, row.world) for row in timeline.rows]
     print_table(("when", "kind", "what", "attributes", "context", "world"), rows)
     if timeline.lines:
-        told = [
+        lines = [
             (
                 line.line,
                 line.since,
@@ -180,7 +180,7 @@ def print_journey(timeline: Timeline) -> None:
             )
             for line in timeline.lines
         ]
-        print_table(("line", "since", "until", "treatments", "intent", "ended for"), told)
+        print_table(("line", "since", "until", "treatments", "intent", "ended for"), lines)
     for decision in timeline.decisions:
         print(f"decided by {decision.rule}: {decision.explanation}")
         for event in decision.believed:

@@ -51,7 +51,7 @@ class Verification:
 
     def as_dict(self, with_proofs: bool = False) -> dict[str, Any]:
         """For JSON; ``with_proofs`` adds the proofs themselves, by patient."""
-        told: dict[str, Any] = {
+        outcome: dict[str, Any] = {
             "query": self.query,
             "resolved": self.resolved,
             "world": self.world.name.lower(),
@@ -65,8 +65,8 @@ class Verification:
             "members": [verdict.as_dict() for verdict in self.verdicts],
         }
         if with_proofs:
-            told["proofs"] = dict(self.proofs)
-        return told
+            outcome["proofs"] = dict(self.proofs)
+        return outcome
 
 
 # As Python users call it: what is verified, then four choices that have a default.

@@ -88,7 +88,7 @@ def _applicable(label: str) -> tuple[Any, ...]:
 def _known(name: str, one: Annotation, page: Page) -> str:
     """What the reading of the note already tells; empty when it tells nothing."""
     mention = one.mention
-    context, told = mention.context, mention.attributes
+    context, known = mention.context, mention.attributes
     if name == "NegationModalityVal":
         # A value is not denied: "HER2 negative, grade 3".
         stated = one.label in _VALUES and context.polarity is Polarity.ABSENT and context.reason == "none"
@@ -105,11 +105,11 @@ def _known(name: str, one: Annotation, page: Page) -> str:
     if name == "HistoryVal" and context.temporality is Temporality.HISTORICAL:
         return "history"
     if name == "GenomicTestType":
-        return _ORIGINS.get(str(told.get("origin", "")), "")
+        return _ORIGINS.get(str(known.get("origin", "")), "")
     if name == "IsStoppedOrContinuing":
         return {"former_smoker": "stopped", "current_smoker": "continuing"}.get(mention.concept, "")
     if name == "TreatmentContinuityVal":
-        return _REASONS.get(context.reason) or _STATUSES.get(str(told.get("status", "")), "")
+        return _REASONS.get(context.reason) or _STATUSES.get(str(known.get("status", "")), "")
     if name == "TreatmentCategory" and mention.concept in page.concepts:
         return _category(mention.concept, page)
     if name == "MarginVal":

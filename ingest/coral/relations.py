@@ -114,12 +114,12 @@ def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     return re.compile(expanded(pattern), re.IGNORECASE) if pattern else None
 
 
-def relate(page: Page, told: Sequence[Relation]) -> list[Edge]:
+def relate(page: Page, drawn: Sequence[Relation]) -> list[Edge]:
     """The relations of a note: those that its reading told, then those of the rules, each pair and type once."""
     by_origin = {one.origin: one for one in page.annotations if one.origin}
     edges = [
         Edge(edge.type, by_origin[edge.head], by_origin[edge.tail], edge.rule)
-        for edge in told
+        for edge in drawn
         if edge.head in by_origin and edge.tail in by_origin
     ]
     known = {(edge.type, id(edge.head), id(edge.tail)) for edge in edges}

@@ -30,11 +30,11 @@ class Finding:
         """One line in the format of the prompts."""
         parts = [f"{question.field}={_quoted(self.name)}"]
         for value in question.values:
-            told = self.values[value.name]
+            stated = self.values[value.name]
             parts.append(
-                f"{value.name}={_quoted(told[0])}"
+                f"{value.name}={_quoted(stated[0])}"
                 if value.one_of
-                else f"{value.name}={{{', '.join(map(_quoted, told))}}}"
+                else f"{value.name}={{{', '.join(map(_quoted, stated))}}}"
             )
         return f"{question.form}({', '.join(parts)})"
 
@@ -56,8 +56,8 @@ def nothing(question: Question) -> Finding:
 
 def write(question: Question, findings: Iterable[Finding], first: Iterable[str] = ()) -> str:
     """An answer of these findings, a line each; one that says that there is none where there are none."""
-    told = tuple(first)
-    lines = [f"{question.first}(Datetime={{{', '.join(map(_quoted, told))}}})"] if question.first and told else []
+    stated = tuple(first)
+    lines = [f"{question.first}(Datetime={{{', '.join(map(_quoted, stated))}}})"] if question.first and stated else []
     lines += [finding.written(question) for finding in findings] or [nothing(question).written(question)]
     return "\n".join(lines)
 
@@ -105,15 +105,15 @@ def read(question: Question, answer: str) -> Read:
 def says_nothing(question: Question, answer: str, saying: re.Pattern[str]) -> bool:
     """Whether an answer says that there is nothing to find: in the format, or in the words that ``saying`` knows."""
     text = answer.translate(_QUOTES).strip()
-    told = read(question, text)
-    if told.findings or told.unread:
+    stated = read(question, text)
+    if stated.findings or stated.unread:
         return False
     return bool(saying.fullmatch(text)) or any(name == question.form.lower() for name, _ in _pieces(question, text))
 
 
 def _is_nothing(finding: Finding) -> bool:
-    told = (finding.name, *(one for values in finding.values.values() for one in values))
-    return all(one.lower() in _NOTHING for one in told)
+    stated = (finding.name, *(one for values in finding.values.values() for one in values))
+    return all(one.lower() in _NOTHING for one in stated)
 
 
 @lru_cache(maxsize=64)
@@ -220,9 +220,9 @@ def _by_position(fields: tuple[str, ...], body: str) -> list[str]:
 
 def _items(part: str) -> list[str]:
     """The values of a field: what stands in quotes, or all of it where nothing does."""
-    told = [one for one in (_plain(part[start:end]) for start, end in _stretches(part)) if one]
-    if told:
-        return told
+    stated = [one for one in (_plain(part[start:end]) for start, end in _stretches(part)) if one]
+    if stated:
+        return stated
     whole = _plain(part.strip().strip(_BRACKETS))
     return [whole] if whole else []
 

@@ -15,10 +15,10 @@ def join_births(bench: Workbench) -> None:
     An age that was copied forward, or is another's, agrees with few. Of days on which as many agree, the latest: an age
     is copied into later notes, and never into earlier ones.
     """
-    told = [(note, mention) for note in bench.notes for mention in note.mentions if mention.kind == "birth"]
-    if not told:
+    births = [(note, mention) for note in bench.notes for mention in note.mentions if mention.kind == "birth"]
+    if not births:
         return
-    mentions = [mention for _, mention in told]
+    mentions = [mention for _, mention in births]
     agreed = _day_of_most(mentions)
     best = [mention for mention in mentions if mention.day.low <= agreed <= mention.day.high]
     day = DayInterval(max(one.day.low for one in best), min(one.day.high for one in best))

@@ -81,15 +81,15 @@ class _Restated:
         self._known: dict[tuple[object, ...], bool] = {}
 
     def __call__(self, fact: Fact) -> bool:
-        told = {name: value for name, value in fact.attributes.items() if name in _SAME}
+        details = {name: value for name, value in fact.attributes.items() if name in _SAME}
         # Many notes say it in the same way.
-        key = (fact.concept, *sorted(told.items()))
+        key = (fact.concept, *sorted(details.items()))
         if key not in self._known:
             later = {
                 other.note
                 for other in self._later
                 if other.concept == fact.concept
-                and all(other.attributes.get(name, value) == value for name, value in told.items())
+                and all(other.attributes.get(name, value) == value for name, value in details.items())
             }
             self._known[key] = len(later) >= (1 if fact.concept != self._taken.concept else _TIME_AND_AGAIN)
         return self._known[key]

@@ -163,7 +163,7 @@ def _is_impression(record: Record, claim: Fact, tissue: Fact, day: int) -> bool:
     """Whether a claim is what a scan or a note took the lesion for, shortly before tissue was taken from it."""
     if claim.document_class not in _IMPRESSIONS or not on_one_side(claim, tissue):
         return False
-    if record.says(record.words.rests_on_tissue, claim):
+    if record.has(record.words.rests_on_tissue, claim):
         return False
     before = claim.note < tissue.note and claim.day.low >= day - _TISSUE_WITHIN
     return before or (claim.copied and claim.note > tissue.note)
@@ -248,7 +248,7 @@ def _speaks_of_report(record: Record, claim: Fact, report: Fact) -> bool:
     gap = record.written(claim) - record.written(report)
     if is_dated(claim) or claim.note < report.note or not 0 <= gap <= _ONE_TIME or "site" in claim.attributes:
         return False
-    return not record.says(record.words.of_another, claim) and one_method(claim, report) and on_one_side(claim, report)
+    return not record.has(record.words.of_another, claim) and one_method(claim, report) and on_one_side(claim, report)
 
 
 def resection_over_biopsy(record: Record) -> None:
@@ -319,7 +319,7 @@ def _of_one_time(record: Record, facts: Sequence[Fact]) -> bool:
         and min(days) > 0
         and max(days) - min(days) <= _ONE_TIME
         and not record.is_treated(min(days), max(days))
-        and not any(record.says(words, fact) for words in (record.words.of_another, preliminary) for fact in facts)
+        and not any(record.has(words, fact) for words in (record.words.of_another, preliminary) for fact in facts)
         and all(one_method(facts[0], fact) and on_one_side(facts[0], fact) for fact in facts)
     )
 

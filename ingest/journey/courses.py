@@ -78,16 +78,16 @@ def courses_of(facts: Sequence[Fact]) -> list[list[Fact]]:
 
 def stated_day(fact: Fact, name: str) -> DayInterval | None:
     """When a course ``began`` or ``ended`` in the words of a note; None where they do not say."""
-    told = fact.mention.attributes.get(name)
-    return None if told is None else days_of(str(told))
+    stated = fact.mention.attributes.get(name)
+    return None if stated is None else days_of(str(stated))
 
 
 def stated_begin(fact: Fact) -> DayInterval | None:
     """The day on which a course began, where the fact states it: in words, or by a plain date beside the treatment."""
-    told = fact.mention.attributes
+    stated = fact.mention.attributes
     if (day := stated_day(fact, "began")) is not None:
         return day
-    plain = "ended" not in told and told.get("standing", "started") == "started"
+    plain = "ended" not in stated and stated.get("standing", "started") == "started"
     return fact.day if plain and is_dated(fact) and fact.day.high - fact.day.low <= _EXACT else None
 
 
@@ -105,42 +105,42 @@ def _course_at(starts: Sequence[DayInterval], day: DayInterval) -> int:
 
 def _tell(course: Sequence[Fact], told_last: int) -> None:
     """The same attributes and end for all facts of one course; ``told_last``: when a note last told of it."""
-    told: dict[str, Value] = {}
+    stated: dict[str, Value] = {}
     own = [fact for fact in course if not fact.copied] or list(course)
     implied = implied_intent(course[0].concept)
     if implied:
-        told["intent"] = implied
+        stated["intent"] = implied
     # The dose of a drug is that of one day.
     once = [name for name in _ONCE if name != "dose" or course[0].kind == "radiation"]
     for name in once:
         values = [fact.attributes[name] for fact in course if name in fact.attributes]
         if values:
-            told[name] = Counter(values).most_common(1)[0][0]
+            stated[name] = Counter(values).most_common(1)[0][0]
     counts = [float(fact.attributes["cycles"]) for fact in course if "cycles" in fact.attributes]
     if counts:
-        told["cycles"] = max(counts)
+        stated["cycles"] = max(counts)
     standing, over = _standing(own)
     end = _end(course, own, standing)
     status = {"started": "ongoing", "stopped": "discontinued"}.get(standing, standing)
     if status:
-        told["status"] = status
+        stated["status"] = status
     if not status and course[0].kind == "radiation":
         begun = min(fact.day.high for fact in course)
         if begun + _LONGEST_RADIATION < told_last:
             # No course of radiation goes on for so long.
-            status = told["status"] = "completed"
+            status = stated["status"] = "completed"
     reasons = [str(fact.attributes["reason"]) for fact in over if "reason" in fact.attributes]
     if reasons:
-        told["reason"] = reasons[-1]
+        stated["reason"] = reasons[-1]
         if status == "completed" and reasons[-1] != "completion":
-            told["status"] = "discontinued"
+            stated["status"] = "discontinued"
     elif status == "completed" and any(fact.mention.attributes.get("standing") == "completed" for fact in own):
-        told["reason"] = "completion"
+        stated["reason"] = "completion"
     _settle_begin(course)
     for fact in course:
         for name in (*once, "cycles", "reason"):
             fact.attributes.pop(name, None)
-        fact.attributes.update(told)
+        fact.attributes.update(stated)
         fact.end = end
 
 
@@ -179,10 +179,10 @@ def _standing(facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
 
     That it was started is told of again and again: it undoes no end. That it goes on does, in a later note.
     """
-    told = [fact for fact in facts if fact.mention.attributes.get("standing")]
-    told.sort(key=lambda fact: (fact.note, fact.mention.start))
+    stated = [fact for fact in facts if fact.mention.attributes.get("standing")]
+    stated.sort(key=lambda fact: (fact.note, fact.mention.start))
     standing, over, last_end = "", [], -1
-    for fact in told:
+    for fact in stated:
         word = str(fact.mention.attributes["standing"])
         if word in _OVER or word == "held":
             standing, last_end = word, fact.note

@@ -100,7 +100,7 @@ class Record:
         date = self.bench.notes[fact.note].note.date
         return 0 if date is None else date.toordinal()
 
-    def says(self, words: re.Pattern[str], fact: Fact) -> bool:
+    def has(self, words: re.Pattern[str], fact: Fact) -> bool:
         """Whether the sentence of the fact holds one of the words."""
         return bool(words.search(self.bench.notes[fact.note].note.text, *fact.mention.sentence))
 

@@ -24,7 +24,7 @@ from .word_arrays import unpacked
 #: The name of the files.
 EVENTS: Final = "events"
 #: Finding a patient's events by their numbers costs so many times what looking at a row of a range costs.
-_DEARER: Final = 20
+_TIMES_THE_COST: Final = 20
 #: So many ranges are looked through one by one; more of them all together, which takes more steps for each row.
 _FEW_SLICES: Final = 64
 
@@ -211,7 +211,7 @@ class EventIndex:
 
     def _few(self, patients: int, ranges: Array) -> bool:
         sought = int((ranges[:, 1] - ranges[:, 0]).sum())
-        return patients * self.events * _DEARER < sought * self.patients
+        return patients * self.events * _TIMES_THE_COST < sought * self.patients
 
     def _among(self, ranges: Array, patients: Array, low: int = 0, high: int | None = None) -> EventRows:
         """Those rows of the ranges, whose patients all are from ``low`` to below ``high``, of these patients."""

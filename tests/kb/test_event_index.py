@@ -46,14 +46,14 @@ FILTERS = [
 ]
 
 
-@pytest.mark.parametrize("dearer", [0, 20, 10**9])
+@pytest.mark.parametrize("cost", [0, 20, 10**9])
 @pytest.mark.parametrize("filters", FILTERS)
 def test_rows_are_those_of_the_table(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, filters: tuple, dearer: int
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, filters: tuple, cost: int
 ) -> None:
     """Kinds, concepts and patients select the same events, found by range or patient by patient, with equal cells."""
-    monkeypatch.setattr(columns, "_DEARER", dearer)
-    monkeypatch.setattr(columns, "_FEW_SLICES", dearer)
+    monkeypatch.setattr(columns, "_TIMES_THE_COST", cost)
+    monkeypatch.setattr(columns, "_FEW_SLICES", cost)
     kinds, concepts, patients = filters
     expected = event_table(kb, *filters).to_pylist()
     wanted = [(kind, None if concepts is None else frozenset(concepts)) for kind in kinds or [None]]
