@@ -182,7 +182,9 @@ class NotThat(Node):
     part: Condition
 
 
-Condition = Is | Compare | Between | Documented | AllOf | AnyOf | NotThat
+#: Conditions on one attribute.
+SingleCondition = Is | Compare | Between | Documented
+Condition = SingleCondition | AllOf | AnyOf | NotThat
 
 # --- event sets -----------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,6 @@ from .mistakes import hint_for_name
 from .nodes import (
     AllOf,
     And,
-    AnyOf,
     AtLeast,
     Concept,
     ConceptExpression,
@@ -29,7 +28,6 @@ from .nodes import (
     Is,
     Name,
     Node,
-    NotThat,
     Or,
     OtherThan,
     PatientExpression,
@@ -40,7 +38,7 @@ from .nodes import (
 from .parameters import Parameters
 from .parse import Parsed, parse_with_places
 from .render import name_text
-from .tree import map_parts
+from .tree import attributes_of, map_parts
 from .vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 
 _MOST_ERRORS: Final = 5
@@ -207,7 +205,11 @@ class _Resolver:
             if kind == "biomarker" and value and not known:
                 # "biomarker exactly positive": no marker is named, only a result.
                 return self._with(events, None, Is("result", (concept.term,), concept.exact))
-            if value and concept_ids(self._concepts, text, ("biomarker",)) and "result" not in _attributes_of(events):
+            if (
+                value
+                and concept_ids(self._concepts, text, ("biomarker",))
+                and "result" not in attributes_of(events.condition)
+            ):
                 # "dMMR" is a result of a marker as much as the marker's name.
                 return self._with(events, concept, Is("result", (concept.term,)))
         if known:
@@ -300,7 +302,7 @@ class _Resolver:
                     # What is taken away is of the same kind, or it would take nothing away.
                     return OtherThan(kept, self._of_kind(excluded, kinds[0])), kinds
                 return OtherThan(kept, self._any_kind(excluded, None)[0]), kinds
-        attributes = _attributes_of_condition(condition)
+        attributes = attributes_of(condition)
         if isinstance(concept.term, Concept):
             row = self._concepts.get(concept.term.id) if concept.term.id in self._concepts else None
             return concept, _fitting(MEANT_BY_CONCEPT[row.kind], attributes) if row else ()
@@ -364,22 +366,6 @@ class _Resolver:
             similar = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
         hint = hint_for_name(text) or (f"did you mean {either(similar)}?" if similar else "")
         self._report(message, text, hint)
-
-
-def _attributes_of(events: Events) -> frozenset[str]:
-    return _attributes_of_condition(events.condition)
-
-
-def _attributes_of_condition(condition: Condition | None) -> frozenset[str]:
-    match condition:
-        case None:
-            return frozenset()
-        case AllOf(parts) | AnyOf(parts):
-            return frozenset().union(*[_attributes_of_condition(part) for part in parts])
-        case NotThat(part):
-            return _attributes_of_condition(part)
-        case _:
-            return frozenset((condition.attribute,))
 
 
 def _has(kinds: Sequence[str], attributes: frozenset[str]) -> bool:

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from .nodes import Defined, Events, Node, PatientExpression
+from .nodes import (
+    Concept,
+    ConceptExpression,
+    Condition,
+    Defined,
+    Events,
+    Node,
+    OtherThan,
+    PatientExpression,
+    SingleCondition,
+)
 
 N = TypeVar("N", bound=Node)
 T = TypeVar("T")
@@ -82,6 +92,23 @@ def nodes_in(root: Node) -> Iterator[Node]:
 def find(root: Node, kind: type[N]) -> Iterator[N]:
     """The nodes of one ``kind`` among :func:`nodes_in`."""
     return (node for node in nodes_in(root) if isinstance(node, kind))
+
+
+def named_concepts(expression: ConceptExpression) -> Iterator[Concept]:
+    """The concepts that an expression names; not those that it takes away."""
+    root: Node = expression
+    kept = walk(root, lambda node: (node.base,) if isinstance(node, OtherThan) else parts(node))
+    return (one for one in kept if isinstance(one, Concept))
+
+
+def single_conditions(condition: Condition | None) -> Iterator[SingleCondition]:
+    """The conditions on one attribute each that a condition is made of."""
+    return (one for one in nodes_in(condition) if isinstance(one, SingleCondition)) if condition else iter(())
+
+
+def attributes_of(condition: Condition | None) -> frozenset[str]:
+    """The names of the attributes that a condition looks at."""
+    return frozenset([one.attribute for one in single_conditions(condition)])
 
 
 def fold(root: N, meaning: Callable[[N, tuple[T, ...]], T], below: Callable[[N], tuple[N, ...]]) -> T:

@@ -14,11 +14,11 @@ from ...kb.kinds import KIND_TABLE
 from ...kb.model import LATEST_DAY, World
 from ...kb.ontology.scales import as_number
 from ...query_lang import nodes
+from ...query_lang.tree import attributes_of
 from .bitmaps import OPPOSITE
 from .choices import day_of_most, grouped, nth_of_fewest
 from .concept_sets import concept_ids
 from .frames import Array, Frame, ascending
-from .verdicts import attributes_of
 from .witnesses import EventSets, Witnesses, groups_of, lies_in
 
 #: For entries of two sets, pair by pair: whether the one stands in the relation to the other.
@@ -240,7 +240,7 @@ class RelatedEvents:
         if events.condition is not None:
             other = self._sets.members(events, frame, world)
             other &= ~frame.of(self._sets.satisfied_by(events.condition))
-            for name in set(attributes_of(events.condition)):
+            for name in attributes_of(events.condition):
                 other &= frame.of(self._rows.where(name, lambda values: [True] * len(values)))
             denied |= groups_of(frame, other)
         return denied

@@ -18,8 +18,9 @@ from ...kb.kinds import KINDS
 from ...kb.model import Value, World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
+from ...query_lang.tree import attributes_of, single_conditions
 from .concept_sets import concept_ids, covering, is_closed, named_ids
-from .verdicts import attributes_of, leaves_of, verdicts
+from .verdicts import verdicts
 
 
 class Split(NamedTuple):
@@ -126,7 +127,7 @@ class _Conditions:
 
     def _of_any_value(self, condition: nodes.Condition, holds: bool) -> list[bool] | None:
         """Whether the condition holds of any value alike; None if that depends on the value."""
-        if all(isinstance(leaf, nodes.Documented) for leaf in leaves_of(condition)):
+        if all(isinstance(leaf, nodes.Documented) for leaf in single_conditions(condition)):
             return [self._truth(condition, ("", None))[0] is holds]
         return None
 
@@ -163,7 +164,7 @@ def _by_attribute(parts: Iterable[nodes.Condition], join: type[nodes.AllOf | nod
     """The parts, those that look at one and the same attribute joined to one."""
     apart: dict[frozenset[str], list[nodes.Condition]] = {}
     for part in parts:
-        apart.setdefault(frozenset(attributes_of(part)), []).append(part)
+        apart.setdefault(attributes_of(part), []).append(part)
     found: list[nodes.Condition] = []
     for names, those in apart.items():
         if len(names) == 1 and len(those) > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
@@ -10,26 +10,6 @@ from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from .concept_sets import concept_ids
-
-#: A condition on one attribute.
-Leaf = nodes.Is | nodes.Compare | nodes.Between | nodes.Documented
-
-
-def leaves_of(condition: nodes.Condition | None) -> Iterator[Leaf]:
-    """The conditions on one attribute each that a condition is made of."""
-    match condition:
-        case nodes.AllOf(parts) | nodes.AnyOf(parts):
-            for part in parts:
-                yield from leaves_of(part)
-        case nodes.NotThat(part):
-            yield from leaves_of(part)
-        case nodes.Is() | nodes.Compare() | nodes.Between() | nodes.Documented():
-            yield condition
-
-
-def attributes_of(condition: nodes.Condition | None) -> Iterator[str]:
-    """The names of the attributes that a condition looks at."""
-    return (leaf.attribute for leaf in leaves_of(condition))
 
 
 def verdicts(

@@ -21,6 +21,7 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ...query_lang import nodes
 from ...query_lang.render import render_expression
+from ...query_lang.tree import named_concepts
 from ..reference.meaning import Meaning
 from ..reference.views import OPPOSITE, Seen, View
 from .records import Record, Records, days_of
@@ -218,14 +219,7 @@ def _under(concept: str) -> nodes.Under:
 
 def _wanted(node: nodes.ConceptExpression) -> set[str]:
     """The concepts that an expression asks for by name."""
-    match node:
-        case nodes.Under(term):
-            return {term.id} if isinstance(term, nodes.Concept) else set()
-        case nodes.Union(parts):
-            return set().union(*map(_wanted, parts))
-        case nodes.OtherThan(base, _):
-            return _wanted(base)
-    raise NoProof(f"no proof: {type(node).__name__} cannot be proved yet")
+    return {one.id for one in named_concepts(node)}
 
 
 def _value_conditions(node: nodes.Condition | None) -> Iterator[nodes.Is]:

@@ -22,11 +22,11 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
+from ...query_lang.tree import attributes_of
 from .picks import ByDay, ByValue, fewest_days, first_days
 from .time import (
     admits,
     aged,
-    asked,
     in_window,
     is_known_so,
     lasts_with,
@@ -248,7 +248,7 @@ class Meaning:
         if "" in said or (events.concept is not None and self._denies(said, events.concept)):
             return True
         return events.condition is not None and any(
-            all(seen.event.attributes.get(name, "") != "" for name in asked(events.condition))
+            all(seen.event.attributes.get(name, "") != "" for name in attributes_of(events.condition))
             and not self._satisfies(events.condition, seen.event)
             for seen in self._members(events, view, world)
         )

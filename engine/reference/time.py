@@ -78,16 +78,6 @@ def _day_of(note: Note) -> DayInterval:
     return DayInterval() if note.date is None else DayInterval(note.date.toordinal(), note.date.toordinal())
 
 
-def asked(condition: nodes.Condition) -> frozenset[str]:
-    """The attributes that a condition looks at."""
-    match condition:
-        case nodes.AllOf(parts) | nodes.AnyOf(parts):
-            return frozenset[str]().union(*(asked(part) for part in parts))
-        case nodes.NotThat(part):
-            return asked(part)
-    return frozenset((condition.attribute,))
-
-
 def in_window(seen: Seen, window: nodes.Window | None, world: World) -> Seen:
     """As it lies in the window. Believed looks at midpoints alone."""
     if window is None or world is World.BELIEVED:

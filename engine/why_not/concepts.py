@@ -8,6 +8,7 @@ from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
 from ...query_lang import nodes
+from ...query_lang.tree import named_concepts
 from .cost import CONCEPT, DETAIL, undominated
 from .record import Change, Option, Record, bits
 
@@ -122,7 +123,7 @@ class ConceptEdits:
         return found
 
     def _removable(self, concept: nodes.ConceptExpression, mask: int) -> Iterator[nodes.Under]:
-        named = set(_named_ids(concept))
+        named = {one.id for one in named_concepts(concept)}
         inside = self._record.meaning.concept_ids(concept)
         for own in {self._record.events[position].concept for position in bits(mask)}:
             for above in (own, *(one for one, _ in self._climbs.above(own))):
@@ -161,14 +162,3 @@ def _without(concept: nodes.ConceptExpression, taken: Sequence[nodes.Under]) -> 
         parts = (*(known.parts if isinstance(known, nodes.Union) else (known,)), *parts)
         concept = concept.base
     return nodes.OtherThan(concept, parts[0] if len(parts) == 1 else nodes.Union(parts))
-
-
-def _named_ids(concept: nodes.ConceptExpression) -> Iterator[str]:
-    match concept:
-        case nodes.Under(nodes.Concept(id)):
-            yield id
-        case nodes.Union(parts):
-            for part in parts:
-                yield from _named_ids(part)
-        case nodes.OtherThan(base, _):
-            yield from _named_ids(base)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from ...kb.model import Value
 from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes
+from ...query_lang.tree import single_conditions
 from .cost import CONCEPT, DETAIL, bound_cost, undominated
 from .record import Change, Option, Record, bits
 
@@ -25,14 +26,7 @@ _End = tuple[str, str | float]
 
 def comparisons(condition: nodes.Condition | None) -> int:
     """How many comparisons a condition is made of."""
-    match condition:
-        case None:
-            return 0
-        case nodes.AllOf(parts) | nodes.AnyOf(parts):
-            return sum(comparisons(part) for part in parts)
-        case nodes.NotThat(part):
-            return comparisons(part)
-    return 1
+    return sum(1 for _ in single_conditions(condition))
 
 
 class ConditionEdits:

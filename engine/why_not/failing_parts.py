@@ -14,7 +14,7 @@ from ...kb.model import Event, Value, World
 from ...kb.skin.terminal import counted
 from ...query_lang import nodes
 from ...query_lang.render import render_condition
-from ...query_lang.tree import children, event_sets
+from ...query_lang.tree import children, event_sets, named_concepts
 from ..answers.evidence import EvidenceReader, ShownEvent
 from ..answers.query_text import ROOT, Path, QueryText
 from .concepts import Climbs
@@ -294,7 +294,7 @@ class FailingParts:
         if own not in self._concepts:
             return None
         mine = {own: 0, **dict(self._climbs.above(own))}
-        for name in sorted(_names(asked)):
+        for name in sorted(one.id for one in named_concepts(asked)):
             theirs = {name: 0, **dict(self._climbs.above(name))}
             if own in theirs:
                 return CONCEPT * theirs[own], f"a broader concept: {self._concepts.name(own)}"
@@ -394,14 +394,3 @@ def _window_lack(window: nodes.Window, event: Event) -> tuple[int, str]:
     if days < window.low:
         return ends_cost(window.low - days), f"{window.low - days} days before the window"
     return ends_cost(days - window.high), f"{days - window.high} days after the window"
-
-
-def _names(concept: nodes.ConceptExpression) -> Iterator[str]:
-    match concept:
-        case nodes.Under(nodes.Concept(id)):
-            yield id
-        case nodes.Union(parts):
-            for part in parts:
-                yield from _names(part)
-        case nodes.OtherThan(base, _):
-            yield from _names(base)

@@ -17,8 +17,6 @@ from ..nodes import (
     Between,
     Clear,
     Compare,
-    Concept,
-    ConceptExpression,
     Condition,
     Defined,
     Events,
@@ -28,19 +26,15 @@ from ..nodes import (
     Not,
     Or,
     Ordered,
-    OtherThan,
     SameEvent,
     SameTumor,
     Sequence,
     Times,
-    Under,
-    Union,
 )
 from ..render import name_text, render_events
-from ..tree import event_sets
+from ..tree import event_sets, named_concepts, single_conditions
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .atoms import needed_sets
-from .conditions import conditions_below
 from .examined import Examined, event_spans, shown
 from .finding import Finding
 
@@ -127,7 +121,7 @@ def implausible_values(examined: Examined) -> Iterator[Finding]:
     """A comparison with a number that no such value reaches."""
     for placed in examined.placed:
         for events, span in event_spans(placed, event_sets(placed.site.node)):
-            for condition in () if events.condition is None else conditions_below(events.condition):
+            for condition in single_conditions(events.condition):
                 limits = _limits(events, condition)
                 if limits is not None and _outside(condition, *limits):
                     yield examined.finding(
@@ -173,18 +167,6 @@ def wrong_concepts(examined: Examined) -> Iterator[Finding]:
                         "wrong-concept", placed, span=span, name=concept.name, concept_kind=sort,
                         kind=kind_spelling(events.kind), instead=instead,
                     )  # fmt: skip
-
-
-def named_concepts(concept: ConceptExpression) -> Iterator[Concept]:
-    """The concepts that an expression names, what is taken away left out."""
-    match concept:
-        case Under(Concept() as term):
-            yield term
-        case Union(parts):
-            for part in parts:
-                yield from named_concepts(part)
-        case OtherThan(base):
-            yield from named_concepts(base)
 
 
 @functools.cache

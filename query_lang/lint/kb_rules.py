@@ -17,11 +17,9 @@ from ...kb.model import EARLIEST_DAY, LATEST_DAY, World
 from ...kb.storage.reader import KnowledgeBase
 from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union
 from ..render import name_text, render_events
-from ..tree import event_sets
+from ..tree import event_sets, named_concepts, single_conditions
 from ..vocabulary import KIND_WORDS, context_spelling, kind_spelling
-from .conditions import conditions_below
 from .examined import Examined, Placed, event_spans
-from .fact_rules import named_concepts
 from .finding import Finding
 from .places import Site, Span
 
@@ -69,7 +67,7 @@ def attributes_without_facts(examined: Examined) -> Iterator[Finding]:
     for placed, events, span in _facts(examined):
         if events.kind is None or events.condition is None or not kb.holdings.has_any(events.kind, ANY_CONCEPT):
             continue
-        names = dict.fromkeys(one.attribute for one in conditions_below(events.condition) if hasattr(one, "attribute"))
+        names = dict.fromkeys(one.attribute for one in single_conditions(events.condition))
         for name in names:
             if not kb.holdings.has_attribute(events.kind, name):
                 has = [one for one in KIND_WORDS[events.kind].attributes if kb.holdings.has_attribute(events.kind, one)]

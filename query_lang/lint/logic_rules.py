@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ..nodes import And, AtLeast, Except, Exists, Not, NotThat, Or, PatientExpression
-from .conditions import conditions_in
+from ..tree import event_sets, find
 from .examined import Examined, Placed, shown
 from .finding import Finding
 from .truth import Logic, Table
@@ -99,8 +99,9 @@ def double_negations(examined: Examined) -> Iterator[Finding]:
             case Except(left, Not(part)):
                 yield examined.finding("double-negation", placed, instead=shown(And((left, part))))
             case node:
-                for condition in conditions_in(node):
-                    if isinstance(condition, NotThat) and isinstance(condition.part, NotThat):
+                denied = (one for events in event_sets(node) for one in find(events, NotThat))
+                for condition in denied:
+                    if isinstance(condition.part, NotThat):
                         yield examined.finding("double-negation", placed, instead="the condition alone")
 
 

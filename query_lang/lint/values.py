@@ -26,11 +26,11 @@ from ..nodes import (
     Documented,
     Is,
     NotThat,
+    SingleCondition,
     Term,
 )
 
-Leaf = Is | Compare | Between | Documented
-_Literal = tuple[Leaf, bool]
+_Literal = tuple[SingleCondition, bool]
 
 #: Beyond so many alternatives a condition counts as one that can hold.
 _MOST_ALTERNATIVES: Final = 64
@@ -76,7 +76,7 @@ class Conditions:
 
     # --- one value ----------------------------------------------------------------------------------------------------
 
-    def _holds(self, leaf: Leaf, value: Value) -> bool:
+    def _holds(self, leaf: SingleCondition, value: Value) -> bool:
         if value == _NONE:
             return False
         match leaf:
@@ -110,7 +110,7 @@ class Conditions:
 
     # --- the values that matter ---------------------------------------------------------------------------------------
 
-    def _values(self, attribute: str, leaves: Sequence[Leaf]) -> Iterable[Value]:
+    def _values(self, attribute: str, leaves: Sequence[SingleCondition]) -> Iterable[Value]:
         yield _NONE
         yield _UNNAMED
         named = list(itertools.chain.from_iterable(_bounds(leaf) for leaf in leaves))
@@ -130,7 +130,7 @@ class Conditions:
             # The same number, in a spelling that no scale knows.
             yield f"{number:.6f}"
 
-    def _concept_values(self, leaves: Sequence[Leaf]) -> Iterable[str]:
+    def _concept_values(self, leaves: Sequence[SingleCondition]) -> Iterable[str]:
         """A concept for each combination of named concepts that some concept lies under."""
         sets = [
             self.ids(term, leaf.exact)
@@ -145,7 +145,7 @@ class Conditions:
         return representative.values()
 
 
-def _bounds(leaf: Leaf) -> tuple[Value, ...]:
+def _bounds(leaf: SingleCondition) -> tuple[Value, ...]:
     match leaf:
         case Is(_, values, _):
             return tuple(value.id if isinstance(value, Concept) else value.text for value in values)

@@ -11,6 +11,7 @@ from ....kb.model import DayInterval, World
 from ....kb.note_classes import note_class
 from ....kb.ontology.scales import as_number
 from ....query_lang import nodes
+from ....query_lang.tree import attributes_of
 from .faults import items
 from .gaps import Witness, gap_of, is_aged, lie_apart, relate
 from .picks import earliest_days, fewest_days
@@ -209,7 +210,7 @@ def _is_denied(sets: Sets, events: nodes.Events, view: View, world: World) -> bo
     if "" in said or (events.concept is not None and _is_said_of(sets, said, events.concept)):
         return True
     return events.condition is not None and any(
-        all(seen.event.attributes.get(name, "") != "" for name in _asked(events.condition))
+        all(seen.event.attributes.get(name, "") != "" for name in attributes_of(events.condition))
         and not sets.satisfies(events.condition, seen.event)
         for seen in sets.members(events, view, world)
     )
@@ -224,16 +225,6 @@ def _is_said_of(sets: Sets, said: set[str], concept: nodes.ConceptExpression) ->
         case nodes.OtherThan(base, _):
             return _is_said_of(sets, said, base)
     raise UnknownNode(f"{type(concept).__name__} in a concept expression")
-
-
-def _asked(condition: nodes.Condition) -> set[str]:
-    """The attributes that a condition looks at."""
-    match condition:
-        case nodes.AllOf(parts) | nodes.AnyOf(parts):
-            return {name for part in parts for name in _asked(part)}
-        case nodes.NotThat(part):
-            return _asked(part)
-    return {condition.attribute}
 
 
 def _among(walk: Walk, node: nodes.Among, proof: Proof, view: View, world: World, holds: bool) -> None:

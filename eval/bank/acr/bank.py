@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ....query_lang.nodes import Defined, Events, Exists, Name, Under
+from ....query_lang.nodes import Defined, Events, Exists, Name, Node, Under
 from ....query_lang.parse import parse
+from ....query_lang.tree import nodes_in
 from ...measures.classes import COMPLEXITIES
 
 #: The one file of the bank.
@@ -87,14 +88,9 @@ def _let(name: str, text: str) -> str:
     return f'let "{name}" be {text.strip()};'
 
 
-def _names(node: Any, shared: Collection[str]) -> Iterator[str]:
+def _names(node: Node, shared: Collection[str]) -> Iterator[str]:
     """Those of the ``shared`` definitions whose names stand as criteria in a tree."""
-    match node:
-        case Defined(name) | Exists(Events(None, Under(Name(name), False), None)) if name in shared:
-            yield name
-        case tuple():
-            for part in node:
-                yield from _names(part, shared)
-        case _ if dataclasses.is_dataclass(node):
-            for one in dataclasses.fields(node):
-                yield from _names(getattr(node, one.name), shared)
+    for one in nodes_in(node):
+        match one:
+            case Defined(name) | Exists(Events(None, Under(Name(name), False), None)) if name in shared:
+                yield name
