@@ -17,6 +17,7 @@ from .nodes import (
     Clear,
     Defined,
     Definition,
+    EventCriterion,
     Events,
     Except,
     Exists,
@@ -113,6 +114,18 @@ class _Teller:
                 return self.criterion(body, _IS, negated=negated)
             case SameEvent(body):
                 return self.criterion(body, _IS).after(words[f"{no}same_event"])
+            case EventCriterion():
+                return self._of_events(node, words, no)
+            case Among(patients):
+                ids = ", ".join(one_line(patient) for patient in patients)
+                return self._as(words, no, Told(""), WORDS["patients"]["listed"].format(ids=ids))
+        if node.expansion is not None:
+            return self.criterion(node.expansion, frame, negated=negated)
+        raise QueryTreeError(f"{type(node).__name__} is no patient expression")
+
+    def _of_events(self, node: EventCriterion, words: Mapping[str, str], no: str) -> Told:
+        """How the facts lie to each other; ``no`` begins the groups of what is not so."""
+        match node:
             case Ordered(left, _, right, without=None):
                 return self._facts(f"{no}ordered", (left, right), relation(node))
             case Ordered(left, _, right, without=without):
@@ -134,12 +147,7 @@ class _Teller:
             case Lacking(how, events):
                 fact = self.facts.fact(events)
                 return self._as(words, no, fact, WORDS["absences"][how].format(a_fact=with_article(fact.words)))
-            case Among(patients):
-                ids = ", ".join(one_line(patient) for patient in patients)
-                return self._as(words, no, Told(""), WORDS["patients"]["listed"].format(ids=ids))
-        if node.expansion is not None:
-            return self.criterion(node.expansion, frame, negated=negated)
-        raise QueryTreeError(f"{type(node).__name__} is no patient expression")
+        raise QueryTreeError(f"there are no words for {type(node).__name__}")
 
     def _as(self, words: Mapping[str, str], no: str, fact: Told, noun: str) -> Told:
         """What is said of a fact, in the frame; what follows the fact follows it."""

@@ -220,25 +220,19 @@ class _Reader:
         return at
 
     def _statement(self, at: int, before: Sequence[Bound]) -> tuple[list[Bound], int] | None:
+        """What is said of an axis from here, and where that ends; None where nothing is."""
         chunk = self._peek(at)
         assert chunk is not None
-        axis = ""
         if chunk.type == "tnm":
             prefix = str(chunk.data["prefix"])
             made = [
                 Bound(one, "=", str(chunk.data[one]), prefix=prefix) for one in ("t", "n", "m") if one in chunk.data
             ]
             return made, at + 1
-        axis_prefix = ""
-        if chunk.type == "axis":
-            axis = chunk.value
-            axis_prefix = str(chunk.data.get("prefix", ""))
-            at = self._after(at + 1)
-            repeated = self._peek(at)
-            if repeated is not None and repeated.type == "axis" and repeated.value in (axis, "stage"):
-                at = self._after(at + 1)
-        elif chunk.type not in ("category", "group", "comparison"):
+        named = self._axis(chunk, at)
+        if named is None:
             return None
+        axis, axis_prefix, at = named
         operator = "="
         chunk = self._peek(at)
         if axis == "stage" and chunk is not None and chunk.type == "tnm":
@@ -266,51 +260,68 @@ class _Reader:
             and not any(one.axis == "stage" for one in before)
         ):
             return None
-        axis = (
-            axis
-            if axis and chunk.type != "category"
-            else chunk.value[0].lower()
-            if chunk.type == "category"
-            else axis or "stage"
-        )
+        axis = chunk.value[0].lower() if chunk.type == "category" else axis or "stage"
         prefix = str(chunk.data.get("prefix", "")) or axis_prefix
         end = at + 1
-        joint, inner = self._peek(end), self._after(end)
-        if joint is not None:
-            following = self._peek(self._after(end + 1))
-            ranged = (
-                joint.is_join("hyphen")
-                or joint.text.lower() in ("to", "through", "thru")
-                or (operator == "between" and joint.is_join("and"))
-            )
-            high = self._value(following, axis) if ranged and following is not None else None
-            if high is not None:
-                return [Bound(axis, "between", value, high, prefix)], self._after(end + 1) + 1
+        high = self._highest(end, axis, operator)
+        if high is not None:
+            return [Bound(axis, "between", value, high, prefix)], self._after(end + 1) + 1
         if operator == "between":
             raise Unclear("between which two values", (chunk.text,))
-        after = self._peek(inner)
-        if after is None or after.type != "comparison_after":
-            inner = self._comma(end)
+        if operator != "=":
+            return [Bound(axis, operator, value, prefix=prefix)], end
+        compared = self._compared_after(end)
+        if compared is not None:
+            return [Bound(axis, compared[0], value, prefix=prefix)], compared[1]
+        others, end = self._alternatives(end, axis, chunk.type)
+        if others:
+            return [Bound(axis, "in", ", ".join([value, *others]), prefix=prefix)], end
+        return [Bound(axis, operator, value, prefix=prefix)], end
+
+    def _axis(self, chunk: Chunk, at: int) -> tuple[str, str, int] | None:
+        """The axis that is named here (none where a value speaks for itself), its prefix, and where the rest begins."""
+        if chunk.type != "axis":
+            return ("", "", at) if chunk.type in ("category", "group", "comparison") else None
+        at = self._after(at + 1)
+        repeated = self._peek(at)
+        if repeated is not None and repeated.type == "axis" and repeated.value in (chunk.value, "stage"):
+            at = self._after(at + 1)
+        return chunk.value, str(chunk.data.get("prefix", "")), at
+
+    def _highest(self, end: int, axis: str, operator: str) -> str | None:
+        """The second value of a range (*II to IV*, *between II and IV*); None where none follows."""
+        joint = self._peek(end)
+        if joint is None:
+            return None
+        following = self._peek(self._after(end + 1))
+        ranged = (
+            joint.is_join("hyphen")
+            or joint.text.lower() in ("to", "through", "thru")
+            or (operator == "between" and joint.is_join("and"))
+        )
+        return self._value(following, axis) if ranged and following is not None else None
+
+    def _compared_after(self, end: int) -> tuple[str, int] | None:
+        """The comparison that follows its value (*IIC or higher*, *IIC+*), and where it ends."""
+        for inner in (self._after(end), self._comma(end)):
             after = self._peek(inner)
-            if after is not None and not (after.type == "comparison_after" and operator == "="):
-                after = None
-        if after is not None and after.type == "comparison_after" and operator == "=":
-            return [Bound(axis, after.value, value, prefix=prefix)], inner + 1
+            if after is not None and after.type == "comparison_after":
+                return after.value, inner + 1
         signed = self._peek(end)
-        if operator == "=" and signed is not None and signed.type == "value" and signed.ids[:1] == ("positive",):
-            # "IIC+" is IIC or higher.
-            return [Bound(axis, ">=", value, prefix=prefix)], end + 1
-        values = [value]
-        while operator == "=" and (joint := self._peek(end)) is not None and joint.is_join("or", "slash", "comma"):
+        positive = signed is not None and signed.type == "value" and signed.ids[:1] == ("positive",)
+        return (">=", end + 1) if positive else None
+
+    def _alternatives(self, end: int, axis: str, kind: str) -> tuple[list[str], int]:
+        """More values, joined by *or*, and where they end."""
+        values: list[str] = []
+        while (joint := self._peek(end)) is not None and joint.is_join("or", "slash", "comma"):
             following = self._peek(self._after(end + 1))
             other = self._value(following, axis) if following is not None else None
-            if other is None or joint.is_join("comma") or following is not None and following.type != chunk.type:
+            if other is None or joint.is_join("comma") or following is not None and following.type != kind:
                 break
             values.append(other)
             end = self._after(end + 1) + 1
-        if len(values) > 1:
-            return [Bound(axis, "in", ", ".join(values), prefix=prefix)], end
-        return [Bound(axis, operator, value, prefix=prefix)], end
+        return values, end
 
     def _value(self, chunk: Chunk, axis: str) -> str | None:
         if chunk.type == "category" and axis in ("", "stage", chunk.value[0].lower()):
