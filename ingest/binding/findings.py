@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -141,6 +141,120 @@ def _result_of(marker: Span, attributes: dict[str, Value], helpers: list[tuple[i
     )
 
 
+def _qualifier(text: str, marker: Span, descriptors: list[Span], stretch: int, limit: int) -> str:
+    """What qualifies a positive result (``weakly``), within a few words of it; ``stretch``: where the result ends."""
+    ahead = any(span.end <= marker.start for span in descriptors)
+    window = text[max(0, marker.start - 30) : marker.start] if ahead else ""
+    window += " " + text[marker.end : min(limit, stretch + 26)]
+    window = re.split(r"[;\n]|\.\s", window)[0]
+    if _IN_A_COMPONENT.match(text, stretch, limit):
+        window += " component"
+    return _first_of("qualifier", window)
+
+
+@dataclass(slots=True)
+class _GeneWords:
+    """What the words around a gene say of it, as they are taken one by one."""
+
+    attributes: dict[str, Value]
+    results: list[str] = field(default_factory=list)
+    #: Changes that are written out, and where each stands; deletions and insertions that only their exon tells.
+    changes: list[dict[str, Value]] = field(default_factory=list)
+    places: list[Span] = field(default_factory=list)
+    loci: list[Span] = field(default_factory=list)
+    helpers: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def take(self, span: Span, *, own: bool) -> None:
+        """Take one; ``own``: it stands beside the gene, and not in a heading."""
+        self.helpers.append((span.start, span.end, span.source))
+        if span.kind == "value":
+            rules = marker_rules()
+            if span.concept not in rules["no_result"]["concepts"] + rules["no_gene_result"]["concepts"]:
+                self.results.append(span.concept)
+            return
+        inframe = str(span.attributes.get("effect", "")).startswith("inframe")
+        for name, value in span.attributes.items():
+            if name == "percent":
+                self.attributes.setdefault("percent", value)
+            elif name in ("protein", "cdna"):
+                self._take_change(span, name, value)
+            elif name == "effect" and inframe and "exon" in span.attributes:
+                self.loci.append(span)
+            elif name == "exon" and inframe:
+                continue
+            elif name in _OF_A_VARIANT and "protein" not in span.attributes:
+                if own:
+                    self.settle(name, value)
+                else:
+                    self.attributes.setdefault(name, value)  # A heading says only what the line itself leaves open.
+
+    def _take_change(self, span: Span, name: str, value: Value) -> None:
+        """A second change of the same kind is a second variant of the gene."""
+        if self.changes and name not in self.changes[-1]:
+            self.changes[-1][name] = value
+            self.places[-1] = span if span.end > self.places[-1].end else self.places[-1]
+        else:
+            self.changes.append({name: value})
+            self.places.append(span)
+        for extra in ("codon", "effect"):
+            if extra in span.attributes and extra not in self.changes[-1]:
+                self.changes[-1][extra] = span.attributes[extra]
+
+    def settle_loci(self, own: list[Span]) -> None:
+        """Deletions and insertions of an exon: each a variant of its own beside substitutions, else of the variant."""
+        for locus in self.loci:
+            told: dict[str, Value] = {name: locus.attributes[name] for name in ("exon", "effect")}
+            if self.changes and all(change.get("effect") == "missense" for change in self.changes) and locus in own:
+                # "del19 and T790M", "ex20ins; L858R": a deletion of an exon is no substitution, so these are two.
+                at = sum(place.start < locus.start for place in self.places)
+                self.changes.insert(at, told)
+                self.places.insert(at, locus)
+            else:
+                for name, value in told.items():
+                    self.settle(name, value)
+
+    def settle(self, name: str, value: Value) -> None:
+        """The first value stands, but a narrower alteration or a stated harmless class overrides a bare word."""
+        attributes = self.attributes
+        if (
+            name == "alteration"
+            and (
+                attributes.get(name) in ("mutation", "alteration", "copy_number_alteration")
+                or (attributes.get(name) == "copy_gain" and value == "amplification")
+            )
+            or name == "significance"
+            and value in ("vus", "benign", "likely_benign", "likely_pathogenic")
+        ):
+            attributes[name] = value
+        else:
+            attributes.setdefault(name, value)
+
+
+def _take_alteration(frame: Frame, marker: Span, words: _GeneWords, *, found: bool) -> None:
+    """The alteration that results mean of a gene, where no word names it. ``found``: they are positive alone."""
+    rules, attributes = marker_rules(), words.attributes
+    for result in words.results:
+        alteration = rules["gene_result"].get(result)
+        by_stain = alteration == "expression_loss" and statement("by_stain").search(
+            frame.text, *frame.sentence_span(marker.start)
+        )
+        if alteration == "expression_loss" and not by_stain:
+            alteration = "deletion" if result == "lost" else None
+        if alteration:
+            attributes.setdefault("alteration", alteration)
+    if "exon" in attributes:
+        attributes.setdefault("alteration", "mutation")
+    if "alteration" in attributes:
+        return
+    if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
+        attributes["alteration"] = "mutation"
+    elif words.results:
+        meant = rules["gene_positive"].get(marker.concept, rules["gene_positive"]["default"])
+        for name, value in meant.items():
+            if name == "alteration" or found:
+                attributes.setdefault(name, value)
+
+
 class FindingReader:
     """Reads findings of markers; ``read`` gives the spans of one marker of a group."""
 
@@ -171,10 +285,9 @@ class FindingReader:
         elif minus and "result" not in attributes:
             attributes["result"] = "negative"
             helpers.append((*minus.span(), "sign"))
-        concept_above = self._concepts.above(marker.concept) if marker.concept in self._concepts else frozenset()
         for span in descriptors or [item for item in heading if item.kind == "value"]:
             self._take(marker, span, attributes, helpers, rules)
-        self._from_numbers(frame, marker, attributes, helpers, rules, concept_above, limit)
+        self._from_numbers(frame, marker, attributes, helpers, limit)
         absent = None
         if marker.concept in self._expression:
             absent = statement("stain_absent").match(text, marker.end, frame.sentence_span(marker.start)[1])
@@ -184,17 +297,8 @@ class FindingReader:
             helpers.append((*absent.span("said"), "stain absent"))
         result = attributes.get("result")
         if result == "positive":
-            window = (
-                text[max(0, marker.start - 30) : marker.start]
-                if any(d.end <= marker.start for d in descriptors)
-                else ""
-            )
             stretch = max((end for _, end, _ in helpers), default=marker.end)
-            window += " " + text[marker.end : min(limit, stretch + 26)]
-            window = re.split(r"[;\n]|\.\s", window)[0]
-            if _IN_A_COMPONENT.match(text, stretch, limit):
-                window += " component"
-            attributes["result"] = _first_of("qualifier", window) or result
+            attributes["result"] = _qualifier(text, marker, descriptors, stretch, limit) or result
         if marker.concept in self._expression and result in ("positive", "negative", "present_result"):
             attributes["result"] = rules["expression"]["negative" if result == "negative" else "positive"]
         behind = text[marker.start : min(limit, max([marker.end + 24, *(end for _, end, _ in helpers)]))][:120]
@@ -281,11 +385,10 @@ class FindingReader:
         marker: Span,
         attributes: dict[str, Value],
         helpers: list[tuple[int, int, str]],
-        rules: dict[str, Any],
-        above: frozenset[str],
         limit: int,
     ) -> None:
-        threshold = rules["threshold"].get(marker.concept, {})
+        above = self._concepts.above(marker.concept) if marker.concept in self._concepts else frozenset[str]()
+        threshold = marker_rules()["threshold"].get(marker.concept, {})
         if "percent" in attributes and "result" not in attributes and "percent" in threshold:
             attributes["result"] = "positive" if float(attributes["percent"]) >= threshold["percent"] else "negative"
         if attributes.get("percent") == 0 and attributes.get("result") == "positive":
@@ -323,85 +426,51 @@ class FindingReader:
     def _gene(
         self, frame: Frame, marker: Span, group: Group, descriptors: list[Span], heading: list[Span], limit: int
     ) -> list[Span]:
-        rules = marker_rules()
         text = frame.text
-        helpers: list[tuple[int, int, str]] = []
-        attributes: dict[str, Value] = dict(marker.attributes)
-        withdrawn = False
-        stain = next((concept for concept, kind in marker.alternatives if kind == "biomarker"), "")
+        stain = self._meant_stain(text, marker, descriptors)
+        if stain:
+            marker.kind, marker.concept = "biomarker", stain
+            return self._biomarker(frame, marker, descriptors, heading, limit)
+        words = _GeneWords(dict(marker.attributes))
+        partner = self._partner(text, marker, group)
+        if partner:
+            words.attributes["alteration"] = "fusion"
+            words.attributes["partner"] = partner
+        sign = sign_after(text, marker.end)
+        if sign:
+            words.results.append(sign[0])
+        # "exons 18-21: exon 19 deletion": the range is what was looked at.
+        found_at = any(
+            "exon" in one.attributes and {"effect", "alteration"} & one.attributes.keys() for one in descriptors
+        )
+        own = [span for span in descriptors if not self._is_anothers(text, group, marker, span)]
+        for span in [
+            *own,
+            *(item for item in heading if not own or "significance" in item.attributes or "origin" in item.attributes),
+        ]:
+            if found_at and "exons" in span.attributes and not {"effect", "alteration"} & span.attributes.keys():
+                continue
+            words.take(span, own=span in own)
+        words.settle_loci(own)
+        return self._variants(frame, marker, group, words)
+
+    def _meant_stain(self, text: str, marker: Span, descriptors: list[Span]) -> str:
+        """The stain that the gene's name means here; empty where it means the gene."""
+        other = next((concept for concept, kind in marker.alternatives if kind == "biomarker"), "")
         only_results = bool(descriptors) and all(
             span.kind == "value" or span.attributes.keys() <= {"percent", "plus", "score"} for span in descriptors
         )
         # A stain is no test of the gene, even where "positive" says of the gene what a test of it would find.
         stained = f"{marker.concept}_ihc"
         if only_results and stained in self._concepts and statement("of_stain").match(text, marker.end):
-            marker.kind, marker.concept = "biomarker", stained
-            return self._biomarker(frame, marker, descriptors, heading, limit)
-        if stain and (only_results or sign_after(text, marker.end)) and marker.concept not in rules["gene_positive"]:
-            marker.kind, marker.concept = "biomarker", stain
-            return self._biomarker(frame, marker, descriptors, heading, limit)
-        partner = self._partner(text, marker, group)
-        if partner:
-            attributes["alteration"] = "fusion"
-            attributes["partner"] = partner
-        sign = sign_after(text, marker.end)
-        results: list[str] = [sign[0]] if sign else []
-        changes: list[dict[str, Value]] = []
-        places: list[Span] = []
-        loci: list[Span] = []
-        # "exons 18-21: exon 19 deletion": the range is what was looked at.
-        found_at = any(
-            "exon" in one.attributes and {"effect", "alteration"} & one.attributes.keys() for one in descriptors
-        )
-        descriptors = [span for span in descriptors if not self._is_anothers(text, group, marker, span)]
-        for span in [
-            *descriptors,
-            *(
-                item
-                for item in heading
-                if not descriptors or "significance" in item.attributes or "origin" in item.attributes
-            ),
-        ]:
-            if found_at and "exons" in span.attributes and not {"effect", "alteration"} & span.attributes.keys():
-                continue
-            helpers.append((span.start, span.end, span.source))
-            if span.kind == "value":
-                if span.concept not in rules["no_result"]["concepts"] + rules["no_gene_result"]["concepts"]:
-                    results.append(span.concept)
-                continue
-            for name, value in span.attributes.items():
-                if name == "percent":
-                    attributes.setdefault("percent", value)
-                elif name in ("protein", "cdna"):
-                    # A second change of the same kind is a second variant of the gene.
-                    if changes and name not in changes[-1]:
-                        changes[-1][name] = value
-                        places[-1] = span if span.end > places[-1].end else places[-1]
-                    else:
-                        changes.append({name: value})
-                        places.append(span)
-                    for extra in ("codon", "effect"):
-                        if extra in span.attributes and extra not in changes[-1]:
-                            changes[-1][extra] = span.attributes[extra]
-                elif name == "effect" and str(value).startswith("inframe") and "exon" in span.attributes:
-                    loci.append(span)
-                elif name == "exon" and str(span.attributes.get("effect", "")).startswith("inframe"):
-                    continue
-                elif name in _OF_A_VARIANT and "protein" not in span.attributes:
-                    if span in descriptors:
-                        self._settle(attributes, name, value)
-                    else:
-                        attributes.setdefault(name, value)  # A heading says only what the line itself leaves open.
-        for locus in loci:
-            told: dict[str, Value] = {name: locus.attributes[name] for name in ("exon", "effect")}
-            if changes and all(change.get("effect") == "missense" for change in changes) and locus in descriptors:
-                # "del19 and T790M", "ex20ins; L858R": a deletion of an exon is no substitution, so these are two.
-                at = sum(place.start < locus.start for place in places)
-                changes.insert(at, told)
-                places.insert(at, locus)
-            else:
-                for name, value in told.items():
-                    self._settle(attributes, name, value)
+            return stained
+        if not other or marker.concept in marker_rules()["gene_positive"]:
+            return ""
+        return other if only_results or sign_after(text, marker.end) else ""
+
+    def _variants(self, frame: Frame, marker: Span, group: Group, words: _GeneWords) -> list[Span]:
+        """The variants that the words about a gene tell, or that it is of wild type."""
+        attributes, changes, results = words.attributes, words.changes, words.results
         if changes or {"effect", "codon"} & attributes.keys():
             attributes.setdefault("alteration", "mutation")
         if changes and attributes["alteration"] == "alteration":
@@ -410,32 +479,12 @@ class FindingReader:
         positive = any(self._concepts.is_a(result, "result_positive") for result in results)
         plain = self._concepts.is_a("wild_type", "result_negative") and "wild_type" in results
         if plain and not changes:
-            return [_result_of(marker, {"result": "wild_type", "gene": marker.concept}, helpers)]
-        for result in results:
-            alteration = rules["gene_result"].get(result)
-            if alteration == "expression_loss" and not statement("by_stain").search(
-                text, *frame.sentence_span(marker.start)
-            ):
-                alteration = "deletion" if result == "lost" else None
-            if alteration:
-                attributes.setdefault("alteration", alteration)
-        if any(result in rules["no_result"]["withdrawn"] for result in results):
-            withdrawn = True
-        if "exon" in attributes:
-            attributes.setdefault("alteration", "mutation")
+            return [_result_of(marker, {"result": "wild_type", "gene": marker.concept}, words.helpers)]
+        _take_alteration(frame, marker, words, found=positive and not negative)
         if "alteration" not in attributes:
-            if attributes.get("significance") in ("pathogenic", "likely_pathogenic", "vus", "benign", "likely_benign"):
-                attributes["alteration"] = "mutation"
-            elif not results:
-                return []
-            else:
-                for name, value in (
-                    rules["gene_positive"].get(marker.concept, rules["gene_positive"]["default"]).items()
-                ):
-                    if name == "alteration" or (positive and not negative):
-                        attributes.setdefault(name, value)
+            return []
         attributes.pop("result", None)
-        denied = said_no(frame.text, group, marker, places)
+        denied = said_no(frame.text, group, marker, words.places)
         if any(span.kind == "value" and self._concepts.is_a(span.concept, "result_negative") for span in group.led):
             denied = [True]
         if "not_amplified" in results and attributes["alteration"] not in ("deletion", "fusion"):
@@ -446,40 +495,15 @@ class FindingReader:
             attributes["alteration"] = "mutation"
             changes.append({"alteration": copies})
             denied.append(False)
+        withdrawn = any(result in marker_rules()["no_result"]["withdrawn"] for result in results)
         built = []
         for index, change in enumerate(changes or [{}]):
             absent = denied[min(index, len(denied) - 1)] or (negative and not changes and not positive)
-            merged = {**attributes, **change}
-            built.append(
-                Span(
-                    marker.start,
-                    marker.end,
-                    "variant",
-                    marker.concept,
-                    marker.source,
-                    merged,
-                    1,
-                    list(helpers),
-                    decided="retracted" if withdrawn else "absent" if absent else "",
-                )
-            )
+            decided = "retracted" if withdrawn else "absent" if absent else ""
+            merged, helpers = {**attributes, **change}, list(words.helpers)
+            span = Span(marker.start, marker.end, "variant", marker.concept, marker.source, merged, 1, helpers)
+            built.append(replace(span, decided=decided))
         return built
-
-    @staticmethod
-    def _settle(attributes: dict[str, Value], name: str, value: Value) -> None:
-        """The first value stands, but a narrower alteration or a stated harmless class overrides a bare word."""
-        if (
-            name == "alteration"
-            and (
-                attributes.get(name) in ("mutation", "alteration", "copy_number_alteration")
-                or (attributes.get(name) == "copy_gain" and value == "amplification")
-            )
-            or name == "significance"
-            and value in ("vus", "benign", "likely_benign", "likely_pathogenic")
-        ):
-            attributes[name] = value
-        else:
-            attributes.setdefault(name, value)
 
     @staticmethod
     def _is_anothers(text: str, group: Group, marker: Span, span: Span) -> bool:
