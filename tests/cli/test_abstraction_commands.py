@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from typer.testing import Result
 
 from tests.places import ABSTRACTIONS
@@ -207,7 +207,7 @@ def test_the_page_tells_facts_and_disagreements(run: Command, labels: Path, tmp_
     assert result.exit_code == 0, result.output
     scores, made = json.loads(out.read_text()), written.read_text()
     assert made.count("the label says no") == len(scores["disagreements"]) > 0
-    assert all(escape(line) in made for one in scores["disagreements"] for line in one["explanation"])
+    assert all(str(escape(line)) in made for one in scores["disagreements"] for line in one["explanation"])
     assert all(f"<td>{kind}</td>" in made for kind in scores["facts"]["by_kind"])
     assert "glorbish feeling" in made
 
