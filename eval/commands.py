@@ -10,7 +10,8 @@ import typer
 
 from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
-from ..kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from ..kb.skin.options import FormatOption, NoRowsOption, OutOption
+from ..kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table, three_places
 from .bank.consistency.command import consistency
 from .extraction.coral.command import COMMANDS as CORAL_COMMANDS
 from .extraction.fact_level.command import facts
@@ -18,6 +19,7 @@ from .extraction.mednlp.command import mednlp
 from .extraction.ner.baselines.command import ner_baseline
 from .extraction.ner.command import ner
 from .extraction.notation.command import variants
+from .report.command import SeedOption
 
 if TYPE_CHECKING:
     from .measures.terms import Terms
@@ -48,7 +50,7 @@ def acr(
     ] = None,
     alpha: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a broad query.")] = None,
     beta: Annotated[int | None, typer.Option(min=1, help="Smallest gold of a narrow query.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the confidence interval.")] = 0,
+    seed: SeedOption = 0,
     errors: Annotated[
         bool, typer.Option("--errors", help="List the patients that each query was wrong about.")
     ] = False,
@@ -63,8 +65,8 @@ def acr(
         Path | None,
         typer.Option("--queries", help='With --natural: questions to ask, JSON: [{"id", "of": bank id, "text"}].'),
     ] = None,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Score the query bank on labelled patients: precision, recall, F1, by size and complexity."""
     if queries is not None and not natural:
@@ -105,8 +107,8 @@ def negex(
     errors: Annotated[
         bool, typer.Option("--errors", help="List the sentences whose negation was read wrongly.")
     ] = False,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores; no csv.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Score the context of marked conditions: negation, historical or recent, the patient's or another's."""
     check_output(output, out, rows=False)
@@ -120,9 +122,9 @@ def print_context(told: dict[str, Any]) -> None:
     """F1 of negated, the accuracies of the two other parts, and the errors where they are listed."""
     negation = told["negation"]
     print(
-        f"negation: F1 {_number(negation['f1'])}, precision {_number(negation['precision'])}, recall"
-        f" {_number(negation['recall'])} ({counted(told['sentences'], 'sentence')}, {told['left_out']} left out whose"
-        " condition is not in them)"
+        f"negation: F1 {three_places(negation['f1'])}, precision {three_places(negation['precision'])}, recall"
+        f" {three_places(negation['recall'])} ({counted(told['sentences'], 'sentence')}, {told['left_out']} left out"
+        " whose condition is not in them)"
     )
     for part in ("temporality", "experiencer"):
         print(f"{part}: {told[part]['right']} of {told[part]['of']} right")
@@ -180,9 +182,10 @@ def print_scores(scores: dict[str, Any]) -> None:
     print_table(columns, rows)
     bounds, patients = scores["micro"]["ci"], scores["patients"]
     if bounds is not None:
-        print(f"micro F1 {_number(scores['micro']['f1'])}, 95% interval {_number(bounds[0])} to {_number(bounds[1])}")
+        low, high = map(three_places, bounds)
+        print(f"micro F1 {three_places(scores['micro']['f1'])}, 95% interval {low} to {high}")
     print(
-        f"kappa {_number(scores['kappa'])}; coverage {_number(scores['coverage'])}; "
+        f"kappa {three_places(scores['kappa'])}; coverage {three_places(scores['coverage'])}; "
         f"zero-result false positives {scores['zero_result_false_positives']}; unresolved: {_unresolved(scores)}"
     )
     print(
@@ -192,8 +195,8 @@ def print_scores(scores: dict[str, Any]) -> None:
     if "natural" in scores:
         answered = scores["answered"]
         print(
-            f"on what was answered: F1 {_number(answered['f1'])}, {answered['wrong']} wrongly found patients;"
-            f" coverage {_number(scores['coverage'])}"
+            f"on what was answered: F1 {three_places(answered['f1'])}, {answered['wrong']} wrongly found patients;"
+            f" coverage {three_places(scores['coverage'])}"
         )
         print_natural(scores["natural"])
         return
@@ -219,8 +222,8 @@ def print_facts(scores: dict[str, Any]) -> None:
     rows = [(kind, *(row[column] for column in columns)) for kind, row in facts["by_kind"].items()]
     print_table(("kind", "facts", "resolved", "to their kind only", "unresolved", "share resolved"), rows)
     print(
-        f"{counted(facts['facts'], 'fact')} of {counted(facts['patients'], 'patient')}, {_number(facts['share'])} of"
-        f" them resolved; {counted(scores['pairs'], 'pair')} of patient and query,"
+        f"{counted(facts['facts'], 'fact')} of {counted(facts['patients'], 'patient')}, {three_places(facts['share'])}"
+        f" of them resolved; {counted(scores['pairs'], 'pair')} of patient and query,"
         f" {counted(len(scores['disagreements']), 'disagreement')}"
     )
     print_unresolved([one for one in scores["unresolved"] if "id" not in one])
@@ -240,11 +243,7 @@ def _unresolved(scores: dict[str, Any]) -> str:
 
 
 def _three(part: dict[str, Any]) -> tuple[str, str, str]:
-    return _number(part["precision"]), _number(part["recall"]), _number(part["f1"])
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return three_places(part["precision"]), three_places(part["recall"]), three_places(part["f1"])
 
 
 def _write_page(path: Path, scores: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...kb.errors import UsageError
+from ...kb.skin.options import NoRowsOption, OutOption
 from ...kb.skin.terminal import Format, answer, check_output, counted, json_text, print_table
 from ..measures.terms import Terms
 from ..report.signature import command_line
@@ -66,10 +67,8 @@ def acr(
     with_text: Annotated[
         bool, typer.Option("--with-text", help="Put the text of the quoted notes into the reports (health data!).")
     ] = False,
-    output: Annotated[
-        Format, typer.Option("--format", help="How to print the scores; no rows for csv.")
-    ] = Format.TABLE,
-    json_out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the report here.")] = None,
+    output: NoRowsOption = Format.TABLE,
+    json_out: OutOption = None,
     html_out: Annotated[
         Path | None, typer.Option("--html", metavar="OUT", help="Also write the page here (it is in --out as well).")
     ] = None,
@@ -157,8 +156,8 @@ def make_corpus(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same corpus, byte by byte.")] = 0,
     length: Annotated[float, typer.Option(min=0.1, help="Makes notes longer or shorter.")] = 1.0,
     workers: Annotated[int, typer.Option(min=1, help="Processes that write notes.")] = 1,
-    output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
-    json_out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
+    output: NoRowsOption = Format.TABLE,
+    json_out: OutOption = None,
 ) -> None:
     """Make a fictional corpus: simulated clinical courses, told in notes of many styles, with gold facts and labels."""
     from ..made_up.synthetic.corpus_files import write_corpus

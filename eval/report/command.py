@@ -1,10 +1,15 @@
-"""The command of a run as a report may show it: without where on this machine its files lie."""
+"""Parts that the commands of measurement share: options, what could not be read, signatures, and the command line
+as a report may show it, without where on this machine its files lie."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
+
+import typer
+
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws behind the confidence intervals.")]
 
 
 def without_places(words: Iterable[str]) -> str:
@@ -28,3 +33,8 @@ def print_problems(problems: Sequence[Mapping[str, str]]) -> None:
         print(f"not read: {': '.join(one[name] for name in ('file', 'place', 'reason') if name in one)}")
     if len(problems) > _SHOWN_PROBLEMS:
         print(f"and {len(problems) - _SHOWN_PROBLEMS} more; --format json lists all")
+
+
+def print_signature(signature: Mapping[str, Any]) -> None:
+    """What the scores depend on, on one line."""
+    print("; ".join(f"{name} {value}" for name, value in signature.items()))

@@ -9,6 +9,8 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from .terminal import three_places
+
 #: Templates name each other by their place in the package (``kb/skin/document.html``).
 _PACKAGE: Final = Path(__file__).parents[2]
 
@@ -31,8 +33,3 @@ def _environment(folder: Path) -> Environment:
     made.filters["three_places"] = three_places
     made.filters["as_json"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False, default=str)
     return made
-
-
-def three_places(value: float | None) -> str:
-    """Three places behind the point; a dash for what is undefined."""
-    return "–" if value is None else f"{value:.3f}"

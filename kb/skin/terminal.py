@@ -40,6 +40,11 @@ def value_text(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def three_places(value: float | None) -> str:
+    """Three places behind the point; a dash for what is undefined."""
+    return "–" if value is None else f"{value:.3f}"
+
+
 def accept_any_letter() -> None:
     """Let an output that cannot show a letter show its code instead, and an input that is no UTF-8 be read on.
 

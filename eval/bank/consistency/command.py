@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ....kb.errors import CohortiumError
+from ....kb.skin.options import NoRowsOption, OutOption
 from ....kb.skin.terminal import Format, answer, check_output, counted, print_table
 
 #: Patients named in a table cell, at most; JSON names all.
@@ -24,8 +25,8 @@ class Inconsistent(CohortiumError):
 def consistency(
     kb: Annotated[Path, typer.Option("--kb", help="The knowledge base to ask.")],
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything failed.")] = False,
-    output: Annotated[Format, typer.Option("--format", help="How to print the counts; no csv.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the report here.")] = None,
+    output: NoRowsOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Hold the answers together: paraphrases, intersections, subtypes and set laws; no labels needed."""
     # Before the run: it takes seconds, and a wrong option none.

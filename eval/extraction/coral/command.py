@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ....kb.errors import UsageError
+from ....kb.skin.options import FormatOption, OutOption
 from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from ...report.command import SeedOption
 from .scores import Convention
 from .units import Stretch
 
@@ -64,9 +66,9 @@ def coral(
     convention: Annotated[
         Convention, typer.Option(help="The paper's definitions, or as the figures of its tables were computed.")
     ] = Convention.PAPER,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the intervals.")] = 0,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+    seed: SeedOption = 0,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Score extraction on notes annotated under the CORAL schema: BLEU-4, ROUGE-1, exact pairs."""
     if llm and predictions is not None:
@@ -185,8 +187,8 @@ def _interval(bounds: tuple[float, float] | None) -> str:
 
 def coral_review(
     sheet: Annotated[Path, typer.Argument(metavar="SHEET.tsv", help="A review sheet with its categories filled in.")],
-    output: Annotated[Format, typer.Option("--format", help="How to print the shares.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the shares here.")] = None,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Count the categories of a review sheet of extraction: right, right in part, wrong, and how."""
     check_output(output, out, rows=True)

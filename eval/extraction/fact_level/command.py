@@ -7,7 +7,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from ....kb.skin.options import OutOption
+from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table, three_places
+from ...report.command import SeedOption
 
 #: Columns of csv, as in the JSON form of a part.
 _COLUMNS: Final = (
@@ -34,11 +36,11 @@ def facts(
     only: Annotated[
         str, typer.Option("--only", metavar="PREFIX,…", help="Only patients whose id begins with one of these.")
     ] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the confidence intervals.")] = 0,
+    seed: SeedOption = 0,
     output: Annotated[Format, typer.Option("--format", help="How to print the scores; csv: a line a kind.")] = (
         Format.TABLE
     ),
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the report here.")] = None,
+    out: OutOption = None,
 ) -> None:
     """Hold the events read from notes against abstracted facts: recall by kind, values and dates apart."""
     check_output(output, out, rows=True)
@@ -96,10 +98,6 @@ def miss_line(one: dict[str, Any]) -> str:
 def _cells(part: dict[str, Any], dates: bool) -> list[object]:
     ci = part["ci"]
     cells = [part[name] for name in ("facts", "unresolved", "matched", "in_part")]
-    cells += [_number(part["recall"]), "–" if ci is None else f"{_number(ci[0])} to {_number(ci[1])}"]
-    cells += [_number(part["recall_with_value"]), _number(part["recall_compatible"])]
-    return [*cells, part["dated"], _number(part["share_of_dates"])] if dates else cells
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    cells += [three_places(part["recall"]), "–" if ci is None else f"{three_places(ci[0])} to {three_places(ci[1])}"]
+    cells += [three_places(part["recall_with_value"]), three_places(part["recall_compatible"])]
+    return [*cells, part["dated"], three_places(part["share_of_dates"])] if dates else cells

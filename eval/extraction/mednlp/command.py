@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from ....kb.skin.options import FormatOption, OutOption
 from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
-from ...report.command import print_problems
+from ...report.command import SeedOption, print_problems, print_signature
 
 _COLUMNS: Final = ("match", "level", "weights", "precision", "recall", "f1", "low", "high", "predictions", "gold")
 
@@ -36,9 +37,9 @@ def mednlp(
         Path | None, typer.Option("--train", help="The training reports, whose entities weigh less; else no weights.")
     ] = None,
     tags: Annotated[Kind, typer.Option("--tags", help="The tags that count: of case or radiology reports.")] = Kind.CR,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the confidence intervals.")] = 0,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+    seed: SeedOption = 0,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Score entities as Real-MedNLP does: span, label, modality; exact and partial; weighted by rarity."""
     check_output(output, out, rows=True)
@@ -92,4 +93,4 @@ def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
         for label, number in labels.items():
             print(f"unknown label {label} in the {file}: {number}")
     print_problems(told["problems"])
-    print("; ".join(f"{name} {value}" for name, value in told["signature"].items()))
+    print_signature(told["signature"])

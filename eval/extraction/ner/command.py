@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ....kb.errors import UsageError
+from ....kb.skin.options import FormatOption, OutOption
 from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
-from ...report.command import print_problems
+from ...report.command import SeedOption, print_problems, print_signature
 
 if TYPE_CHECKING:
     from ..corpora.label_maps import LabelMap
@@ -73,9 +74,9 @@ def ner(
             help="The folder of the corpus's lists of names; else a folder 'terminology' near one of the files.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the confidence intervals.")] = 0,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+    seed: SeedOption = 0,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Score named entities as NeuroTrialNER does: abstracts (partial, exact), tokens, placed entities."""
     check_output(output, out, rows=True)
@@ -158,4 +159,4 @@ def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
     for name, number in told["unknown_types"].items():
         print(f"unknown type {name}: {number}")
     print_problems(told["problems"])
-    print("; ".join(f"{name} {value}" for name, value in told["signature"].items()))
+    print_signature(told["signature"])

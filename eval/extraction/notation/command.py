@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ....kb.skin.options import FormatOption, OutOption
 from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from ...report.command import print_signature
 
 _COLUMNS = ("half", "class", "gold", "found", "tp", "fp", "fn", "precision", "recall", "f1")
 
@@ -20,8 +22,8 @@ def variants(
     errors: Annotated[
         bool, typer.Option("--errors", help="List the wrong spans of the development half (texts of even number).")
     ] = False,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Score exact spans of variants (protein, DNA, dbSNP) on an annotated corpus."""
     check_output(output, out, rows=True)
@@ -60,4 +62,4 @@ def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
     if "errors" in told:
         columns = ("id", "start", "end", "class", "kind", "text")
         print_table(columns, [[one[column] for column in columns] for one in told["errors"]])
-    print("; ".join(f"{name} {value}" for name, value in told["signature"].items()))
+    print_signature(told["signature"])

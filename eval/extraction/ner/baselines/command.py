@@ -10,7 +10,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from .....kb.errors import UsageError
+from .....kb.skin.options import FormatOption, OutOption
 from .....kb.skin.terminal import Format, answer, check_output, print_csv
+from ....report.command import SeedOption
 from ..command import COLUMNS, print_scores, rows_of
 from ..documents import Corpus, read_corpus
 from .contract import Baseline, write_predictions
@@ -57,9 +59,9 @@ def ner_baseline(
     ] = None,
     requests: Annotated[int | None, typer.Option(min=0, help="With llm: send no more requests than these.")] = None,
     tokens: Annotated[int | None, typer.Option(min=0, help="With llm: spend no more tokens than these.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws behind the confidence intervals.")] = 0,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
+    seed: SeedOption = 0,
+    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
 ) -> None:
     """Score a baseline of the NeuroTrialNER paper: look-up, registry columns, or a chat model without training."""
     from ..run import score_predictions
