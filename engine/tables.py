@@ -1,4 +1,4 @@
-"""Answers as they look: the JSON form of a cohort, and tables for people."""
+"""The form of answers: the JSON form of a cohort, and tables for people."""
 
 from __future__ import annotations
 

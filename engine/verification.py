@@ -70,6 +70,7 @@ class Verification:
 
 
 # As Python users call it: what is verified, then four choices that have a default.
+# Public: each option has its name in the command, too.
 def verify(
     kb: str | os.PathLike[str] | OpenKb,
     query: str | nodes.Query | Cohort,

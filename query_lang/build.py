@@ -1,4 +1,4 @@
-"""From the parse tree to query nodes, one method per rule of ``grammar.lark``. Not recursive: wide queries are safe."""
+"""The builder of query nodes from a parse tree, one method per rule of ``grammar.lark``. Wide queries are safe."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ class Builder(RelationRules, Transformer_NonRecursive):
     def core_axis(self, parts: list[Any]) -> _Core:
         token: Token = parts[-2]
         axis, prefix = token[-1].lower(), token[:-1].lower()
-        conditions = [parts[-1].of(axis)]
+        conditions = [parts[-1].condition_on(axis)]
         basis = STAGING_BASES[parts[0].lower()] if len(parts) == 3 else ()
         if basis and prefix and prefix not in basis:
             raise Mistake(f"{parts[0].lower()} staging has no prefix {prefix}", f"write {parts[0]} {axis.upper()} …")
@@ -340,7 +340,7 @@ class Builder(RelationRules, Transformer_NonRecursive):
         return NotThat(parts[0])
 
     def compared(self, parts: list[Any]) -> Condition:
-        return parts[1].of(parts[0])
+        return parts[1].condition_on(parts[0])
 
     def attribute(self, parts: list[Any]) -> str:
         text = str(parts[0])
@@ -442,7 +442,7 @@ def _short(kind: str, comparison: Comparison) -> Condition:
     if attribute is None:
         known = ", ".join(KIND_WORDS[kind].attributes)
         raise Mistake(f"what is compared? {kind} has several attributes", f"write 'with …', and one of: {known}")
-    return comparison.of(attribute)
+    return comparison.condition_on(attribute)
 
 
 def _plain_names(concept: ConceptExpression) -> tuple[Name, ...]:

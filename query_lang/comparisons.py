@@ -29,7 +29,7 @@ class Comparison:
     values: tuple[Number | Name, ...] = ()
     operator: str = ""
 
-    def of(self, attribute: str) -> Condition:
+    def condition_on(self, attribute: str) -> Condition:
         """The condition on ``attribute``."""
         match self.how:
             case "documented":

@@ -1,4 +1,4 @@
-"""Names to concepts: a parsed query becomes one over concept ids, or one error that tells all that is unknown."""
+"""The resolution of names: a parsed query becomes one over concept ids, or one error that tells all that is unknown."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is told beside a cohort: explanations, evidence, funnels, rank, journeys."""
+"""The answers beside a cohort: explanations, evidence, funnels, rank, journeys."""

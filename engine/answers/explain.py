@@ -1,4 +1,4 @@
-"""Why a patient is in a cohort, or not: for each criterion its truth in the three worlds and the events it rests on.
+"""The explanation of one patient: of each criterion its truth in the three worlds and the events that it rests on.
 
 What holds is asked of the reference engine, which defines it; one patient is little work.
 """

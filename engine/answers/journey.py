@@ -1,4 +1,4 @@
-"""What is known of one patient, in order of time: rows for people and for JSON, with the decisions that were taken."""
+"""The record of one patient, in order of time: rows for people and for JSON, with the decisions that were taken."""
 
 from __future__ import annotations
 

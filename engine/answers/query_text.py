@@ -1,4 +1,4 @@
-"""Where each criterion stands in the text of its query, as it is rendered."""
+"""The place of each criterion in the text of its query, as it is rendered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How strong the evidence is by which one patient is in a cohort: the weakest of what the query needs of them.
+"""The strength of the evidence by which one patient is in a cohort: the weakest of what the query needs of them.
 
 Of an event it is the product of three parts, each from 0 to 1: how many independent notes tell of it (copied text
 counts once), the confidence of its reading, and whether its own name stands in a note or it was concluded from

@@ -80,7 +80,7 @@ def _print_difference(found: Difference, limit: int) -> None:
 
 
 def _print_change(change: Change, found: Difference) -> None:
-    print(f"\n{change.patient_id} {change.what}: {change.told}")
+    print(f"\n{change.patient_id} {change.what}: {change.in_words}")
     notes = [f"{note.doc_id} {note.what}" for note in change.notes[:_MOST_NOTES]]
     if len(change.notes) > _MOST_NOTES:
         notes.append(f"and {len(change.notes) - _MOST_NOTES} more")

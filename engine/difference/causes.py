@@ -1,4 +1,4 @@
-"""What caused a patient to join or to leave: shown by what would have happened had one thing stayed as it was.
+"""The causes by which a patient joined or left: shown by what would have happened had one thing stayed as it was.
 
 Three things can differ between two knowledge bases: the notes, how they were read (pipeline, ontology files, model),
 and what the query means (the ontology under which it is asked). The journey stands for the first two. Where journey and
@@ -120,7 +120,7 @@ def _holds(asked: Asked, journey: Journey, world: World) -> bool:
     return matches(asked.query, journey, asked.concepts, asked.scales, world)
 
 
-def told(causes: Sequence[Cause]) -> str:
+def in_words(causes: Sequence[Cause]) -> str:
     """The causes in a few words."""
     if causes and all(cause.bearing is Bearing.UNDIVIDED for cause in causes):
         return " or ".join(cause.kind for cause in causes)

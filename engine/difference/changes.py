@@ -11,7 +11,7 @@ from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...kb.storage.rows import CURRENT
 from ..cohort import Cohort
-from .causes import BEARINGS, Cause, Record, Sides, causes_of, kinds_of, reading_changes, told
+from .causes import BEARINGS, Cause, Record, Sides, causes_of, in_words, kinds_of, reading_changes
 from .evidence import Evidence, evidence_of
 from .meaning import Asked, MeaningChange, meaning_changes
 
@@ -49,9 +49,9 @@ class Change:
         }
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The causes in a few words."""
-        return told(self.causes)
+        return in_words(self.causes)
 
 
 class Difference:
@@ -147,7 +147,7 @@ class Difference:
         old, new = self._asked
         return evidence_of((old, self._old.kb.journey(patient_id)), (new, self._new.kb.journey(patient_id)))
 
-    # --- told ---------------------------------------------------------------------------------------------------------
+    # --- in words -----------------------------------------------------------------------------------------------------
 
     def as_dict(self, limit: int | None = None, evidence: int = 0) -> dict[str, Any]:
         """For JSON: at most ``limit`` joiners and as many leavers, the first few (``evidence``) with what changed."""
@@ -161,11 +161,11 @@ class Difference:
             "meaning": [
                 {"words": one.text, "added": list(one.added), "removed": list(one.removed)} for one in self.meaning
             ],
-            JOINED: self._told(self.joined, limit, evidence),
-            LEFT: self._told(self.left, limit, evidence),
+            JOINED: self._shown(self.joined, limit, evidence),
+            LEFT: self._shown(self.left, limit, evidence),
         }
 
-    def _told(self, changes: Sequence[Change], limit: int | None, evidence: int) -> list[dict[str, Any]]:
+    def _shown(self, changes: Sequence[Change], limit: int | None, evidence: int) -> list[dict[str, Any]]:
         rows = []
         for at, change in enumerate(changes[:limit]):
             row = change.as_dict()

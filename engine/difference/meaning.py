@@ -1,4 +1,4 @@
-"""What a query means under two ontologies: the concepts that each of its event sets admits under one of them alone."""
+"""The meaning of a query under two ontologies: the concepts that each event set admits under one of them alone."""
 
 from __future__ import annotations
 

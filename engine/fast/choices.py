@@ -35,7 +35,7 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
     if node.pick.how in ("worst", "best"):
         return _Values.of(node, frame, scales).unexceeded(members, members)
     backwards, n = node.pick.how == "latest", max(1, node.pick.n)
-    days = frame.of(frame.rows.middle)
+    days = frame.entries_of(frame.rows.middle)
     if n == 1:
         # By far the most frequent: no need to sort.
         best = frame.extreme(np.maximum if backwards else np.minimum, members, days)
@@ -53,7 +53,7 @@ def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> 
 
 def days_in_window(window: nodes.Window | None, frame: Frame) -> tuple[Array, Array]:
     """For each entry the first and the last of its days, of those in the window where it has any there."""
-    low, high = frame.of(frame.rows.low), frame.of(frame.rows.high)
+    low, high = frame.entries_of(frame.rows.low), frame.entries_of(frame.rows.high)
     if window is None:
         return low, high
     return np.maximum(low, window.low), np.minimum(high, window.high)
@@ -91,6 +91,7 @@ def _first(frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spo
     return Chosen(maybe & (low <= high), low, high, _any_of(frame, sure))
 
 
+# Columns of one frame: a value of them would be taken apart at once.
 def _nth(n: int, frame: Frame, low: Array, high: Array, sure: Array, maybe: Array, spoilers: Array) -> Chosen:
     # Group by group: days are shared out among events by greedy walks that do not turn into columns.
     found = Chosen(np.zeros(frame.entries, dtype=bool), low.copy(), high.copy(), np.zeros(frame.groups, dtype=bool))
@@ -196,9 +197,16 @@ class _Values:
         exceeds = ">" if node.pick.how == "worst" else "<"
         turned = frame.rows.among(None, BETTER_WHEN_HIGHER) & (column.codes >= 0)
         codes = np.where(turned, column.codes + len(column.distinct), column.codes)
-        ranked = frame.of(known)
+        ranked = frame.entries_of(known)
         return cls(
-            frame, scales, attribute, exceeds, frame.of(codes), column.distinct * 2, ranked, len(column.distinct)
+            frame,
+            scales,
+            attribute,
+            exceeds,
+            frame.entries_of(codes),
+            column.distinct * 2,
+            ranked,
+            len(column.distinct),
         )
 
     def unexceeded(self, entries: Array, others: Array) -> Array:

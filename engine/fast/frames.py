@@ -210,7 +210,7 @@ class Frame:
         """The number of entries."""
         return len(self.group)
 
-    def of(self, column: Array) -> Array:
+    def entries_of(self, column: Array) -> Array:
         """A column of the rows, for the entries."""
         return column if self.index is None else column[self.index]
 
@@ -220,7 +220,7 @@ class Frame:
 
     def visible(self, mask: Array, world: World) -> Array:
         """Those entries of a mask over the rows that are shown in ``world``."""
-        return self.of(mask) if self.shown is None else self.of(mask) & (self.shown >= world)
+        return self.entries_of(mask) if self.shown is None else self.entries_of(mask) & (self.shown >= world)
 
     def extreme(self, which: np.ufunc, mask: Array, values: Array) -> Array:
         """For each group the least (``numpy.minimum``) or the greatest (``numpy.maximum``) value of its entries in the
@@ -249,7 +249,7 @@ class Frame:
         parent = np.repeat(np.arange(self.groups), counts)
         first = np.cumsum(counts) - counts
         number = tumors.starts[self.patient][parent] + np.arange(len(parent)) - first[parent]
-        own = self.of(self.rows.tumor)
+        own = self.entries_of(self.rows.tumor)
         # A row of one tumor goes to one group, one of none or all to as many as there are tumors.
         one = np.flatnonzero(own >= 0)
         many = np.flatnonzero((own == -1) | (own == -2) if least <= World.POSSIBLE else own == -2)

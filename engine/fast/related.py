@@ -104,6 +104,7 @@ class RelatedEvents:
     def _below(self, concept: str) -> frozenset[str]:
         return concept_ids(nodes.Under(nodes.Concept(concept, "")), self._concepts)
 
+    # Both sides, and which entries of each are paired: as :meth:`_linked` has them at hand.
     def _last_together(
         self,
         relation: str,
@@ -126,7 +127,7 @@ class RelatedEvents:
 
     def _until(self, frame: Frame, side: Witnesses, world: World) -> Array:
         """The day until which each entry lasts: at least (certain), as believed, at most (possible)."""
-        ends, low, high = (frame.of(column) for column in self._rows.ends)
+        ends, low, high = (frame.entries_of(column) for column in self._rows.ends)
         match world:
             case World.CERTAIN:
                 return np.where(ends, low, side.low)
@@ -168,7 +169,7 @@ class RelatedEvents:
             numbers = [as_number(value) for value in column.distinct]
             known = np.array([*(number is not None for number in numbers), False], dtype=bool)
             values = np.array([*(number or 0.0 for number in numbers), 0.0])
-            codes = frame.of(column.codes)
+            codes = frame.entries_of(column.codes)
             return _has_distinct(frame, found.mask & known[codes], values[codes], node.n)
         if node.by == "days" and world is World.BELIEVED:
             return _has_distinct(frame, found.mask, found.low, node.n)
@@ -234,14 +235,14 @@ class RelatedEvents:
         said = self._sets.denials(events, frame, world)
         denied = np.zeros(frame.groups, dtype=bool)
         if events.kind is not None:
-            denied |= groups_of(frame, said & frame.of(self._rows.among(None, frozenset(("",)))))
+            denied |= groups_of(frame, said & frame.entries_of(self._rows.among(None, frozenset(("",)))))
         if events.concept is not None:
             denied |= self._denies(events.concept, frame, said)
         if events.condition is not None:
             other = self._sets.members(events, frame, world)
-            other &= ~frame.of(self._sets.satisfied_by(events.condition))
+            other &= ~frame.entries_of(self._sets.satisfied_by(events.condition))
             for name in attributes_of(events.condition):
-                other &= frame.of(self._rows.where(name, lambda values: [True] * len(values)))
+                other &= frame.entries_of(self._rows.where(name, lambda values: [True] * len(values)))
             denied |= groups_of(frame, other)
         return denied
 
@@ -253,7 +254,7 @@ class RelatedEvents:
                 return self._denies(base, frame, said)
         id_ = concept.term.id if isinstance(concept.term, nodes.Concept) else ""
         above = self._concepts.above(id_) if id_ in self._concepts else frozenset()
-        return groups_of(frame, said & frame.of(self._rows.among(None, frozenset((id_, *above)))))
+        return groups_of(frame, said & frame.entries_of(self._rows.among(None, frozenset((id_, *above)))))
 
     def _observed(self, events: nodes.Events, frame: Frame, world: World) -> Array:
         owner, source, low, high = self._rows.observations
@@ -407,6 +408,7 @@ def _has_distinct(frame: Frame, mask: Array, values: Array, n: int) -> Array:
     return np.asarray(np.bincount(keys[fresh] // width, minlength=frame.groups) >= n)
 
 
+# Two intervals as four columns: midpoints and bounds are reckoned of each alone.
 def _of_age(
     low: int, high: int, birth_low: Array, birth_high: Array, day_low: Array, day_high: Array, world: World
 ) -> Array:

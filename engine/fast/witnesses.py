@@ -40,9 +40,9 @@ class EventSets:
 
     def witnesses(self, node: nodes.Events, frame: Frame, world: World) -> Witnesses:
         """The witnesses that the set is not empty, for each group of the frame."""
-        satisfied = frame.of(self.satisfied_by(node.condition))
+        satisfied = frame.entries_of(self.satisfied_by(node.condition))
         if world is World.BELIEVED:
-            middle = frame.of(self.rows.middle)
+            middle = frame.entries_of(self.rows.middle)
             members = self.members(node, frame, world)
             if node.pick.how == "any":
                 return Witnesses(members & satisfied, middle, middle)

@@ -58,6 +58,7 @@ class NoProof(CohortiumError):
     exit_code = 5
 
 
+# What a proof is of and under: each is named where it is called, and none belongs to another.
 def proof_of(
     query: nodes.Query,
     journey: Journey,

@@ -1,4 +1,4 @@
-"""What a proof rests on, as plain data: events with dates, mentions with spans and cues, notes, is-a edges."""
+"""The records under a proof, as plain data: events with dates, mentions with spans and cues, notes, is-a edges."""
 
 from __future__ import annotations
 

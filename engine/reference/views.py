@@ -1,4 +1,4 @@
-"""What the reference engine looks at: events as seen by a criterion, and the worlds that bound each other."""
+"""The views of the reference engine: events as seen by a criterion, and the worlds that bound each other."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Why a patient is no member: the failing criterion and the cheapest edit that admits."""
+"""The reasons why a patient is no member: the failing criterion and the cheapest edit that admits."""

@@ -1,4 +1,4 @@
-"""Why a patient is not in a cohort: the failing criteria, the nearest evidence, and the cheapest edit that admits them.
+"""The answer to why a patient is no member: failing criteria, the nearest evidence, the cheapest edit that admits.
 
 What an edit is and what it costs is told in ``docs/guide/why_not.md``. All of it is about the believed answer.
 """

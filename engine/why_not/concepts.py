@@ -1,4 +1,4 @@
-"""How the concept of an atom can be edited: concepts climbed, or parts of them taken away; each with its events."""
+"""The edits of the concept of an atom: concepts climbed, or parts of them taken away; each with its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the condition of an atom can be edited: bounds moved, values climbed, comparisons let go; each with its events.
+"""The edits of the condition of an atom: bounds moved, values climbed, comparisons let go; each with its events.
 
 Towards more events a part is relaxed, towards fewer it is tightened; ``widen`` says which. ``not`` turns it round.
 """

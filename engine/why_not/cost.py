@@ -1,4 +1,4 @@
-"""What an edit of a query costs: how many changes of each class, the dearest class first, then how large they are.
+"""The cost of an edit of a query: how many changes of each class, the costliest first, then how large they are.
 
 A cost is one whole number whose places are those counts, so that costs add up and compare as they should: no number of
 changes of a cheaper class is as dear as one of a dearer class.

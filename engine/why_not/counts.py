@@ -1,4 +1,4 @@
-"""How counts, ages, gaps without an event and kinds of absence can be edited for one patient."""
+"""The edits of counts, ages, gaps without an event and kinds of absence for one patient."""
 
 from __future__ import annotations
 

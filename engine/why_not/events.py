@@ -1,4 +1,4 @@
-"""How a set of events can be edited for one patient: its window, concept, context, pick and condition, together.
+"""The edits of a set of events for one patient: its window, concept, context, pick and condition, together.
 
 Towards more events (``widen``) each part is relaxed, towards fewer each is tightened; what a pick then takes is
 looked up, for it may be another event.

@@ -1,4 +1,4 @@
-"""How a sequence of facts can be edited for one patient: each step, each gap, what must not lie between, the order."""
+"""The edits of a sequence of facts for one patient: each step, each gap, what must not lie between, the order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a time relation can be edited for one patient: both facts, the gap between them, and the relation let go."""
+"""The edits of a time relation for one patient: both facts, the gap between them, and the relation let go."""
 
 from __future__ import annotations
 

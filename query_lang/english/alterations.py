@@ -1,4 +1,4 @@
-"""What is said of genes as a query: the meaning of mutations, fusions, exons and single changes."""
+"""Statements about genes as a query: the meaning of mutations, fusions, exons and single changes."""
 
 from __future__ import annotations
 

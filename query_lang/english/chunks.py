@@ -1,4 +1,4 @@
-"""What a question is made of between its words and its query: chunks with a type, and criteria."""
+"""The parts of a question between its words and its query: chunks with a type, and criteria."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sets of events lie to each other: which can hold nothing, which lies in which, which two exclude each other."""
+"""Relations between sets of events: which can hold nothing, which lies in which, which two exclude each other."""
 
 from __future__ import annotations
 

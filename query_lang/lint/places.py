@@ -1,4 +1,4 @@
-"""Where each criterion stands in the text: a tree of sites that follows the resolved query node by node."""
+"""The place of each criterion in the text: a tree of sites that follows the resolved query node by node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether conditions on one event can hold together: each attribute is tried with every sort of value that matters.
+"""Conditions on one event that can or cannot hold together: each attribute is tried with each sort of value.
 
 The values that an attribute can take fall into finitely many classes that no condition at hand tells apart: the values
 of its scale, the stretches between the numbers that are named, the concepts that lie under the same of the named ones,

@@ -61,7 +61,7 @@ class Candidates:
                 found.setdefault(word, []).append(one)
         return found
 
-    def of(self, question: str, most: int) -> list[Candidate]:
+    def named_in(self, question: str, most: int) -> list[Candidate]:
         """At most ``most`` names: those that stand in the question first, then those that hold or resemble a word."""
         words = [word.strip(_EDGES) for word in _WORD.findall(question)]
         found: dict[tuple[str, str], Candidate] = {}

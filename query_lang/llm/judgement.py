@@ -1,4 +1,4 @@
-"""What is made of two readings of one question, a model's and the one by rules: agreement answers, difference asks."""
+"""The judgement on two readings of one question, a model's and the one by rules: agreement answers, difference asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model wrote, to the one JSON object that was asked for, or to what is wrong with it; nothing else is used."""
+"""The reply of a model, read as the one JSON object that was asked for, or told what is wrong with it."""
 
 from __future__ import annotations
 

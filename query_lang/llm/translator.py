@@ -1,4 +1,4 @@
-"""From a question to a checked query by way of a chat model: at most one repair, and a refusal rather than a guess."""
+"""The way from a question to a checked query by a chat model: at most one repair, and a refusal rather than a guess."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ModelTranslator:
         """The model's reading of ``question``. UsageError, before anything is sent, if it must not be sent."""
         self._check(question)
         endpoint = ChatEndpoint(self._settings, self._sleep)
-        names = self._candidates.of(question, self._settings.limits.names)
+        names = self._candidates.named_in(question, self._settings.limits.names)
         messages: list[Message] = [
             {"role": "system", "content": card()},
             {"role": "user", "content": question_message(question, names, [one.name for one in self._definitions])},
@@ -178,7 +178,7 @@ class ModelTranslator:
         longest = 2 * self._settings.limits.query_characters
         names: list[Candidate] = []
         if isinstance(error, QueryError):
-            names = self._candidates.of(error.excerpt, self._settings.limits.names // 2)
+            names = self._candidates.named_in(error.excerpt, self._settings.limits.names // 2)
         return [
             {"role": "assistant", "content": reply.text[:longest] or "{}"},
             {"role": "user", "content": repair_message(str(error), names)},

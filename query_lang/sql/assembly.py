@@ -1,4 +1,4 @@
-"""From statements that hold together to criteria: rows become facts, links scopes, gaps orders in time."""
+"""The assembly of statements that hold together into criteria: rows become facts, links scopes, gaps orders in time."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class _Groups:
             for row in merged:
                 self._of[row] = merged
 
-    def of(self, row: Row) -> set[Row]:
+    def joined_with(self, row: Row) -> set[Row]:
         return self._of[row]
 
 
@@ -229,7 +229,7 @@ class _Assembly:
         for left, right in self._gaps:
             self._related.join(left, right)
         self._absences = [
-            _Absence.of(inner) for leaf in leaves if isinstance(leaf, Correlated) for inner in _denied(leaf)
+            _Absence.read(inner) for leaf in leaves if isinstance(leaf, Correlated) for inner in _denied(leaf)
         ]
 
     def _check_outer(self) -> None:
@@ -253,7 +253,7 @@ class _Assembly:
     def parts(self) -> list[nodes.PatientExpression]:
         """The criteria, which hold together, in the order of the text."""
         for row in self._rows[1:]:
-            if row not in self._patients.of(self._rows[0]):
+            if row not in self._patients.joined_with(self._rows[0]):
                 raise NotSaid(
                     f"'{row.alias}' is not tied to '{self._rows[0].alias}'",
                     f"say that both are of one patient: {row.alias}.patient_id = {self._rows[0].alias}.patient_id",
@@ -268,7 +268,7 @@ class _Assembly:
                 if row.patients is not None:
                     parts.append(row.patients)
                 continue
-            tumor = self._tumors.of(row)
+            tumor = self._tumors.joined_with(row)
             inside = [absence for absence in self._absences if absence.tumor in tumor]
             if len(tumor) == 1 and not inside:
                 parts.append(self._unit(row, done, None))
@@ -290,9 +290,9 @@ class _Assembly:
 
     def _unit(self, row: Row, done: set[Row], scope: set[Row] | None) -> nodes.PatientExpression:
         """The criterion of a row and of those that it hangs together with but for the tumor."""
-        same, related = self._same.of(row), self._related.of(row)
+        same, related = self._same.joined_with(row), self._related.joined_with(row)
         for other in same | related:
-            if scope is not None and other not in scope or scope is None and len(self._tumors.of(other)) > 1:
+            if scope is not None and other not in scope or scope is None and len(self._tumors.joined_with(other)) > 1:
                 raise NotSaid(
                     f"'{other.alias}' and '{row.alias}' hang together, and only one of them is tied to a tumor",
                     f"tie both: {other.alias}.tumor = {row.alias}.tumor",
@@ -358,7 +358,7 @@ class _Absence:
     times: tuple[Gap, ...]
 
     @classmethod
-    def of(cls, inner: Sequence[Leaf]) -> _Absence:
+    def read(cls, inner: Sequence[Leaf]) -> _Absence:
         own = {one.row for one in inner if isinstance(one, Present)}
         row = min(own, key=lambda one: one.number)
         ties = [one for one in inner if not own.issuperset(_rows_of(one))]

@@ -1,4 +1,4 @@
-"""What a WHERE clause says, taken apart: statements about one table, links between two, and, or, not over them."""
+"""The formula of a WHERE clause, taken apart: statements about one table, links between two, and, or, not over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tables a SELECT sees, and which column of which of them a name means."""
+"""The tables that a SELECT sees, and the column of which of them a name means."""
 
 from __future__ import annotations
 

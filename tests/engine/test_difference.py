@@ -75,7 +75,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 def causes(difference: Difference) -> dict[str, str]:
     """Patient → + or −, and the causes."""
     signed = [*(("+", one) for one in difference.joined), *(("-", one) for one in difference.left)]
-    return {one.patient_id: f"{sign} {one.told}" for sign, one in signed}
+    return {one.patient_id: f"{sign} {one.in_words}" for sign, one in signed}
 
 
 def test_nothing_differs(make: Make) -> None:

@@ -1,4 +1,4 @@
-"""Reads a patient's notes once more and builds the journey anew: what the tables say must be what the notes say."""
+"""The second reading of a patient's notes: the tables must say what a journey that is built anew says."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ def _between(
     return found
 
 
+# What every step of a walk is given, with the steps of the sequence and their relations.
 def _in_order(
     walk: Walk,
     steps: Sequence[nodes.Events],

@@ -1,4 +1,4 @@
-"""What the manifest says of the model that read along, and the checks of a mention that it proposed."""
+"""The manifest's word on the model that read along, and the checks of a mention that it proposed."""
 
 from __future__ import annotations
 

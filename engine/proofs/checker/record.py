@@ -189,6 +189,7 @@ def _as_written(notes: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return [notes] if len(current) == len(notes) else [notes, current]
 
 
+# One parameter a table of the patient, in the order in which the digest takes them.
 def _digest(
     patient_id: str,
     notes: Sequence[Mapping[str, Any]],

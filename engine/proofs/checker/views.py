@@ -1,4 +1,4 @@
-"""What a criterion of a proof looks at: a patient's events, those of one tumor, or one event."""
+"""The views that a criterion of a proof looks at: a patient's events, those of one tumor, or one event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks a proof along its query: each step must be what the node says, of the events as the tables have them.
+"""The walk of a proof along its query: each step must be what the node says, of the events as the tables have them.
 
 A node is added by one function in :data:`STEPS`; what none knows is a fault, never passed over.
 """
@@ -248,6 +248,7 @@ def _at_least(walk: Walk, node: nodes.AtLeast, proof: Proof, view: View, world: 
     _enough(walk, node.parts, node.n, proof, view, world, holds)
 
 
+# What every step of a walk is given, with the parts and how many of them it takes.
 def _enough(
     walk: Walk,
     criteria: tuple[nodes.PatientExpression, ...],
@@ -294,6 +295,7 @@ def _same_event(walk: Walk, node: nodes.SameEvent, proof: Proof, view: View, wor
     _scoped(walk, node.body, "event", events, View.of_event, proof, view, world, holds)
 
 
+# What every step of a walk is given, with the scope: its name, those that there are, and the view of one.
 def _scoped(
     walk: Walk,
     body: nodes.PatientExpression,

@@ -79,19 +79,19 @@ def test_the_names_that_a_question_may_mean_are_offered(
     concepts: ConceptTable, question: str, kind: str, name: str
 ) -> None:
     """Synonyms, brands and misspellings lead to names that the query language knows."""
-    names = json.loads(question_message(question, Candidates(concepts).of(question, 80)))["names"]
+    names = json.loads(question_message(question, Candidates(concepts).named_in(question, 80)))["names"]
     assert name in names[kind]
 
 
 def test_filler_offers_nothing(concepts: ConceptTable) -> None:
     """Words that join or ask lead to no name, not even by accident (*who*: World Health Organization)."""
-    assert Candidates(concepts).of("Please find all of the patients who have had the …, or not", 80) == []
+    assert Candidates(concepts).named_in("Please find all of the patients who have had the …, or not", 80) == []
 
 
 def test_names_are_bounded(concepts: ConceptTable) -> None:
     """However long the question, the message stays small; what stands in the question outright comes first."""
     question = " ".join(row.name for row in list(concepts.rows())[:300])
-    assert len(Candidates(concepts).of(question, 80)) == 80
+    assert len(Candidates(concepts).named_in(question, 80)) == 80
 
 
 def test_every_offered_name_is_known(concepts: ConceptTable) -> None:
@@ -99,5 +99,5 @@ def test_every_offered_name_is_known(concepts: ConceptTable) -> None:
     question = (
         "her2 low breast ca, EGFR exon 19 del, gleason 8, platinum doublet, brain mets, RECIST progresion, colitis"
     )
-    for one in Candidates(concepts).of(question, 80):
+    for one in Candidates(concepts).named_in(question, 80):
         assert concepts.lookup(one.name) or concepts.value_set(one.name) is not None
