@@ -212,7 +212,7 @@ def read(
         answer(traced, output=shown, out=None, as_table=lambda: print_steps(traced["steps"]))
         return
     document = read_one(text, date, title, type_, ontology=ontology, model=learned)
-    if learned is not None and (asked := learned.told()):
+    if learned is not None and (asked := learned.asked()):
         from .models.chat.choice import sentence_of
 
         print(sentence_of(asked), file=sys.stderr)

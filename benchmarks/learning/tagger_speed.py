@@ -116,7 +116,7 @@ def main() -> None:
         sentences = sum(len(one.breaks) + 1 for one in documents)
     else:
         notes = made_up_notes(asked.notes, asked.seed)
-        texts = [Words.of(one) for one in notes]
+        texts = [Words.in_text(one) for one in notes]
         sentences = sum(sum(1 for _ in sentences_of(one)) for one in notes)
     words = sum(len(one.spans) for one in texts)
     model = ModelDirectory.open(asked.model)

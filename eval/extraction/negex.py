@@ -55,14 +55,14 @@ class ContextScore:
 
     def as_dict(self, *, errors: bool = False) -> dict[str, Any]:
         """For JSON; ``errors`` lists what was read wrongly."""
-        told = {
+        scores = {
             "sentences": sum(astuple(self.negation)),
             "left_out": self.unmarked,
             "negation": asdict(self.negation) | {one.name: value(one, self.negation) for one in _MEASURES},
             "temporality": dict(zip(("right", "of"), self.temporality, strict=True)),
             "experiencer": dict(zip(("right", "of"), self.experiencer, strict=True)),
         }
-        return told | {"errors": [asdict(one) for one in self.wrong]} if errors else told
+        return scores | {"errors": [asdict(one) for one in self.wrong]} if errors else scores
 
 
 def read_marked(path: str | Path) -> tuple[list[MarkedSentence], int]:

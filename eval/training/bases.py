@@ -78,7 +78,7 @@ def network_of(begun: Base) -> Network:
 
 def _earlier(folder: Path, labels: LabelSet) -> Base:
     earlier = ModelDirectory.open(folder)
-    network = replace(NetworkSettings.of(earlier.card.network), tags=len(labels))
+    network = replace(NetworkSettings.from_dict(earlier.card.network), tags=len(labels))
     pieces = earlier.file(TOKENIZER) if network.kind == ENCODER else None
     tokenizer = _tokenizer(pieces.read_text(encoding="utf-8"), folder) if pieces else None
     kept = library("safetensors.torch", "models").load_file(str(earlier.file(WEIGHTS[0])))

@@ -36,10 +36,10 @@ class TaggerLearner:
     @property
     def signature(self) -> Mapping[str, Any]:
         """Settings (but the seed, and the threads, which decide nothing), base and the libraries that compute."""
-        told = {name: value for name, value in self.settings.as_dict().items() if name not in ("seed", "threads")}
+        deciding = {name: value for name, value in self.settings.as_dict().items() if name not in ("seed", "threads")}
         base = "from scratch" if self.base is None else _digest(self.base)
-        told["least_steps"] = self.least_steps
-        return {"settings": told, "base": base, "libraries": versions("torch", "transformers", "tokenizers")}
+        deciding["least_steps"] = self.least_steps
+        return {"settings": deciding, "base": base, "libraries": versions("torch", "transformers", "tokenizers")}
 
     def learn(
         self,
@@ -60,7 +60,7 @@ class TaggerLearner:
 
         settings = fitted(replace(self.settings, seed=seed), sum(len(one.words) for one in train), self.least_steps)
         types = frozenset(span.label for one in train for span in one.spans)
-        labels = LabelSet.of(types)
+        labels = LabelSet.for_types(types)
         torch.manual_seed(seed)
         begun = base_of(self.base, labels, settings)
         network = network_of(begun)

@@ -50,7 +50,7 @@ class Recipe:
     name: str = ""
     description: str = ""
     limits: tuple[str, ...] = ()
-    told: dict[str, Any] = field(default_factory=dict)
+    corpora: dict[str, Any] = field(default_factory=dict)
 
 
 def read_recipe(path: Path, data: Path | None) -> Recipe:
@@ -59,50 +59,50 @@ def read_recipe(path: Path, data: Path | None) -> Recipe:
     UsageError for a file that is no recipe, a key that is none, or a corpus that cannot be read.
     """
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read the recipe '{path}': {error}") from error
     folder = data or path.parent
-    sides = [told.get(side) for side in ("train", "dev")]
+    sides = [written.get(side) for side in ("train", "dev")]
     if not all(isinstance(side, list) and side and all(isinstance(one, dict) for one in side) for side in sides):
         raise UsageError(f"the recipe '{path}' needs [[train]] and [[dev]] with a path each")
-    types = told.get("types", [])
+    types = written.get("types", [])
     if not isinstance(types, list) or not all(isinstance(one, str) for one in types):
         raise UsageError(f"in the recipe '{path}' types cannot be {types!r}. Hint: types = [\"disease\", …]")
     train, development = ([_part(one, folder, path) for one in side or ()] for side in sides)
-    whole = recipe_of(train, development, tuple(types), str(told.get("name", path.stem)))
-    limits = told.get("limits", [])
+    whole = recipe_of(train, development, tuple(types), str(written.get("name", path.stem)))
+    limits = written.get("limits", [])
     if not isinstance(limits, list) or not all(isinstance(one, str) for one in limits):
         raise UsageError(f"the limits of the recipe '{path}' are no list of sentences")
-    return replace(whole, description=str(told.get("description", "")), limits=tuple(limits))
+    return replace(whole, description=str(written.get("description", "")), limits=tuple(limits))
 
 
-def _part(told: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
-    if unknown := sorted(told.keys() - _KEYS.keys()):
+def _part(entry: dict[str, Any], folder: Path, recipe: Path) -> TrainingPart:
+    if unknown := sorted(entry.keys() - _KEYS.keys()):
         raise UsageError(f"the recipe '{recipe}' has the key '{unknown[0]}'. Hint: {', '.join(sorted(_KEYS))}")
-    if "path" not in told:
+    if "path" not in entry:
         raise UsageError(f"a corpus of the recipe '{recipe}' has no path. Hint: path = \"FILE\" below each [[…]]")
-    for key, value in told.items():
+    for key, value in entry.items():
         strings = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if type(value) not in _KEYS[key] or not strings or (key == "share" and not 0 < value < 1):
             raise UsageError(f"in the recipe '{recipe}' {key} cannot be {value!r}. Hint: docs/guide/training.md")
-    path = folder / told["path"]
-    part = silver_part(path) if told.get("silver") else part_of(path, told.get("map"), told.get("form"))
+    path = folder / entry["path"]
+    part = silver_part(path) if entry.get("silver") else part_of(path, entry.get("map"), entry.get("form"))
     corpus = part.corpus
-    if "groups" in told:
-        begins = tuple(told["groups"])
+    if "groups" in entry:
+        begins = tuple(entry["groups"])
         corpus = corpus.only(one.id for one in corpus.documents if one.group.startswith(begins))
-    if "ids" in told:
-        corpus = _side(Split.read(folder / told["ids"]), corpus, told, recipe)
-    if "share" in told:
-        share = float(told["share"])
-        corpus = _side(split(corpus, {"train": 1 - share, "dev": share}), corpus, told, recipe)
-    return TrainingPart(corpus, frozenset(told.get("annotates", part.types)))
+    if "ids" in entry:
+        corpus = _side(Split.read(folder / entry["ids"]), corpus, entry, recipe)
+    if "share" in entry:
+        share = float(entry["share"])
+        corpus = _side(split(corpus, {"train": 1 - share, "dev": share}), corpus, entry, recipe)
+    return TrainingPart(corpus, frozenset(entry.get("annotates", part.types)))
 
 
-def _side(parts: Split, corpus: AnnotatedCorpus, told: dict[str, Any], recipe: Path) -> AnnotatedCorpus:
+def _side(parts: Split, corpus: AnnotatedCorpus, entry: dict[str, Any], recipe: Path) -> AnnotatedCorpus:
     sides = parts.divide(corpus)
-    wanted = told.get("part", "train")
+    wanted = entry.get("part", "train")
     if wanted not in sides:
         raise UsageError(f"the recipe '{recipe}' asks for the part '{wanted}'. Hint: {', '.join(sides)}")
     return sides[wanted]
@@ -148,11 +148,14 @@ def recipe_of(
         tuple(map(kept, development)),
         wanted,
         name,
-        told={"train": [_told(one.corpus) for one in train], "dev": [_told(one.corpus) for one in development]},
+        corpora={
+            "train": [_described(one.corpus) for one in train],
+            "dev": [_described(one.corpus) for one in development],
+        },
     )
 
 
-def _told(corpus: AnnotatedCorpus) -> dict[str, Any]:
+def _described(corpus: AnnotatedCorpus) -> dict[str, Any]:
     """What a signature says of a corpus: name, size, how many files, and one sum of all their sums."""
     return {
         "name": corpus.name,

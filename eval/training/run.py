@@ -97,7 +97,7 @@ def train(
         "base": base.name,
         "settings": settings.as_dict(),
         **({"adaptation": asdict(adapted)} if adapted else {}),
-        "corpora": recipe.told,
+        "corpora": recipe.corpora,
         "epochs": [asdict(one) for one in trained.epochs],
         "best_epoch": trained.best.number if trained.best else 0,
         "seconds": round(time.monotonic() - began, 1),

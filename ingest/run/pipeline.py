@@ -259,6 +259,6 @@ def run_ingest(
     with KnowledgeBase.open(kb_path) as written:
         rows = written.manifest["rows"]
     report.patients, report.events = rows["patient"], rows["event"]
-    report.asked = {} if learned is None else dict(learned.told())
+    report.asked = {} if learned is None else dict(learned.asked())
     report.seconds = round(time.monotonic() - begun, 3)
     return report

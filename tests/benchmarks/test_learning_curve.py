@@ -61,7 +61,7 @@ class Rote:
         work: Path,
     ) -> Answers:
         self.asked.append(({one.id for one in train}, {one.id for one in development}))
-        known = Dictionary.of(train)
+        known = Dictionary.from_documents(train)
         return lambda documents: [known(one) for one in documents]
 
 

@@ -47,7 +47,7 @@ class Answer:
 
     def as_dict(self) -> dict[str, str]:
         """For JSON; what is empty is left out."""
-        told = {
+        row = {
             "document": self.document,
             "section": self.unit,
             "task": self.task,
@@ -55,7 +55,7 @@ class Answer:
             "failure": self.failure,
             "asked": self.asked,
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in row.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ def understood(task: Task, answer: Answer | None, rules: Rules) -> Understood:
         return Understood(failure=MISSING)
     if answer.failure:
         return Understood(failure=answer.failure)
-    told = read(task, answer.output)
-    if told.findings or says_nothing(task, answer.output, rules.nothing):
-        return Understood(told.findings, told.first, "", told.unread)
-    return Understood(failure=NONSENSE, unread=told.unread)
+    parsed = read(task, answer.output)
+    if parsed.findings or says_nothing(task, answer.output, rules.nothing):
+        return Understood(parsed.findings, parsed.first, "", parsed.unread)
+    return Understood(failure=NONSENSE, unread=parsed.unread)
 
 
 # --- a file of answers ------------------------------------------------------------------------------------------------
@@ -117,11 +117,11 @@ def load_answers(path: str | Path, tasks: Tasks) -> dict[tuple[str, str, str], A
 def _answer(row: Any) -> Answer:
     if not isinstance(row, dict):
         raise ValueError
-    told = {name: row.get(name, "") for name in ("document", "section", "task", "output", "failure", "asked")}
-    if not all(isinstance(one, str) for one in told.values()) or not (told["document"] and told["task"]):
+    columns = {name: row.get(name, "") for name in ("document", "section", "task", "output", "failure", "asked")}
+    if not all(isinstance(one, str) for one in columns.values()) or not (columns["document"] and columns["task"]):
         raise ValueError
-    section = told.pop("section")
-    return Answer(unit=section, **told)
+    section = columns.pop("section")
+    return Answer(unit=section, **columns)
 
 
 class Kept:

@@ -83,17 +83,17 @@ def coral(
     groups = load_strata(strata, [note.name for note in notes]) if strata is not None else {}
     given, source = _answers(notes, tasks, predictions, llm, answers, stretch)
     report = judge(notes, given, tasks, Choices(stretch, convention, seed, groups, source))
-    told = report.as_dict()
+    scores = report.as_dict()
     if review is not None:
         from .review import rows, write_sheet
 
-        told["review_rows"] = write_sheet(review, rows(report.judged, notes))
-    table = [[name, *(row[column] for column in _COLUMNS[1:])] for name, row in told["relations"].items()]
+        scores["review_rows"] = write_sheet(review, rows(report.judged, notes))
+    table = [[name, *(row[column] for column in _COLUMNS[1:])] for name, row in scores["relations"].items()]
     answer(
-        told,
+        scores,
         output=output,
         out=out,
-        as_table=lambda: print_scores(told, table, report.signature.line if report.signature else ""),
+        as_table=lambda: print_scores(scores, table, report.signature.line if report.signature else ""),
         as_csv=lambda: print_csv(_COLUMNS, table),
     )
 
@@ -142,36 +142,36 @@ def _write(path: Path, given: Iterable[Answer]) -> None:
         raise UsageError(f"cannot write '{path}': {error.strerror}") from error
 
 
-def print_scores(told: dict[str, Any], table: list[list[Any]], line: str) -> None:
+def print_scores(scores: dict[str, Any], table: list[list[Any]], line: str) -> None:
     """The figures of each relation, their means, what failed, differences between groups, and the signature's line."""
     rows = [[_number(cell) for cell in row] for row in table]
     for name, key in (("mean", "mean"), ("mean where the gold tells", "mean_where_told")):
-        rows.append([name, "", "", *(_number(told[key][column]) for column in _COLUMNS[3:])])
+        rows.append([name, "", "", *(_number(scores[key][column]) for column in _COLUMNS[3:])])
     print_table(("", *_COLUMNS[1:]), rows)
-    given, exact = told["answers"], told["stated"]
+    given, exact = scores["answers"], scores["stated"]
     failed = ", ".join(f"{number} {kind}" for kind, number in given["failed"].items())
     print(
-        f"{counted(told['documents'], 'document')}, {counted(told['units'], 'unit')}; {given['answered']} of"
+        f"{counted(scores['documents'], 'document')}, {counted(scores['units'], 'unit')}; {given['answered']} of"
         f" {counted(given['asked'], 'question')} answered; failed: {failed or 'none'}"
     )
     if failed:
-        wrong = told["mean_failures_as_wrong"]
+        wrong = scores["mean_failures_as_wrong"]
         print("failures counted as wrong: " + ", ".join(f"{name} {_number(wrong[name])}" for name in _COLUMNS[3:]))
     print(
         f"exact pairs of which both halves are told: precision {_number(exact['precision'])}, recall"
         f" {_number(exact['recall'])}, F1 {_number(exact['f1'])}{_interval(exact['ci'])}"
     )
-    bounds = told["mean"]["ci"]
-    print("; ".join(f"mean {name} {_number(told['mean'][name])}{_interval(bounds[name])}" for name in bounds))
-    if "strata" in told:
-        tested = [one for one in told["strata"] if one["p"] is not None]
+    bounds = scores["mean"]["ci"]
+    print("; ".join(f"mean {name} {_number(scores['mean'][name])}{_interval(bounds[name])}" for name in bounds))
+    if "strata" in scores:
+        tested = [one for one in scores["strata"] if one["p"] is not None]
         print(f"{counted(len(tested), 'test')} between groups, {sum(one['q'] < 0.05 for one in tested)} with q < 0.05")
         columns = ("stratum", "relation", "figure", "h", "p", "q")
         lowest = [[_number(one[column]) for column in columns] for one in tested if one["p"] < 0.05]
         if lowest:
             print_table(columns, lowest)
-    if "review_rows" in told:
-        print(f"{counted(told['review_rows'], 'output')} to review")
+    if "review_rows" in scores:
+        print(f"{counted(scores['review_rows'], 'output')} to review")
     print(line)
 
 
@@ -194,14 +194,14 @@ def coral_review(
     check_output(output, out, rows=True)
     from .review import CATEGORIES, read_sheet, tally
 
-    told = tally(read_sheet(sheet))
+    shares = tally(read_sheet(sheet))
     columns = ("kind", "inference", "rows", "open", *CATEGORIES)
-    every = [*told["inferences"], {"kind": "", "inference": "all"} | told["all"]]
+    every = [*shares["inferences"], {"kind": "", "inference": "all"} | shares["all"]]
     table = [
         [*(row[column] for column in columns[:4]), *(row["categories"][name] for name in CATEGORIES)] for row in every
     ]
     answer(
-        told,
+        shares,
         output=output,
         out=out,
         as_table=lambda: print_table(columns, [[_number(cell) for cell in row] for row in table]),

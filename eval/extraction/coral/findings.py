@@ -67,8 +67,8 @@ def findings_of(task: Task, annotated: Annotated) -> tuple[Finding, ...]:
     found: dict[tuple[object, ...], Finding] = {}
     for entity in annotated.entities.values():
         if entity.type in task.types and _wanted(task, entity, annotated):
-            values = {value.name: tuple(dict.fromkeys(_told(value, entity, annotated))) for value in task.values}
-            finding = Finding(annotated.text(entity), {name: told or (UNKNOWN,) for name, told in values.items()})
+            values = {value.name: tuple(dict.fromkeys(_values(value, entity, annotated))) for value in task.values}
+            finding = Finding(annotated.text(entity), {name: words or (UNKNOWN,) for name, words in values.items()})
             found.setdefault((finding.name, *finding.values.items()), finding)
     return tuple(found.values())
 
@@ -85,7 +85,7 @@ def _wanted(task: Task, entity: Entity, annotated: Annotated) -> bool:
     )
 
 
-def _told(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
+def _values(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
     return _WAYS[value.how](value, entity, annotated)
 
 
@@ -106,12 +106,12 @@ def _linked(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
 
 
 def _stated(value: Value, entity: Entity, annotated: Annotated) -> list[str]:
-    told = []
+    words = []
     for one in _others(value, entity, annotated):
         modality = annotated.value(one, _MODALITY)
         if modality != _HYPOTHETICAL:
-            told.append(" ".join(filter(None, (_SAID_BEFORE.get(modality, ""), annotated.text(one)))))
-    return told
+            words.append(" ".join(filter(None, (_SAID_BEFORE.get(modality, ""), annotated.text(one)))))
+    return words
 
 
 def _confirmed(value: Value, entity: Entity, annotated: Annotated) -> list[str]:

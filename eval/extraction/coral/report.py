@@ -23,7 +23,7 @@ from .units import Note, Stretch, Unit
 #: The figures that reports show and that strata are tested on.
 SHOWN: Final = ("bleu", "rouge", "f1")
 #: A unit without an answer, where it is counted as one that is wrong.
-_NOTHING_RIGHT: Final = UnitScore(0.0, 0.0, 0.0, 0.0, 0.0, told=True)
+_NOTHING_RIGHT: Final = UnitScore(0.0, 0.0, 0.0, 0.0, 0.0, annotated=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ class Report:
         failures = Counter(one.answer.failure for one in self.judged if one.answer.failure)
         asked = len(self.judged)
         bounds = {name: self._intervals(name) for name in SHOWN}
-        told: dict[str, Any] = {
+        report: dict[str, Any] = {
             "relations": {
                 name: self._relation(name, {figure: bounds[figure][0].get(name) for figure in SHOWN})
                 for name in relations
             },
             "mean": self._mean(lambda one: one.score)
             | {"ci": {name: _rounded_pair(bounds[name][1]) for name in SHOWN}},
-            "mean_where_told": self._mean(lambda one: one.score if one.score and one.score.told else None),
+            "mean_where_told": self._mean(lambda one: one.score if one.score and one.score.annotated else None),
             "mean_failures_as_wrong": self._mean(lambda one: one.score or _NOTHING_RIGHT),
             "stated": self._stated(self.scored),
             "answers": {
@@ -86,10 +86,10 @@ class Report:
             "units": len({(one.unit.document, one.unit.name) for one in self.judged}),
         }
         if self.strata:
-            told["strata"] = [_rounded_test(one) for one in self.differences()]
+            report["strata"] = [_rounded_test(one) for one in self.differences()]
         if self.signature is not None:
-            told["signature"] = self.signature.as_dict()
-        return told
+            report["signature"] = self.signature.as_dict()
+        return report
 
     def differences(self) -> list[Difference]:
         """Whether the shown figures differ between the groups of each stratum, relation by relation."""
@@ -105,15 +105,15 @@ class Report:
     def _relation(self, name: str, bounds: Mapping[str, Interval]) -> dict[str, Any]:
         rows = [one for one in self.scored if one.relation == name]
         scores = [one.score for one in rows if one.score is not None]
-        told = [one for one in scores if one.told]
+        annotated = [one for one in scores if one.annotated]
         return {
             "units": len(scores),
             "failed": len(rows) - len(scores),
             **{figure: _rounded(mean([one[figure] for one in scores])) for figure in FIGURES},
             "ci": {figure: _rounded_pair(bounds[figure]) for figure in SHOWN},
             "where_told": {
-                "units": len(told),
-                **{figure: _rounded(mean([one[figure] for one in told])) for figure in FIGURES},
+                "units": len(annotated),
+                **{figure: _rounded(mean([one[figure] for one in annotated])) for figure in FIGURES},
             },
             "stated": self._stated(rows),
         }
@@ -216,7 +216,7 @@ def _scored(one: Judged, convention: Convention) -> Iterable[Scored]:
     output, found = pairs(one.task, one.answer.findings, convention), stated(one.task, one.answer.findings)
     for relation in one.task.relations:
         failed = bool(one.answer.failure)
-        figures = None if failed else score(output[relation], gold[relation], convention, told=bool(one.gold))
+        figures = None if failed else score(output[relation], gold[relation], convention, annotated=bool(one.gold))
         both = len(found[relation] & wanted[relation])
         counts = Counts(both, len(found[relation]) - both, len(wanted[relation]) - both)
         yield Scored(one.unit.document, one.unit.name, relation, figures, counts)
@@ -231,4 +231,4 @@ def _rounded_pair(bounds: Interval) -> tuple[float, float] | None:
 
 
 def _rounded_test(one: Difference) -> dict[str, Any]:
-    return {name: _rounded(told) if name in ("h", "p", "q") else told for name, told in one.as_dict().items()}
+    return {name: _rounded(cell) if name in ("h", "p", "q") else cell for name, cell in one.as_dict().items()}

@@ -80,10 +80,10 @@ def rows(judged: Iterable[Judged], notes: Sequence[Note]) -> Iterator[Row]:
         text = Text(one.unit.text(texts[one.unit.document]))
         place = (one.unit.document, one.unit.name, one.task.id)
         if one.task.first:
-            for told in one.answer.first or (UNKNOWN,):
+            for output in one.answer.first or (UNKNOWN,):
                 # The schema annotates no first diagnosis: nothing can be suggested but that it is not in the text.
-                fabricated = told != UNKNOWN and not text.has(told)
-                yield Row(*place, "entity", "FirstCancerDiagnosis", told, "", "", "3c" if fabricated else "")
+                fabricated = output != UNKNOWN and not text.has(output)
+                yield Row(*place, "entity", "FirstCancerDiagnosis", output, "", "", "3c" if fabricated else "")
         names = list(dict.fromkeys(finding.name for finding in one.gold))
         for name in dict.fromkeys(finding.name for finding in one.answer.findings or (nothing(one.task),)):
             suggested = suggest(name, names or [UNKNOWN], text)
@@ -100,37 +100,37 @@ def _relations(one: Judged, finding: Finding, place: tuple[str, str, str], text:
     for relation in one.task.values:
         if not relation.scored:
             continue
-        wanted = list(dict.fromkeys(told for gold in near for told in gold.values[relation.name]))
-        for told in finding.values[relation.name]:
+        wanted = list(dict.fromkeys(output for gold in near for output in gold.values[relation.name]))
+        for output in finding.values[relation.name]:
             closed = bool(relation.one_of)
-            suggested = suggest(told, wanted, text, closed=closed) if near else ""
-            if not near and not closed and told != UNKNOWN and not text.has(told):
+            suggested = suggest(output, wanted, text, closed=closed) if near else ""
+            if not near and not closed and output != UNKNOWN and not text.has(output):
                 suggested = "3c"
             shown = "; ".join(wanted)
             inference = f"{one.task.shown} - {relation.name}"
-            yield Row(*place, "relation", inference, finding.name, told, shown, suggested)
+            yield Row(*place, "relation", inference, finding.name, output, shown, suggested)
 
 
-def suggest(told: str, wanted: Sequence[str], text: Text, *, closed: bool = False) -> str:
+def suggest(output: str, wanted: Sequence[str], text: Text, *, closed: bool = False) -> str:
     """The category that the texts speak for, empty where they leave it open.
 
     ``wanted``: what the gold tells; ``closed``: the value is one of a few fixed words, which no note need hold.
     """
-    if normal(told) in {normal(one) for one in wanted}:
+    if normal(output) in {normal(one) for one in wanted}:
         return "1"
     known = [one for one in wanted if one != UNKNOWN]
-    if normal(told) == UNKNOWN:
+    if normal(output) == UNKNOWN:
         return "3d" if known else "1"
     if closed:
         return "3b" if known else ""
-    if not text.has(told):
+    if not text.has(output):
         # More than was wanted may be in other words than the note's; what shares nothing with the gold is made up.
-        return "2c" if any(_tokens(one) < _tokens(told) for one in known) else "3c"
-    if any(_tokens(one) < _tokens(told) for one in known):
+        return "2c" if any(_tokens(one) < _tokens(output) for one in known) else "3c"
+    if any(_tokens(one) < _tokens(output) for one in known):
         return "2a"
-    if any(_tokens(told) < _tokens(one) for one in known):
+    if any(_tokens(output) < _tokens(one) for one in known):
         return "2b"
-    return "" if any(_overlap(one, told) for one in known) else "3b"
+    return "" if any(_overlap(one, output) for one in known) else "3b"
 
 
 class Text:
@@ -195,8 +195,8 @@ def read_sheet(path: str | Path) -> list[Row]:
         )
     found = []
     for number, cells in enumerate(body, 2):
-        told = dict(zip(head, cells, strict=False))
-        row = Row(**{column: told.get(column, "") for column in COLUMNS})
+        output = dict(zip(head, cells, strict=False))
+        row = Row(**{column: output.get(column, "") for column in COLUMNS})
         category = row.category.strip().lower()
         if category and category not in CATEGORIES:
             raise UsageError(

@@ -43,14 +43,14 @@ _BETWEEN: Final = {Convention.PAPER: ": ", Convention.TABLES: " "}
 
 @dataclass(frozen=True, slots=True)
 class UnitScore:
-    """The figures of one relation in one unit, each from 0 to 1. ``told``: whether the gold says anything at all."""
+    """The figures of one relation in one unit, each from 0 to 1. ``annotated``: whether the gold has any."""
 
     bleu: float
     rouge: float
     precision: float
     recall: float
     f1: float
-    told: bool
+    annotated: bool
 
     def __getitem__(self, name: str) -> float:
         return float(getattr(self, name))
@@ -67,8 +67,8 @@ def pairs(
     found: dict[str, set[str]] = {name: set() for name in task.relations}
     for finding in tuple(findings) or (nothing(task),):
         for name, value in task.relations.items():
-            for told in finding.values.get(value.name, (UNKNOWN,)):
-                found[name].add(normal(f"{finding.name}{_BETWEEN[convention]}{told}"))
+            for words in finding.values.get(value.name, (UNKNOWN,)):
+                found[name].add(normal(f"{finding.name}{_BETWEEN[convention]}{words}"))
     return {name: frozenset(texts) for name, texts in found.items()}
 
 
@@ -77,8 +77,8 @@ def stated(task: Task, findings: Iterable[Finding]) -> Mapping[str, frozenset[tu
     found: dict[str, set[tuple[str, str]]] = {name: set() for name in task.relations}
     for finding in findings:
         for name, value in task.relations.items():
-            for told in finding.values.get(value.name, ()):
-                pair = normal(finding.name), normal(told)
+            for words in finding.values.get(value.name, ()):
+                pair = normal(finding.name), normal(words)
                 if UNKNOWN not in pair:
                     found[name].add(pair)
     return {name: frozenset(both) for name, both in found.items()}
@@ -90,7 +90,7 @@ def normal(text: str) -> str:
 
 
 def score(
-    output: Iterable[str], gold: Iterable[str], convention: Convention = Convention.PAPER, *, told: bool = True
+    output: Iterable[str], gold: Iterable[str], convention: Convention = Convention.PAPER, *, annotated: bool = True
 ) -> UnitScore:
     """The figures of two sets of pairs. ValueError if one is empty: that nothing was found is a pair too."""
     found, wanted = sorted(set(output)), sorted(set(gold))
@@ -104,7 +104,7 @@ def score(
         precision=both / len(found),
         recall=both / len(wanted),
         f1=2 * both / (len(found) + len(wanted)),
-        told=told,
+        annotated=annotated,
     )
 
 

@@ -97,12 +97,12 @@ def shipped() -> Tasks:
 
 def _task(asked: Question, row: Mapping[str, Any], without: Mapping[str, Iterable[str]], known: Schema) -> Task:
     left_out = {**without, **row.get("without", {})}
-    told = {one.name: getattr(asked, one.name) for one in fields(Question) if one.name != "values"}
+    columns = {one.name: getattr(asked, one.name) for one in fields(Question) if one.name != "values"}
     if [one.name for one in asked.values] != [one["name"] for one in row["value"]]:
         raise ValueError(f"{asked.id}: other fields than the question has")
     return Task(
-        **told,
-        values=tuple(_value(one, told, known) for one, told in zip(asked.values, row["value"], strict=True)),
+        **columns,
+        values=tuple(_value(one, columns, known) for one, columns in zip(asked.values, row["value"], strict=True)),
         shown=row["shown"],
         types=_types(row["types"], known),
         without=_attributes(left_out, known),

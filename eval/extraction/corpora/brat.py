@@ -50,8 +50,8 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
         documents.append(of_text(stem.name, written, spans))
         problems += unread
     if not documents:
-        told = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
-        raise UsageError(f"no annotated document in '{path}'{told}. Hint: NAME.txt with NAME.ann beside it")
+        shown = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
+        raise UsageError(f"no annotated document in '{path}'{shown}. Hint: NAME.txt with NAME.ann beside it")
     name = corpus_name(path) if path.is_file() else path.resolve().name
     return AnnotatedCorpus(
         name, tuple(documents), source=str(path), problems=tuple(problems), form=form, files=tuple(files)

@@ -102,8 +102,8 @@ def _corpus(
         if document is not None:
             documents[id] = document
     if not documents:
-        told = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
-        raise UsageError(f"no annotated document in '{path}'{told}. {_HINT}")
+        shown = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
+        raise UsageError(f"no annotated document in '{path}'{shown}. {_HINT}")
     return AnnotatedCorpus(
         corpus_name(path),
         tuple(documents.values()),

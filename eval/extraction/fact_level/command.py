@@ -47,41 +47,43 @@ def facts(
     from .run import run_facts
 
     prefixes = tuple(filter(None, (part.strip() for part in only.split(","))))
-    told = run_facts(kb, facts, only=prefixes, seed=seed).as_dict(misses=misses)
+    report = run_facts(kb, facts, only=prefixes, seed=seed).as_dict(misses=misses)
     answer(
-        told,
+        report,
         output=output,
         out=out,
-        as_table=lambda: print_report(told, dates=dates),
+        as_table=lambda: print_report(report, dates=dates),
         as_csv=lambda: print_csv(
             ("kind", *_COLUMNS),
-            ([kind, *(part[name] for name in _COLUMNS)] for kind, part in told["by_kind"].items()),
+            ([kind, *(part[name] for name in _COLUMNS)] for kind, part in report["by_kind"].items()),
         ),
     )
 
 
-def print_report(told: dict[str, Any], *, dates: bool = False) -> None:
+def print_report(report: dict[str, Any], *, dates: bool = False) -> None:
     """The facts by kind and by group of patients, the events without a fact, and the misses that are listed."""
     columns = ["", "facts", "unresolved", "matched", "in part", "recall", "95% interval", "with value", "compatible"]
     columns += ["dated", "dates meet"] if dates else []
-    groups = told["by_group"] if len(told["by_group"]) > 1 else {}
-    parts = {"all": told["all"], **told["by_kind"], **groups}
+    groups = report["by_group"] if len(report["by_group"]) > 1 else {}
+    parts = {"all": report["all"], **report["by_kind"], **groups}
     print_table(columns, [(name, *_cells(part, dates)) for name, part in parts.items()])
     print_table(
         ("events", "read", "in the facts", "near one", "without a fact"),
-        [(kind, *part.values()) for kind, part in told["events"].items()],
+        [(kind, *part.values()) for kind, part in report["events"].items()],
     )
     print("Abstractions are not exhaustive: an event without a fact may well be true.")
-    patients = told["patients"]
+    patients = report["patients"]
     print(
         f"{counted(patients['with_facts'], 'patient')} with facts, {patients['missing_from_kb']} of them not in the"
         f" knowledge base; {patients['without_facts']} without facts left out"
     )
-    if told["bad"]:
-        print(f"{counted(told['bad'], 'record')} of the facts could not be used. Hint: ingest --abstraction tells why")
-    if told["reasons"]:
-        print("missed, by reason: " + ", ".join(f"{reason} {number}" for reason, number in told["reasons"].items()))
-    for one in told.get("misses", ()):
+    if report["bad"]:
+        print(
+            f"{counted(report['bad'], 'record')} of the facts could not be used. Hint: ingest --abstraction tells why"
+        )
+    if report["reasons"]:
+        print("missed, by reason: " + ", ".join(f"{reason} {number}" for reason, number in report["reasons"].items()))
+    for one in report.get("misses", ()):
         print(miss_line(one))
 
 

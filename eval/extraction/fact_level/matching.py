@@ -104,17 +104,17 @@ class Matcher:
             bool(exact), False, bool(exact or compatible), _days_apart(statement, exact), reason, tuple(instead)
         )
 
-    def standing(self, said: Statement | Event) -> tuple[str, str, str]:
+    def standing(self, one: Statement | Event) -> tuple[str, str, str]:
         """Whether it happened, its polarity and whose it is: what must agree of two contexts."""
-        context, polarity = said.context, said.context.polarity
+        context, polarity = one.context, one.context.polarity
         how = context.temporality
         happened = "happened" if how in (Temporality.CURRENT, Temporality.HISTORICAL) else str(how)
         if polarity is Polarity.PRESENT:
-            result = str(said.attributes.get("result", ""))
-            disputed = isinstance(said, Event) and said.world is World.POSSIBLE and context.really_happened
-            if said.kind == "node" and said.attributes.get("positive") == 0:
+            result = str(one.attributes.get("result", ""))
+            disputed = isinstance(one, Event) and one.world is World.POSSIBLE and context.really_happened
+            if one.kind == "node" and one.attributes.get("positive") == 0:
                 polarity = Polarity.ABSENT
-            elif disputed or family(said.kind) == "test" and self._below(result, _EQUIVOCAL):
+            elif disputed or family(one.kind) == "test" and self._below(result, _EQUIVOCAL):
                 polarity = Polarity.UNCERTAIN
         return happened, str(polarity), str(context.experiencer)
 
@@ -165,8 +165,8 @@ class Matcher:
             return Reason.CONTEXT, elsewhere
         if exact:
             names = _given(statement)
-            told = [event for event in exact if any(name in event.attributes for name in names)]
-            return (Reason.VALUE, told) if told else (Reason.NO_VALUE, exact)
+            stating = [event for event in exact if any(name in event.attributes for name in names)]
+            return (Reason.VALUE, stating) if stating else (Reason.NO_VALUE, exact)
         if compatible:
             narrower = [event for event in compatible if self._below(event.concept, statement.concept)]
             return (Reason.NARROWER, narrower) if narrower else (Reason.BROADER, compatible)

@@ -123,7 +123,7 @@ class Report:
         for one in self.facts:
             by_kind[one.fact.kind].append(one)
             by_group[one.patient_id.partition(_AFTER_GROUP)[0]].append(one)
-        told: dict[str, Any] = {
+        report: dict[str, Any] = {
             "all": self._part(self.facts),
             "by_kind": {kind: self._part(by_kind[kind]) for kind in sorted(by_kind)},
             "by_group": {group: self._part(by_group[group]) for group in sorted(by_group)},
@@ -142,9 +142,9 @@ class Report:
             "signature": dict(self.signature),
         }
         if misses:
-            told["misses"] = [one.as_dict() for one in self.misses[:misses]]
-            told["missed"] = len(self.misses)
-        return told
+            report["misses"] = [one.as_dict() for one in self.misses[:misses]]
+            report["missed"] = len(self.misses)
+        return report
 
     def _part(self, facts: Iterable[JudgedFact]) -> dict[str, Any]:
         facts = list(facts)

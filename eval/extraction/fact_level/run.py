@@ -69,7 +69,7 @@ def judge(
             facts.append(JudgedFact(patient, fact, verdicts))
             for statement, verdict in zip(fact.statements, verdicts, strict=True):
                 if verdict.reason is not None:
-                    instead = tuple(_told(event, kb.concepts) for event in verdict.events[:_MOST_NAMED])
+                    instead = tuple(_written(event, kb.concepts) for event in verdict.events[:_MOST_NAMED])
                     name = kb.concepts.name(statement.concept) if statement.concept else ""
                     misses.append(Miss(patient, fact.number, fact.kind, statement, name, verdict.reason, instead))
         stated = [statement for fact in gold.patients[patient] for statement in fact.statements]
@@ -89,7 +89,7 @@ def _standing_of(matcher: Matcher, event: Event, stated: list[Statement]) -> str
     return "near" if any(matcher.near(event, one) for one in stated) else "without"
 
 
-def _told(event: Event, concepts: ConceptTable) -> str:
+def _written(event: Event, concepts: ConceptTable) -> str:
     """An event on one line: kind, concept, attributes, context and day; no text of a note."""
     attributes = ", ".join(f"{name} {value}" for name, value in event.attributes.items())
     name = concepts.name(event.concept) if event.concept else ""

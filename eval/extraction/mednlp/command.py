@@ -49,8 +49,8 @@ def mednlp(
 
     training = None if train is None else read_reports(train)
     scored = score(read_reports(corpus), read_reports(predictions), kind=tags.value, training=training, seed=seed)
-    told = scored.as_dict()
-    told["signature"] = {
+    scores = scored.as_dict()
+    scores["signature"] = {
         "cohortium": __version__,
         "corpus": corpus.name,
         "predictions": predictions.name,
@@ -58,21 +58,21 @@ def mednlp(
         "tags": tags.value,
         "seed": seed,
     }
-    rows = _rows(told)
+    rows = _rows(scores)
     answer(
-        told,
+        scores,
         output=output,
         out=out,
-        as_table=lambda: print_scores(told, rows),
+        as_table=lambda: print_scores(scores, rows),
         as_csv=lambda: print_csv(_COLUMNS, rows),
     )
 
 
-def _rows(told: dict[str, Any]) -> list[list[Any]]:
+def _rows(scores: dict[str, Any]) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for match in ("exact", "partial"):
-        levels = {name: part for name, part in told[match].items() if name != "by_label"}
-        for level, part in {**levels, **told[match]["by_label"]}.items():
+        levels = {name: part for name, part in scores[match].items() if name != "by_label"}
+        for level, part in {**levels, **scores[match]["by_label"]}.items():
             for weights, one in part.items():
                 if one is not None:
                     low, high = one["ci"] or (None, None)
@@ -81,16 +81,16 @@ def _rows(told: dict[str, Any]) -> list[list[Any]]:
     return rows
 
 
-def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
+def print_scores(scores: dict[str, Any], rows: list[list[Any]]) -> None:
     """The measures, then what has no answer or could not be read, and the signature."""
     print_table(_COLUMNS, [[f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
-    reports = told["reports"]
+    reports = scores["reports"]
     print(
         f"{counted(reports['corpus'], 'report')}, {len(reports['without_prediction'])} of them without an answer;"
         f" {counted(len(reports['not_in_corpus']), 'answer')} to reports that the corpus has not"
     )
-    for file, labels in told["unknown_labels"].items():
+    for file, labels in scores["unknown_labels"].items():
         for label, number in labels.items():
             print(f"unknown label {label} in the {file}: {number}")
-    print_problems(told["problems"])
-    print_signature(told["signature"])
+    print_problems(scores["problems"])
+    print_signature(scores["signature"])

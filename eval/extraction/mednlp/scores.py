@@ -24,7 +24,7 @@ class MedScores:
     gold: Reports
     found: Reports
     labels: tuple[str, ...]
-    told: dict[str, Any]
+    figures: dict[str, Any]
 
     def _of_other_text(self) -> list[str]:
         """The answers whose text is not the gold's: their places are of another text."""
@@ -35,7 +35,7 @@ class MedScores:
         """``exact`` and ``partial`` → level → ``normal`` and ``weighted``; then labels, reports, problems."""
         gold, found = self.gold.reports, self.found.reports
         return {
-            **self.told,
+            **self.figures,
             "labels": list(self.labels),
             "reports": {
                 "corpus": len(gold),
@@ -70,7 +70,7 @@ def score(
     known = None if training is None else frequencies(list(training.reports.values()))
 
     def measured(only: Sequence[str], level: str, policy: str) -> dict[str, Any]:
-        def of(weights: bool) -> dict[str, Any]:
+        def over(weights: bool) -> dict[str, Any]:
             return measures(
                 [
                     credit(report, _entities(found, report), only, level, policy, known if weights else None)
@@ -79,13 +79,13 @@ def score(
                 seed,
             )
 
-        return {"normal": of(False), "weighted": None if known is None else of(True)}
+        return {"normal": over(False), "weighted": None if known is None else over(True)}
 
-    told: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for policy in POLICIES:
-        told[policy] = {level: measured(labels, level, policy) for level in LEVELS}
-        told[policy]["by_label"] = {label: measured((label,), "label", policy) for label in labels}
-    return MedScores(gold, found, labels, told)
+        figures[policy] = {level: measured(labels, level, policy) for level in LEVELS}
+        figures[policy]["by_label"] = {label: measured((label,), "label", policy) for label in labels}
+    return MedScores(gold, found, labels, figures)
 
 
 def _entities(found: Reports, report: Report) -> Sequence[Any]:

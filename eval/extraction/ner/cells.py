@@ -98,8 +98,8 @@ def read_tuples(cell: str) -> Reading:
     parts = _parts(cell)
     if parts is None:
         whole = [part for match in _TUPLE.finditer(cell) if (part := _literal(match.group())) is not None]
-        told = f"; {len(whole)} of its parts are" if whole else ""
-        reading.reasons.append(_NOT_A_LIST + told)
+        remark = f"; {len(whole)} of its parts are" if whole else ""
+        reading.reasons.append(_NOT_A_LIST + remark)
         parts = whole
     for number, part in enumerate(parts, 1):
         reason = _why_no_entity(part)

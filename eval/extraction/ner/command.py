@@ -88,16 +88,16 @@ def ner(
     if model is not None:
         pairs, labels = _read_map(renamed)
         choices = Choices(asked, pairs, terminology, seed, device, runtime, threads, answers, labels)
-        told = score_model(model, corpus, choices)
+        scores = score_model(model, corpus, choices)
     else:
         assert predictions is not None
-        told = score_predictions(corpus, predictions, column, asked, terminology, seed)
-    rows = rows_of(told)
+        scores = score_predictions(corpus, predictions, column, asked, terminology, seed)
+    rows = rows_of(scores)
     answer(
-        told,
+        scores,
         output=output,
         out=out,
-        as_table=lambda: print_scores(told, rows),
+        as_table=lambda: print_scores(scores, rows),
         as_csv=lambda: print_csv(COLUMNS, rows),
     )
 
@@ -122,13 +122,13 @@ def _pairs(words: str | None) -> list[tuple[str, str]]:
     return [(pair[0], pair[1]) for pair in pairs]
 
 
-def rows_of(told: dict[str, Any]) -> list[list[Any]]:
+def rows_of(scores: dict[str, Any]) -> list[list[Any]]:
     """A row for each level and type, the averages first."""
     rows: list[list[Any]] = []
-    by_place = told["entity"] or {}
+    by_place = scores["entity"] or {}
     # A corpus that is scored by place alone has no names of abstracts.
-    whole = "entity" if told["by"] == "entity" else "abstract"
-    levels = {f"{whole} partial": told["partial"], f"{whole} exact": told["exact"], "token": told["token"]}
+    whole = "entity" if scores["by"] == "entity" else "abstract"
+    levels = {f"{whole} partial": scores["partial"], f"{whole} exact": scores["exact"], "token": scores["token"]}
     levels.update({f"entity {name}": part for name, part in by_place.items()})
     for level, part in levels.items():
         if part is not None:
@@ -140,23 +140,23 @@ def rows_of(told: dict[str, Any]) -> list[list[Any]]:
     return rows
 
 
-def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
+def print_scores(scores: dict[str, Any], rows: list[list[Any]]) -> None:
     """The measures by level and type, then what was left out or could not be read, and the signature."""
     print_table(COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
-    documents = told["documents"]
+    documents = scores["documents"]
     print(
         f"{counted(documents['corpus'], 'document')}, {len(documents['without_prediction'])} of them without an answer;"
         f" {counted(len(documents['not_in_corpus']), 'answer')} to documents that the corpus has not;"
         f" {counted(documents['bad_rows'], 'bad row')}"
     )
-    lists = told["signature"].get("terminology", "")
+    lists = scores["signature"].get("terminology", "")
     if lists.startswith("none: "):
         print(f"no lists of canonical names: {lists[6:]}, unlike in the published tables. Hint: --terminology DIR")
-    if told["types_not_looked_for"]:
-        print(f"not looked for, and not scored: {', '.join(told['types_not_looked_for'])}")
-    if told.get("model_types_left_out"):
-        print(f"found by the model, and not of this corpus: {', '.join(told['model_types_left_out'])}")
-    for name, number in told["unknown_types"].items():
+    if scores["types_not_looked_for"]:
+        print(f"not looked for, and not scored: {', '.join(scores['types_not_looked_for'])}")
+    if scores.get("model_types_left_out"):
+        print(f"found by the model, and not of this corpus: {', '.join(scores['model_types_left_out'])}")
+    for name, number in scores["unknown_types"].items():
         print(f"unknown type {name}: {number}")
-    print_problems(told["problems"])
-    print_signature(told["signature"])
+    print_problems(scores["problems"])
+    print_signature(scores["signature"])

@@ -114,9 +114,9 @@ def read_corpus(path: Path) -> Corpus:
         else:
             corpus.documents[document.id] = document
     if not corpus.documents:
-        told = f" ({corpus.problems[0].place}: {corpus.problems[0].reason})" if corpus.problems else ""
+        shown = f" ({corpus.problems[0].place}: {corpus.problems[0].reason})" if corpus.problems else ""
         raise UsageError(
-            f"no annotated abstract in '{path}'{told}. Hint: a table with the columns tokens, ner_tags and nct_id, or"
+            f"no annotated abstract in '{path}'{shown}. Hint: a table with the columns tokens, ner_tags and nct_id, or"
             " JSON lines with these keys"
         )
     return corpus
@@ -285,8 +285,8 @@ def _of_other_tokens(cell: str, own: Sequence[str], document: Document, predicti
 
 def _id(row: Mapping[str, Any]) -> str:
     """The id of a row, in capitals; a number as a whole one (tables may write ``12.0``)."""
-    told = (str(row[name]).strip() for name in IDS if row.get(name) is not None)
-    id = next((one for one in told if not is_blank(one)), "").upper()
+    shown = (str(row[name]).strip() for name in IDS if row.get(name) is not None)
+    id = next((one for one in shown if not is_blank(one)), "").upper()
     return id.partition(".")[0] if _WHOLE_NUMBER.fullmatch(id) else id
 
 

@@ -30,7 +30,9 @@ _PLAIN: Final = "-_."
 Pair = tuple[str, str]
 
 
-def fitting_types(tagger: Tagger, theirs: Mapping[str, str], told: str, renamed: Sequence[Pair] = ()) -> dict[str, str]:
+def fitting_types(
+    tagger: Tagger, theirs: Mapping[str, str], whose: str, renamed: Sequence[Pair] = ()
+) -> dict[str, str]:
     """Which type of a corpus each type of the model is: by ``renamed`` (model's, corpus's), else by its name.
 
     ``theirs``: the corpus's types by each way of writing them, in capitals; ``told``: what the corpus is called.
@@ -41,12 +43,12 @@ def fitting_types(tagger: Tagger, theirs: Mapping[str, str], told: str, renamed:
         if mine not in tagger.types:
             raise UsageError(f"the model has no type '{mine}'. Hint: one of {', '.join(tagger.types)}")
         if other.upper() not in theirs:
-            raise UsageError(f"{told} has no type '{other}'. Hint: one of {names}")
+            raise UsageError(f"{whose} has no type '{other}'. Hint: one of {names}")
     chosen = dict(renamed)
     fits = {name: theirs.get(chosen.get(name, name).upper(), "") for name in tagger.types}
     if not any(fits.values()):
         raise BadModel(
-            f"the model '{tagger.card.name}' finds {', '.join(tagger.types)}; {told} has {names}: no type of one is a"
+            f"the model '{tagger.card.name}' finds {', '.join(tagger.types)}; {whose} has {names}: no type of one is a"
             f" type of the other. Hint: a model trained for them, or --map {tagger.types[0]}="
             f"{next(iter(theirs.values()), 'TYPE')}"
         )
@@ -148,11 +150,11 @@ def score_corpus(
             judged = document.judged_words()
             entities = [one for one in entities if judged.issuperset(range(one.first_word, one.last_word))]
         gold = [_entity(document.text, one.start, one.end, one.label) for one in document.flat().spans]
-        told = [_entity(document.text, one.start, one.end, fits[one.type]) for one in entities if one.type in fits]
-        tokens = (token_types_of_entities(side, document.words) for side in (gold, told))
+        answered = [_entity(document.text, one.start, one.end, fits[one.type]) for one in entities if one.type in fits]
+        tokens = (token_types_of_entities(side, document.words) for side in (gold, answered))
         pairs = Counter(zip(*tokens, strict=True))
-        exact.documents.append({kind: exact_counts(gold, told, kind) for kind in types})
-        partial.documents.append({kind: overlap_counts(gold, told, kind) for kind in types})
+        exact.documents.append({kind: exact_counts(gold, answered, kind) for kind in types})
+        partial.documents.append({kind: overlap_counts(gold, answered, kind) for kind in types})
         token.documents.append({kind: token_counts(pairs, kind) for kind in types})
     return {
         "partial": partial.as_dict(types, seed),

@@ -63,8 +63,8 @@ def score_predictions(
     """The scores of a table of answers, as JSON. UsageError for what cannot be read, or an unknown type."""
     known = read_corpus(corpus)
     answers = read_predictions(predictions, known, column, None if types is None else _known_types(types))
-    told = _score_trials(known, answers, terminology or find_folder(corpus, predictions), seed)
-    return _signed(told, corpus, seed, predictions=file_identity(predictions))
+    scores = _score_trials(known, answers, terminology or find_folder(corpus, predictions), seed)
+    return _signed(scores, corpus, seed, predictions=file_identity(predictions))
 
 
 def score_model(model: Path, corpus: Path, choices: Choices | None = None) -> dict[str, Any]:
@@ -79,12 +79,12 @@ def score_model(model: Path, corpus: Path, choices: Choices | None = None) -> di
     if chosen.answers is not None:
         _check_writable(chosen.answers)
     if isinstance(known, Corpus):
-        told = _model_on_trials(tagger, known, corpus, chosen)
+        scores = _model_on_trials(tagger, known, corpus, chosen)
     else:
-        told = _model_on_corpus(tagger, known, chosen)
-    told["system"] = tagger.card.name
-    told["confidence_calibrated"] = bool(tagger.card.calibration)
-    return _signed(told, corpus, chosen.seed, model=_of_model(tagger))
+        scores = _model_on_corpus(tagger, known, chosen)
+    scores["system"] = tagger.card.name
+    scores["confidence_calibrated"] = bool(tagger.card.calibration)
+    return _signed(scores, corpus, chosen.seed, model=_of_model(tagger))
 
 
 def _model_on_trials(tagger: Tagger, corpus: Corpus, path: Path, chosen: Choices) -> dict[str, Any]:
@@ -102,9 +102,9 @@ def _model_on_trials(tagger: Tagger, corpus: Corpus, path: Path, chosen: Choices
         answers.types = tuple(asked)
     if chosen.answers is not None:
         write_trial_answers(chosen.answers, corpus, answers, entities)
-    told = _score_trials(corpus, answers, chosen.terminology or find_folder(path, path), chosen.seed)
-    told["model_types_left_out"] = [name for name in tagger.types if name not in fits]
-    return told
+    scores = _score_trials(corpus, answers, chosen.terminology or find_folder(path, path), chosen.seed)
+    scores["model_types_left_out"] = [name for name in tagger.types if name not in fits]
+    return scores
 
 
 def _model_on_corpus(tagger: Tagger, corpus: AnnotatedCorpus, chosen: Choices) -> dict[str, Any]:
@@ -123,40 +123,40 @@ def _model_on_corpus(tagger: Tagger, corpus: AnnotatedCorpus, chosen: Choices) -
     found = answer_corpus(tagger, corpus)
     if chosen.answers is not None:
         write_answers(chosen.answers, corpus, found, fits)
-    told = score_corpus(corpus, found, fits, types, chosen.seed)
-    told["model_types_left_out"] = [name for name in tagger.types if name not in fits]
-    return told
+    scores = score_corpus(corpus, found, fits, types, chosen.seed)
+    scores["model_types_left_out"] = [name for name in tagger.types if name not in fits]
+    return scores
 
 
 def _score_trials(corpus: Corpus, answers: Predictions, folder: Path | None, seed: int) -> dict[str, Any]:
     lists = no_terminology() if folder is None else read_terminology(folder)
-    told = score(corpus, answers, lists, seed=seed).as_dict()
-    told["signature"] = {
+    scores = score(corpus, answers, lists, seed=seed).as_dict()
+    scores["signature"] = {
         "terminology": lists.source or NO_LISTS,
         **({"lists_missing": ", ".join(lists.missing)} if lists.missing else {}),
     }
-    return told
+    return scores
 
 
-def _signed(told: dict[str, Any], corpus: Path, seed: int, **parts: str) -> dict[str, Any]:
-    rest = told.pop("signature", {})
-    told["signature"] = {
+def _signed(scores: dict[str, Any], corpus: Path, seed: int, **parts: str) -> dict[str, Any]:
+    rest = scores.pop("signature", {})
+    scores["signature"] = {
         "cohortium": __version__,
         "corpus": file_identity(corpus),
         **parts,
         **rest,
         "seed": seed,
     }
-    return told
+    return scores
 
 
 def _of_model(tagger: Tagger) -> str:
     """The model by its name, its files' checksums, and what computes it."""
-    told = tagger.signature()
-    files = told.pop("files", {})
-    name = told.pop("name", "")
+    signature = tagger.signature()
+    files = signature.pop("files", {})
+    name = signature.pop("name", "")
     sums = " ".join(f"{file} sha256:{digest[:12]}" for file, digest in files.items() if file != "README.md")
-    return f"{name} ({sums}; {', '.join(f'{key} {value}' for key, value in told.items())})"
+    return f"{name} ({sums}; {', '.join(f'{key} {value}' for key, value in signature.items())})"
 
 
 def _known_types(words: Sequence[str]) -> list[str]:

@@ -32,8 +32,8 @@ def variants(
     from .corpora import read_corpus
     from .scores import score
 
-    told = score(read_corpus(corpus)).as_dict(errors=errors)
-    told["signature"] = {
+    scores = score(read_corpus(corpus)).as_dict(errors=errors)
+    scores["signature"] = {
         "cohortium": __version__,
         "reading": dict(shipped_reading().versions),
         "corpus": corpus.name,
@@ -42,24 +42,24 @@ def variants(
     }
     rows = [
         [half, name, *(one[column] for column in _COLUMNS[2:])]
-        for half, classes in told["halves"].items()
+        for half, classes in scores["halves"].items()
         for name, one in classes.items()
     ]
     answer(
-        told,
+        scores,
         output=output,
         out=out,
-        as_table=lambda: print_scores(told, rows),
+        as_table=lambda: print_scores(scores, rows),
         as_csv=lambda: print_csv(_COLUMNS, rows),
     )
 
 
-def print_scores(told: dict[str, Any], rows: list[list[Any]]) -> None:
+def print_scores(scores: dict[str, Any], rows: list[list[Any]]) -> None:
     """The counts and measures by half and class, the wrong spans where asked for, and the signature."""
     print_table(_COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
-    left_out = ", ".join(f"{number} {name}" for name, number in told["left_out"].items())
-    print(f"{counted(told['texts'], 'text')}; annotations not scored: {left_out or 'none'}")
-    if "errors" in told:
+    left_out = ", ".join(f"{number} {name}" for name, number in scores["left_out"].items())
+    print(f"{counted(scores['texts'], 'text')}; annotations not scored: {left_out or 'none'}")
+    if "errors" in scores:
         columns = ("id", "start", "end", "class", "kind", "text")
-        print_table(columns, [[one[column] for column in columns] for one in told["errors"]])
-    print_signature(told["signature"])
+        print_table(columns, [[one[column] for column in columns] for one in scores["errors"]])
+    print_signature(scores["signature"])

@@ -42,9 +42,9 @@ class NotationScores:
 
     def as_dict(self, errors: bool = False) -> dict[str, Any]:
         """For JSON: per half and class the counts, precision, recall and F1."""
-        told: dict[str, Any] = {"texts": self.texts, "left_out": self.left_out, "halves": {}}
+        scores: dict[str, Any] = {"texts": self.texts, "left_out": self.left_out, "halves": {}}
         for half, classes in self.counts.items():
-            told["halves"][half] = {
+            scores["halves"][half] = {
                 name: {
                     "gold": one.tp + one.fn,
                     "found": one.tp + one.fp,
@@ -56,12 +56,12 @@ class NotationScores:
                 for name, one in classes.items()
             }
         if errors:
-            told["errors"] = [
+            scores["errors"] = [
                 {"id": one.id, "start": one.start, "end": one.end, "text": one.text, "class": one.form,
                  "kind": "missed" if one.missed else "extra"}
                 for one in self.wrong
             ]  # fmt: skip
-        return told
+        return scores
 
 
 def spans_of(text: str) -> Gold:
@@ -104,5 +104,5 @@ def score(texts: Iterable[AnnotatedText], read_spans: ReadSpans = spans_of) -> N
 
 def _in_classes(found: Gold, classes: Sequence[str]) -> Gold:
     """Where the corpus does not tell proteins from DNA, neither does the reading; other classes are left out."""
-    told = {span: "variant" if "variant" in classes and form != "dbsnp" else form for span, form in found.items()}
-    return {span: form for span, form in told.items() if form in classes}
+    classed = {span: "variant" if "variant" in classes and form != "dbsnp" else form for span, form in found.items()}
+    return {span: form for span, form in classed.items() if form in classes}

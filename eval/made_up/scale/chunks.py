@@ -46,7 +46,7 @@ class ChunkMaker:
     def _draw(self, random: Random, patients: int) -> dict[str, Array]:
         people, tumors, drawn = self._courses.draw(random, patients)
         self._everyday.standing(random, people, tumors, drawn)
-        wanted = self._events * people.told
+        wanted = self._events * people.amount
         events = _thinned(random, drawn.columns(), wanted)
         missing = np.maximum(wanted - np.bincount(events["owner"], minlength=patients), 0)
         more = Drawn()

@@ -26,7 +26,7 @@ _TOLD_BY_BAND: Final = np.array([0.87, 1.0, 1.13, 1.2])
 class People:
     """Patients of a chunk; all arrays have a place for each. Days are ordinals; ``born`` has a fraction.
 
-    ``told``: how much is told of each, about a mean of one; ``last``: the last day of follow-up.
+    ``amount``: how much is told of each, about a mean of one; ``last``: the last day of follow-up.
     """
 
     woman: Array
@@ -34,7 +34,7 @@ class People:
     day: Array
     born: Array
     last: Array
-    told: Array
+    amount: Array
     tumors: Array
     band: Array
 
@@ -110,19 +110,19 @@ class Courses:
     # --- who --------------------------------------------------------------------------------------------------------
 
     def _draw_people(self, random: Random, number: int) -> tuple[People, Tumors]:
-        plans, told = self._plans, self._people
+        plans, shares = self._plans, self._people
         cancer = plans.cancer.draw(random, np.zeros(number, dtype=np.int64))
         woman = (random.random(number) < plans.female[cancer]).astype(np.int64)
-        first, last = (datetime.date(year, 1, 1).toordinal() for year in told["years"])
+        first, last = (datetime.date(year, 1, 1).toordinal() for year in shares["years"])
         # More of them lately.
         day = (first + (last + 365 - first) * random.random(number) ** 0.75).astype(np.int64)
         age = np.clip(random.normal(plans.ages[cancer, 0], plans.ages[cancer, 1]), 18, 97)
-        most, median = told["followed"]
+        most, median = shares["followed"]
         followed = np.minimum(random.exponential(median / np.log(2), number), most) * YEAR
         end = np.minimum(day + 20 + followed.astype(np.int64), LAST_DAY)
-        spread = told["spread"]
-        amount = np.minimum(np.exp(random.normal(-(spread**2) / 2, spread, number)), told["most"])
-        two, three = told["more_tumors"]
+        spread = shares["spread"]
+        amount = np.minimum(np.exp(random.normal(-(spread**2) / 2, spread, number)), shares["most"])
+        two, three = shares["more_tumors"]
         more = random.random(number)
         count = 1 + (more < two + three) + (more < three)
         owner, position = places(count)

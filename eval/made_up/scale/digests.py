@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from ....kb.model import Decision
 from .draws import Array
 from .phrases import DATE_LENGTHS, DATE_RULES, Phrases
-from .telling import Told
+from .telling import Narrative
 
 Pair = tuple[Array, Array]
 
@@ -28,7 +28,7 @@ class Cells:
     mentions; ``evidence`` are the places of mentions in the order of their events."""
 
     ids: list[str]
-    told: Told
+    narrative: Narrative
     fact: Array
     voice: Array
     phrase: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -130,7 +130,7 @@ Lines = tuple[list[Any], Array]
 
 
 def _note_lines(cells: Cells) -> Lines:
-    note = cells.told.note
+    note = cells.narrative.note
     # Words are plain, with no quotation marks (see ``Facts``): the ends of lines are all there is to escape.
     texts = pc.replace_substring(cells.texts, "\n", "\\n")
     parts = [
@@ -153,8 +153,8 @@ def _note_lines(cells: Cells) -> Lines:
 
 
 def _mention_lines(cells: Cells, phrases: Phrases) -> Lines:
-    mention = cells.told.mention
-    owner = cells.told.note["owner"][mention["note"]]
+    mention = cells.narrative.mention
+    owner = cells.narrative.note["owner"][mention["note"]]
     parts = [
         ordinals(owner, len(cells.ids)),
         ', "',
@@ -199,7 +199,7 @@ def _cues(has: Array, place: Pair, rule: pa.Array) -> list[Any]:
 
 
 def _event_lines(cells: Cells, phrases: Phrases) -> Lines:
-    event = cells.told.event
+    event = cells.narrative.event
     anchors = [f'["{rule}"]' if rule else "[]" for rule in DATE_RULES]
     end = pc.if_else(pa.array(event["end"] > 0), pa.array(event["end"]).cast(pa.string()), "null")
     parts = [
@@ -234,7 +234,7 @@ def _event_lines(cells: Cells, phrases: Phrases) -> Lines:
 
 
 def _attribute_lines(cells: Cells, phrases: Phrases) -> Lines:
-    event = cells.told.event
+    event = cells.narrative.event
     at, _, cell = phrases.attribute_cells.of_fact.spread(event["fact"])
     owner = event["owner"]
     return [
@@ -245,8 +245,8 @@ def _attribute_lines(cells: Cells, phrases: Phrases) -> Lines:
 
 
 def _evidence_lines(cells: Cells) -> Lines:
-    event = cells.told.event
-    at = cells.told.mention["event"][cells.evidence]
+    event = cells.narrative.event
+    at = cells.narrative.mention["event"][cells.evidence]
     first = np.cumsum(event["sources"]) - event["sources"]
     parts = [
         ordinals(event["owner"], len(cells.ids))[at],

@@ -28,11 +28,11 @@ class Everyday:
     def __init__(self, concepts: ConceptTable, facts: Facts, plans: Plans, codes: int) -> None:
         """``codes``: how many codes the broad class has."""
         self._facts, self._plans = facts, plans
-        told = data("records")
-        self._visit: float = told["telling"]["visit"]
-        self._set: Mapping[str, float] = told["set"]
-        self._death = np.array(told["people"]["death"])
-        routine: list[dict[str, Any]] = told["routine"]
+        records = data("records")
+        self._visit: float = records["telling"]["visit"]
+        self._set: Mapping[str, float] = records["set"]
+        self._death = np.array(records["people"]["death"])
+        routine: list[dict[str, Any]] = records["routine"]
         self._routine = Choice([[(at, entry["share"]) for at, entry in enumerate(routine)]])
         self._linked = np.array([entry["linked"] for entry in routine])
         self._of_patient = np.array([entry["kind"] in OF_PATIENT for entry in routine])
@@ -50,7 +50,7 @@ class Everyday:
                 for weights in _ECOG
             ]
         )
-        self._illness = told["comorbidity"]
+        self._illness = records["comorbidity"]
         self._illnesses = Choice([self._pool(concepts, {"kind": "comorbidity", **self._illness})])
         self._illness_voice = Choice([self._voices(self._illness["voices"])])
         self._smoking = [facts.named("social", one) for one in ("never_smoker", "former_smoker", "current_smoker")]
@@ -70,10 +70,10 @@ class Everyday:
         pool = []
         for rank, concept in enumerate((*common, *rest), start=1):
             weight = 1.0 / rank ** entry["zipf"]
-            pool += [(fact, weight * share) for fact, share in self._told(entry["kind"], concept)]
+            pool += [(fact, weight * share) for fact, share in self._ways(entry["kind"], concept)]
         return pool
 
-    def _told(self, kind: str, concept: str) -> Iterable[tuple[int, float]]:
+    def _ways(self, kind: str, concept: str) -> Iterable[tuple[int, float]]:
         facts = self._facts
         if kind == "adverse_event":
             for grade, weight in _GRADES:

@@ -57,7 +57,7 @@ class Phrases:
 
     def __init__(self, facts: Sequence[Fact], voices: Sequence[Voice]) -> None:
         """All facts and voices, in their order."""
-        told = data("records")["told"]
+        labels = data("records")["told"]
         self.voices = len(voices)
         phrases = [(fact, voice) for fact in facts for voice in voices]
         self.body = pa.array([f"{voice.before}{fact.text}{voice.behind}\n" for fact, voice in phrases], pa.string())
@@ -77,7 +77,7 @@ class Phrases:
         self.surface = Words([fact.text[fact.start : fact.end] for fact in facts])
         self.attributes = Words([attributes_json(fact) for fact in facts])
         self.source = Words([fact.source for fact in facts])
-        self.type, self.section, self.label = (Words([told[fact.kind][at] for fact in facts]) for at in range(3))
+        self.type, self.section, self.label = (Words([labels[fact.kind][at] for fact in facts]) for at in range(3))
         self.contexts = {
             name: Words([str(getattr(voice.context, name)) for voice in voices])
             for name in ("polarity", "temporality", "experiencer", "reason")
@@ -99,10 +99,10 @@ class Phrases:
         ]
         words = [f"{cells}, {context}" for cells in map(_mention_cells, facts) for context in contexts]
         self.mention_json = pa.array(words, pa.string())
-        self.source_json = pa.array([_inside([fact.source, told[fact.kind][1]]) for fact in facts], pa.string())
+        self.source_json = pa.array([_inside([fact.source, labels[fact.kind][1]]) for fact in facts], pa.string())
         self.event_json = pa.array([_inside([fact.kind, fact.concept]) for fact in facts], pa.string())
         self.context_json = contexts
-        self.note_type = [told[fact.kind][0] for fact in facts]
+        self.note_type = [labels[fact.kind][0] for fact in facts]
 
 
 def _mention_cells(fact: Fact) -> str:

@@ -18,7 +18,7 @@ from .drawn import ALL, NONE
 from .draws import Array
 from .facts import piece
 from .phrases import DATE_LENGTHS, DATE_RULES, DATE_WIDTHS, Phrases
-from .telling import Told
+from .telling import Narrative
 
 #: The first line of every note.
 HEADER: Final = "FICTIONAL\n"
@@ -49,12 +49,12 @@ class Recorder:
         """``phrases``: all facts in all voices."""
         self._phrases = phrases
 
-    def tables(self, first: int, patients: int, told: Told) -> dict[str, pa.Table]:
+    def tables(self, first: int, patients: int, narrative: Narrative) -> dict[str, pa.Table]:
         """The staging tables of patients ``first``, ``first + 1`` …, in their final order."""
         ids = [patient_id(first + at) for at in range(patients)]
-        event, mention, note = told.event, told.mention, told.note
+        event, mention, note = narrative.event, narrative.mention, narrative.note
         fact, voice = event["fact"][mention["event"]], event["voice"][mention["event"]]
-        cells = Cells(ids, told, fact, voice)
+        cells = Cells(ids, narrative, fact, voice)
         self._place(cells)
         self._write_notes(cells)
         self._identify(cells)
@@ -80,7 +80,7 @@ class Recorder:
 
     def _place(self, cells: Cells) -> None:
         """Where each sentence, mention and cue stands in its note."""
-        phrases, mention, note = self._phrases, cells.told.mention, cells.told.note
+        phrases, mention, note = self._phrases, cells.narrative.mention, cells.narrative.note
         phrase = cells.fact * phrases.voices + cells.voice
         dated = DATE_WIDTHS[mention["form"]]
         width = dated + phrases.length[phrase]
@@ -100,8 +100,8 @@ class Recorder:
         cells.voice_cue = (cue, cue + phrases.cue_length[cells.voice])
 
     def _write_notes(self, cells: Cells) -> None:
-        phrases, mention, note = self._phrases, cells.told.mention, cells.told.note
-        event_day = cells.told.event["day"][mention["event"]]
+        phrases, mention, note = self._phrases, cells.narrative.mention, cells.narrative.note
+        event_day = cells.narrative.event["day"][mention["event"]]
         first = np.zeros(len(event_day), dtype=np.int64)
         first[note["first"]] = 1
         sentences = joined(
@@ -132,7 +132,7 @@ class Recorder:
     # --- ids --------------------------------------------------------------------------------------------------------
 
     def _identify(self, cells: Cells) -> None:
-        phrases, event, mention = self._phrases, cells.told.event, cells.told.mention
+        phrases, event, mention = self._phrases, cells.narrative.event, cells.narrative.mention
         heads = [_MENTION + piece(one) for one in cells.note_ids]
         starts, ends = (one.tolist() for one in cells.span)
         numbers = _NUMBERS if max(ends) < len(_NUMBERS) else [piece(number) for number in range(max(ends) + 1)]
@@ -164,7 +164,7 @@ class Recorder:
         )
 
     def _decide(self, cells: Cells) -> None:
-        event = cells.told.event
+        event = cells.narrative.event
         believed = np.flatnonzero((event["twin"] >= 0) & (event["world"] == 2))
         made = [
             (
@@ -197,7 +197,7 @@ class Recorder:
 
     def _mention_columns(self, cells: Cells, mention: dict[str, Array]) -> dict[str, Any]:
         phrases, number = self._phrases, len(cells.fact)
-        owner = cells.told.note["owner"][mention["note"]]
+        owner = cells.narrative.note["owner"][mention["note"]]
         return {
             "patient_id": cells.of_patients(owner),
             "ordinal": ordinals(owner, len(cells.ids)),
@@ -287,7 +287,7 @@ class Recorder:
         }
 
     def _evidence_columns(self, cells: Cells) -> dict[str, Any]:
-        event, at = cells.told.event, cells.told.mention["event"][cells.evidence]
+        event, at = cells.narrative.event, cells.narrative.mention["event"][cells.evidence]
         owner = event["owner"][at]
         first = np.append(0, np.cumsum(event["sources"]))[:-1]
         return {
@@ -338,7 +338,7 @@ def _interval_pieces(low: Array, high: Array) -> list[bytes]:
 
 def _evidence_pieces(cells: Cells) -> list[bytes]:
     """The tuples of mention ids that events cite as parts of ids; most cite one, which is quick to write."""
-    sources = cells.told.event["sources"]
+    sources = cells.narrative.event["sources"]
     told_by = list(map(cells.mention_ids.__getitem__, cells.evidence.tolist()))
     first = np.cumsum(sources) - sources
     known = _ONE_MENTION.split(_PLACE)
@@ -361,7 +361,7 @@ def _hashes(*parts: Iterable[bytes]) -> list[str]:
 
 def _tumor_ids(cells: Cells) -> tuple[list[str], Array]:
     """The words for tumors, and for each event which of them: none, all, or one of the patient's."""
-    event = cells.told.event
+    event = cells.narrative.event
     one = event["tumor"] >= 0
     key = event["owner"][one] * 4 + event["tumor"][one]
     known, at = np.unique(key, return_inverse=True)

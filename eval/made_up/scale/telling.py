@@ -20,7 +20,7 @@ _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Narrative:
     """Events, mentions and notes of a chunk, each in its final order.
 
     Events, by patient and day: owner, fact, low, high, end, tumor, rule, voice, world, sources, form (of the first
@@ -39,18 +39,18 @@ class Telling:
 
     def __init__(self, facts: list[Fact], voices: tuple[Voice, ...]) -> None:
         """``facts``: all that can be told."""
-        told = data("records")
-        self._told: dict[str, float] = told["telling"]
+        records = data("records")
+        self._shares: dict[str, float] = records["telling"]
         kinds = sorted({fact.kind for fact in facts})
         self._kind = np.array([kinds.index(fact.kind) for fact in facts])
-        shares: dict[str, list[float]] = told["precision"]
+        shares: dict[str, list[float]] = records["precision"]
         self._form = Choice([list(zip(_FORMS, shares.get(kind, shares["usual"]), strict=True)) for kind in kinds])
         self._birth, self._diagnosis = kinds.index("birth"), kinds.index("diagnosis")
         self._death = kinds.index("death")
         self._age = np.array([int(fact.text.split()[0]) if fact.kind == "birth" else 0 for fact in facts])
         self._world = np.array([int(voice.world) for voice in voices])
 
-    def tell(self, random: Random, drawn: dict[str, Array]) -> Told:
+    def tell(self, random: Random, drawn: dict[str, Array]) -> Narrative:
         """The notes that tell of these events."""
         event = self._disputed(random, self._formed(random, drawn))
         mention = self._mentions(random, event)
@@ -75,7 +75,7 @@ class Telling:
             & (event["kept"] == 0)
             & ~np.isin(kind, (self._birth, self._diagnosis, self._death))
         )
-        at = np.flatnonzero(may & (random.random(len(may)) < self._told["disputed"]))
+        at = np.flatnonzero(may & (random.random(len(may)) < self._shares["disputed"]))
         twin = {name: column[at] for name, column in event.items()}
         twin["day"] = twin["day"] - random.integers(30, 400, len(at))
         twin["end"] = np.zeros(len(at), dtype=np.int64)
@@ -95,19 +95,21 @@ class Telling:
         wrong = (event["world"] == World.POSSIBLE) & (event["twin"] >= 0)
         delay += np.where(wrong, 420, 0)
         delay[(kind == self._birth) | (kind == self._death)] = 0
-        told = event["day"] + delay
+        told_on = event["day"] + delay
         first = np.full(int(event["owner"].max(initial=0)) + 1, np.iinfo(np.int64).max)
         diagnosed = np.flatnonzero(kind == self._birth)
         first[event["owner"][diagnosed]] = event["day"][diagnosed]
-        told = np.where(first[event["owner"]] < np.iinfo(np.int64).max, np.maximum(told, first[event["owner"]]), told)
+        told_on = np.where(
+            first[event["owner"]] < np.iinfo(np.int64).max, np.maximum(told_on, first[event["owner"]]), told_on
+        )
         last = np.zeros(len(first), dtype=np.int64)
-        np.maximum.at(last, event["owner"], np.where(wrong, 0, told))
-        told = np.minimum(told, last[event["owner"]])
-        events, days = [np.arange(number)], [told]
+        np.maximum.at(last, event["owner"], np.where(wrong, 0, told_on))
+        told_on = np.minimum(told_on, last[event["owner"]])
+        events, days = [np.arange(number)], [told_on]
         again = np.flatnonzero((kind != self._birth) & (event["form"] != UNDATED))
         while len(again):
-            again = again[random.random(len(again)) < self._told["again"]]
-            later = told[again] + 1 + random.exponential(self._told["later"], len(again)).astype(np.int64)
+            again = again[random.random(len(again)) < self._shares["again"]]
+            later = told_on[again] + 1 + random.exponential(self._shares["later"], len(again)).astype(np.int64)
             events.append(again)
             days.append(np.minimum(later, last[event["owner"][again]]))
         at = np.concatenate(events)
@@ -118,10 +120,10 @@ class Telling:
         order = np.lexsort((mention["event"], mention["told"], mention["owner"]))
         for name in mention:
             mention[name] = mention[name][order]
-        owner, told = mention["owner"], mention["told"]
-        size = self._told["mentions"]
+        owner, told_on = mention["owner"], mention["told"]
+        size = self._shares["mentions"]
         new_patient = np.diff(owner, prepend=-1) != 0
-        gap = np.diff(told, prepend=-1) != 0
+        gap = np.diff(told_on, prepend=-1) != 0
         chance = random.random(len(owner))
         cut = new_patient | (gap & (chance < 2.5 / size)) | (chance < 0.2 / size)
         note = np.cumsum(cut) - 1
@@ -140,7 +142,7 @@ class Telling:
         mention["note"] = note
         for name in mention:
             mention[name] = mention[name][kept]
-        return {"owner": owners, "ordinal": ordinal, "day": told[ends]}
+        return {"owner": owners, "ordinal": ordinal, "day": told_on[ends]}
 
     def _date(self, event: dict[str, Array], mention: dict[str, Array], note: dict[str, Array]) -> None:
         """Intervals of events and of their mentions, by how exactly they are told."""
@@ -189,7 +191,7 @@ def _years_before(day: Array, years: Array) -> Array:
     return found
 
 
-def _ordered(event: dict[str, Array], mention: dict[str, Array], note: dict[str, Array], kind: Array) -> Told:
+def _ordered(event: dict[str, Array], mention: dict[str, Array], note: dict[str, Array], kind: Array) -> Narrative:
     """Events in the order of a journey: by patient, first day and kind."""
     order = np.lexsort((event["fact"], kind[event["fact"]], event["low"], event["owner"]))
     place = np.empty(len(order), dtype=np.int64)
@@ -197,4 +199,4 @@ def _ordered(event: dict[str, Array], mention: dict[str, Array], note: dict[str,
     sorted_event: dict[str, Any] = {name: column[order] for name, column in event.items()}
     twin = sorted_event["twin"]
     sorted_event["twin"] = np.where(twin >= 0, place[np.maximum(twin, 0)], -1)
-    return Told(sorted_event, {**mention, "event": place[mention["event"]]}, note)
+    return Narrative(sorted_event, {**mention, "event": place[mention["event"]]}, note)

@@ -22,7 +22,7 @@ def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]]
     place of the encounters that state it as its documents.
     """
     person = course.person
-    said = written if written is not None else _by_encounter(course)
+    stated = written if written is not None else _by_encounter(course)
     sites = _sites(course)
     origins = _origins(course) if sites else {}
     return {
@@ -44,11 +44,11 @@ def abstraction(course: Course, written: Mapping[int, tuple[Sequence[str], str]]
                 "date": None if fact.date is None else fact.date.isoformat(),
                 "end_date": None if fact.end_date is None else fact.end_date.isoformat(),
                 "assertion": fact.assertion,
-                "docs": list(said[place][0]),
-                "evidence": said[place][1],
+                "docs": list(stated[place][0]),
+                "evidence": stated[place][1],
             }
             for place, fact in enumerate(course.facts)
-            if place in said
+            if place in stated
         ],
     }
 

@@ -33,33 +33,33 @@ def used_pieces(tokenizer: Tokenizer, texts: Iterable[str]) -> list[int]:
 
     UsageError for a tokenizer that is no WordPiece.
     """
-    told = _told(tokenizer)
-    prefix = str(told["model"].get("continuing_subword_prefix", "##"))
-    kept = {int(one["id"]) for one in told["added_tokens"]}
-    kept |= {number for piece, number in told["model"]["vocab"].items() if len(piece.removeprefix(prefix)) == 1}
+    settings = _as_json(tokenizer)
+    prefix = str(settings["model"].get("continuing_subword_prefix", "##"))
+    kept = {int(one["id"]) for one in settings["added_tokens"]}
+    kept |= {number for piece, number in settings["model"]["vocab"].items() if len(piece.removeprefix(prefix)) == 1}
     featurizer = Featurizer(_INPUTS, tokenizer, _WINDOW)
     for word in {text[start:end] for text in texts for start, end in word_spans(text)}:
         kept.update(featurizer.pieces_of(word))
-    unknown = tokenizer.token_to_id(str(told["model"]["unk_token"]))
+    unknown = tokenizer.token_to_id(str(settings["model"]["unk_token"]))
     return sorted(kept if unknown is None else {*kept, unknown})
 
 
 def with_pieces(tokenizer: Tokenizer, kept: Sequence[int]) -> Tokenizer:
     """The tokenizer with these pieces alone, numbered in this order."""
-    told = _told(tokenizer)
+    settings = _as_json(tokenizer)
     number = {old: new for new, old in enumerate(kept)}
-    vocabulary = {piece: number[old] for piece, old in told["model"]["vocab"].items() if old in number}
-    told["model"]["vocab"] = dict(sorted(vocabulary.items(), key=lambda item: item[1]))
-    for one in told["added_tokens"]:
+    vocabulary = {piece: number[old] for piece, old in settings["model"]["vocab"].items() if old in number}
+    settings["model"]["vocab"] = dict(sorted(vocabulary.items(), key=lambda item: item[1]))
+    for one in settings["added_tokens"]:
         one["id"] = number[one["id"]]
     # What stands around a text is named by number in two ways; it is not used here, but is to stay true.
-    around = told.get("post_processor") or {}
+    around = settings.get("post_processor") or {}
     for one in (around.get("special_tokens") or {}).values():
         one["ids"] = [number[old] for old in one["ids"]]
     for name in ("sep", "cls"):
         if isinstance(around.get(name), list):
             around[name] = [around[name][0], number[around[name][1]]]
-    made: Tokenizer = library("tokenizers", "models").Tokenizer.from_str(json.dumps(told))
+    made: Tokenizer = library("tokenizers", "models").Tokenizer.from_str(json.dumps(settings))
     return made
 
 
@@ -80,9 +80,9 @@ def without_unused_pieces(network: Network, tokenizer: Tokenizer, texts: Iterabl
     return fewer, with_pieces(tokenizer, kept)
 
 
-def _told(tokenizer: Tokenizer) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(tokenizer.to_str())
-    kind = told.get("model", {}).get("type")
+def _as_json(tokenizer: Tokenizer) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(tokenizer.to_str())
+    kind = settings.get("model", {}).get("type")
     if kind != _WORD_PIECE:
         raise UsageError(f"pieces can be dropped of a WordPiece tokenizer, not of {kind}. Hint: keep all pieces")
-    return told
+    return settings

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ....ingest.models.tagging.model_card import ModelCard
 from ....ingest.models.tagging.model_directory import ONNX, README
 
-Told = Mapping[str, Any]
+Figures = Mapping[str, Any]
 
 #: The names of networks in the keys of scores (``exact, model.onnx``) for people; none named is the trained one.
 _NETWORKS: Final = {ONNX: "onnxruntime, int8", "": "torch, float32", "weights": "torch, float32"}
@@ -79,25 +79,25 @@ def _scores(card: ModelCard) -> Iterator[str]:
         yield (
             "Development documents also chose the epoch and the calibration, so their figures are a little too kind."
         )
-    if told := "\n".join(f"- {_line(name)}: {one}" for name, one in others if one):
-        yield told
+    if listed := "\n".join(f"- {_line(name)}: {one}" for name, one in others if one):
+        yield listed
 
 
-def _by_measure(scores: Told) -> dict[str, dict[str, Told]]:
+def _by_measure(scores: Figures) -> dict[str, dict[str, Figures]]:
     """Measure to network to corpus to figures, the network that is handed on first."""
-    found: dict[str, dict[str, Told]] = {}
-    for key, told in scores.items():
-        if _is_scores(told):
+    found: dict[str, dict[str, Figures]] = {}
+    for key, figures in scores.items():
+        if _is_scores(figures):
             measure, _, network = key.partition(", ")
-            found.setdefault(measure, {})[network] = told
+            found.setdefault(measure, {})[network] = figures
     return {measure: dict(sorted(one.items(), key=lambda item: item[0] != ONNX)) for measure, one in found.items()}
 
 
-def _is_scores(told: Any) -> bool:
+def _is_scores(value: Any) -> bool:
     return (
-        isinstance(told, Mapping)
-        and bool(told)
-        and all(isinstance(one, Mapping) and isinstance(one.get("micro"), Mapping) for one in told.values())
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(isinstance(one, Mapping) and isinstance(one.get("micro"), Mapping) for one in value.values())
     )
 
 
@@ -109,13 +109,13 @@ def _network_line(names: Sequence[str]) -> str:
     return f"Main figures: {_network(names[0])}."
 
 
-def _size(told: Told | None) -> str:
-    if told is None:
+def _size(corpus: Figures | None) -> str:
+    if corpus is None:
         return ""
-    return f" ({_cell(told.get('documents'))} documents, held aside from training)"
+    return f" ({_cell(corpus.get('documents'))} documents, held aside from training)"
 
 
-def _score_table(held: Mapping[str, Told]) -> str:
+def _score_table(held: Mapping[str, Figures]) -> str:
     main, *beside = held
     rows = [[_plain(kind), *_figures(one)] for kind, one in _kinds(held[main])]
     for name in beside:
@@ -126,11 +126,11 @@ def _score_table(held: Mapping[str, Told]) -> str:
     return _table((*titles, *(f"F1 of {_network(name)}" for name in beside)), rows)
 
 
-def _kinds(told: Told) -> list[tuple[str, Told]]:
-    return [("all", told["micro"]), *dict(told.get("by_type") or {}).items()]
+def _kinds(figures: Figures) -> list[tuple[str, Figures]]:
+    return [("all", figures["micro"]), *dict(figures.get("by_type") or {}).items()]
 
 
-def _figures(one: Told) -> list[str]:
+def _figures(one: Figures) -> list[str]:
     interval = " to ".join(map(_cell, one.get("ci") or ()))
     gold = one["tp"] + one["fn"] if "tp" in one and "fn" in one else None
     return [*(_cell(one.get(name)) for name in _SCORED), interval, _cell(gold)]
@@ -140,15 +140,15 @@ def _figures(one: Told) -> list[str]:
 
 
 def _confidence(card: ModelCard) -> Iterator[str]:
-    told = card.scores.get("confidence")
-    both = [told.get(name) for name in ("before", "after")] if isinstance(told, Mapping) else []
+    tables = card.scores.get("confidence")
+    both = [tables.get(name) for name in ("before", "after")] if isinstance(tables, Mapping) else []
     sides = [one for one in both if isinstance(one, Mapping)]
     whole = len(sides) == 2 and all(sides)
     if not card.calibration and not whole:
         return
     yield "## Confidence"
     if whole:
-        way = str(told.get("way", "")) if told else ""
+        way = str(tables.get("way", "")) if tables else ""
         yield (
             "The confidence of an entity is meant to be the share of such entities that is right. Seen on development"
             f" documents{f' (way: {_plain(way)})' if way else ''}, those after calibration judged on documents that it"
@@ -171,7 +171,7 @@ def _confidence(card: ModelCard) -> Iterator[str]:
         )
 
 
-def _bins(before: Iterable[Told], after: Iterable[Told]) -> Iterator[list[str]]:
+def _bins(before: Iterable[Figures], after: Iterable[Figures]) -> Iterator[list[str]]:
     """A row for each range of confidence that either table has."""
     tables = [{(one["low"], one["high"]): one for one in side} for side in (before, after)]
     for low, high in sorted({place for table in tables for place in table}):
@@ -195,20 +195,23 @@ def _materials(card: ModelCard) -> Iterator[str]:
 
 
 def _making(card: ModelCard) -> Iterator[str]:
-    told = card.signature
-    if not told:
+    signature = card.signature
+    if not signature:
         return
     yield "## How it was made"
-    if told.get("command"):
-        yield f"    {_line(told['command'])}"
-    bases = [one.name for one in card.materials if one.use == "base" and one.name != told.get("base")]
+    if signature.get("command"):
+        yield f"    {_line(signature['command'])}"
+    bases = [one.name for one in card.materials if one.use == "base" and one.name != signature.get("base")]
     lines = [
-        ("Base", ", from ".join([*filter(None, [_line(told.get("base") or "")]), *bases])),
-        ("Settings", told.get("settings")),
-        ("Epochs", _epochs(told)),
-        ("Time", f"{told['seconds'] / 60:.0f} minutes" if isinstance(told.get("seconds"), int | float) else None),
-        ("Versions", {"cohortium": told.get("cohortium"), **dict(told.get("libraries") or {})}),
-        *((name, one) for name, one in told.items() if name not in _PLACED),
+        ("Base", ", from ".join([*filter(None, [_line(signature.get("base") or "")]), *bases])),
+        ("Settings", signature.get("settings")),
+        ("Epochs", _epochs(signature)),
+        (
+            "Time",
+            f"{signature['seconds'] / 60:.0f} minutes" if isinstance(signature.get("seconds"), int | float) else None,
+        ),
+        ("Versions", {"cohortium": signature.get("cohortium"), **dict(signature.get("libraries") or {})}),
+        *((name, one) for name, one in signature.items() if name not in _PLACED),
     ]
     yield "\n".join(f"- {_line(name)}: {shown}" for name, one in lines if (shown := _inline(one)))
     rows = [
@@ -220,17 +223,17 @@ def _making(card: ModelCard) -> Iterator[str]:
         yield _table(("corpus", "for", "documents", "labelled spans", "SHA-256 begins"), rows)
 
 
-def _corpora(card: ModelCard, part: str) -> list[Told]:
+def _corpora(card: ModelCard, part: str) -> list[Figures]:
     corpora = card.signature.get("corpora")
-    told = corpora.get(part) if isinstance(corpora, Mapping) else None
-    return [one for one in told or () if isinstance(one, Mapping) and "name" in one]
+    named = corpora.get(part) if isinstance(corpora, Mapping) else None
+    return [one for one in named or () if isinstance(one, Mapping) and "name" in one]
 
 
-def _sum(corpus: Told) -> str:
+def _sum(corpus: Figures) -> str:
     return str(corpus.get("sha256") or "")[:12]
 
 
-def _epochs(signature: Told) -> str:
+def _epochs(signature: Figures) -> str:
     """Each epoch with its loss and score, the one that was kept in bold."""
     shown = []
     for one in signature.get("epochs") or ():

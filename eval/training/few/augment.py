@@ -48,7 +48,7 @@ class Stock:
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_documents(
         cls,
         documents: Sequence[AnnotatedDocument],
         concepts: ConceptTable | None = None,

@@ -68,7 +68,7 @@ class Dictionary:
     entries: Mapping[tuple[str, ...], str]
 
     @classmethod
-    def of(cls, documents: Iterable[AnnotatedDocument]) -> Dictionary:
+    def from_documents(cls, documents: Iterable[AnnotatedDocument]) -> Dictionary:
         """The dictionary of all mentions of some annotated documents."""
         counts: dict[tuple[str, ...], Counter[str]] = {}
         for document in documents:

@@ -63,8 +63,8 @@ def read_tagged(folder: Path, *, modality: bool = False) -> TaggedReports:
             continue
         documents.append(_document(place.stem, annotations, modality, unknown))
     if not documents:
-        told = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
-        raise UsageError(f"no annotated report in '{folder}'{told}. Hint: a folder of .txt and .ann files")
+        shown = f" ({problems[0].place}: {problems[0].reason})" if problems else ""
+        raise UsageError(f"no annotated report in '{folder}'{shown}. Hint: a folder of .txt and .ann files")
     corpus = AnnotatedCorpus("MACCROBAT", tuple(documents), str(folder), "CC BY 4.0", tuple(problems))
     return TaggedReports(corpus, unknown)
 

@@ -117,14 +117,14 @@ def lesson(cell: Cell, parts: Parts, seed: int, concepts: ConceptTable | None) -
     if cell.augmentations:
         known = tag_map()["ontology"]
         kinds = {label: known.get(label.partition(JOINT)[0], ()) for label in _labels(learned)}
-        train = multiplied(learned, cell.augmentations, Stock.of(learned, concepts, kinds), seed)
+        train = multiplied(learned, cell.augmentations, Stock.from_documents(learned, concepts, kinds), seed)
     if cell.silver:
         train = (*train, *silver(parts.taught[cell.documents], _weak("both", annotated, parts.labels)))
     return Lesson(train, development, annotated)
 
 
 def _weak(name: str, annotated: Documents, labels: Sequence[str]) -> Labeller:
-    dictionary = Dictionary.of(annotated)
+    dictionary = Dictionary.from_documents(annotated)
     reader = our_reader(tag_map()["reader"], labels)
     weak: Mapping[str, Labeller] = {"dictionary": dictionary, "reader": reader, "both": first_of((dictionary, reader))}
     return weak[name]
@@ -144,7 +144,7 @@ class Experiment:
     seeds: int = 3
     concepts: ConceptTable | None = None
 
-    def run(self, cells: Sequence[Cell], told: Callable[[str], None] = lambda _: None) -> list[str]:
+    def run(self, cells: Sequence[Cell], progress: Callable[[str], None] = lambda _: None) -> list[str]:
         """Run what is not finished, in order; returns the cells that were left out, and why."""
         left_out = []
         for cell in cells:
@@ -153,7 +153,7 @@ class Experiment:
                 left_out.append(f"{cell.name}: {reason}")
                 continue
             for seed in range(self._seeds(cell)):
-                self._run(cell, seed, told)
+                self._run(cell, seed, progress)
         return left_out
 
     def _why_not(self, cell: Cell) -> str:
@@ -165,15 +165,15 @@ class Experiment:
         """Without training and without drawn examples all seeds are the same."""
         return 1 if cell.labeller and not cell.per_label else self.seeds
 
-    def _run(self, cell: Cell, seed: int, told: Callable[[str], None]) -> None:
+    def _run(self, cell: Cell, seed: int, progress: Callable[[str], None]) -> None:
         taught = lesson(cell, self.parts, seed, self.concepts)
         key = self._key(cell, taught, seed)
         name = f"{cell.name}, seed {seed}"
         before = self.answered(cell, seed)
         if before is not None and before.get("key") == key:
-            told(f"{name}: kept")
+            progress(f"{name}: kept")
             return
-        told(f"{name}: {len(taught.train)} texts to train on" if not cell.labeller else f"{name}: nothing to train")
+        progress(f"{name}: {len(taught.train)} texts to train on" if not cell.labeller else f"{name}: nothing to train")
         began = time.monotonic()
         work = self.folder / "work" / key[:16]
         if cell.labeller:
@@ -204,7 +204,7 @@ class Experiment:
         new = path.with_suffix(".new")
         new.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
         new.replace(path)
-        told(f"{name}: {kept['seconds']} s")
+        progress(f"{name}: {kept['seconds']} s")
 
     def answered(self, cell: Cell, seed: int) -> dict[str, Any] | None:
         """What was kept of a cell; None where nothing was, or another learner's answers to other tags."""
@@ -218,8 +218,8 @@ class Experiment:
         """Who answers a cell, and what is scored: answers of one are never told as those of another."""
         learner = None if cell.labeller or self.learner is None else dict(self.learner.signature)
         gold = [(one.id, one.spans) for one in self.parts.held_out]
-        told = json.dumps([asdict(cell), learner], sort_keys=True, default=str) + repr(gold)
-        return hashlib.sha256(told.encode()).hexdigest()
+        content = json.dumps([asdict(cell), learner], sort_keys=True, default=str) + repr(gold)
+        return hashlib.sha256(content.encode()).hexdigest()
 
     def _path(self, cell: Cell, seed: int) -> Path:
         return self.folder / "cells" / f"{cell.name.replace(',', '').replace(' ', '-')}-{seed}.json"
@@ -295,8 +295,8 @@ class Experiment:
                 labels = (level,) if level in self.parts.labels else self.parts.labels
                 named = "label" if level in self.parts.labels else level
                 worth = [
-                    credit(one, told, labels, named, policy, known if weighted else None)
-                    for one, told in zip(gold, answers, strict=True)
+                    credit(one, answered, labels, named, policy, known if weighted else None)
+                    for one, answered in zip(gold, answers, strict=True)
                 ]
                 found[policy, level, weighted] = [old + new for old, new in zip(sums, worth, strict=True)]
                 if level == "label" and not weighted:

@@ -76,10 +76,10 @@ def key_of(kind: str, text: str) -> str:
 
 def judged_cases(mentions: Iterable[tuple[str, str]], path: Path = JUDGEMENTS) -> list[Case]:
     """The judged mentions as cases: each with the concepts that are right, or none."""
-    told = json.loads(path.read_text(encoding="utf-8"))["judgements"]
+    rows = json.loads(path.read_text(encoding="utf-8"))["judgements"]
     cases = []
     for kind, text in mentions:
-        held = told.get(key_of(kind, text))
+        held = rows.get(key_of(kind, text))
         if held is not None:
             cases.append(
                 Case(text, kind, tuple(held["right"]), f"corpora {kind}", "judged", broader=tuple(held["broader"]))
@@ -90,10 +90,10 @@ def judged_cases(mentions: Iterable[tuple[str, str]], path: Path = JUDGEMENTS) -
 def corrected(cases: Iterable[Case], path: Path = JUDGEMENTS) -> list[Case]:
     """The cases with what was judged by hand: terminologies divide things otherwise than the ontology, and what one of
     them keeps apart may be a name of the ontology all the same."""
-    told = json.loads(path.read_text(encoding="utf-8"))["terminologies"]
+    rows = json.loads(path.read_text(encoding="utf-8"))["terminologies"]
     found = []
     for case in cases:
-        held = told.get(key_of("terminology", case.text))
+        held = rows.get(key_of("terminology", case.text))
         if held is not None:
             right = tuple(dict.fromkeys((*case.concepts, *held["right"])))
             case = replace(case, concepts=right, broader=tuple(dict.fromkeys((*case.broader, *held["broader"]))))

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ....ingest.models.linking.encoders import Encoder, GramEncoder, told
+from ....ingest.models.linking.encoders import Encoder, GramEncoder, signature_of
 from ....ingest.models.linking.features import FEATURES
 from ....ingest.models.linking.linker import Linker
 from ....ingest.models.linking.names import NameTable
@@ -65,7 +65,7 @@ def fitted(
     recipe = {
         "terminologies": "DOID (CC0), NCIt neoplasm core (CC BY), MAxO (CC BY), Uberon (CC BY), RxNorm (NLM)",
         "ontology": names.sha256,
-        "encoder": None if encoder is None else json.loads(told(encoder)),
+        "encoder": None if encoder is None else json.loads(signature_of(encoder)),
         "vectors": dict(settings),
         "linkable_share": SHARE,
         "wanted_precision": WANTED,

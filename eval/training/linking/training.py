@@ -164,7 +164,7 @@ def measure(
         right = bool(concepts) and concepts[0] in one.case.concepts
         probabilities.append(probability)
         rights.append(float(right))
-        told = Counter(
+        tally = Counter(
             {
                 "cases": 1,
                 "linkable": int(bool(one.case.concepts)),
@@ -175,8 +175,8 @@ def measure(
                 "broader": int(probability >= cut and bool(concepts) and not right and concepts[0] in one.case.broader),
             }
         )
-        counts += told
-        by.setdefault(one.case.source, Counter()).update(told)
+        counts += tally
+        by.setdefault(one.case.source, Counter()).update(tally)
     weights = case_weights([one.case for one in prepared])
     error = calibration_error(np.array(probabilities), np.array(rights), weights) if prepared else 0.0
     return {

@@ -65,7 +65,7 @@ class ChatChoice:
         self.taggers.append((tagger, asking))
         return ModelRecognizer(self.name, tagger, self.link_of and self.link_of(concepts), kind_of, never)
 
-    def told(self) -> dict[str, Any]:
+    def asked(self) -> dict[str, Any]:
         """What was asked so far, what of it failed, and what it cost."""
         tally, spent = Tally(), Spending()
         for tagger, asking in self.taggers:
@@ -101,12 +101,12 @@ def _most(held: Mapping[str, str], name: str) -> int | None:
     return int(text)
 
 
-def sentence_of(told: Mapping[str, Any]) -> str:
+def sentence_of(asked: Mapping[str, Any]) -> str:
     """One line of what was asked and what failed."""
-    failed = ", ".join(f"{number} {kind}" for kind, number in told["failed"].items())
-    after = f" ({failed}), in {told['texts_with_failures']:,} of {told['texts']:,} notes" if failed else ""
+    failed = ", ".join(f"{number} {kind}" for kind, number in asked["failed"].items())
+    after = f" ({failed}), in {asked['texts_with_failures']:,} of {asked['texts']:,} notes" if failed else ""
     return (
-        f"{told['model']}: {told['questions']:,} questions, {sum(told['failed'].values()):,} failed{after};"
-        f" {told['quotes']:,} quotes, {told['not_in_text']:,} more that do not stand in their note;"
-        f" {told['requests']:,} requests, {told['tokens']:,} tokens, {told['kept']:,} answers kept from before"
+        f"{asked['model']}: {asked['questions']:,} questions, {sum(asked['failed'].values()):,} failed{after};"
+        f" {asked['quotes']:,} quotes, {asked['not_in_text']:,} more that do not stand in their note;"
+        f" {asked['requests']:,} requests, {asked['tokens']:,} tokens, {asked['kept']:,} answers kept from before"
     )

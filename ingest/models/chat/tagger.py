@@ -156,12 +156,12 @@ class ChatTagger:
 
     def _answered(self, question: Question, text: str) -> tuple[Finding, ...]:
         self.tally.questions += 1
-        told = self._asking.ask(question.messages(text, self._rules))
-        failure = told.failure
+        reply = self._asking.ask(question.messages(text, self._rules))
+        failure = reply.failure
         if not failure:
-            answer = read(question, told.text)
+            answer = read(question, reply.text)
             self.tally.unread += answer.unread
-            if answer.findings or says_nothing(question, told.text, self._rules.nothing):
+            if answer.findings or says_nothing(question, reply.text, self._rules.nothing):
                 return answer.findings
             failure = NONSENSE
         self.tally.failed[failure] += 1

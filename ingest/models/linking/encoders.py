@@ -99,6 +99,6 @@ class GramEncoder:
         return np.asarray(self._scales[at] @ self._table[at].astype(np.float32), dtype=np.float32)
 
 
-def told(encoder: Encoder) -> str:
+def signature_of(encoder: Encoder) -> str:
     """The signature as one line that can be hashed and compared."""
     return json.dumps(dict(encoder.signature()), sort_keys=True, ensure_ascii=True)

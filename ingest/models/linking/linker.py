@@ -150,18 +150,18 @@ class Linker:
         near = np.zeros(len(rows)) if self._nearest is None or vector is None else self._nearest.cosines(vector, rows)
         found = []
         for row, dense in zip(map(int, rows), near, strict=True):
-            told = features(held, kind, row, self.names, round(float(dense), 5), round(float(letters[row]), 5))
-            if not is_forbidden(told):
-                found.append(Pair(row, tuple(told)))
+            seen = features(held, kind, row, self.names, round(float(dense), 5), round(float(letters[row]), 5))
+            if not is_forbidden(seen):
+                found.append(Pair(row, tuple(seen)))
         return found
 
     def best(self, pairs: Sequence[Pair]) -> list[tuple[float, Pair]]:
         """Of each concept its best pair, with the log odds of the first model; the best concept first."""
         if not pairs:
             return []
-        told = np.array([pair.features for pair in pairs])
+        seen = np.array([pair.features for pair in pairs])
         groups = [group_of(self.names.rows[pair.row].kind) for pair in pairs]
-        by_group = {group: self._scorer.first[group].scores(told) for group in sorted(set(groups))}
+        by_group = {group: self._scorer.first[group].scores(seen) for group in sorted(set(groups))}
         scores = [by_group[group][at] for at, group in enumerate(groups)]
         found: dict[str, tuple[float, Pair]] = {}
         for score, pair in sorted(

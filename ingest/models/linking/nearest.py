@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....kb.files.whole_files import write_private
-from .encoders import Encoder, Vectors, to_unit, told
+from .encoders import Encoder, Vectors, signature_of, to_unit
 from .names import NameTable
 
 #: Raised when the files come to mean something else.
@@ -27,7 +27,7 @@ def kept_vectors(names: NameTable, encoder: Encoder, folder: Path | None) -> npt
     From ``folder`` (mapped into memory) when a file of this ontology and encoder lies there; made and written there
     otherwise, all or nothing. A folder that cannot be written costs the making each time, nothing else; so does None.
     """
-    key = hashlib.sha256(f"{_FORM}\n{names.sha256}\n{told(encoder)}\n".encode()).hexdigest()[:32]
+    key = hashlib.sha256(f"{_FORM}\n{names.sha256}\n{signature_of(encoder)}\n".encode()).hexdigest()[:32]
     path = None if folder is None else folder / f"names-{key}.npy"
     if path is not None:
         with contextlib.suppress(OSError, ValueError, EOFError):

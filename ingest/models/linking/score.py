@@ -61,10 +61,10 @@ class Scorer:
     def load(cls, path: Path = SHIPPED, encoder: str = "grams") -> Scorer:
         """The numbers for the encoder of this name (``none``: no encoder). UsageError when there are none."""
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-            if told["features"] != list(FEATURES) or told["second"] != list(SECOND):
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["features"] != list(FEATURES) or data["second"] != list(SECOND):
                 raise UsageError(f"'{path.name}' was trained on other features: train the linker again")
-            held = told["encoders"][encoder]
+            held = data["encoders"][encoder]
             return cls(
                 {group: _logistic(one) for group, one in held["first"].items()},
                 _logistic(held["second"]),
@@ -78,8 +78,8 @@ class Scorer:
     def as_data(self) -> dict[str, Any]:
         """What :meth:`load` reads of one encoder."""
         return {
-            "first": {group: _told(one) for group, one in sorted(self.first.items())},
-            "second": _told(self.second),
+            "first": {group: _as_data(one) for group, one in sorted(self.first.items())},
+            "second": _as_data(self.second),
             "steps": [[round(score, 4), round(probability, 4)] for score, probability in self.steps],
             "threshold": round(self.threshold, 4),
             "recipe": dict(self.recipe),
@@ -93,11 +93,11 @@ class Scorer:
         return float(found)
 
 
-def _logistic(told: Mapping[str, Any]) -> Logistic:
-    return Logistic(np.array(told["weights"], dtype=np.float64), float(told["constant"]))
+def _logistic(data: Mapping[str, Any]) -> Logistic:
+    return Logistic(np.array(data["weights"], dtype=np.float64), float(data["constant"]))
 
 
-def _told(one: Logistic) -> dict[str, Any]:
+def _as_data(one: Logistic) -> dict[str, Any]:
     return {"weights": [round(float(weight), 5) for weight in one.weights], "constant": round(one.constant, 5)}
 
 

@@ -47,7 +47,7 @@ class Choice(Protocol):
     ) -> ModelRecognizer:
         """The model as a recogniser."""
 
-    def told(self) -> Mapping[str, Any]:
+    def asked(self) -> Mapping[str, Any]:
         """What a service was asked, and what of it failed; empty for a model that asks none."""
 
 
@@ -74,12 +74,12 @@ class ModelChoice:
     def name(self) -> str:
         """As the model's card tells it; the name of the folder where it does not."""
         try:
-            told = json.loads((self.folder / _CARD).read_text(encoding="utf-8"))["name"]
+            name = json.loads((self.folder / _CARD).read_text(encoding="utf-8"))["name"]
         except (OSError, ValueError, KeyError, TypeError):
-            told = ""
+            name = ""
         from .recognizer import recorded_name
 
-        return recorded_name(str(told or self.folder.resolve().name))
+        return recorded_name(str(name or self.folder.resolve().name))
 
     def recognizer(
         self, concepts: ConceptTable, kind_of: Callable[[str], str], never: frozenset[str]
@@ -90,7 +90,7 @@ class ModelChoice:
         link = linker_of(concepts) if self.linked else None
         return ModelRecognizer(self.name, load_tagger(self), link, kind_of, never)
 
-    def told(self) -> Mapping[str, Any]:
+    def asked(self) -> Mapping[str, Any]:
         """It asks no service."""
         return {}
 

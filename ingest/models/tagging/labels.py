@@ -26,7 +26,7 @@ class LabelSet:
             raise ValueError("a label set needs types, each named and named once")
 
     @classmethod
-    def of(cls, types: Iterable[str]) -> LabelSet:
+    def for_types(cls, types: Iterable[str]) -> LabelSet:
         """The label set of some types, in the order of the alphabet."""
         return cls(tuple(sorted(set(types))))
 

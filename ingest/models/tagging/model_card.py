@@ -124,7 +124,7 @@ def as_json(scores: NDArray[numpy.floating], lowest: float = -1e3) -> list[Any]:
     return [None if score <= lowest else round(float(score), 6) for score in scores]
 
 
-def from_json(told: Sequence[Any]) -> NDArray[numpy.float64]:
+def from_json(scores: Sequence[Any]) -> NDArray[numpy.float64]:
     """Scores out of a card: None becomes minus infinity."""
-    rows = [from_json(one) if isinstance(one, (list, tuple)) else -math.inf if one is None else one for one in told]
+    rows = [from_json(one) if isinstance(one, (list, tuple)) else -math.inf if one is None else one for one in scores]
     return numpy.array(rows, dtype=numpy.float64)

@@ -67,13 +67,15 @@ class ModelDirectory:
 
     def file(self, name: str) -> Path:
         """The path of a file, after its size and checksum were found as the card says. BadModel when they are not."""
-        path, said = self.folder / name, self.card.files.get(name)
-        if said is None or not path.is_file():
+        path, listed = self.folder / name, self.card.files.get(name)
+        if listed is None or not path.is_file():
             raise BadModel(f"the model in '{self.folder}' has no {name}. Hint: copy the whole directory")
         now = _measured(path)
-        if now != said:
+        if now != listed:
             size = (
-                f"{now.bytes} bytes, and the card says {said.bytes}" if now.bytes != said.bytes else "another content"
+                f"{now.bytes} bytes, and the card says {listed.bytes}"
+                if now.bytes != listed.bytes
+                else "another content"
             )
             raise BadModel(
                 f"'{path}' is corrupted or of another model: it has {size}. Hint: copy the whole directory again"
@@ -131,17 +133,17 @@ def _card(folder: Path) -> ModelCard:
     if not path.is_file():
         raise BadModel(f"'{folder}' holds no model: no {CARD} in it. Hint: the directory that 'train ner' wrote")
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadModel(f"'{path}' cannot be read as JSON. Hint: copy the model again") from error
-    version = told.get("schema_version") if isinstance(told, dict) else None
+    version = data.get("schema_version") if isinstance(data, dict) else None
     if version != SCHEMA_VERSION:
         raise BadModel(
             f"'{path}' is a card of version {version!r}, and this program reads version {SCHEMA_VERSION}. Hint: train"
             " the model again, or use the program that wrote it"
         )
     try:
-        return ModelCard.model_validate(told)
+        return ModelCard.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

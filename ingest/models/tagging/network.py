@@ -51,9 +51,9 @@ class NetworkSettings:
         return asdict(self)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> NetworkSettings:
+    def from_dict(cls, data: Mapping[str, Any]) -> NetworkSettings:
         """The settings out of JSON."""
-        return cls(**{**told, "dilations": tuple(told.get("dilations", (1,)))})
+        return cls(**{**data, "dilations": tuple(data.get("dilations", (1,)))})
 
 
 class Letters(nn.Module):

@@ -128,8 +128,8 @@ class TorchEmissions:
 
     def describe(self) -> dict[str, Any]:
         """Library, version, device, precision, threads."""
-        told = {"runtime": f"torch {self._torch.__version__}", "device": self._device.type}
-        return {**told, "precision": self._precision, "threads": self._threads}
+        signature = {"runtime": f"torch {self._torch.__version__}", "device": self._device.type}
+        return {**signature, "precision": self._precision, "threads": self._threads}
 
 
 def emissions_of(
@@ -192,7 +192,7 @@ def torch_network(model: ModelDirectory) -> Any:
     from .network import Network, NetworkSettings
 
     try:
-        settings = NetworkSettings.of(model.card.network)
+        settings = NetworkSettings.from_dict(model.card.network)
         network = Network(settings)
     except Exception as error:  # settings of any kind may stand in a card
         raise BadModel(

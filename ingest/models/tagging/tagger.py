@@ -54,7 +54,7 @@ class Words:
     breaks: Sequence[int] = ()
 
     @classmethod
-    def of(cls, text: str) -> Words:
+    def in_text(cls, text: str) -> Words:
         """A text with the words that ``word_spans`` finds, and its lines."""
         spans = word_spans(text)
         breaks = [at for at in range(1, len(spans)) if "\n" in text[spans[at - 1][1] : spans[at][0]]]
@@ -125,8 +125,8 @@ class Tagger:
     def tag(self, text: str | list[str] | tuple[str, ...]) -> list[TaggedEntity] | list[list[TaggedEntity]]:
         """The entities of a text, in order; of several texts, those of each."""
         if isinstance(text, str):
-            return self.tag_words([Words.of(text)])[0]
-        return self.tag_words([Words.of(one) for one in text])
+            return self.tag_words([Words.in_text(text)])[0]
+        return self.tag_words([Words.in_text(one) for one in text])
 
     def tag_words(self, texts: Sequence[Words], *, calibrated: bool = True) -> list[list[TaggedEntity]]:
         """The entities of texts that are divided into words already, in order. A text without words has none.

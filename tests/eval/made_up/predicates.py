@@ -25,19 +25,19 @@ class Chart:
         self.course = course
         self.facts = tuple(one for one in course.facts if one.assertion in ("present", "historical"))
 
-    def of(self, *kinds: str) -> Iterator[Fact]:
+    def facts_of(self, *kinds: str) -> Iterator[Fact]:
         """Facts of those kinds."""
         return (one for one in self.facts if one.kind in kinds)
 
     def tumors(self, *words: str) -> frozenset[str]:
         """The tumors whose diagnosis or histology holds one of ``words``."""
         return frozenset(
-            one.tumor for one in self.of("diagnosis", "histology") if any(word in one.concept for word in words)
+            one.tumor for one in self.facts_of("diagnosis", "histology") if any(word in one.concept for word in words)
         )
 
     def drugs(self, *tumors: str) -> Iterator[tuple[str, Fact]]:
         """Each drug given, with its fact; of all tumors where none is named."""
-        for one in self.of("medication", "regimen"):
+        for one in self.facts_of("medication", "regimen"):
             if not tumors or one.tumor in tumors:
                 text = one.value if one.kind == "regimen" and one.value else one.concept
                 for drug in re.split(r", | and ", text):
@@ -45,7 +45,7 @@ class Chart:
 
     def harmful(self, gene: str, tumor: str | None = None, *, alteration: str = "mutation") -> Iterator[Fact]:
         """Pathogenic alterations of a gene in a tumor (or inherited, which is of every tumor)."""
-        for one in self.of("genomic_variant"):
+        for one in self.facts_of("genomic_variant"):
             said = one.attributes
             same = said.get("alteration", "") == alteration or (
                 alteration == "mutation" and said.get("alteration", "").startswith(("exon", "promoter", "internal"))
@@ -70,7 +70,7 @@ class Chart:
 
     def has(self, kind: str, concept: str, tumor: str | None = None) -> bool:
         """Whether there is a fact of that kind and concept."""
-        return any(one.concept == concept and tumor in (None, one.tumor) for one in self.of(kind))
+        return any(one.concept == concept and tumor in (None, one.tumor) for one in self.facts_of(kind))
 
 
 @lru_cache(maxsize=1)
@@ -103,24 +103,24 @@ def _fused(chart: Chart, tumors: frozenset[str], *genes: str) -> bool:
 
 
 def _last_score(chart: Chart) -> bool:
-    scores = [one.value for one in chart.of("performance_status")]
+    scores = [one.value for one in chart.facts_of("performance_status")]
     return bool(scores) and int(scores[-1]) <= 2
 
 
 def _pathological_nodes(chart: Chart) -> bool:
     if any(
         one.attributes["prefix"] in ("p", "yp") and one.attributes["n"][:2] in ("N1", "N2", "N3")
-        for one in chart.of("tnm")
+        for one in chart.facts_of("tnm")
     ):
         return True
-    return any(int(one.attributes.get("positive", "0")) > 0 for one in chart.of("lymph_node"))
+    return any(int(one.attributes.get("positive", "0")) > 0 for one in chart.facts_of("lymph_node"))
 
 
 def _pathological_extent(chart: Chart) -> bool:
     return any(
         one.attributes["prefix"] in ("p", "yp")
         and (one.attributes["t"] == "T2c" or one.attributes["t"][:2] in ("T3", "T4"))
-        for one in chart.of("tnm")
+        for one in chart.facts_of("tnm")
     )
 
 
@@ -143,13 +143,13 @@ def _folfiri(chart: Chart) -> bool:
             )
             for one in chart.facts
         )
-        if late and any(one.concept.startswith("FOLFIRI") and one.tumor == tumor for one in chart.of("regimen")):
+        if late and any(one.concept.startswith("FOLFIRI") and one.tumor == tumor for one in chart.facts_of("regimen")):
             return True
     return False
 
 
 def _receptors(chart: Chart, tumor: str) -> dict[str, str]:
-    return {one.concept: one.attributes.get("result", "") for one in chart.of("biomarker") if one.tumor == tumor}
+    return {one.concept: one.attributes.get("result", "") for one in chart.facts_of("biomarker") if one.tumor == tumor}
 
 
 def _her2_negative(found: Mapping[str, str]) -> bool:
@@ -178,10 +178,10 @@ def _triple_negative(chart: Chart) -> bool:
 
 def _early_conserved(chart: Chart) -> bool:
     for tumor in _breast(chart):
-        if not any("lumpectomy" in one.concept for one in chart.of("surgery") if one.tumor == tumor):
+        if not any("lumpectomy" in one.concept for one in chart.facts_of("surgery") if one.tumor == tumor):
             continue
-        groups = [one.value for one in chart.of("stage_group") if one.tumor == tumor]
-        extents = [one.attributes for one in chart.of("tnm") if one.tumor == tumor]
+        groups = [one.value for one in chart.facts_of("stage_group") if one.tumor == tumor]
+        extents = [one.attributes for one in chart.facts_of("tnm") if one.tumor == tumor]
         if groups:
             early = not groups[0].startswith(("III", "IV"))
         elif any(one.get("m", "").startswith("M1") for one in extents) or not extents:
@@ -229,17 +229,18 @@ def _germline_only(chart: Chart) -> bool:
 
 
 def _wild_type(chart: Chart) -> bool:
-    return any(one.concept == "KRAS" and one.value == "wild type" for one in chart.of("biomarker"))
+    return any(one.concept == "KRAS" and one.value == "wild type" for one in chart.facts_of("biomarker"))
 
 
 def _burden(chart: Chart) -> bool:
     return any(
-        one.concept == "tumor mutational burden" and one.attributes["result"] == "high" for one in chart.of("biomarker")
+        one.concept == "tumor mutational burden" and one.attributes["result"] == "high"
+        for one in chart.facts_of("biomarker")
     )
 
 
 def _unstable(chart: Chart) -> bool:
-    return any(one.value == "MSI-high" for one in chart.of("biomarker"))
+    return any(one.value == "MSI-high" for one in chart.facts_of("biomarker"))
 
 
 def _castration_resistant(chart: Chart) -> bool:

@@ -79,7 +79,7 @@ def check(document: AnnotatedDocument) -> None:
 def test_copies_keep_their_form(corpus: list[AnnotatedDocument], augmentation: Augmentation, seed: int) -> None:
     """A copy has the labels of its document in their order, its words cover the text as words are read, its mentions
     are of the stock; the document itself is as it was; the same seed gives the same copy."""
-    stock = Stock.of(corpus)
+    stock = Stock.from_documents(corpus)
     for document in corpus:
         before = repr(document)
         copy = augmented(document, augmentation, stock, seed)
@@ -149,7 +149,7 @@ def test_a_mention_becomes_another_of_its_label() -> None:
     """With probability 1 each mention is replaced, by one of the same label, never by itself."""
     one = document_of("CT showed fever", [(0, 2, "t-test"), (10, 15, "d")], "a")
     other = document_of("MRI showed ascites", [(0, 3, "t-test"), (11, 18, "d")], "b")
-    stock = Stock.of([one, other])
+    stock = Stock.from_documents([one, other])
     copy = augmented(one, Augmentation("r", ("mentions",), 1.0), stock, 0)
     assert copy.text == "MRI showed ascites"
     assert copy.id == "a#r-1"
@@ -160,21 +160,21 @@ def test_synonyms_come_from_the_ontology_and_the_list() -> None:
     capital; a word inside a mention stays."""
     document = document_of("Showed dyspnea", [(7, 14, "d")])
     concepts = shipped_concepts()
-    stock = Stock.of([document], concepts)
+    stock = Stock.from_documents([document], concepts)
     copy = augmented(document, Augmentation("r", ("synonyms",), 1.0), stock, 1)
     first, _, rest = copy.text.partition(" ")
     assert first in {"Revealed", "Demonstrated", "Disclosed", "Displayed"}
     names = {name.casefold() for name in concepts.names(concepts.lookup("dyspnea")[0])}
     assert rest.casefold() in names - {"dyspnea"}
-    other = Stock.of([document], concepts, {"d": ["drug"]})
+    other = Stock.from_documents([document], concepts, {"d": ["drug"]})
     assert augmented(document, Augmentation("r", ("synonyms",), 1.0), other, 1).text.endswith(" dyspnea")
     inside = document_of("showed", [(0, 6, "d")])
-    assert augmented(inside, Augmentation("r", ("synonyms",), 1.0), Stock.of([inside]), 1).text == "showed"
+    assert augmented(inside, Augmentation("r", ("synonyms",), 1.0), Stock.from_documents([inside]), 1).text == "showed"
 
 
 def test_without_an_ontology_mentions_have_no_synonyms() -> None:
     """The stock of documents alone has no names."""
-    assert Stock.of([document_of("dyspnea", [(0, 7, "d")])]).names == {}
+    assert Stock.from_documents([document_of("dyspnea", [(0, 7, "d")])]).names == {}
 
 
 def test_tokens_keep_their_place_in_a_mention() -> None:
@@ -183,7 +183,7 @@ def test_tokens_keep_their_place_in_a_mention() -> None:
         document_of("heart failure worse", [(0, 13, "d")], "a"),
         document_of("renal disease better", [(0, 13, "d")], "b"),
     ]
-    copy = augmented(corpus[0], Augmentation("r", ("tokens",), 1.0), Stock.of(corpus), 3)
+    copy = augmented(corpus[0], Augmentation("r", ("tokens",), 1.0), Stock.from_documents(corpus), 3)
     first, second, third = copy.text.split()
     assert first in {"heart", "renal"}
     assert second in {"failure", "disease"}
@@ -208,11 +208,11 @@ def test_shuffling_keeps_words_in_their_segment_and_sentence() -> None:
 def test_empty_documents_and_no_mentions() -> None:
     """A document without words, and one without mentions, go through every step."""
     empty, plain = document_of("", []), document_of("nothing of note", [])
-    stock = Stock.of([empty, plain])
+    stock = Stock.from_documents([empty, plain])
     for augmentation in [one for augmentations in AUGMENTATIONS.values() for one in augmentations]:
         assert augmented(empty, augmentation, stock, 0).text == ""
         check(augmented(plain, augmentation, stock, 0))
-    assert Stock.of([]) == Stock(words=word_synonyms())
+    assert Stock.from_documents([]) == Stock(words=word_synonyms())
 
 
 def test_multiplied_keeps_the_documents_in_front() -> None:
@@ -221,7 +221,7 @@ def test_multiplied_keeps_the_documents_in_front() -> None:
     other = document_of("MRI showed ascites", [(0, 3, "t-test"), (11, 18, "d")], "b")
     lone = document_of("...", [], "c")
     made = multiplied(
-        [one, other, lone], [Augmentation("r", ("mentions",), 1.0, copies=2)], Stock.of([one, other, lone])
+        [one, other, lone], [Augmentation("r", ("mentions",), 1.0, copies=2)], Stock.from_documents([one, other, lone])
     )
     assert made[:3] == (one, other, lone)
     assert len({document.id for document in made}) == len(made)
@@ -265,5 +265,5 @@ def test_chance_is_not_shared() -> None:
     expected = random.random()
     random.seed(5)
     one = document_of("CT showed fever and fever", [(0, 2, "t"), (10, 15, "d"), (20, 25, "d")])
-    augmented(one, Augmentation("r", tuple(STEPS), 1.0), Stock.of([one]), 0)
+    augmented(one, Augmentation("r", tuple(STEPS), 1.0), Stock.from_documents([one]), 0)
     assert random.random() == expected

@@ -64,7 +64,7 @@ class Rote:
         work: Path,
     ) -> Answers:
         self.asked.append((len(train), len(development)))
-        known = Dictionary.of(train)
+        known = Dictionary.from_documents(train)
 
         def answers(documents: Sequence[AnnotatedDocument]) -> list[tuple[LabelledSpan, ...]]:
             assert not any(one.spans for one in documents)

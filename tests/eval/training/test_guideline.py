@@ -84,14 +84,14 @@ def test_the_dictionary_takes_the_longest_and_the_commonest() -> None:
         document_of("cold", [("cold", "f")]),
     ]
     text = document_of("Chest pain, cold;\nchest\npain", [])
-    found = Dictionary.of(seen)(text)
+    found = Dictionary.from_documents(seen)(text)
     assert [(text.text[one.start : one.end], one.label) for one in found] == [
         ("Chest pain", "d"),
         ("cold", "d"),
         ("chest", "a"),
     ]
-    assert Dictionary.of([])(text) == ()
-    assert Dictionary.of(seen)(document_of("", [])) == ()
+    assert Dictionary.from_documents([])(text) == ()
+    assert Dictionary.from_documents(seen)(document_of("", [])) == ()
 
 
 def test_our_reader_by_its_map() -> None:

@@ -29,10 +29,10 @@ _ID: Final = "nct_id"
 class RegistryColumns:
     """What the registry says of each trial, by the types of the corpus."""
 
-    def __init__(self, names: Mapping[str, Mapping[str, Sequence[str]]], told: Mapping[str, Any]) -> None:
+    def __init__(self, names: Mapping[str, Mapping[str, Sequence[str]]], summary: Mapping[str, Any]) -> None:
         """``names``: trial in capitals → type → names."""
         self._names = names
-        self._told = told
+        self._summary = summary
         self._unknown = 0
         self._columns = {kind: f"{SYSTEM}_predictions_{word}" for kind, word in vocabulary().columns.items()}
 
@@ -49,7 +49,7 @@ class RegistryColumns:
 
     def description(self) -> Mapping[str, Any]:
         """Rows that were read and left out, and how many abstracts are of trials that the export has not."""
-        return {"baseline": SYSTEM, **self._told, "abstracts_not_in_export": self._unknown}
+        return {"baseline": SYSTEM, **self._summary, "abstracts_not_in_export": self._unknown}
 
 
 def read_export(folder: Path, wanted: Sequence[str] = (), mesh: bool = False) -> RegistryColumns:
@@ -72,8 +72,8 @@ def read_export(folder: Path, wanted: Sequence[str] = (), mesh: bool = False) ->
             name, kind = row[source["column"]].strip(), _type_of(row, source, table, left_out)
             if name and kind:
                 names.setdefault(trial, {}).setdefault(kind, []).append(name)
-    told = {"rows": rows, "rows_left_out": dict(sorted(left_out.items())), "trials": len(names), "mesh": mesh}
-    return RegistryColumns(names, told)
+    summary = {"rows": rows, "rows_left_out": dict(sorted(left_out.items())), "trials": len(names), "mesh": mesh}
+    return RegistryColumns(names, summary)
 
 
 def intervention_type(registry_type: str, name: str) -> str | None:
@@ -96,8 +96,8 @@ def _type_of(
     row: Mapping[str, str], source: Mapping[str, Any], table: Mapping[str, Any], left_out: Counter[str]
 ) -> str:
     if "type" in source:
-        told = row[source["type"]]
-        kind = intervention_type(told, row[source["column"]])
+        named = row[source["type"]]
+        kind = intervention_type(named, row[source["column"]])
         if not kind:
             left_out["type of no interest" if kind is not None else "unknown intervention type"] += 1
         return kind or ""

@@ -82,17 +82,17 @@ def ner_baseline(
     with tempfile.TemporaryDirectory() as kept:
         path = predictions_out or Path(kept) / f"{baseline}.csv"
         write_predictions(path, asked, known.documents.values())
-        told = score_predictions(corpus, path, terminology=terminology, seed=seed)
-    told["baseline"] = dict(asked.description())
-    told["signature"] |= {
-        name: told["baseline"][name] for name in ("baseline", "model", "prompts") if name in told["baseline"]
+        scores = score_predictions(corpus, path, terminology=terminology, seed=seed)
+    scores["baseline"] = dict(asked.description())
+    scores["signature"] |= {
+        name: scores["baseline"][name] for name in ("baseline", "model", "prompts") if name in scores["baseline"]
     }
-    rows = rows_of(told)
+    rows = rows_of(scores)
     answer(
-        told,
+        scores,
         output=output,
         out=out,
-        as_table=lambda: _print(told, rows),
+        as_table=lambda: _print(scores, rows),
         as_csv=lambda: print_csv(COLUMNS, rows),
     )
 
@@ -132,9 +132,9 @@ def _chat(prompts: str, answers: Path | None, requests: int | None, tokens: int 
     return ZeroShot(asking, prompts)
 
 
-def _print(told: dict[str, Any], rows: list[list[Any]]) -> None:
-    print_scores(told, rows)
-    given = told["baseline"]
+def _print(scores: dict[str, Any], rows: list[list[Any]]) -> None:
+    print_scores(scores, rows)
+    given = scores["baseline"]
     if "cost" in given:
         from .....kb.endpoint.asking import spending_line
 

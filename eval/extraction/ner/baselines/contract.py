@@ -32,8 +32,8 @@ class Baseline(Protocol):
 
 def cell_of(names: Iterable[str]) -> str:
     """A cell of names: in small letters, each once, between bars; ``none`` where there are none."""
-    told = (" ".join(name.replace("|", " ").split()).lower() for name in names)
-    return "|".join(dict.fromkeys(name for name in told if name)) or NONE
+    cleaned = (" ".join(name.replace("|", " ").split()).lower() for name in names)
+    return "|".join(dict.fromkeys(name for name in cleaned if name)) or NONE
 
 
 def write_predictions(path: Path, baseline: Baseline, documents: Iterable[Document]) -> None:

@@ -77,11 +77,11 @@ class ZeroShot:
 
     def _names_of(self, kind: str, text: str) -> list[str]:
         self._questions += 1
-        told = self._asking.ask(messages(self._prompts[kind], text))
-        if told.failure:
-            self._failed[told.failure] += 1
+        reply = self._asking.ask(messages(self._prompts[kind], text))
+        if reply.failure:
+            self._failed[reply.failure] += 1
             return []
-        names = list(dict.fromkeys(names_in(told.text)))
+        names = list(dict.fromkeys(names_in(reply.text)))
         plain = _BLANKS.sub(" ", text).lower()
         self._names += len(names)
         self._elsewhere += sum(name not in plain for name in names)
@@ -132,8 +132,8 @@ def _guideline(kind: str) -> str:
     table = _table()[GUIDELINE]
     one = table[kind]
     shown = "\n\n".join(table["example"].format(text=text, answer=answer) for text, answer in one["examples"])
-    told: str = table["prompt"].format(definition=one["definition"], examples=shown)
-    return told
+    prompt: str = table["prompt"].format(definition=one["definition"], examples=shown)
+    return prompt
 
 
 # --- what an answer says ----------------------------------------------------------------------------------------------

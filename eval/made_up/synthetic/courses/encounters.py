@@ -29,7 +29,7 @@ def record(story: Story) -> tuple[tuple[Fact, ...], tuple[Encounter, ...]]:
     places = {old: new for new, old in enumerate(order)}
     facts = tuple(_ended(story.facts[at], last) for at in order)
     new = [tuple(sorted({places[at] for at in one.facts if at in places})) for one in occasions]
-    return facts, tuple(_told(story, occasions, new, facts))
+    return facts, tuple(_encounters(story, occasions, new, facts))
 
 
 def _held(fact: Fact, last: datetime.date) -> bool:
@@ -105,7 +105,7 @@ def _scores(story: Story, occasions: Sequence[Occasion]) -> None:
         )
 
 
-def _told(
+def _encounters(
     story: Story, occasions: Sequence[Occasion], new: Sequence[tuple[int, ...]], facts: Sequence[Fact]
 ) -> list[Encounter]:
     data = table("encounters")

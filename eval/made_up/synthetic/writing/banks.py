@@ -80,7 +80,7 @@ class Banks:
     routes: Mapping[str, tuple[str, ...]]
     quiet: frozenset[str]
     implied: frozenset[str]
-    said: frozenset[str]
+    always_implied: frozenset[str]
     houses: tuple[House, ...]
     british: Mapping[str, str]
     distractors: Sentences
@@ -146,7 +146,7 @@ def shipped_banks() -> Banks:
         routes={key: tuple(roles.split()) for key, roles in layouts["routes"].items()},
         quiet=frozenset(layouts["quiet"]),
         implied=frozenset(data["implied"]["words"]),
-        said=frozenset(data["implied"]["always"]),
+        always_implied=frozenset(data["implied"]["always"]),
         houses=tuple(_house(table) for table in data["houses"]["house"]),
         british=data["spelling"]["british"],
         distractors=_sentences(data["distractors"]["sentences"]),

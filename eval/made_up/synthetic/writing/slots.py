@@ -61,7 +61,9 @@ def slots_of(standing: Standing, writer: Writer) -> dict[str, str]:
         slots["result"] = _result(attributes["result"], fact.concept, banks, chance)
     value = standing.value.casefold()
     settled = fact.assertion != "present"
-    if value and not (settled and (value in banks.said or (value in banks.implied and chance.random() < 0.65))):
+    if value and not (
+        settled and (value in banks.always_implied or (value in banks.implied and chance.random() < 0.65))
+    ):
         slots["value"] = name_of(standing.value)
     if standing.mode in ("absent", "vus") and fact.kind in ("genomic_variant", "biomarker", "lymph_node"):
         # The sentence says it.
@@ -86,14 +88,14 @@ def shape_of(standing: Standing, slots: Mapping[str, str]) -> str:
     for shape in ("partner", "exon", "protein"):
         if shape in slots:
             return shape
-    told = f"{standing.attributes.get('alteration', '')} {standing.fact.concept}".casefold()
+    words_of_it = f"{standing.attributes.get('alteration', '')} {standing.fact.concept}".casefold()
     for shape, words in (
         ("fusion", ("fusion", "rearrang", "transloc")),
         ("amplification", ("amplif", "amp")),
         ("deletion", ("delet", "loss")),
         ("mutation", ("mutat", "alterat", "variant")),
     ):
-        if any(word in told for word in words) and "gene" in slots:
+        if any(word in words_of_it for word in words) and "gene" in slots:
             return f"{shape} absent" if standing.fact.assertion == "absent" else shape
     return "any"
 
@@ -143,7 +145,7 @@ NameOf = Callable[[str], str]
 def _variant(standing: Standing, slots: dict[str, str], name_of: NameOf, chance: random.Random, banks: Banks) -> None:
     """A variant: its gene, and what happened to it."""
     fact = standing.fact
-    told = f"{fact.concept} {standing.attributes.get('protein_change', '')} {fact.value}"
+    words_of_it = f"{fact.concept} {standing.attributes.get('protein_change', '')} {fact.value}"
     gene = standing.attributes.get("gene") or fact.concept.split()[0]
     slots["gene"] = name_of(gene) if re.fullmatch(r"[A-Z0-9]+", gene) else gene
     alteration = standing.attributes.get("alteration", "").casefold()
@@ -151,7 +153,7 @@ def _variant(standing: Standing, slots: dict[str, str], name_of: NameOf, chance:
     if partners and "exon" not in fact.concept.casefold():
         slots["partner"] = f"{partners[1]}{chance.choice(('-', '-', '::', '/', '–'))}{partners[2]}"
     protein = _PROTEIN.search(standing.attributes.get("protein_change", "")) or _PROTEIN.search(
-        told.replace(gene, " ", 1)
+        words_of_it.replace(gene, " ", 1)
     )
     if protein and "partner" not in slots:
         short = f"{protein[1]}{protein[2]}{protein[3]}"
@@ -165,11 +167,11 @@ def _variant(standing: Standing, slots: dict[str, str], name_of: NameOf, chance:
         (
             word
             for word in ("deletion", "insertion", "skipping", "mutation")
-            if word in f"{alteration} {told.casefold()}"
+            if word in f"{alteration} {words_of_it.casefold()}"
         ),
         "",
     )
-    exon = standing.attributes.get("exon") or ((found := _EXON.search(told.casefold())) and found[1]) or ""
+    exon = standing.attributes.get("exon") or ((found := _EXON.search(words_of_it.casefold())) and found[1]) or ""
     if exon and event and "partner" not in slots and (event != "mutation" or "protein" not in slots):
         brief = {"deletion": "del", "insertion": "ins", "skipping": "skip", "mutation": "mut"}[event]
         slots["exon"] = chance.choice(

@@ -79,9 +79,9 @@ def _mode(fact: Fact, attributes: Mapping[str, str]) -> str:
     words = " ".join((attributes.get("status", ""), attributes.get("reason", ""))).casefold()
     result = attributes.get("result", "").casefold()
     if assertion == "absent":
-        told = f"{words} {fact.value} {result}".casefold()
+        reasons = f"{words} {fact.value} {result}".casefold()
         for mode, parts in _WHY_ABSENT:
-            if any(part in told for part in parts):
+            if any(part in reasons for part in parts):
                 return mode
         return "absent"
     if fact.kind == "genomic_variant" and ("vus" in f"{result} {fact.value}".casefold() or "uncertain" in result):

@@ -105,7 +105,7 @@ def test_nothing_on_both_sides_is_right_and_on_one_side_is_not(symptoms: Task) -
     none, one = pairs(symptoms, ()), pairs(symptoms, [fever])
     assert none == {"Symptoms Datetime": frozenset({"unknown: unknown"})}
     name = "Symptoms Datetime"
-    both = score(none[name], none[name], told=False)
+    both = score(none[name], none[name], annotated=False)
     assert (both.bleu, both.rouge, both.f1) == (pytest.approx(1), 1.0, 1.0)
     for output, gold in ((none, one), (one, none)):
         found = score(output[name], gold[name])

@@ -59,7 +59,7 @@ def test_an_exported_network_finds_what_torch_finds(kind: str, tmp_path: Path) -
     assert set(model.card.files) == {"model.onnx", "weights.safetensors", "README.md"} | (
         {"tokenizer.json"} if tokenizer else set()
     )
-    texts = [Words.of(one) for one in TEXTS]
+    texts = [Words.in_text(one) for one in TEXTS]
     exact, small = (Tagger.load(model.folder, runtime=one) for one in ("torch", "onnx"))
     for one, other in zip(exact.emissions(texts), small.emissions(texts), strict=True):
         numpy.testing.assert_allclose(one, other, atol=0.1)

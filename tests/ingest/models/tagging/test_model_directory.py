@@ -190,7 +190,7 @@ def test_weights_for_torch_are_checked(tiny: ModelDirectory) -> None:
     together = Tagger.load(tiny.folder, batch=4096).emissions
     from cohortium.ingest.models.tagging.tagger import Words
 
-    texts = [Words.of(text), Words.of("Gout"), Words.of("of the " * 40)]
+    texts = [Words.in_text(text), Words.in_text("Gout"), Words.in_text("of the " * 40)]
     for one, other in zip(tagger.emissions(texts), together(texts), strict=True):
         numpy.testing.assert_allclose(one, other, atol=1e-5)
     for choice, match in (

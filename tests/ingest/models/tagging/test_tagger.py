@@ -129,6 +129,6 @@ def test_scores_that_are_no_numbers_are_an_error(by_shapes: Make) -> None:
 
 def test_lines_are_breaks() -> None:
     """The words of a plain text, and which of them begin a line."""
-    words = Words.of("one two\nthree\n\n four")
+    words = Words.in_text("one two\nthree\n\n four")
     assert [words.text[start:end] for start, end in words.spans] == ["one", "two", "three", "four"]
     assert list(words.breaks) == [2, 3]
