@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
 from ..recognizers.molecular import number_after, sign_after
 from ..text.frame import Frame, Span
 from ..text.statements import statement
+from ..text.word_classes import word_classes
 from .groups import Group, marker_rules, members_of, said_no
+
+_CLASSES: Final = word_classes("binding", "findings")
 
 #: Each side of a fusion may carry its exon: EML4(ex6)-ALK(ex20).
 _ITS_EXON = r"(?:[ ]?\((?:[Ee]x(?:on)?|[Ee])[ .]?\d{1,2}\))?"
@@ -53,13 +56,15 @@ def extend_over_partner(text: str, span: Span, others: list[Span]) -> None:
         span.end = partner.end()
 
 
+#: A zero right behind HER2.
+_ZERO = _CLASSES.compile(r"[\s:=]*{scored_by}?[\s:=]*0(?![\d.%+/])")
 #: A score that stands alone behind a receptor; one and two are left out: they may be pluses as well.
-_BARE_SCORE = re.compile(
-    r"[ \t]{0,2}[:=]?[ \t]{1,2}(?P<score>[03-8])"
-    r"(?=[ \t]*(?:[,;)]|\.(?!\d)|\r?\n|\Z)|[ \t]{1,2}(?:ER|PR|PgR|HER|Ki)[\s\-\d:=])"
+_BARE_SCORE = _CLASSES.compile(
+    r"[ \t]{0,2}[:=]?[ \t]{1,2}(?P<score>[03-8])(?=[ \t]*(?:[,;)]|\.(?!\d)|\r?\n|\Z)"
+    r"|[ \t]{1,2}{next_marker}[\s\-\d:=])"
 )
 _INNER_SIGN = re.compile(r"\w\s?\(?(?P<sign>\+|-(?=\)?[\s/,]))")
-_TWO_SIGNS = re.compile(r"[\s:=(]{0,3}(?P<one>\+|-|pos\w*|neg\w*)\s?/\s?(?P<other>\+|-|pos\w*|neg\w*)", re.IGNORECASE)
+_TWO_SIGNS = _CLASSES.compile(r"[\s:=(]{0,3}(?P<one>\+|-|{signed})\s?/\s?(?P<other>\+|-|{signed})", re.IGNORECASE)
 _TWO_PERCENTAGES = re.compile(
     r"[\s:=(]{0,3}(?:positive\s?\(?)?(?P<one>\d{1,3})\s?%?\s?(?:/|and|,)\s?(?P<other>\d{1,3})\s?%"
 )
@@ -102,7 +107,7 @@ def _of_each(text: str, span: Span) -> list[Span]:
     ]
 
 
-_RESULT = r"(?:\+(?:ve)?|[-–](?:ve)?|pos(?:itive)?|neg(?:ative)?)(?![A-Za-z])"
+_RESULT = _CLASSES.pattern(r"(?:\+(?:ve)?|[-–](?:ve)?|{result})(?![A-Za-z])")
 #: Behind slashes words may follow; a comma may as well begin something else, so the list must end its clause.
 _RESULTS_IN_PARALLEL = re.compile(
     rf"[\s:=(]{{0,3}}{_RESULT}(?:(?:\s?/\s?{_RESULT})+(?!\s?[/\d])|(?:\s?,\s?{_RESULT})+(?!\s?[/\w]))", re.IGNORECASE
@@ -403,7 +408,7 @@ class FindingReader:
                 attributes["result"] = "positive" if attributes["score"] >= threshold["allred"] else "negative"
                 helpers.append((marker.end, score.end(), "number"))
         if marker.concept == "her2" and "result" not in attributes:
-            zero = re.match(r"[\s:=]*(?:IHC|status|score)?[\s:=]*0(?![\d.%+/])", frame.text[marker.end : limit])
+            zero = _ZERO.match(frame.text[marker.end : limit])
             if zero:
                 attributes["result"] = "zero"
         if (

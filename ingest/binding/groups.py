@@ -10,13 +10,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from ...kb.ontology.variants import gene_of
 from ..recognizers.molecular import sign_after
 from ..text.cue_files import cue_file
 from ..text.frame import Span
 from ..text.statements import statement
+from ..text.word_classes import word_classes
+
+_CLASSES: Final = word_classes("binding", "groups")
 
 
 @lru_cache(maxsize=1)
@@ -33,27 +36,24 @@ def members_of(marker: str) -> tuple[str, ...]:
 _COORDINATION = re.compile(
     r"(?:--?|::|–)|(?:[\s,/&+|]|\band\b|\bor\b|\bnor\b|\bgenes?\b|\(|\)){0,8}:?\s*", re.IGNORECASE
 )
-_LEADS_ON = re.compile(
-    r"\s{0,4}(?:in|of|for|on|involving|affecting|to)?\s{0,4}(?:the|both|either|any)?\s{0,4}(?:gene\s)?[\s\"']{0,4}",
+_LEADS_ON = _CLASSES.compile(
+    r"\s{0,4}{leads_on}?\s{0,4}{each_of}?\s{0,4}(?:gene\s)?[\s\"']{0,4}",
     re.IGNORECASE,
 )
-_LEADS_WITH_WORD = re.compile(
-    r"\s{0,4}(?:\(\s?(?:incl(?:uding|\.)?|such as|e\.?g\.?|i\.?e\.?)|in|of|for|on|among"
-    r"|involving|affecting|incl(?:uding|\.)?)"
-    r"[\s,]{1,4}(?:the|both|either|any)?\s{0,4}(?:gene\s)?",
+_LEADS_WITH_WORD = _CLASSES.compile(
+    r"\s{0,4}(?:\(\s?{for_example}|{leads_in_words})[\s,]{1,4}{each_of}?\s{0,4}(?:gene\s)?",
     re.IGNORECASE,
 )
-_BREAK = re.compile(r"[,;.]|\band\b|\bbut\b|\bwith\b|\s-\s|\s{3,}|\+")
-_HARD_BREAK = re.compile(r"[;.]\s|\bbut\b|\bwhile\b|\bwhereas\b")
+_BREAK = _CLASSES.compile(r"[,;.]|{breaks}|\s-\s|\s{3,}|\+")
+_HARD_BREAK = _CLASSES.compile(r"[;.]\s|{ends}")
 
 
 _PARTED = re.compile(r"[,;]|\.\s")
 #: A sign that stands apart, and ends its clause.
 _LONE_SIGN = re.compile(r"[ \t](?P<sign>[+\-–\u2212])(?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))")
 #: Behind a word of change: "KRAS mutation (-)".
-_DENYING_SIGN = re.compile(
-    r"[ \t]{0,2}[(\[](?:[-–\u2212](?:ve)?|neg|negative)[)\]]"
-    r"|[ \t][-–\u2212](?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))"
+_DENYING_SIGN = _CLASSES.compile(
+    r"[ \t]{0,2}[(\[](?:[-–\u2212](?:ve)?|{denied})[)\]]|[ \t][-–\u2212](?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))"
 )
 _CHROMOSOME_ARM = re.compile(r"(?<![\w(/])\d{1,2}[pq](?![\w(])")
 _HEADS = re.compile(r"\s*:?\s+")

@@ -16,44 +16,41 @@ from ...kb.ontology.concepts import ConceptTable
 from ..recognizers.spread import DEPOSIT, RETURN
 from ..text.frame import Frame, Span, starting
 from ..text.gates import Gate
+from ..text.word_classes import word_classes
 from ..text.words import Remembered
 
-_SIDE = re.compile(
-    r"(?<![A-Za-z])(?:(?P<left>left|Left|LEFT)|(?P<right>right|Right|RIGHT)"
-    r"|(?P<both>bilateral(?:ly)?|Bilateral|BILATERAL|b/l))(?![A-Za-z])"
+_CLASSES: Final = word_classes("binding", "placing")
+
+_SIDE = _CLASSES.compile(
+    r"(?<![A-Za-z])(?:(?P<left>{left})|(?P<right>{right})"
+    r"|(?P<both>{both}))(?![A-Za-z])"
     # A single letter counts only as a word of its own, never inside a specimen number or beside an initial.
-    r"|(?<![\w/.\-'’])(?:(?P<left_short>Lt\.?|LT|L)|(?P<right_short>Rt\.?|RT|R))(?=[\s,)])(?!\s?[-/]|\s\d)"
+    r"|(?<![\w/.\-'’])(?:(?P<left_short>{left_short})|(?P<right_short>{right_short}))(?=[\s,)])(?!\s?[-/]|\s\d)"
 )
 #: The words for a side, and so far behind a thing may one stand (characters).
 _OPENS_SIDE: Final = Gate(
-    within=r"(?<![A-Za-z])(?:left|Left|LEFT|right|Right|RIGHT|bilateral|Bilateral|BILATERAL|b\Z|Lt\Z|LT\Z|L\Z|Rt\Z|RT\Z|R\Z)"
+    within=_CLASSES.pattern(r"(?<![A-Za-z])(?:{left}|{right}|{both_written_out}|b\Z|Lt\Z|LT\Z|L\Z|Rt\Z|RT\Z|R\Z)")
 )
 _REACH_OF_SIDE = 12
 #: And so far before it may the word begin.
 _BEFORE_SIDE = 28
 _SIDE_BEHIND = re.compile(r"[\s,(]{0,3}(?:of\s(?:the\s)?)?")
-_SPECIMEN_LINE = re.compile(
-    r"^[ \t]*(?:\(?(?:Part\s+|Specimen\s+|SPECIMEN\s+)?[A-Z1-9]\d?[.):]\s|[1-9]\s{1,3}(?=[A-Z][a-z])"
-    r"|[Ss]pecimen|SPECIMEN|[Tt]issue\b|TISSUE|[Ss]ample\b|SAMPLE|[Mm]aterial\b|[Ss]ource\b|[Tt]umou?r\s+[Ss]ite|TUMOU?R\s+SITE"
-    r"|[Pp]rimary\s+[Ss]ite|[Ss]ite\b|SITE\b|[Pp]rocedure|PROCEDURE|[Ll]aterality)"
-)
-_SPECIMEN_WORDS = re.compile(
-    r"\b(?:biops(?:y|ies)|bx|core|excision|resection|FNA|aspirat\w*|\w*ectomy|brushings?|washings?|fluid"
-    r"|curettage|TURBT|punch|shave|needle|mass|margin|nodes?|lesion)\b",
+_SPECIMEN_LINE = _CLASSES.compile(r"^[ \t]*(?:\(?{part}?[A-Z1-9]\d?[.):]\s|[1-9]\s{1,3}(?=[A-Z][a-z])|{specimen})")
+_SPECIMEN_WORDS = _CLASSES.compile(
+    r"\b{taken}\b",
     re.IGNORECASE,
 )
 #: Words between a morphology and its site that keep them together.
-_TIE = re.compile(
-    r"(?:\s?\(\s?\d{1,3}\s?%\s?\))?(?:(?:of|in|from|at|involving|arising|primary|within|to|the|a|an|her|his|left|right"
-    r"|upper|lower|outer|inner|L|R|Lt|Rt|bilateral|distal|proximal|mid|origin|site|type)\b|[,()\-:.\s]){0,60}+",
+_TIE = _CLASSES.compile(
+    r"(?:\s?\(\s?\d{1,3}\s?%\s?\))?(?:{ties}\b|[,()\-:.\s]){0,60}+",
     re.IGNORECASE,
 )
 #: Words between a morphology and a place that make the place that of another finding.
-_OF_SOMETHING_ELSE = re.compile(r"\b(?:no|not|without|negative|metasta\w+|mets|spread)\b", re.IGNORECASE)
+_OF_SOMETHING_ELSE = _CLASSES.compile(r"\b{something_else}\b", re.IGNORECASE)
 #: A word, and the next beside it (``bone marrow``).
 _PLACE = re.compile(r"(?P<first>[A-Za-z]+)(?=(?P<second>[ ][A-Za-z]+)?)")
-_SPREAD_BEHIND = re.compile(r"\W{1,3}(?:metasta\w+|mets?)\b", re.IGNORECASE)
-_FORMS_JOINED = re.compile(r"[\s,/+]{0,4}(?:\(\s?\d{1,3}\s?%\s?\))?[\s,/+]{0,4}(?:and|with|AND|mixed)?[\s,/+]{0,4}")
+_SPREAD_BEHIND = _CLASSES.compile(r"\W{1,3}{spread}\b", re.IGNORECASE)
+_FORMS_JOINED = _CLASSES.compile(r"[\s,/+]{0,4}(?:\(\s?\d{1,3}\s?%\s?\))?[\s,/+]{0,4}{joined}?[\s,/+]{0,4}")
 #: Sites that are never where a primary of another tissue begins.
 _SPREAD_ONLY = ("lymph_node", "pleural_fluid", "ascites", "bone_marrow", "body_fluid")
 #: Organs in which a carcinoma without a name of its own is more often a metastasis than a primary.
@@ -275,76 +272,65 @@ class SiteReader:
 
 
 #: Spread in a sentence about nodes, without a site of its own, is nodal.
-_NODES = re.compile(r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|sentinel|ALND|lymphadenopathy)\b", re.IGNORECASE)
+_NODES = _CLASSES.compile(r"\b{nodes}\b", re.IGNORECASE)
 #: "cancer of the lung", "lung: malignancy": the bare word takes a site only where the two are one name.
-_CANCER_OF = re.compile(
-    r"[\s:,\-]{0,3}(?:(?:of|in|arising in|from)\s(?:the\s|her\s|his\s)?(?:left\s|right\s|L\s|R\s)?)?"
-)
+_CANCER_OF = _CLASSES.compile(r"[\s:,\-]{0,3}(?:{cancer_of}\s{whose}?{which_side}?)?")
 #: Between two places that are named together.
 _PLACES_JOINED = re.compile(r"[\s,/&+]*(?:and|or)?[\s,/&+]*")
-_METASTA = re.compile("metasta", re.IGNORECASE)
-_SPREAD_WORD = re.compile(r"\b(?:metasta\w+|mets?)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
-_LIST_OF_SITES = re.compile(
-    r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:and|or|to|the|in|of|both|left|right|L|R|bilateral|multiple|also"
-    r"|as well as|involving|within|from|at|seg\w*|[\d.]{1,5}\s?cm)?"
-    r"[\s,/&+]{0,4}(?:the|left|right|L|R|bilateral|multiple)?\s{0,4}",
+_METASTA = _CLASSES.compile("{metastasis}", re.IGNORECASE)
+#: Words for spread that are said of nodes without a place, and what lies between a result and the place it is of.
+_DEPOSIT = _CLASSES.compile("{deposit}")
+_SAID_OF = _CLASSES.compile(r"\s*(?:\w+\s){0,2}{from_what}\s+(?:the\s)?")
+_SPREAD_WORD = _CLASSES.compile(r"\b{spread}\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
+_LIST_OF_SITES = _CLASSES.compile(
+    r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:{between_sites}"
+    r"|[\d.]{1,5}\s?cm)?[\s,/&+]{0,4}{leads_site}?\s{0,4}",
     re.IGNORECASE,
 )
-_TO_SITE = re.compile(
-    r"\W{0,4}(?:disease|spread|lesions?|deposits?|involvement|carcinoma|adenocarcinoma|cancer|tumou?r|melanoma|recurrence"
-    r"|focus|foci)?\W{0,4}(?:is|are|was|were)?\W{0,4}(?:to|in|of|involving|within|at|:|-|,|\()\s{0,4}"
-    r"(?:the|her|his|both|left|right|L|R|bilateral|multiple|a|an|several|\d{1,3})?\s{0,4}(?:left|right|L|R)?\s{0,4}",
+_TO_SITE = _CLASSES.compile(
+    r"\W{0,4}{what_spread}?\W{0,4}{is_or_are}?\W{0,4}(?:{to_site}|:|-|,|\()\s{0,4}(?:{before_site}"
+    r"|\d{1,3})?\s{0,4}{side_or_letter}?\s{0,4}",
     re.IGNORECASE,
 )
 #: "Met" right before the name of a tumor, as it stands behind a sign or a word of finding.
-_MET_ADJECTIVE = re.compile(
-    r"(?:[:;,(=+\-–]\s{0,2}|\b(?i:c/w|with|for|of|showed|shows|is|was|bx|biopsy|confirmed|proven|known|dx)\s)[Mm]et\s$"
-)
+_MET_ADJECTIVE = _CLASSES.compile(r"(?:[:;,(=+\-–]\s{0,2}|\b(?i:{before_met})\s)[Mm]et\s$")
 #: Short for "metastases", up to a place right behind it, and what makes that the place of an examination.
-_METS_AT_ONCE = re.compile(r"mets\s(?:(?:left|right|L|R|bilateral)\s)?", re.IGNORECASE)
-_EXAMINED = re.compile(r"\s(?:MRI|CT|PET|scan|imaging|biops|bx|function|enzymes|test|protocol)", re.IGNORECASE)
+_METS_AT_ONCE = _CLASSES.compile(r"mets\s(?:{either_side}\s)?", re.IGNORECASE)
+_EXAMINED = _CLASSES.compile(r"\s{examined}", re.IGNORECASE)
 #: Between a node and the word of the spread that was found in it.
-_NODE_HOLDS = re.compile(
-    r"(?:\s?\([^()\n]{1,20}\))?(?::|,|\s(?:with|shows?|showed|contain(?:s|ed|ing)|(?:is\s|was\s)?positive\sfor))\s"
-    r"(?:an?\s|one\s)?(?:\d{1,2}(?:\.\d)?\s?[mc]m\s)?",
+_NODE_HOLDS = _CLASSES.compile(
+    r"(?:\s?\([^()\n]{1,20}\))?(?::|,|\s{holds})\s{one}?(?:\d{1,2}(?:\.\d)?\s?[mc]m\s)?",
     re.IGNORECASE,
 )
 #: What came back: a date may stand before the place, and the place may be what it came back with.
-_RETURNED_TO = re.compile(
-    r"(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?(?:\s(?P<with>with|involving)\s|"
+_RETURNED_TO = _CLASSES.compile(
+    r"(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?(?:\s(?P<with>{returned_with})\s|"
     + _TO_SITE.pattern
-    + r")"
-    r"(?:(?:new|multiple|two|three|several|growing|multifocal|widespread)\s){0,2}",
+    + r")(?:{returned_as}\s){0,2}",
     re.IGNORECASE,
 )
 #: "With liver lesions", "with liver (x5) and bone": a place, and not the trouble of one ("with liver failure").
-_IS_A_PLACE = re.compile(
-    r"\s?(?:lesion|nodul|mass|deposit|disease|involvement|mets?\b|metast|[(,+/]|and\s)", re.IGNORECASE
-)
+_IS_A_PLACE = _CLASSES.compile(r"\s?(?:{is_a_place}|[(,+/]|and\s)", re.IGNORECASE)
 
 #: The field of a form that names the organ of the tumor, in whatever note it was pasted.
-_TUMOR_SITE = re.compile(r"[ \t\-*]{0,6}(?:tumou?r|primary)\s+site", re.IGNORECASE)
+_TUMOR_SITE = _CLASSES.compile(r"[ \t\-*]{0,6}{tumor_or_primary}\s+site", re.IGNORECASE)
 #: No name of a thing is longer (characters): so far back is looked for one that holds a place.
 _LONGEST_NAME = 200
 
 #: "Liver lesions consistent with metastases", "nodules in the lung are mets": what lies at the place is called spread.
-_IS_SPREAD = re.compile(
-    r"(?:[^\s.;:]{1,14}(?=\snodul|\smass|\slesion))?[\s,.:]{0,2}(?:\([^()\n]{0,40}\)\s?)?"
-    r"(?:(?:that|which)\s[^.;:,]{3,40},\s)?(?:(?:[\w\-]+:?\s){0,4}?(?:lesions?|lytic|sclerotic|blastic|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+"
-    r"|activity|implants?|disease|involvement|avidity|hypodensit\w+|abnormalit\w+)[\s,]{1,2}(?:[^\s;:]{1,20}\s){0,8}?)?"
-    r"(?:(?:is|are|was|were|which|that|most|highly|now|felt to be|most)\s){0,3}(?:c/w|consistent\swith|compatible\swith"
-    r"|representing|represents?|in\skeeping\swith|suspicious\sfor|concerning\sfor|worrisome\sfor|suggestive\sof|indicative\sof"
-    r"|likely|probable|favou?r(?:s|ed|ing)?|typical\s(?:of|for)|diagnostic\sof|proven|due\sto|from|reflecting"
-    r"|(?:felt|thought|believed|proved|proven|shown|found|confirmed|turned\sout)\sto\sbe"
-    r"|(?:regarded|read|confirmed|considered)\s(?:by\s(?:\w+\s){1,3})?as|:|=|-)\s"
-    r"(?:(?:new|multiple|a|the|biopsy-proven|known|diffuse|widespread|osseous|hepatic|pulmonary|distant)\s){0,3}",
+_IS_SPREAD = _CLASSES.compile(
+    r"(?:[^\s.;:]{1,14}(?={seen_begins}))?[\s,.:]{0,2}(?:\([^()\n]{0,40}\)\s?)?(?:{that}\s"
+    r"[^.;:,]{3,40},\s)?(?:(?:[\w\-]+:?\s){0,4}?{seen}[\s,]{1,2}(?:[^\s;:]{1,20}\s){0,8}?)?"
+    r"(?:{hedged}\s){0,3}(?:{means}|{found_to_be}\sto\sbe|{read_as}\s(?:by\s(?:\w+\s){1,3})?as|:|=|-)\s"
+    r"(?:{such_spread}\s){0,3}",
     re.IGNORECASE,
 )
+#: Something seen that spread may be.
+_LESION = _CLASSES.compile("{lesion_begins}", re.IGNORECASE)
 #: "Lesions in the liver and lung …": what is there leads, and the place follows.
-_LESION_AT = re.compile(
-    r"(?:lesions?|mass(?:es)?|nodul\w+|deposits?|uptake|foc(?:us|i)|opacit\w+|activity|implants?)\s(?:\w+\s){0,3}?"
-    r"(?:in|of|within|at|throughout|involving)\s(?:[\w\-]+\s){0,3}$"
-    r"|(?:lytic|sclerotic|blastic)\s(?:(?:lesions?|foci)\s)?(?:[\w\-]+\s)?$",
+_LESION_AT = _CLASSES.compile(
+    r"{lesion_at}\s(?:\w+\s){0,3}?{lies_in}\s(?:[\w\-]+\s){0,3}$|{bone_lesion}\s(?:{lesions_or_foci}\s)?"
+    r"(?:[\w\-]+\s)?$",
     re.IGNORECASE,
 )
 
@@ -512,9 +498,7 @@ class Placement:
                 found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
                 continue
             if not chosen:
-                if _NODES.search(frame.text, low, high) or re.match(
-                    r"(?:tumou?r\s+)?deposit|secondar", frame.text[word.start : word.end]
-                ):
+                if _NODES.search(frame.text, low, high) or _DEPOSIT.match(frame.text[word.start : word.end]):
                     continue
                 found.append(Span(word.start, word.end, "state", "metastatic_disease", "pattern:metastasis"))
             for site in chosen:
@@ -545,12 +529,7 @@ class Placement:
             return []
         chosen = _last_and_joined(text, before)
         behind = text[chosen[-1].end : word.start]
-        lesion = re.search(
-            r"lesion|mass|nodul|deposit|uptake|foc|opacit|activity|implant|avid|hypodens|lytic|sclerotic|blastic",
-            behind,
-            re.IGNORECASE,
-        )
-        if lesion or _LESION_AT.search(text, max(0, chosen[0].start - 80), chosen[0].start):
+        if _LESION.search(behind) or _LESION_AT.search(text, max(0, chosen[0].start - 80), chosen[0].start):
             return chosen
         return []
 
@@ -660,9 +639,7 @@ class Placement:
         for site in starting(sites, low, high):
             heads = site.start - low <= 3 and frame.text[site.end : site.end + 2].lstrip(") ")[:1] == ":"
             enclosed = site.start - low <= 3 and frame.text[site.end : site.end + 1] == ")"
-            said = site.start >= span.end and re.fullmatch(
-                r"\s*(?:\w+\s){0,2}(?:in|of|on|from)\s+(?:the\s)?", frame.text[span.end : site.start]
-            )
+            said = site.start >= span.end and _SAID_OF.fullmatch(frame.text[span.end : site.start])
             if heads or enclosed or said:
                 span.attributes.setdefault("site", site.concept)
                 return

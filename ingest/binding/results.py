@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER
@@ -15,9 +16,12 @@ from ..recognizers.lexicon import means_another
 from ..text.frame import Frame, Span
 from ..text.shape import Sentence, bracket_end
 from ..text.statements import statement
+from ..text.word_classes import word_classes
 from ..text.words import PhraseTrie
 from .findings import FindingReader, extend_over_partner, in_parallel
 from .groups import Group, groups_of, marker_rules, with_genes_of_their_own, with_implied_genes
+
+_CLASSES: Final = word_classes("binding", "results")
 
 
 @lru_cache(maxsize=1)
@@ -47,7 +51,7 @@ _RULE = "=-*#~_ "
 #: Levels that a "not" before them denies.
 _LEVELS = frozenset({"high", "low", "elevated", "rising"})
 #: The "mut" of "11 mut/Mb" is a unit, and "unstable" in "1.9% unstable sites" what was counted.
-_IS_MEASURE = re.compile(r"s?\s?/\s?[Mm][Bb]\b|\s(?:sites|loci|markers|microsatellites)\b")
+_IS_MEASURE = _CLASSES.compile(r"s?\s?/\s?[Mm][Bb]\b|\s{counted}\b")
 #: The words before the colon of a list are no longer (characters).
 _LONGEST_HEAD = 80
 #: The source of what a heading says by all its words together.

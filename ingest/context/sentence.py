@@ -19,8 +19,11 @@ from ...kb.kinds import MOLECULAR, OF_ONE_PERSON, TREATMENTS
 from ...kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from ..text.shape import Section, bracket_end
 from ..text.statements import statement
+from ..text.word_classes import word_classes
 from ..text.words import PhraseMatch
 from .cues import NAMED_BESIDE, CueKind, Found, Means, SentenceCues, comes_along, is_called_own, is_subject
+
+_CLASSES: Final = word_classes("context", "sentence")
 
 
 class Target(NamedTuple):
@@ -153,20 +156,19 @@ _JUDGED = MOLECULAR | {"diagnosis", "metastasis"}
 #: What counsel names may be the patient's own.
 _COUNSELLED = MOLECULAR | {"diagnosis"}
 
-_COORDINATION = re.compile(
-    r"[\s,/&+()]*(?:(?:and|or|nor|with|as well as|plus|therapy|treatment|agents?|e\.g\.)(?!\w))?[\s,/&+()]*",
+_COORDINATION = _CLASSES.compile(
+    r"[\s,/&+()]*(?:{coordination}(?!\w))?[\s,/&+()]*",
     re.IGNORECASE,
 )
 _PARTS = re.compile(r"[,;:.()\[\]|]")
-_SAME_CLAUSE = re.compile(r"(?:(?!\b(?:and|then)\b)[^,;:.])*", re.IGNORECASE)
+_SAME_CLAUSE = _CLASSES.compile(r"(?:(?!\b{clause_goes_on}\b)[^,;:.])*", re.IGNORECASE)
 #: "steatosis, necrosis, or liver fibrosis were not seen": what is not so of the last is not so of all.
 _LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
 _QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
 #: "No recurrence of her cancer", "no invasion in this carcinoma": a thing spoken of as known is not what is denied.
-_PRESUPPOSED = re.compile(
-    r"\w\W.*\b(?:of|in|from|for|after|with)\s+(?:this|the known|her|his|their|known|(?:the )?patient['’]s)\s+"
-    r"(?:[\w\-]+\s+){0,2}$",
+_PRESUPPOSED = _CLASSES.compile(
+    r"\w\W.*\b{presupposes}\s+{known}\s+(?:[\w\-]+\s+){0,2}$",
     re.IGNORECASE | re.DOTALL,
 )
 #: What the answer on a form says of a treatment: status and reason.
@@ -181,15 +183,13 @@ _TO_SUBJECT_OF_LEAFLET = 2
 _LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
 #: Cues that say nothing of what stands behind the bracket that holds them: "ATM p.P872S (likely germline), POLE …".
 _HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "pending"})
-_VERDICT = re.compile(
-    r"(?:was |has been |since )?(?:ruled out|excluded|discounted|not (?:found|seen|confirmed))\b", re.IGNORECASE
-)
+_VERDICT = _CLASSES.compile(r"{verdict_leads}?{verdict}\b", re.IGNORECASE)
 #: So few words stand between a plan and the amount that is planned ("plan to give 6 cycles of").
 _TO_AMOUNT = 4
 #: So few words stand between a word of beginning and what is begun.
 _TO_WHAT_IS_BEGUN = 3
-_PATIENT = re.compile(r"\b(?:patient|pt|she|he|her own|his own|proband)\b", re.IGNORECASE)
-_OF_ONE = re.compile(r"\b(?:patient|pt|she|he|her|his)\b", re.IGNORECASE)
+_PATIENT = _CLASSES.compile(r"\b{patient}\b", re.IGNORECASE)
+_OF_ONE = _CLASSES.compile(r"\b{patient_or_her}\b", re.IGNORECASE)
 
 
 #: What is read where no cue stands, by kind, the effect of the section, and whether all is a relative's.

@@ -18,6 +18,7 @@ from ...kb.ontology.concepts import ConceptTable
 from ..coral_schema.types import schema
 from ..text.frame import Frame, Span
 from ..text.shape import without_blanks
+from ..text.word_classes import word_classes
 from .annotation import Annotation, Edge, Page
 from .attributes import set_attributes, value_of_marker
 from .contexts import read_contexts
@@ -25,19 +26,19 @@ from .overlaps import settle
 from .relations import relate
 from .words import Found, compiled, rows, table
 
-_LATERALITY = compiled(
-    r"left|right|bilateral(?:ly)?|unilateral(?:ly)?|contralateral|ipsilateral|(?-i:L|R)(?=[ ][a-z]{4})"
-)
+_CLASSES: Final = word_classes("coral", "annotate")
+
+_LATERALITY = compiled(_CLASSES.pattern(r"{laterality}|(?-i:L|R)(?=[ ][a-z]{4})"))
 #: Kinds whose names may hold a place ("breast cancer", "CT chest").
 _NAMED_AFTER_PLACES: Final = PROCEDURES | {"diagnosis", "metastasis"}
 #: A side as part of a name of a place: the guidelines annotate place and side apart.
-_SIDE_BEFORE = re.compile(r"(?:left|right|bilateral|lt\.?|rt\.?)[ \-]+(?=\S)", re.IGNORECASE)
+_SIDE_BEFORE = _CLASSES.compile(r"{side_before}[ \-]+(?=\S)", re.IGNORECASE)
 _VALUE = re.compile(r"(?:[<>~≥≤]\s?)?[\d+]")
-_STAGE_WORD = re.compile(r"(?P<stage>early|advanced|limited|extensive|late|end)[ \-]stage", re.IGNORECASE)
+_STAGE_WORD = _CLASSES.compile(r"(?P<stage>{named_stage})[ \-]stage", re.IGNORECASE)
 _MEMBER = re.compile(r"(?!and\b)[A-Za-z0-9][A-Za-z0-9\-]*")
 #: A result within the name of a marker.
-_RESULT_BEHIND = re.compile(
-    r"(?:\s*[:=\-]?\s*(?P<result>pos(?:itive)?|neg(?:ative)?|amplified|non-?amplified|equivocal|low))$|\s?(?P<sign>\++|-)$",
+_RESULT_BEHIND = _CLASSES.compile(
+    r"(?:\s*[:=\-]?\s*(?P<result>{result}))$|\s?(?P<sign>\++|-)$",
     re.IGNORECASE,
 )
 #: Kinds that are no drug, whatever their name ends in; how far before a span words may speak of it as a drug.

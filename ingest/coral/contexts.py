@@ -12,7 +12,10 @@ from ..context.sentence import SentenceContext, Target
 from ..coral_schema.types import schema
 from ..note.mentions import FactDays, sentence_context
 from ..text.frame import Span
+from ..text.word_classes import word_classes
 from .annotation import Annotation, Page
+
+_CLASSES: Final = word_classes("coral", "contexts")
 
 #: Types that say of themselves what they say: a result "negative" is not denied.
 _GROUPS: Final = ("problem", "sdoh", "test", "treatment_name")
@@ -20,15 +23,14 @@ _OTHERS: Final = frozenset(
     """PatientCharacteristics ProcedureName ClinicalTrial DiseaseState LocalInvasion Metastasis LymphNodeInvolvement
     Histology TumorCharacteristics""".split()
 )
-_TAKES_PART = re.compile(
-    r"(?:^|\W)(?:on|enrolled (?:in|on|onto)|participat\w+ in|randomi[sz]ed (?:in|on|to)|consented (?:to|for)"
-    r"|treated on)\s(?:\w+\s){0,3}$",
+_TAKES_PART = _CLASSES.compile(
+    r"(?:^|\W){takes_part}\s(?:\w+\s){0,3}$",
     re.IGNORECASE,
 )
 
 #: Words behind a test or treatment that tell of it as done.
-_REPORTED = re.compile(
-    r"\s{0,3}(?:[^\s.;]+\s){0,4}?(?:show(?:ed|s)|reveal(?:ed|s)|demonstrat(?:ed|es)|was|were|had|found|confirmed|returned)\b",
+_REPORTED = _CLASSES.compile(
+    r"\s{0,3}(?:[^\s.;]+\s){0,4}?{reported}\b",
     re.IGNORECASE,
 )
 

@@ -11,15 +11,17 @@ from typing import Final
 from ...kb.model import Polarity, Relation
 from ..coral_schema.types import schema
 from ..text.shape import Sentence
+from ..text.word_classes import word_classes
 from .annotation import Annotation, Edge, Page
 from .words import expanded, table, types_named
+
+_CLASSES: Final = word_classes("coral", "relations")
 
 #: How many neighbours of its own side an annotation looks at for a partner: cost stays linear in a crowded sentence.
 _NEIGHBOURS: Final = 8
 #: What stands between members of one list.
-_COORDINATED = re.compile(
-    r"[\s,/&(]*(?:(?:and|or|nor|as well as|with|plus|and/or|&)\b)?[\s,/&]*"
-    r"(?:(?:a|an|the|acute|severe|mild|grade\s\d|both|also|her|his|new|worsening|ongoing|associated)[\s\-]+){0,3}",
+_COORDINATED = _CLASSES.compile(
+    r"[\s,/&(]*(?:{joins}\b)?[\s,/&]*(?:{leads_member}[\s\-]+){0,3}",
     re.IGNORECASE,
 )
 _LONGEST_LIST: Final = 12

@@ -7,9 +7,12 @@ from typing import Final
 
 from ...kb.model import Value
 from ..text.gates import Gate, Gated
+from ..text.word_classes import word_classes
 from .expression import Expression, Form, end_closed
 from .protein import attributes_of as protein_of
 from .residues import ARROW, NUCLEOTIDE, NUCLEOTIDE_NAMES, SEQUENCE, any_of, base, words
+
+_CLASSES: Final = word_classes("notation", "dna")
 
 _FIGURE: Final = r"\d{1,9}"
 #: An offset into an intron: +1, -2, + 10kb, +?
@@ -75,15 +78,13 @@ _LETTERS: Final = re.compile(
 )
 #: T-to-A change at position 1799; A-to-G transition at nucleotide 3243; (T --> C) substitution at position 2209
 _CHANGE: Final = any_of(words()["change"]["nucleotide"])
-_AT: Final = (
-    r"[\s](?:\(|(?:at|in|on|of)[\s](?:the[\s])?)?(?:c?DNA[\s])?"
-    r"(?:(?:nucleotide|base|nt|np|bp|position|site|promoter|mtDNA|codon)s?[\s]?(?:pair[\s])?){1,3}"
-    r"(?:number[\s]|no\.[\s])?[#]?[ ]?"
-    r"|[\s]at[\s](?=[+\-]\d)|(?P<bare>[ -]?)(?=\d\d)"
+_AT: Final = _CLASSES.pattern(
+    r"[\s](?:\(|(?:at|in|on|of)[\s](?:the[\s])?)?(?:c?DNA[\s])?(?:{position}s?[\s]?"
+    r"(?:pair[\s])?){1,3}{numbered}?[#]?[ ]?|[\s]at[\s](?=[+\-]\d)|(?P<bare>[ -]?)(?=\d\d)"
 )
-_PROSE: Final = re.compile(
+_PROSE: Final = _CLASSES.compile(
     rf"""(?=[(ACGTUacgtu])(?<![A-Za-z0-9_])(?P<open>\()?(?P<old>{NUCLEOTIDE}|{SEQUENCE})
-    (?:{ARROW}|[\s](?:to|for|by|with)[\s](?:an?[\s])?|-to-|-for-)(?P<new>{NUCLEOTIDE}|{SEQUENCE})\)?
+    (?:{ARROW}|[\s]{{into}}[\s](?:an?[\s])?|-to-|-for-)(?P<new>{NUCLEOTIDE}|{SEQUENCE})\)?
     (?:[\s](?:[a-z]{{4,12}}[\s])?{_CHANGE})?(?:{_AT})(?P<place>{_PLACE}){_END}""",
     re.VERBOSE,
 )
@@ -96,8 +97,8 @@ _TRIPLET: Final = re.compile(
     re.VERBOSE,
 )
 #: CD17 (A-->T), codons 41/42 (-TTCT), CD6 -G: the codons of globin genes
-_CODONS: Final = re.compile(
-    rf"""(?=[Cc])(?<![A-Za-z0-9_])(?:CDs?|[Cc]odons?)[ ]?(?P<codon>\d{{1,3}})(?:[ ]?/[ ]?\d{{1,3}})?[ ]?
+_CODONS: Final = _CLASSES.compile(
+    rf"""(?=[Cc])(?<![A-Za-z0-9_]){{codon_label}}[ ]?(?P<codon>\d{{1,3}})(?:[ ]?/[ ]?\d{{1,3}})?[ ]?
     (?:\((?:[ACGT]{ARROW}[ACGT]|[+\-][ ]?[ACGT]{{1,8}})\)|[+\-][ ]?[ACGT]{{1,8}}){_END}""",
     re.VERBOSE,
 )
@@ -242,11 +243,14 @@ def _letters(match: re.Match[str]) -> Expression | None:
     return Expression(match.start(), match.end(), "dna", dna.attributes, certain=False, other=other)
 
 
+_INTO: Final = _CLASSES.compile(r"[\s-]{into}[\s-]")
+
+
 def _prose(match: re.Match[str]) -> Expression | None:
     old, new = base(match["old"]), base(match["new"])
     if match["old"].islower() and len(match["old"]) == 1:
         return None
-    told = bool(re.search(r"[\s-](?:to|for|by|with)[\s-]", match.group()))
+    told = bool(_INTO.search(match.group()))
     # "A to G 45": without a word of place, or at a codon, only an arrow makes it one.
     if told and (match["bare"] is not None or "codon" in match.group()):
         return None

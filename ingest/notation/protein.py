@@ -8,6 +8,7 @@ from typing import Final
 from ...kb.model import Value
 from ...kb.ontology.variants import gene_symbols, is_known
 from ..text.gates import Gated
+from ..text.word_classes import word_classes
 from .expression import Expression, Form, end_closed
 from .residues import (
     ARROW,
@@ -23,6 +24,8 @@ from .residues import (
     letter,
     words,
 )
+
+_CLASSES: Final = word_classes("notation", "protein")
 
 _EITHER: Final = f"(?:{SHORT_ANY_CASE}|{LETTER})"
 #: fs, fs*12, fsX28, fsTer5, fs114X
@@ -64,7 +67,7 @@ _BARE: Final = re.compile(
     re.VERBOSE,
 )
 _GAP: Final = r"(?:[ ]?-[ ]?|[ ])"
-_INTO: Final = rf"(?:{ARROW}|[ ]?-{{1,2}}[ ]?|[\s-](?:to|by|into)[\s-](?:an?[ ])?|[ ])"
+_INTO: Final = _CLASSES.pattern(rf"(?:{ARROW}|[ ]?-{{1,2}}[ ]?|[\s-]{{into}}[\s-](?:an?[ ])?|[ ])")
 #: Val-600-Glu, Val(600)Glu, Arg 1306 Trp, Cys 23-Ser 23, Val600 to Glu, Tyr64-->Ter, arginine 150 proline
 _SPACED: Final = re.compile(
     rf"""(?=[ACGHILMPSTUVacghilmpstv])(?<![A-Za-z0-9_])(?P<old>{NAMED})
@@ -72,16 +75,10 @@ _SPACED: Final = re.compile(
     (?P<new>{NAMED}|{STOP_WORD}|\*)(?P<again>{_GAP}?(?P=place)(?!\d))?{_END}""",
     re.VERBOSE,
 )
-_KIND: Final = (
-    r"(?:(?:amino[\s-]acid|missense|nonsense|point|single|conservative|non-conservative)[\s-]){0,2}"
-    + any_of(words()["change"]["residue"])
-)
+_KIND: Final = _CLASSES.pattern(r"(?:{kind_of_change}[\s-]){0,2}") + any_of(words()["change"]["residue"])
 #: at codon 600, at position 158, in residue 12, at amino acid position 404, of codon 12
-_AT: Final = (
-    r"[\s,(]{1,2}(?:(?:at|in|on|of|affecting|for)[\s](?:the[\s])?)?(?:amino[\s-]acid(?:[\s](?:residue|position))?|codon|residue|"
-    r"position|aa)s?(?:[\s](?:number|no\.?))?[\s#]{1,2}"
-)
-_PROSE_INTO: Final = rf"(?:{ARROW}|[\s-](?P<way>to|for|with|by|into)[\s-](?:an?[ ])?|-{{1,2}})"
+_AT: Final = _CLASSES.pattern(r"[\s,(]{1,2}(?:{at}[\s](?:the[\s])?)?{position}s?(?:[\s]{numbered})?[\s#]{1,2}")
+_PROSE_INTO: Final = _CLASSES.pattern(rf"(?:{ARROW}|[\s-](?P<way>{{into_in_prose}})[\s-](?:an?[ ])?|-{{1,2}})")
 #: Arg-to-Cys substitution at position 158, valine to glutamic acid at codon 600, Met-->Val at codon 404
 _PROSE: Final = re.compile(
     rf"""(?=[ACGHILMPSTUVacghilmpstv])(?<![A-Za-z0-9_])(?P<old>{NAMED}){_PROSE_INTO}(?P<new>{NAMED}|{STOP_WORD})
@@ -89,8 +86,8 @@ _PROSE: Final = re.compile(
     re.VERBOSE,
 )
 #: codon 600 valine to glutamic acid, residue 12 (Gly to Asp)
-_PROSE_BEHIND: Final = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?:codon|residue|position)[\s](?P<place>\d{{1,4}})[\s,:]{{1,2}}[(]?(?:from[\s])?
+_PROSE_BEHIND: Final = _CLASSES.compile(
+    rf"""(?<![A-Za-z0-9_]){{position_alone}}[\s](?P<place>\d{{1,4}})[\s,:]{{1,2}}[(]?(?:from[\s])?
     (?P<old>{NAMED}){_PROSE_INTO}(?P<new>{NAMED}|{STOP_WORD}){_END}""",
     re.VERBOSE,
 )
@@ -284,7 +281,7 @@ FORMS: Final = (
     Form(Gated(_SIGNAL, r"(?:[A-Z]\Z|X\d{2,4}[A-Z])"), _signal),
     Form(Gated(_SPACED, NAMED_OPENS), _substitution),
     Form(Gated(_PROSE, NAMED_OPENS), _substitution, ("codon", "residue", "position", "amino", "aa")),
-    Form(Gated(_PROSE_BEHIND, r"(?:codon|residue|position)\Z"), _substitution),
+    Form(Gated(_PROSE_BEHIND, _CLASSES.pattern(r"{position_alone}\Z")), _substitution),
     Form(Gated(_PLACE_LAST, NAMED_OPENS), _substitution, _ARROWS),
     Form(Gated(_ARROWED, r"[A-Z]\d{2,4}\Z"), _arrowed, _ARROWS),
     Form(Gated(_ALLELES, NAMED_OPENS), _alleles, _ARROWS),

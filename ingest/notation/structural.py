@@ -8,18 +8,21 @@ from typing import Final
 from ...kb.model import Value
 from ...kb.ontology.variants import gene_symbols
 from ..text.gates import Gated
+from ..text.word_classes import word_classes
 from .expression import Expression, Form
 from .residues import words
 
-_WHAT: Final = r"(?:in-?frame[ ])?(?:deletions?|del|insertions?|ins|duplications?|dup|skipping|skip|indels?|delins)"
+_CLASSES: Final = word_classes("notation", "structural")
+
+_WHAT: Final = _CLASSES.pattern(r"(?:in-?frame[ ])?{change}")
 _EFFECT: Final = {"del": "inframe_deletion", "ins": "inframe_insertion", "dup": "duplication", "ski": "exon_skipping"}
 #: exon 19 deletion, ex14 skipping, exon 20 insertion; deletion in exon 19, del exon 19; ex19del, E20ins, 19del
-_EXON: Final = re.compile(
+_EXON: Final = _CLASSES.compile(
     rf"""(?=[EeDdIiSs12])(?<![A-Za-z0-9])(?:
-        (?:[Ee]xons?|EXON|[Ee]x\.?|E(?=\d\d(?:del|ins)))[ -]?(?P<one>\d{{1,3}})(?:[ ]?[-/][ ]?\d{{1,3}})?
+        (?:{{exon}}|E(?=\d\d(?:del|ins)))[ -]?(?P<one>\d{{1,3}})(?:[ ]?[-/][ ]?\d{{1,3}})?
             [ -]{{0,2}}(?P<what>{_WHAT})
-      | (?P<before>[Dd]eletions?|[Dd]el|[Ii]nsertions?|[Ii]ns|[Dd]uplications?|[Ss]kipping)[ ]
-            (?:of[ ]|in[ ])?(?:the[ ])?(?:exons?|ex\.?)[ ]?(?P<two>\d{{1,3}})
+      | (?P<before>{{change_before}})[ ]
+            (?:of[ ]|in[ ])?(?:the[ ])?{{exon_behind}}[ ]?(?P<two>\d{{1,3}})
       | (?P<three>19|20)(?P<joined>del|ins)
     )(?![A-Za-z0-9])""",
     re.VERBOSE,
@@ -81,7 +84,9 @@ FORMS: Final = (
     Form(
         Gated(
             _EXON,
-            r"(?:[Ee]xon|EXON|[Ee]x|E\d\d(?:del|ins)|[Dd]el|[Ii]ns|[Dd]upl|[Ss]kipping|(?:19|20)(?:del|ins))",
+            _CLASSES.pattern(
+                r"(?:{exon_begins}|E\d\d(?:del|ins)|[Dd]el|[Ii]ns|[Dd]upl|[Ss]kipping|(?:19|20)(?:del|ins))"
+            ),
         ),
         _exon,
     ),

@@ -22,6 +22,9 @@ from ..text.dates.reader import DateMention
 from ..text.frame import Frame, Span
 from ..text.shape import Section
 from ..text.statements import needs, said_in, statement, unsayable
+from ..text.word_classes import word_classes
+
+_CLASSES: Final = word_classes("context", "mentions")
 
 #: What parts a date from a fact: another cell, another sentence, the next step of a course ("x3 -> IDS 6/18/19").
 _NEW_STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s")
@@ -111,12 +114,11 @@ _QUOTATION = '"“'
 _LEAST_QUOTED = 15
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
-_DOSE = re.compile(
-    r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|AUC|mL|ml|%)"
-    r"(?:/m2|/kg|/m²)?|AUC\s?\d|(?:daily|bid|BID|tid|TID|qd|QD|od|OD|qhs|qHS|prn|PRN|weekly|monthly|q\d\s?w(?:k"
-    r"|eeks?)?)\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
+_DOSE = _CLASSES.compile(
+    r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?{dose_unit}(?:/m2|/kg|/m²)?|AUC\s?\d"
+    r"|{how_often}\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
 )
-_CLINICALLY = re.compile(r"\bclinical(?:ly)?\W{1,3}(?:(?:stage|staging|TNM)\W{1,3})?$", re.IGNORECASE)
+_CLINICALLY = _CLASSES.compile(r"\bclinical(?:ly)?\W{1,3}(?:{staging}\W{1,3})?$", re.IGNORECASE)
 #: Kinds of which a value is said, which is never absent.
 _VALUED = READING_CONTEXT - {"node", "variant"}
 #: Kinds that a report, filed to another's chart, may tell of.

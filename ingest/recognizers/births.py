@@ -16,6 +16,9 @@ from ..text.dates.intervals import month_span, one_day, year_span
 from ..text.dates.patterns import MONTHS
 from ..text.frame import BIRTHS, Frame, Recognizer, Span
 from ..text.gates import Gated
+from ..text.word_classes import word_classes
+
+_CLASSES: Final = word_classes("recognizers", "births")
 
 #: Nobody is older, in years.
 OLDEST: Final = 115
@@ -25,9 +28,9 @@ _NEAR: Final = 48
 _BY_AGE: Final = "pattern:age"
 #: Ages, labelled ages and dates of birth, each with the look of the word that it begins at.
 _AGES: Final = Gated(
-    re.compile(
-        r"(?<![\w./-])(?P<years>\d{1,3})(?:\s?-?\s?(?:years?|yrs?)\s?-?\s?(?:old|of age)"
-        r"|\s?-?\s?y(?:r|ear)?s?[./ ]?\s?o(?:ld|\.)?)(?![^\W_])",
+    _CLASSES.compile(
+        r"(?<![\w./-])(?P<years>\d{1,3})(?:\s?-?\s?{years}\s?-?\s?{old}|\s?-?\s?y(?:r|ear)?s?[./ ]?\s?o(?:ld"
+        r"|\.)?)(?![^\W_])",
         re.IGNORECASE,
     ),
     # A number is sought before the word for years: most numbers are no ages.
@@ -36,7 +39,8 @@ _AGES: Final = Gated(
     lead="0123456789",
 )
 _LABELLED: Final = Gated(
-    re.compile(r"(?<![^\W_])(?:[Aa]ge|AGE)(?:/[Ss]ex|/SEX)?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"), r"\A(?:[Aa]ge|AGE)"
+    _CLASSES.compile(r"(?<![^\W_]){age_label}{sex_behind}?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"),
+    _CLASSES.pattern(r"\A{age_label}"),
 )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from typing import Final
 
 from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
+from ..text.word_classes import word_classes
+
+_CLASSES: Final = word_classes("recognizers", "doses")
 
 #: A dose in Gy, perhaps with its fractions. That of a picture is in mGy or cGy.
-_DOSE = re.compile(
-    r"(?<![\w.,/\-<>≤≥~])(?P<dose>\d{1,2}(?:\.\d{1,2})?)\s?Gy(?![\w\-])"
-    r"(?:\s?(?:/|in|x|×)\s?\d{1,2}\s?(?:#|fx|fr|fractions?|f)?(?![\w/%]))?"
+_DOSE = _CLASSES.compile(
+    r"(?<![\w.,/\-<>≤≥~])(?P<dose>\d{1,2}(?:\.\d{1,2})?)\s?Gy(?![\w\-])(?:\s?(?:/|in|x"
+    r"|×)\s?\d{1,2}\s?{fraction}?(?![\w/%]))?"
 )
 _DOSES = Gated(_DOSE, within=r"Gy(?![A-Za-z])", before=8)
 #: A dose below this is more often that of an organ, or of one fraction, than of a course.

@@ -13,7 +13,10 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.rows import Abbreviation
 from ..text.cue_files import cue_file
 from ..text.frame import Frame, Recognizer, Span
+from ..text.word_classes import word_classes
 from ..text.words import MOST_REMEMBERED, PhraseMatch, PhraseTrie, fold
+
+_CLASSES: Final = word_classes("recognizers", "lexicon")
 
 #: So far before a short form may its "before" begin (characters).
 _FURTHEST = 48
@@ -75,14 +78,12 @@ _REFINED: Final = tuple((kind.root, kind.name) for kind in KIND_TABLE.values() i
 #: Right behind a gene's symbol, a change of it: cue enough for any symbol.
 _A_CHANGE = re.compile(r"[\s:(]{1,12}(?:p\.|c\.\s?\d|[A-Z]\d{2,4}(?:[A-Z*]|fs)\b|exon\s?\d)")
 #: Words beside a short form that make it the gene where it is also the name of a disease (VHL, NF1).
-_OF_GENE_BEHIND = re.compile(
-    r"[\s:(\-]{1,3}(?:p\.|c\.\s?\d|genes?\b|variants?\b|mutat\w+|sequencing|inactivat\w+|alterations?\b|deletions?\b|exons?\b"
-    r"|VUS\b|loss\b|methylat\w+|testing\b|negative\b|wild)",
+_OF_GENE_BEHIND = _CLASSES.compile(
+    r"[\s:(\-]{1,3}(?:p\.|c\.\s?\d|{of_gene_behind})",
     re.IGNORECASE,
 )
-_OF_GENE_BEFORE = re.compile(
-    r"\b(?:somatic|germline|pathogenic|mutated|mutant|mutations? in|variants? in)\s$"
-    r"|[A-Za-z]\d[A-Za-z]?(?:[,/ ]\s?|,?\s(?:and|or)\s)$",
+_OF_GENE_BEFORE = _CLASSES.compile(
+    r"\b{of_gene_before}\s$|[A-Za-z]\d[A-Za-z]?(?:[,/ ]\s?|,?\s(?:and|or)\s)$",
     re.IGNORECASE,
 )
 _HAS_WORD = re.compile(r"[A-Za-z]")

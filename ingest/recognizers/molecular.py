@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 from ...kb.model import Value
 from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER
@@ -17,7 +18,10 @@ from ..notation.residues import LETTER, ONE_LETTER, words
 from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated, Places
 from ..text.statements import statement
+from ..text.word_classes import word_classes
 from ..text.words import PhraseTrie, fold
+
+_CLASSES: Final = word_classes("recognizers", "molecular")
 
 _THREE = {**ONE_LETTER, "Ter": "*"}
 _RESIDUE = "(?:" + "|".join(_THREE) + ")"
@@ -40,12 +44,12 @@ _CDNA = re.compile(
     r"|(?<![A-Za-z0-9])(?P<legacy>\d{2,5}(?:del|ins)[ACGT]{1,4})(?![A-Za-z0-9])"
     r"|(?<![A-Za-z])(?P<ivs>IVS\d{1,2}[+\-]\d+[ACGT]>[ACGT]))"
 )
-_EXON = re.compile(
-    r"""(?=[EediM12])(?:(?<![A-Za-z0-9])(?:[Ee]xons?|EXONS?|ex\.?|Ex\.?|E(?=\d\d?(?:del|ins)))\s?(?P<exon>\d{1,2})(?!\d)
-        (?P<more>(?:\s?(?:,|/|and|or|&|-|to)\s?\d{1,2}(?!\d))*)
+_EXON = _CLASSES.compile(
+    r"""(?=[EediM12])(?:(?<![A-Za-z0-9])(?:{exon}|E(?=\d\d?(?:del|ins)))\s?(?P<exon>\d{1,2})(?!\d)
+        (?P<more>(?:\s?{exon_joins}\s?\d{1,2}(?!\d))*)
         (?:[\s\-]{0,2}(?:in-?frame\s+)?
-            (?P<type>deletions?|del|insertions?|ins|skipping|skip|duplications?|dup)(?![A-Za-z]))?
-      | (?<![A-Za-z0-9])(?P<reverse>del|ins|deletion|insertion)\s?(?:of|in)?\s?(?:exon)?\s?
+            (?P<type>{exon_change})(?![A-Za-z]))?
+      | (?<![A-Za-z0-9])(?P<reverse>{exon_change_before})\s?(?:of|in)?\s?(?:exon)?\s?
             (?P<reverse_exon>19|20)(?![\d.])
       | (?<![A-Za-z0-9])(?P<joined>19|20)(?P<joined_type>del|ins)(?![A-Za-z])
       | (?<![A-Za-z])METex14\w*|ex14)""",
@@ -68,34 +72,34 @@ _ALLRED = re.compile(
     r"(?=[0-8AQq])(?:(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)"
     r"|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d))"
 )
-_PLUS = re.compile(
-    r"(?=[0-3ISsi])(?:(?<![\d.A-Za-z])(?:(?:IHC|score|Score|intensity)\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])"
-    r"|(?<![\w.])(?:IHC|score|Score)\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/]))"
+_PLUS = _CLASSES.compile(
+    r"(?=[0-3ISsi])(?:(?<![\d.A-Za-z])(?:{score_of_stain}\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])|"
+    r"(?<![\w.]){score_of_zero}\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/]))"
 )
-_SIGN = re.compile(
-    r"(?:[ \t]?(?:\(|\[)(?P<bracket>(?:\+|[-–\u2212])(?:ve)?|neg|pos|negative|positive)(?:\)|\])"
-    r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|ER|PR|HER))"
-    r"|[ \t]+(?:is|was|were)[ \t]+(?P<said>\+)(?=[ \t]*(?:[.,;)]|$))"
+_SIGN = _CLASSES.compile(
+    r"(?:[ \t]?(?:\(|\[)(?P<bracket>(?:\+|[-–\u2212])(?:ve)?|{bracketed})(?:\)|\])"
+    r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|{receptor}))"
+    r"|[ \t]+{said_so}[ \t]+(?P<said>\+)(?=[ \t]*(?:[.,;)]|$))"
     # "ER +, PR -": a sign of its own that ends its item.
-    r"|[ \t](?P<lone>[+\-–\u2212](?:ve)?)(?=[ \t]*(?:[,;)/]|\.(?!\d)|\r?\n|$)|[ \t]+(?:ER|PR|HER|[Kk]i)[\s\-\d])"
+    r"|[ \t](?P<lone>[+\-–\u2212](?:ve)?)(?=[ \t]*(?:[,;)/]|\.(?!\d)|\r?\n|$)|[ \t]+{next_marker}[\s\-\d])"
     # In a table a sign stands alone in its cell; a dash that leads on is none.
     r"|[ \t]?[:=|][ \t]{0,3}(?P<cell>\+|[-–])(?=[ \t]*(?:[\n\r,;|)]|$)))"
 )
-_NUMBER = re.compile(
-    r"(?:score|ratio|index|level|of|is|was|at|:|=|,|TPS|CPS|GIS|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?"
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,7}(?:\.\d+)?)(?!\d|/(?![Mm][Bb]\b)|\.\d|\s?(?:%|/\d|/8))\s?"
-    r"(?P<unit>/[Mm][Bb]\b|mut\w*\s?/\s?[Mm]b|m/[Mm][bB]|muts?\s?/\s?MB|ng/m[lL]|U/m[lL]|[uµ]g/[lL]|copies|pg/m[lL]"
-    r"|IU/[lL]|U/L)?"
+_NUMBER = _CLASSES.compile(
+    r"(?:{number_label}|:|=|,|{proportion_score}|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?(?P<number>\d{1,3}"
+    r"(?:,\d{3})+(?:\.\d+)?|\d{1,7}(?:\.\d+)?)(?!\d|/(?![Mm][Bb]\b)|\.\d|\s?(?:%|/\d|/8))\s?"
+    r"(?P<unit>/[Mm][Bb]\b|{unit})?"
 )
 
+_BEFORE_NUMBER = _CLASSES.compile(r"[\s:=.(,\-]{0,40}(?:{number_lead}|at\s\w+)?[\s:=]{0,3}")
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _PROTEINS = Gated(_PROTEIN, rf"(?:{_ANY}\d|ins[A-Z])", before=4, lead="p([")
 _CDNAS = Gated(_CDNA, r"[cgn]\Z|\d{2,5}(?:del|ins)", r"(?<![A-Za-z])IVS\d")
-_EXONS = Gated(_EXON, r"[Ee]xon|EXON|[Ee]x|E\d|del|ins|19|20", r"(?<![A-Za-z])METex14|ex14")
+_EXONS = Gated(_EXON, _CLASSES.pattern(r"{exon_begins}|E\d|del|ins|19|20"), r"(?<![A-Za-z])METex14|ex14")
 _CODONS = Gated(_CODON, within=r"(?i:(?<![a-z])codon)")
 _BARE_CODONS = Gated(_BARE_CODON, r"[A-Z]\d\d")
 _ALLREDS = Gated(_ALLRED, r"8(?!\d)", r"Allred|[Qq]uick", before=4)
-_PLUSES = Gated(_PLUS, r"(?:[0-3]\Z|IHC|[Ss]core|intensity)")
+_PLUSES = Gated(_PLUS, _CLASSES.pattern(r"(?:[0-3]\Z|{stain_begins})"))
 
 
 def one_letter(change: str) -> str:
@@ -290,10 +294,7 @@ def number_after(text: str, end: int, limit: int) -> tuple[float, str, str, int]
     """The number right behind a marker: value, comparison sign, unit, and where it ends."""
     match = _NUMBER.match(text, end, limit)
     if not match:
-        gap = re.match(
-            r"[\s:=.(,\-]{0,40}(?:score|level|result|ratio|index|was|is|of|now|today|nadir|at\s\w+)?[\s:=]{0,3}",
-            text[end:limit],
-        )
+        gap = _BEFORE_NUMBER.match(text[end:limit])
         match = _NUMBER.match(text, end + gap.end(), limit) if gap else None
     if not match:
         return None

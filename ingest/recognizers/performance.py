@@ -4,50 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
+from ..text.word_classes import word_classes
 from ..text.words import fold
 
-_STATUS = r"(?:(?:PS|P\.S\.|[Pp]erf(?:ormance)?\.?[ ]{0,3}[Ss]tatus|PERFORMANCE[ ]{1,3}STATUS)(?![^\W_]))"
+_CLASSES: Final = word_classes("recognizers", "performance")
+
+_STATUS = _CLASSES.pattern(r"(?:{status}(?![^\W_]))")
 _DAY = r"(?:\d{4}-\d\d?-\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"
 #: What may stand between the scale and its value. Bounded, and no two ways to read one stretch but for single signs.
-_FILLER = rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:performance|Performance|PERFORMANCE|[Ss]tatus|STATUS
-        |[Ss]core|SCORE|[Ss]cale|PS|P\.S\.|of|is|was|now|today|discharge|admission|presentation|diagnosis|this|visit|time
-    |currently|remains|remained|has|had|at|an?|the|ECOG|WHO|Zubrod|KPS|stable|still|current|estimated
-            |approximately|approx\.?|about|grade|Grade|functional|again|level|rating
-    |baseline|pt|patient|her|his|assessed|as|improved|declined|worsened|dropped|went|to|on
-        |from[ ][0-5]|zero[ ]to|{_DAY})(?![^\W\d_])){{0,18}}?"""
-_ECOG = re.compile(
-    rf"""(?=[EeZWPp])(?<![^\W_])(?P<scale>(?:ECOG|E\.C\.O\.G\.?|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD)(?![^\W_])
+_FILLER = _CLASSES.pattern(rf"""(?:[\s:=~\-–,()*\u2026]|\.{{2,60}}|(?:{{filler}}|{_DAY})(?![^\W\d_])){{0,18}}?""")
+_ECOG = _CLASSES.compile(
+    rf"""(?=[EeZWPp])(?<![^\W_])(?P<scale>{{ecog}}(?![^\W_])
         |(?:WHO[ ]?[/(]?[ ]?)?{_STATUS}|WHO(?=[ ]?[:=]?[ ]?[0-4](?![\w./])))
-        {_FILLER}(?<![\d.])(?P<value>[0-5]|zero|one|two|three|four)(?![\d%A-Za-z]|\.\d|\s?/\s?\d\d
+        {_FILLER}(?<![\d.])(?P<value>[0-5]|{{value_in_words}})(?![\d%A-Za-z]|\.\d|\s?/\s?\d\d
             |\s?[/:]\s?\d{{1,2}}\s?[/:]|\s?[\])])
         (?:\s?(?:-|–|\bto\b|\bor\b|/)\s?(?P<upper>[0-5])(?![\d%/]|\.\d))?""",
     re.VERBOSE,
 )
 #: A form: every value stands beside its box, and the ticked one counts.
-_BOXES = re.compile(
-    rf"(?=[EPZ])(?<![^\W_])(?:ECOG|Zubrod|{_STATUS})(?:[\s:(),\-]|ECOG|PS|[Pp]erformance|[Ss]tatus"
-    rf"|[Ss]core){{0,12}}"
-    r"(?P<boxes>(?:[\s,;]{0,4}(?:(?:\[[ xX]?\]|\([ xX]?\)|[☐☑☒])\s?[0-4]|[0-4]\s?(?:\[[ xX]?\]|\([ xX]?\)"
-    r"|[☐☑☒]))(?![\w/]|\.\d)){2,5})",
+_BOXES = _CLASSES.compile(
+    rf"(?=[EPZ])(?<![^\W_])(?:{{ecog_or_zubrod}}|{_STATUS})(?:[\s:(),\-]|{{boxes_filler}}){{0,12}}"
+    r"(?P<boxes>(?:[\s,;]{0,4}(?:(?:\[[ xX]?\]|\([ xX]?\)|[☐☑☒])\s?[0-4]|[0-4]\s?(?:\[[ xX]?\]"
+    r"|\([ xX]?\)|[☐☑☒]))(?![\w/]|\.\d)){2,5})",
 )
 _TICKED_BEFORE = re.compile(r"(?:[\[(][xX][\])]|[☑☒])\s?([0-4])")
 _TICKED_BEHIND = re.compile(r"([0-4])\s?(?:[\[(][xX][\])]|[☑☒])")
-_KPS = re.compile(
-    rf"""(?=[Kk])(?<![^\W_])(?:KPS|kps|[Kk]arnofsk[yi]|KARNOFSK[YI])(?![^\W_])
-        (?:[ ](?:[Pp]erformance|[Ii]ndex|PERFORMANCE))?
+_KPS = _CLASSES.compile(
+    rf"""(?=[Kk])(?<![^\W_]){{karnofsky}}(?![^\W_])
+        (?:[ ]{{karnofsky_behind}})?
         {_FILLER}(?P<value>100|[1-9]0)(?!\d|\.\d)(?:\s?%?\s?(?:-|–|\bto\b|\bor\b)\s?(?P<upper>100|[1-9]0)(?!\d))?""",
     re.VERBOSE,
 )
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
-_FORMS = Gated(_BOXES, r"(?:ECOG|Zubrod|PS|P\Z|[Pp]erf|PERFORMANCE)")
-_SCORES = Gated(_ECOG, r"(?:ECOG|E\Z|ecog|Ecog|EGOG|[Zz]ubrod|ZUBROD|WHO|PS|P\Z|[Pp]erf|PERFORMANCE)")
-_KARNOFSKY = Gated(_KPS, r"(?:KPS|kps|[Kk]arnofsk|KARNOFSK)")
+_FORMS = Gated(_BOXES, _CLASSES.pattern(r"(?:{ecog_or_zubrod}|{status_begins})"))
+_SCORES = Gated(_ECOG, _CLASSES.pattern(r"(?:{ecog_begins}|{status_begins})"))
+_KARNOFSKY = Gated(_KPS, _CLASSES.pattern(r"{karnofsky_begins}"))
 _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 #: "WHO 4" of a brain tumor is a grade.
-_GRADED_TUMOR = re.compile(r"(?:oma|omas|tumou?r|IDH\S{0,12})[\s,(\-]{1,3}(?:CNS\s)?$", re.IGNORECASE)
+_GRADED_TUMOR = _CLASSES.compile(r"{graded_tumor}[\s,(\-]{1,3}(?:CNS\s)?$", re.IGNORECASE)
 
 
 class PerformanceRecognizer(Recognizer):

@@ -4,40 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from ...kb.model import Value
 from ..text.dates.words import is_scored
 from ..text.frame import SPREAD, Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
+from ..text.word_classes import word_classes
 from ..text.words import fold
 
-_SITE_OF_MET = (
-    r"(?:brain|cerebral|cerebellar|bone|bony|osseous|liver|hepatic|lung|pulmonary|adrenal|nodal|node|spinal|spine"
-    r"|cns|skin|pleural|peritoneal|skeletal"
-    r"|solitary|single|isolated|distant|visceral|dural|leptomeningeal|drop|splenic|renal|ovarian|axillary)"
-)
-_METASTASIS = re.compile(
+_CLASSES: Final = word_classes("recognizers", "spread")
+
+_SITE_OF_MET = _CLASSES.pattern(r"{site_of_met}")
+_METASTASIS = _CLASSES.compile(
     r"""(?=[MmOoDdSsVvWwCcTtPp])(?<![^\W\d_])(?:
-        (?i:(?:micro|macro|oligo|poly)?-?metasta(?:s[ei]s|ses|tic|si[sz]ed|si[sz]es?|si[sz]ing))
-      | (?i:micro|macro|oligo)?-?(?<![\d>]\s)(?<![\d>])(?:[Mm]ets|METS)(?!\s?[Ee][Xx]|\s(?:of\sexercise
-            |on\s(?:treadmill|exercise)))
-      | (?i:(?:distant|systemic|visceral|widespread|disseminated)\s(?:spread|disease|relapse|recurrence|malignancy))
-      | (?i:carcinomatosis|secondaries|secondary\sdeposits?|secondary\s(?:and\sunspecified\s)?malignant\sneoplasms?
-            |(?:tumou?r|malignant)\sdeposits?)
+        (?i:{how_many}?-?{metastasis})
+      | (?i:{size})?-?(?<![\d>]\s)(?<![\d>]){mets}(?!\s?[Ee][Xx]|\s{effort})
+      | (?i:{far}\s{spread_noun})
+      | (?i:{other_spread})
     )(?![^\W\d_])""",
     re.VERBOSE,
 )
 #: Disease that came back in, or went to, a place: spread where the place is a distant organ.
-_RETURN = re.compile(
-    r"(?<![^\W\d_])(?<!infection )(?:(?:stage\s)?IV[A-C]?(?=\s\()"
-    r"|recur(?:red|s|rence|rent)|relaps(?:ed|es|e)|spread(?:ing)?|progress(?:ed|ion|ive|ing)|(?-i:PD))"
-    r"(?:\s(?:disease|cancer|tumou?r|carcinoma|melanoma|sarcoma|has|had|now|distantly|first))?"
-    r"(?=(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?(?:\s(?:in|to|into|at|within|with|involving)\s|:\s|\s\())",
+_RETURN = _CLASSES.compile(
+    r"(?<![^\W\d_])(?<!{infection} )(?:(?:stage\s)?IV[A-C]?(?=\s\()|{came_back}|(?-i:PD))"
+    r"(?:\s{came_back_behind})?(?=(?:\s(?:[A-Z][a-z]{2,8}\s)?\d{4}|\s(?:\d{1,2}/){1,2}\d{2,4})?"
+    r"(?:\s{came_back_to}\s|:\s|\s\())",
     re.IGNORECASE,
 )
 #: Deposits are spread where a distant organ stands right before them.
-_DEPOSITS = re.compile(r"(?<=[A-Za-z][ \-])(?:deposits?|implants)(?![^\W\d_])", re.IGNORECASE)
+_DEPOSITS = _CLASSES.compile(r"(?<=[A-Za-z][ \-]){deposits}(?![^\W\d_])", re.IGNORECASE)
 _RETURNS = frozenset(
     fold(word)
     for word in """recurred recurs recurrence recurrent relapsed relapses relapse spread spreading progressed
@@ -49,21 +46,20 @@ _SINGLE = re.compile(rf"(?<![^\W\d_])(?i:{_SITE_OF_MET})[ \-](?P<met>met)(?![A-Z
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _SPREADS = Gated(
     _METASTASIS,
-    within=r"(?i:(?<![a-z])(?:micro|macro|oligo|poly|metasta|mets|distant|systemic|visceral|widespread|disseminated"
-    r"|carcinomatosis|secondar|tumou?r\Z|malignant))",
+    within=_CLASSES.pattern(r"(?i:(?<![a-z]){spread_begins})"),
 )
-_CAME_BACK = Gated(_RETURN, within=r"(?i:(?<![a-z])(?:stage\Z|IV[A-C]?\Z|recur|relaps|spread|progress|PD\Z))")
-_LAID_DOWN = Gated(_DEPOSITS, r"(?i:(?:deposit|implants))")
+_CAME_BACK = Gated(_RETURN, within=_CLASSES.pattern(r"(?i:(?<![a-z])(?:stage\Z|IV[A-C]?\Z|{came_back_begins}|PD\Z))"))
+_LAID_DOWN = Gated(_DEPOSITS, _CLASSES.pattern(r"(?i:{deposit_begins})"))
 #: No word for a site is longer.
 _SINGLES = Gated(_SINGLE, r"met(?![A-Za-z])", before=16)
 
 # --- node counts ------------------------------------------------------------------------------------------------------
 
-_COUNT = re.compile(
-    r"(?=\d)(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d|\s?(?:cores?|HPF|hpf"
-    r"|cycles|weeks|mg|fx|fractions|blocks|slides|pain|on\b))"
+_COUNT = _CLASSES.compile(
+    r"(?=\d)(?<![\d./])(?P<positive>\d{1,2})\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})(?![\d/%]|\.\d"
+    r"|\s?{other_counted})"
     # Its result word belongs to the count: "3 positive" alone would be a stain.
-    r"(?:\s(?:positive|involved|negative)(?![\w%]))?",
+    r"(?:\s{result}(?![\w%]))?",
 )
 _WORD_NUMBERS = {
     word: number
@@ -74,57 +70,47 @@ _WORD_NUMBERS = {
 }
 _NUMBER = r"(?:\d{1,3}|" + "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True)) + r")"
 _FIGURE = r"(?:\s?\(\d{1,3}\))?"
-_WORD_COUNT = re.compile(
-    rf"(?=[\dzotfsena])(?<![^\W_])(?P<positive>{_NUMBER}|none|no"
-    rf"|all){_FIGURE}\s(?:out\s)?of\s(?:the\s)?(?P<examined>{_NUMBER})(?![A-Za-z\d./%]){_FIGURE}"
-    rf"(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
+_WORD_COUNT = _CLASSES.compile(
+    rf"(?=[\dzotfsena])(?<![^\W_])(?P<positive>{_NUMBER}|{{none_or_all}}){_FIGURE}\s(?:out\s)?of\s"
+    rf"(?:the\s)?(?P<examined>{_NUMBER})(?![A-Za-z\d./%]){_FIGURE}(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
     re.IGNORECASE,
 )
-_NODES = r"(?:lymph\s)?(?:nodes?|LNs?|SLNs?)"
-_KIND_OF_NODE = (
-    r"(?:(?:sentinel|axillary|pelvic|regional|mediastinal|inguinal|cervical|hilar|para-?aortic|perirectal"
-    r"|pericolic|benign|left|right|additional|sampled)\s){0,3}"
-)
+_NODES = _CLASSES.pattern(r"(?:lymph\s)?{node}")
+_KIND_OF_NODE = _CLASSES.pattern(r"(?:{kind_of_node}\s){0,3}")
 #: "all 12 lymph nodes negative", "8 nodes, all negative", "two sentinel nodes were negative".
-_ALL_NEGATIVE = re.compile(
-    rf"(?=[\dzotfsena])(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s"
-    rf"(?:(?:are|were|is|was|all|both|examined|sampled|removed|and)[,:]?\s){{0,4}}"
-    r"(?:negative|benign|clear|uninvolved|free\sof|without\s(?:metast|evidence|tumou?r|carcinoma|malignan))",
+_ALL_NEGATIVE = _CLASSES.compile(
+    r"(?=[\dzotfsena])(?<![\w/.])(?<!of\s)(?<!of\sthe\s)(?:all\s)?"
+    rf"(?P<examined>{_NUMBER}){_FIGURE}\s{_KIND_OF_NODE}{_NODES}[,:]?\s"
+    r"(?:{between_nodes}[,:]?\s){0,4}{clear}",
     re.IGNORECASE,
 )
-_NODE_WORD = re.compile(
-    r"\b(?:nod(?:e|es|al)|LNs?|SLNs?|SLNB|ALND|lymphadenectomy|dissection|sentinels?|(?:yp|p|c)?N[1-3][a-c]?)\b",
+_NODE_WORD = _CLASSES.compile(
+    r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b",
     re.IGNORECASE,
 )
-_LEAD = r"(?:(?:total\s)?number\s(?:of\s)?|total\s)?"
+_LEAD = _CLASSES.pattern(r"{total_number}?")
 _TO_VALUE = r"[\s:=.\-–|(]{0,60}"
-_FOUND = (
-    r"(?:involved|positive|with\s(?:metast|macromet|macro|tumou?r|carcinoma|cancer)\w*"
-    r"(?:\s(?:tumou?r|carcinoma|disease))?|macrometast\w+)"
-)
-_EXAMINED_FIELD = re.compile(
-    rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:(?:regional|sentinel|axillary|pelvic)\s)?{_NODES}\s)?(?:examined|sampled"
-    rf"|retrieved|harvested|removed){_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d)",
+_FOUND = _CLASSES.pattern(r"(?:{positive}|with\s{found_in_node}\w*(?:\s{found_behind})?|{macrometastasis})")
+_EXAMINED_FIELD = _CLASSES.compile(
+    rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:{{region}}\s)?{_NODES}\s)?{{examined}}{_TO_VALUE}"
+    r"(?P<value>\d{1,3})(?![\d/%]|\.\d)",
     re.IGNORECASE,
 )
-_POSITIVE_FIELD = re.compile(
-    rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:positive\s)?(?:(?:regional|sentinel|axillary"
-    rf"|pelvic)\s)?{_NODES}\s?)?(?:{_FOUND}|(?<=positive\snodes)|(?<=positive\snodes\s)|(?<=positive\slymph\snodes)"
-    rf"|(?<=positive\slymph\snodes\s))"
-    rf"{_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))",
+_POSITIVE_FIELD = _CLASSES.compile(
+    rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:positive\s)?(?:{{region}}\s)?{_NODES}\s?)?(?:{_FOUND}|"
+    rf"{{behind_positive_nodes}}){_TO_VALUE}(?P<value>\d{{1,3}})(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))",
     re.IGNORECASE,
 )
 #: Without one of these words a pattern cannot match, and is not tried.
 _FIELD_WORDS = frozenset(fold(word) for word in "involved positive with macrometastasis macrometastases nodes".split())
 _NEGATIVE_WORDS = frozenset(fold(word) for word in "negative benign clear uninvolved free without".split())
 _COUNTS = Gated(_COUNT, within=r"(?<!\d)\d{1,2}(?!\d)")
-_NUMBER_OPENS = rf"(?i:(?:{_NUMBER}|none|no|all)\Z)"
+_NUMBER_OPENS = _CLASSES.pattern(rf"(?i:(?:{_NUMBER}|{{none_or_all}})\Z)")
 _WORD_COUNTS = Gated(_WORD_COUNT, _NUMBER_OPENS)
 _NEGATIVES = Gated(_ALL_NEGATIVE, _NUMBER_OPENS)
 _POSITIVES = Gated(
     _POSITIVE_FIELD,
-    within=r"(?i:(?<![a-z])(?:macromet|(?:total|number|of|positive|regional|sentinel|axillary|pelvic|lymph|nodes?|LNs?|SLNs?"
-    r"|involved|with)(?![a-z])))",
+    within=_CLASSES.pattern(r"(?i:(?<![a-z])(?:macromet|{field_begins}(?![a-z])))"),
 )
 _DEPOSIT_WORDS = frozenset(fold(word) for word in ("deposit", "implants"))
 #: The source of a span that tells of disease that came back in a place.

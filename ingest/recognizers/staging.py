@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 from ...kb.model import Value
 from ..text.frame import Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement
+from ..text.word_classes import word_classes
 from ..text.words import fold
+
+_CLASSES: Final = word_classes("recognizers", "staging")
 
 _PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
 _GAP = r"[\s,;:/·|]{0,4}"
@@ -65,45 +69,40 @@ _FORM_TNM = re.compile(
     r"(?:yp|yc|p|c)?N?(?P<n>X|[0-3](?:mi|[a-c])?)(?:[\s,;|]{1,3}(?:yp|yc|p|c)?M\s?[:=]\s?(?:p|c)?M?(?P<m>X"
     r"|[01][a-d]?))?(?![A-Za-z0-9]|\.\d)"
 )
-_LABELLED = re.compile(
-    r"(?=[ypcTNM])(?<![^\W_])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?(?:[Ss]tage|[Cc]ategory"
-    r"|[Cc]lassification|STAGE|CATEGORY)|(?<=[pc][TNM])(?=\s?[:=]))"
-    r"\s?(?:is|was|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
+_LABELLED = _CLASSES.compile(
+    r"(?=[ypcTNM])(?<![^\W_])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?{category}|(?<=[pc][TNM])"
+    r"(?=\s?[:=]))\s?(?:{is_or_was}|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)"
+    r"(?![A-Za-z0-9/%]|\.\d)"
 )
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _TNMS = Gated(_TNM, rf"{_PREFIX}?[TNM](?:\Z|[0-4OXxiIa])")
 _SMALL_TNMS = Gated(_SMALL_TNM, r"(?:yp|yc|rp|p|c|y|r)?t(?:\Z|[ix0-4])")
 _FORM_TNMS = Gated(_FORM_TNM, r"(?:yp|yc|p|c)?T\Z")
 _LABELS = Gated(_LABELLED, r"(?:yp|yc|p|c)?[TNM](?:\Z|[SsCc])")
-_CATEGORY_WORDS = re.compile(
-    r"(?:T|N|M|tumou?r|nodal|node)?\s?[-–]?\s?(?:stage|category|classification|status|TNM|AJCC|UICC)\b[^.\n]{0,24}$"
-    r"|TNM\W{0,3}$|stag(?:e|ing|ed)\W{1,4}(?:as\W{1,2})?$",
+_CATEGORY_WORDS = _CLASSES.compile(
+    r"{category_of}?\s?[-–]?\s?{category_label}\b[^.\n]{0,24}$|TNM\W{0,3}$|stag(?:e|ing|ed)\W{1,4}"
+    r"(?:as\W{1,2})?$",
     re.IGNORECASE,
 )
-_NOT_TNM = re.compile(
-    r"\s{0,3}[-–]?\s{0,3}(?:mitos|mitotic|tubul|weighted|vertebra|spine|level|hyperintens|signal|FLAIR|rib|fracture|sequence|image"
-    r"|segment|-\s?[TL]\d)",
+_NOT_TNM = _CLASSES.compile(
+    r"\s{0,3}[-–]?\s{0,3}(?:{not_tnm}|-\s?[TL]\d)",
     re.IGNORECASE,
 )
 
 #: "(T3 N2 M1 mitoses)" are the parts of a Nottingham score.
-_NOTTINGHAM_PARTS = re.compile(r"\s?(?:mitos|mitotic|tubul)", re.IGNORECASE)
+_NOTTINGHAM_PARTS = _CLASSES.compile(r"\s?{nottingham_part}", re.IGNORECASE)
 _GRADE_BEHIND = re.compile(r"[ \t,/]{0,2}G[1-4](?![^\W_])")
-_DISEASE_BEHIND = re.compile(r"\s(?:disease|cancer|carcinoma|adenocarcinoma|primary)\b", re.IGNORECASE)
-_STANDS_BEFORE = re.compile(r"(?:[(,;:]|\b(?:is|was|remains|remained|therefore|staged|still|as))\s{1,2}$|\($")
+_DISEASE_BEHIND = _CLASSES.compile(r"\s{disease}\b", re.IGNORECASE)
+_STANDS_BEFORE = _CLASSES.compile(r"(?:[(,;:]|\b{stands_before})\s{1,2}$|\($")
 _STANDS_BEHIND = re.compile(r"\s?(?:[).,;:]|$|\r?\n)")
 
 # --- stage groups ---------------------------------------------------------------------------------------------------
 
-_EDITION = (
-    r"(?:\s?\(?(?:v?[6-9](?:th)?|seventh|eighth|ninth|(?:19|20)\d\d)"
-    r"(?![^\W_])\)?(?:\s?ed(?:ition|n)?\b\.?)?(?:\s(?:19|20)\d\d)?)?"
+_EDITION = _CLASSES.pattern(
+    r"(?:\s?\(?(?:v?[6-9](?:th)?|{edition_in_words}|(?:19|20)\d\d)(?![^\W_])\)?(?:\s?ed(?:ition|n)?\b\.?)?"
+    r"(?:\s(?:19|20)\d\d)?)?"
 )
-_SYSTEM_NAMES = (
-    rf"(?:(?:AJCC|UICC|FIGO){_EDITION}|(?i:anatomic(?:al)?|prognostic|patholog(?:ic|ical|ically)|path"
-    rf"|clinical(?:ly)?|overall|tnm)"
-    r"|Ann[ \-]Arbor|Lugano|Rai|R-?ISS|ISS|Durie[ \-]Salmon|Masaoka(?:[ \-]Koga)?|COG|INSS|INRG)"
-)
+_SYSTEM_NAMES = _CLASSES.pattern(rf"(?:{{joint_committee}}{_EDITION}|(?i:{{how_staged}})|{{other_system}})")
 #: Attribute ``system`` by what the text calls it; the first that occurs is the one.
 _SYSTEMS = {
     "figo": "figo", "rai": "rai", "ann": "ann_arbor", "lugano": "lugano", "r-iss": "r_iss", "riss": "r_iss",
@@ -118,99 +117,83 @@ _ROMAN = (
     r"(?:[\s\-]?[A-D](?![a-z]|[\s\-]?cell|\.\s?[a-z])(?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?[ESX]{0,2}"
     r"|[a-d](?:[1-3](?:\s?\(i{1,2}\)|i{1,2})?)?|[ESX][AB]?|is|e)?)"
 )
-_STAGE = re.compile(
+_STAGE = _CLASSES.compile(
     rf"""(?=[AaUFTtPpCcOoLRIDMSsyl])(?<![^\W_])(?P<systems>(?:{_SYSTEM_NAMES}[\s,:\-]{{1,3}}(?:[Gg]roup(?:ing)?[\s:]{{1,2}})?){{0,4}})
-        (?:(?P<before>yp|yc|p|c)?(?P<word>[Ss]tages?|STAGE|[Ss]tg\.?|STG|[Ss]taged
-            |STAGED)\s{{0,2}}(?:[Gg]roup(?:ing)?|GROUP(?:ING)?|grp)?
-            (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:is|was|of|at|now|as|initial|diagnosis
-            |presentation|remains|[:=\-–]|\.{{2,60}})){{0,4}}
+        (?:(?P<before>yp|yc|p|c)?(?P<word>{{stage}})\s{{0,2}}{{group}}?
+            (?:\s{{0,2}}\([A-Z][^()\n]{{2,24}}\))?(?:\s{{0,2}}(?:{{stage_lead}}|[:=\-–]|\.{{2,60}})){{0,4}}
             (?:\s{{0,3}}|(?<=[:=])[ \t]{{4,40}})(?:AJCC\s?[6-9]?\s?|FIGO\s?)?(?P<value_prefix>yp|yc|p|c)?)?
-        (?P<stage>{_ROMAN}|(?<=age\s)(?i:one|two|three|four)\b)
+        (?P<stage>{_ROMAN}|(?<=age\s)(?i:{{number_in_words}})\b)
         (?:\s?(?:[/–-]|\bor\b|\bto\b|\bvs\b\.?)\s?(?P<second>{_ROMAN}|[A-D]))?(?![A-Za-z0-9+]|\.\d|\s?(?:mg|cm|mm|%|/\d))""",
     re.VERBOSE,
 )
 #: A stage without a word for it or for its system is none, and is not looked for.
 _STAGES = Gated(
     _STAGE,
-    r"(?:AJCC|UICC|FIGO|(?i:anatomic|prognostic|patholog|path|clinical|overall|tnm)|Ann|Lugano|Rai|R\Z|RISS|ISS|Durie"
-    r"|Masaoka|COG|INSS|INRG|(?:yp|yc|p|c)?(?:[Ss]tage|STAGE|[Ss]tg|STG))",
+    _CLASSES.pattern(r"(?:{joint_committee}|(?i:{how_staged_begins})|{system_begins}|(?:yp|yc|p|c)?{stage_begins})"),
 )
-_SYSTEM_BEHIND = re.compile(
-    rf"\s?[(,]?\s?(?:by|per|via|according\sto)?\s?(?:(?:19"
-    rf"|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![^\W_])(?!{_GAP}(?:[Ss]tage|{_ROMAN}(?![^\W_])))"
+_SYSTEM_BEHIND = _CLASSES.compile(
+    rf"\s?[(,]?\s?{{by_system}}?\s?(?:(?:19|20)\d\d\s)?(?P<systems>{_SYSTEM_NAMES})(?![^\W_])(?!{_GAP}"
+    rf"(?:[Ss]tage|{_ROMAN}(?![^\W_])))"
 )
-_LETTER_STAGE = re.compile(
-    r"(?=[BD])(?<![^\W_])(?P<system>Binet|BCLC|Dukes)(?:['’]s?)?[\s\-:,]{1,3}(?:(?:[Ss]tage|[Cc]lass"
-    r"|[Gg]roup)[\s:]{1,3})?(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
+_LETTER_STAGE = _CLASSES.compile(
+    r"(?=[BD])(?<![^\W_])(?P<system>{letter_system})(?:['’]s?)?[\s\-:,]{1,3}(?:{letter_stage}[\s:]{1,3})?"
+    r"(?P<stage>0|[A-D][1-3]?)(?![A-Za-z0-9'’]|\.\s?[A-Z])"
 )
-_LETTER_STAGES = Gated(_LETTER_STAGE, r"(?:Binet|BCLC|Dukes)")
-_OTHER_STAGE = re.compile(
-    r"(?:CKD|kidney|renal|ulcers?|injury|pressure|GOLD|COPD|fibrosis|failure|CHF|decubitus|Tanner|sleep"
-    r"|sarcoid(?:osis)?|endometriosis|cirrhosis|steatosis"
-    r"|necrosis|osteoarthritis|retinopathy|lymphedema|lymphoedema|labou?r|Child|NYHA|AKI|breast\sdevelopment|REM|HTN"
-    r"|hypertension|POP|prolapse)"
-    r"\W{0,4}(?:disease\W{0,4})?$",
+_LETTER_STAGES = Gated(_LETTER_STAGE, _CLASSES.pattern(r"{letter_system}"))
+_OTHER_STAGE = _CLASSES.compile(
+    r"{other_disease}\W{0,4}(?:disease\W{0,4})?$",
     re.IGNORECASE,
 )
-_OTHER_STAGE_BEHIND = re.compile(
-    r"\W{0,4}(?:chronic\s+)?(?:CKD|kidney|renal\s+(?:disease|failure|insuff)|(?:[a-z]{1,20}\s)?(?:pressure|decubitus"
-    r"|ulcer)|lymphedema|sacral|HTN|hypertens|endometriosis"
-    r"|sarcoidosis|COPD|sleep|of\s(?:the|a|an|his|her|this)\b|(?:breast\s)?(?:reconstruct|revision|expander|implant)"
-    r"|surgery|procedure|repair|operation|prolapse)",
+_OTHER_STAGE_BEHIND = _CLASSES.compile(
+    r"\W{0,4}(?:chronic\s+)?(?:{kidney_behind}|(?:[a-z]{1,20}\s)?{pressure_behind}|{other_disease_behind}"
+    r"|of\s{whose}\b|(?:breast\s)?{operation_behind}|{operation_alone})",
     re.IGNORECASE,
 )
-_SPEAKER_BEFORE = re.compile(r"(?:this|that|which|any|what|some|each|every|current|present)\s$", re.IGNORECASE)
-_SPEAKER_BEHIND = re.compile(
-    r"\s(?:would|will|am|have|had|do|don['’]t|did|think|feel|felt|was|can|could|believe|recommend|suggest|discussed"
-    r"|explained|see|saw|told|reviewed|'d|'m|'ve)\b"
-)
+_SPEAKER_BEFORE = _CLASSES.compile(r"{speaker_before}\s$", re.IGNORECASE)
+_SPEAKER_BEHIND = _CLASSES.compile(r"\s{speaker_behind}\b")
 _AFTER_TNM = re.compile(
     r"(?P<gap>[\s,;:=()\-–→]{0,4})(?:=\s?)?(?:AJCC\s?\d?(?:th)?\s?)?(?P<stage>(?:IV|III|II|I)(?:[A-D]\d?"
     r"|[a-d]\d?)?)(?![A-Za-z0-9/\-])"
 )
 _BEFORE_TNM = re.compile(r"(?<![A-Za-z0-9/])(?P<stage>(?:IV|III|II|I)[A-D]\d?|IV|III|II)\s?[(,:=]\s?$")
 _ARABIC = {"1": "I", "2": "II", "3": "III", "4": "IV", "one": "I", "two": "II", "three": "III", "four": "IV"}
-_GROUP_PARTS = re.compile(r"(?P<number>IV|III|II|I|0|[1-4]|one|two|three|four)(?P<rest>.*)", re.IGNORECASE)
+_GROUP_PARTS = _CLASSES.compile(r"(?P<number>IV|III|II|I|0|[1-4]|{number_in_words})(?P<rest>.*)", re.IGNORECASE)
 
 # --- grades -----------------------------------------------------------------------------------------------------------
 
-_GLEASON = r"(?:[Gg]leason|GLEASON|GS(?=\s?(?:[1-5]\s?\+|(?:[6-9]|10)\s?\())|Gl\.?(?=\s?[3-5]\s?\+))(?:['’]?s)?"
-_GLEASON_WORDS = r"(?:\s{0,2}(?:[Ss]core|SCORE|[Gg]rade|[Ss]um|[Pp]attern|of|is|was|[:=])){0,4}\s{0,2}"
-_GRADE = re.compile(
+_GLEASON = _CLASSES.pattern(
+    r"(?:{gleason}|GS(?=\s?(?:[1-5]\s?\+|(?:[6-9]|10)\s?\())|Gl\.?(?=\s?[3-5]\s?\+))(?:['’]?s)?"
+)
+_GLEASON_WORDS = _CLASSES.pattern(r"(?:\s{0,2}(?:{gleason_lead}|[:=])){0,4}\s{0,2}")
+_GRADE = _CLASSES.compile(
     rf"""(?=[A-Za-z1-5])(?:(?<![^\W_])|(?=G[1-4](?![^\W_]))(?:(?<=[TNM][0-4aX])|(?<=[TN][1-4][a-d])))(?:
-      (?P<scale>(?:(?:Nottingham|SBR|(?:[Ss]carff[\s\-])?Bloom[\s\-]{{0,3}}Richardson|Elston(?:[\s\-]Ellis)?
-            |FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog(?:ic|ical|y)|[Tt]umou?r|[Cc]ombined
-            |[Oo]verall|[Ss]core|[Mm]odified|[Mm]od)[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
-        (?P<word>[Gg]rade|GRADE|[Gg]rd?\.?|[Gg]d)\s{{0,2}}(?P<group>[Gg]roup|GROUP)?(?:\s{{0,2}}(?:is|of|was
-            |[:=,(]|\.{{2,60}})){{0,3}}\s{{0,2}}
-        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|high
-            |low|intermediate|HIGH|LOW|three|two|one)
+      (?P<scale>(?:{{scale}}[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
+        (?P<word>{{grade}})\s{{0,2}}(?P<group>{{grade_group}})?(?:\s{{0,2}}(?:{{grade_lead}}|[:=,(]|\.{{2,60}})){{0,3}}\s{{0,2}}
+        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|{{level}})
         (?:\s?(?:/|of|out\sof)\s?(?:[345](?!\d)|III|IV))?(?:\s?(?:[-–]|to)\s?(?P<upper>[1-5](?![\d+])
             |I{{1,3}}V?(?![^\W\d_])))?)
     | G(?P<short>[1-4])(?![^\W_]|[/.]|\s?P\d)
     | G(?P<ended>[1-4])(?=\.(?:\s|$))
-    | (?P<level>[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE)[-\s]{{1,2}}(?:[Nn]uclear[-\s]
-            |NUCLEAR[-\s])?(?:[Gg]rade|GRADE)\b
-    | (?P<differentiated>[Ww]ell|[Mm]oderately|[Mm]od\.?|[Pp]oorly|WELL|MODERATELY|POORLY)(?:[\s,\-]{{1,3}}(?:to
-            |TO)[\s\-](?P<upper_differentiated>moderately|poorly|MODERATELY
-            |POORLY))?[-\s]{{1,2}}(?:diff(?:erentiated)?\b\.?|DIFFERENTIATED|DIFF\b\.?|Differentiated)
+    | (?P<level>{{level_before}})[-\s]{{1,2}}{{nuclear}}?{{grade_written_out}}\b
+    | (?P<differentiated>{{differentiated}})(?:[\s,\-]{{1,3}}(?:to
+            |TO)[\s\-](?P<upper_differentiated>{{upper_differentiated}}))?[-\s]{{1,2}}{{differentiation}}
     | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])\s?\+\s?(?P<secondary>[1-5])(?!\d)
             (?:\s?=?\s?(?P<sum>\d{{1,2}})(?!\d))?
     | {_GLEASON}{_GLEASON_WORDS}(?P<only_sum>[6-9]
             |10)(?![\d+])(?:\s?[(=:,]\s?(?P<sum_primary>[1-5])\s?\+\s?(?P<sum_secondary>[1-5])(?!\d)\)?)?
     | (?P<bare_primary>[3-5])\s?\+\s?(?P<bare_secondary>[3-5])\s?=\s?(?P<bare_sum>[6-9]|10)(?!\d)
-    | (?:ISUP\s?)?(?:[Gg]rade\s?[Gg]roup|GRADE\sGROUP|GG|GrGp)\s?[:=]?\s?(?P<grade_group>[1-5])(?!\d)
-    | (?P<named>ISUP|Fuhrman|FNCLCC)\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d.%+/])
-    | (?P<nottingham>Nottingham|Bloom[\s\-]Richardson)(?:\s(?:combined|histologic|score|sum)){{0,3}}\s?(?:of|is
+    | (?:ISUP\s?)?{{group_of_grades}}\s?[:=]?\s?(?P<grade_group>[1-5])(?!\d)
+    | (?P<named>{{named_scale}})\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d.%+/])
+    | (?P<nottingham>{{nottingham}})(?:\s{{nottingham_lead}}){{0,3}}\s?(?:of|is
             |:|=)?\s?(?P<points>[3-9])\s?(?:/|of|out\sof)\s?9(?!\d)
     )""",
     re.VERBOSE,
 )
 _GRADES = Gated(
     _GRADE,
-    r"Nottingham|SBR|[Ss]carff|Bloom|Elston|FIGO|WHO|CNS|ISUP|Fuhrman|FNCLCC|[Nn]uclear|NG|[Hh]istolog|[Tt]umou?r"
-    r"|[Cc]ombined|[Oo]verall|[Ss]core|[Mm]od|[Gg]r|GR|[Gg]d|G[1-4]|[Hh]igh|[Ll]ow|[Ii]ntermediate|HIGH|LOW|INTERMEDIATE"
-    r"|[Ww]ell|[Pp]oorly|WELL|MODERATELY|POORLY|[Gg]leason|GLEASON|GS|Gl|[3-5]\Z|GG",
+    _CLASSES.pattern(
+        r"{scale_begins}|[Gg]r|GR|[Gg]d|G[1-4]|{level_before}|{differentiated_begins}|{gleason}|GS|Gl|[3-5]\Z|GG"
+    ),
     r"(?<=.)G[1-4]\Z",
 )
 _NAMED_SCALES = ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear")

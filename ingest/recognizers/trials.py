@@ -14,35 +14,36 @@ from ...kb.model import Cue, Experiencer, Mention, Polarity, Temporality, Value
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import TRIALS, Frame, Recognizer, Span
 from ..text.gates import Gate, Gated
+from ..text.word_classes import word_classes
 from ..text.words import PhraseTrie, fold, words_of
 
-_PHASE = r"(?:phase|ph)\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)"
-_STUDY = r"(?:trials?|stud(?:y|ies)|protocols?)"
+_CLASSES: Final = word_classes("recognizers", "trials")
+
+_PHASE = _CLASSES.pattern(r"{phase}\s?\.?\s?(?P<phase>(?:I{1,3}|IV|[1-4])(?:[ab])?(?:\s?/\s?(?:I{1,3}|[1-4])[ab]?)?)")
+_STUDY = _CLASSES.pattern(r"{study}")
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])NCT\s?0?(?P<number>\d{8})(?!\d)")
 _PHASED = re.compile(rf"(?<![\w\-]){_PHASE}(?![\w/])(?:\s(?:[\w\-+/]+\s){{0,6}}?{_STUDY}\b)?", re.IGNORECASE)
-_NAMED = re.compile(
-    r"(?<![\w\-])(?P<name>[A-Z][A-Za-z]{0,3}[A-Z0-9][A-Z0-9\-]{1,14}(?:\s?\d{1,4})?)\s(?:trial|study|protocol)\b"
+_NAMED = _CLASSES.compile(
+    r"(?<![\w\-])(?P<name>[A-Z][A-Za-z]{0,3}[A-Z0-9][A-Z0-9\-]{1,14}(?:\s?\d{1,4})?)\s{study_alone}\b"
 )
-_CLINICAL = re.compile(
-    rf"\b(?:clinical|basket|umbrella|investigational|research|therapeutic)\s{_STUDY}\b", re.IGNORECASE
-)
-_ON = re.compile(
-    r"\bon\s(?:a\s|the\s|this\s)?(?:clinical\s)?(?:study|trial|protocol)\b(?!\s(?:day|drug|of\s(?:void|antib)))",
+_CLINICAL = _CLASSES.compile(rf"\b{{kind_of_study}}\s{_STUDY}\b", re.IGNORECASE)
+_ON = _CLASSES.compile(
+    r"\bon\s{whose}?(?:clinical\s)?{study_alone}\b(?!\s{no_study})",
     re.IGNORECASE,
 )
 _BARE = re.compile(rf"(?<![\w\-]){_STUDY}(?![\w\-])", re.IGNORECASE)
-_STUDY_OPENS: Final = r"(?i:(?:trial|stud(?:y|ies)|protocol))"
+_STUDY_OPENS: Final = _CLASSES.pattern(r"(?i:{study_begins})")
 # Each pattern with the look of the word that it begins at, or that stands in it (see ``ingest/text/gates.py``).
 _NUMBERS: Final = Gated(_NUMBER, r"NCT")
 _PHASES: Final = Gated(_PHASED, r"(?i:ph)")
 #: No name of a trial is longer than so, with the blank behind it.
 _NAMES: Final = Gated(_NAMED, _STUDY_OPENS, before=26, lead=string.ascii_uppercase)
-_CLINICALS: Final = Gated(_CLINICAL, r"(?i:(?:clinical|basket|umbrella|investigational|research|therapeutic)\Z)")
+_CLINICALS: Final = Gated(_CLINICAL, _CLASSES.pattern(r"(?i:{kind_of_study}\Z)"))
 _ONS: Final = Gated(_ON, r"(?i:on\Z)")
 _STUDIES: Final = Gated(_BARE, _STUDY_OPENS)
 #: A word of its own, and a part of the name of one group.
 _ACRIN: Final = re.compile("ECOG-ACRIN", re.IGNORECASE)
-_MAY_HOLD: Final = Gate(within=r"(?i:trial|stud(?:y|ies)|protocol|NCT|phase|\Aph\Z|SWOG|NRG|NSABP|RTOG|EORTC|CALGB)")
+_MAY_HOLD: Final = Gate(within=_CLASSES.pattern(r"(?i:{study_begins}|NCT|phase|\Aph\Z|{groups})"))
 _ACRIN_OPENS: Final = Gate("(?i:acrin)")
 _ROMAN: Final = {"I": "1", "II": "2", "III": "3", "IV": "4"}
 #: So far (characters) the words of a patient's part stand from the trial.
@@ -227,8 +228,8 @@ def _is_conditional(frame: Frame, mention: Mention) -> bool:
 
 
 _NAMES_TRIAL = re.compile(r"\s(?:clinical\s)?")
-_OF_DRUG = re.compile(r"\s(?:of|with|using|testing|evaluating)\s(?:the\s|an?\s)?(?:[A-Za-z]\w+\s)?", re.IGNORECASE)
-_MIGHT = re.compile(
-    r"\b(?:if|would|could|may|might|should|consider\w*|possib\w+|potential\w*|option\w*|once|when|will|plan\w*)\b",
+_OF_DRUG = _CLASSES.compile(r"\s{of_drug}\s{article}?(?:[A-Za-z]\w+\s)?", re.IGNORECASE)
+_MIGHT = _CLASSES.compile(
+    r"\b{might}\b",
     re.IGNORECASE,
 )

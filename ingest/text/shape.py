@@ -12,7 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from .cue_files import cue_file
 from .statements import statement
+from .word_classes import word_classes
 from .words import Remembered
+
+_CLASSES: Final = word_classes("text", "shape")
 
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
@@ -70,9 +73,7 @@ _ENDS_OPEN = ",-(&/"
 #: Behind one of these it goes on, unless something of its own begins.
 _LEADS_ON = ",(&/"
 #: Words that never end a line of a list: what follows belongs to them, however short the line.
-_ENDS_WITH_LINK = re.compile(
-    r"(?<![^\W_])(?:of|the|and|or|with|to|for|in|an?|by|from|was|were|is|are|no|her|his|at|on)$"
-)
+_ENDS_WITH_LINK = _CLASSES.compile(r"(?<![^\W_]){goes_on}$")
 #: A label stands alone on its line, its answer on the next.
 _LONGEST_LABEL = 60
 _LABEL = re.compile(r"[A-Z][\w\-/+]*(?:[ \t][\w()\-/+]+){0,4}")

@@ -25,7 +25,10 @@ from ..text.dates.intervals import days_text, month_span
 from ..text.dates.reader import DateMention
 from ..text.frame import Frame
 from ..text.gates import Gate, Gated, Places, any_gate, places_of
+from ..text.word_classes import word_classes
 from ..text.words import PhraseTrie, words_of
+
+_CLASSES: Final = word_classes("treatments", "courses")
 
 #: No count of cycles is higher: what is, counts something else (a dose in milligrams, a year).
 _MOST_CYCLES = 60
@@ -38,47 +41,47 @@ _NUMBER_WORDS: Final = {
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
 }
 _COUNT = r"(?:\d{1,2}|" + "|".join(_NUMBER_WORDS) + r")"
-_OF_CYCLES = r"(?:cycles?|cyc|courses?|doses?|infusions?|injections?|rounds?)"
+_OF_CYCLES = _CLASSES.pattern(r"{counted_in}")
 # The look-aheads only spare the engine most places of a text.
 #: ``C4D1``, ``C4 D15``, ``C1-4``; a bare ``C4`` is a cycle only right beside a drug, which the binding sees to.
 _SHORT_CYCLE = re.compile(
     r"(?=C)(?<![\w.\-/])C\s?(?P<first>\d{1,2})(?:\s?[-–]\s?C?(?P<last>\d{1,2})(?![\w/]))?(?P<day>[\s,]?\s?[Dd](?:ay)?\s?\d{1,2})?(?![\w%]|\.\d|[/-]\d)"
 )
-_NUMBERED_CYCLE = re.compile(
-    rf"(?=c)\b(?:cycles?|cyc)\s?(?:#|no\.?|number)?\s?(?P<count>{_COUNT})\b(?:\s?(?:-|–|to|through)\s?(?P<last>\d{{1,2}})\b)?",
+_NUMBERED_CYCLE = _CLASSES.compile(
+    rf"(?=c)\b{{cycle}}\s?{{number_sign}}?\s?(?P<count>{_COUNT})\b(?:\s?{{to_last}}\s?"
+    r"(?P<last>\d{1,2})\b)?",
     re.IGNORECASE,
 )
-_COUNTED_CYCLES = re.compile(
-    rf"(?=[\dotfsen])(?<![\w.,/\-])(?P<count>{_COUNT})(?:\s|-)?(?:(?:full|total|planned|weekly|monthly|q3w|biweekly|of\s\d{{1,2}})\s){{0,2}}"
+_COUNTED_CYCLES = _CLASSES.compile(
+    rf"(?=[\dotfsen])(?<![\w.,/\-])(?P<count>{_COUNT})(?:\s|-)?(?:{{how_counted}}\s){{0,2}}"
     rf"(?:{_OF_CYCLES}\b|(?<=\d)c\b)",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
-    rf"(?=[cdix×])(?<![\w])(?:(?:cycles?|doses?|infusions?)\s?)?[x×]\s?(?P<count>\d{{1,2}})(?:\s?{_OF_CYCLES}\b)?"
-    r"(?![\w/%#]|\.\d|\s?(?:mg|g\b|days?|d\b|weeks?|wks?|months?|mos?\b|years?|yrs?|hours?|hrs?|cm|mm|lesions?|nodes?|fx|fractions?))",
+_TIMES = _CLASSES.compile(
+    rf"(?=[cdix×])(?<![\w])(?:{{times_of}}\s?)?[x×]\s?(?P<count>\d{{1,2}})(?:\s?{_OF_CYCLES}\b)?(?![\w/%#]"
+    r"|\.\d|\s?{other_unit})",
     re.IGNORECASE,
 )
 _SHORT_LINE = re.compile(r"(?=[1-8])(?<![\w.\-])(?P<number>[1-8])\s?L(?:\+)?(?![\w%/]|\.\d)")
-_LINE_NUMBER = re.compile(r"\bline\s?(?:#|no\.?|number)?\s?(?P<number>[1-8])(?!\w|\.\d)", re.IGNORECASE)
-_GRAY = re.compile(
-    r"(?=[=\d])(?<![\w.])(?P<total>=\s?)?(?P<dose>\d{1,4}(?:\.\d{1,2})?)\s?(?P<unit>cGy|Gy|GyE|CGE|[Gg]rays?|CcGE)"
+_LINE_NUMBER = _CLASSES.compile(r"\bline\s?{number_sign}?\s?(?P<number>[1-8])(?!\w|\.\d)", re.IGNORECASE)
+_GRAY = _CLASSES.compile(
+    r"(?=[=\d])(?<![\w.])(?P<total>=\s?)?(?P<dose>\d{1,4}(?:\.\d{1,2})?)\s?(?P<unit>{gray})"
     r"(?:\s?\(?RBE\)?)?(?![a-z])",
 )
-_FRACTIONS = re.compile(
-    r"\s?(?:,|in|over|/|[x×]|\(|given in|delivered in)?\s?(?:in\s)?(?P<count>\d{1,2}|single|one|five|three)\s?"
-    r"(?P<unit>(?:daily\s|once daily\s)?(?:fx'?s?|fxs|fractions?|frac\w{0,4}|f(?![a-z])|#|treatments|sessions))?"
-    r"(?!\w|\.\d|[%/]|\s?(?:mg|cm|mm|weeks?|months?|lesions?|Gy))",
+_FRACTIONS = _CLASSES.compile(
+    r"\s?(?:,|in|over|/|[x×]|\(|{given_in})?\s?(?:in\s)?(?P<count>\d{1,2}|{number_of_fractions})\s?"
+    r"(?P<unit>{a_day}?{fraction})?(?!\w|\.\d|[%/]|\s?{no_fraction})",
     re.IGNORECASE,
 )
-_BARE_FRACTIONS = re.compile(r"(?=\d)(?<![\w./])(?P<count>\d{1,2})\s?(?:fx'?s?|fractions?|#)(?!\w)", re.IGNORECASE)
+_BARE_FRACTIONS = _CLASSES.compile(r"(?=\d)(?<![\w./])(?P<count>\d{1,2})\s?{fraction_short}(?!\w)", re.IGNORECASE)
 #: ``RT 40/15``: dose and fractions without a unit, right behind the word for radiation.
 _BARE_DOSE = re.compile(r"\s?:?\s?(?P<dose>\d{2}(?:\.\d{1,2})?)\s?/\s?(?P<count>\d{1,2})(?:#|fx)?(?![\w/%]|\.\d)")
 _BOOST = re.compile(r"\bboost\b[^.;]{0,12}$", re.IGNORECASE)
-_PER_FRACTION = re.compile(r"\s?(?:/|per\s|a\s|each\s)(?:fx|fraction|#|day)", re.IGNORECASE)
+_PER_FRACTION = _CLASSES.compile(r"\s?(?:/|{per}){per_fraction}", re.IGNORECASE)
 
 
 #: "…, PD 10/2021": progression as the end of what was given, in short.
-_THEN_PROGRESSION = re.compile(r"(?:[,(→]|->)\s?(?:PD|POD|[Pp]rogress(?:ed|ion))\b(?!\s?:|\s(?:on|through)\b)")
+_THEN_PROGRESSION = _CLASSES.compile(r"(?:[,(→]|->)\s?{progression}\b(?!\s?:|\s{on_or_through}\b)")
 
 
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
@@ -86,7 +89,7 @@ _COUNT_OPENS: Final = r"(?i:\d{1,2}(?!\d)|" + "|".join(_NUMBER_WORDS) + ")"
 _COUNTED: Final = Gated(_COUNTED_CYCLES, _COUNT_OPENS)
 _NUMBERED: Final = Gated(_NUMBERED_CYCLE, "(?i:cyc)")
 _SHORT: Final = Gated(_SHORT_CYCLE, r"C(?:\Z|\d)")
-_TIMED: Final = Gated(_TIMES, r"(?i:(?:cycles?|doses?|infusions?)?(?:\Z|x))|\d{1,2}(?!\d)", before=2, lead="×")
+_TIMED: Final = Gated(_TIMES, _CLASSES.pattern(r"(?i:{times_of}?(?:\Z|x))|\d{1,2}(?!\d)"), before=2, lead="×")
 _SHORT_LINES: Final = Gated(_SHORT_LINE, r"[1-8](?:\Z|L)")
 _LINE_NUMBERS: Final = Gated(_LINE_NUMBER, "(?i:line)")
 _GRAYS: Final = Gated(_GRAY, r"\d", before=2, lead="=")
@@ -100,7 +103,7 @@ _MARKED: Final = any_gate(
     _PROGRESSED, _COUNTED, _NUMBERED, _SHORT, _TIMED, _SHORT_LINES, _LINE_NUMBERS, _GRAYS, _FRACTIONED
 )
 _OPENING: Final = any_gate(_COUNTED, _NUMBERED, _SHORT, _TIMED, _PROGRESSED)
-_DATE_BEHIND = re.compile(r"\s?[:(]?\s?(?:on\s|started\s)?\d{1,4}[/-]\d{1,2}")
+_DATE_BEHIND = _CLASSES.compile(r"\s?[:(]?\s?{began}?\d{1,4}[/-]\d{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,33 +293,27 @@ Span = tuple[int, int]
 TREATED: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.of_course)
 _OF_AN_OPERATION: Final = frozenset({"palliative", "curative", "prophylactic", "salvage"})
 #: Between two treatments that are given together: signs, links, doses and how often.
-_TOGETHER = re.compile(
-    r"(?:[\s,/&+()\-–]|\b(?:and|plus|with|w/?|or|iv|po|sc|im|daily|weekly|bid|tid|bd|od|qd|q\d\s?(?:w(?:k|eeks?)?|d|days)?"
-    r"|AUC\s?\d(?:\.\d)?|low[- ]dose|dose)\b|\d+(?:[.,]\d+)?\s?(?:mg|mcg|g|units?|IU|%)?(?:/m2|/m²|/kg)?){0,24}",
+_TOGETHER = _CLASSES.compile(
+    r"(?:[\s,/&+()\-–]|\b{together}\b|\d+(?:[.,]\d+)?\s?{dose_unit}?(?:/m2|/m²|/kg)?){0,24}",
     re.IGNORECASE,
 )
 _LONGEST_GAP = 48
 _STEP = re.compile(r"[;|→⇒]|[-=]>|\.\s|\n")
-_NEXT_STEP = re.compile(r"\bthen\b|\bfollowed by\b|[-=]>|[→⇒]", re.IGNORECASE)
-_RANGE = re.compile(r"\s{0,2}(?:[-–—→]|-+>|to|through|thru|until|till)\s{0,2}", re.IGNORECASE)
-_TO_PRESENT = re.compile(r"\s?(?:[-–—]|to|through)\s?(?:present|now|current|ongoing|date)\b", re.IGNORECASE)
-_RIGHT_BEFORE_DATE = re.compile(
-    r"\s{0,2}(?:about|approx\.?|~|early|late|mid-?|at least|the end of)?\s{0,2}", re.IGNORECASE
-)
+_NEXT_STEP = _CLASSES.compile(r"{next_step}|[-=]>|[→⇒]", re.IGNORECASE)
+_RANGE = _CLASSES.compile(r"\s{0,2}(?:[-–—→]|-+>|{up_to})\s{0,2}", re.IGNORECASE)
+_TO_PRESENT = _CLASSES.compile(r"\s?(?:[-–—]|{to_present})\s?{present}\b", re.IGNORECASE)
+_RIGHT_BEFORE_DATE = _CLASSES.compile(r"\s{0,2}{roughly}?\s{0,2}", re.IGNORECASE)
 _MONTH_AND_YEAR = re.compile(r"(?P<month>\d{1,2})/(?P<year>\d\d)")
 #: Opens a sentence about the treatment of the sentence before.
-_STILL_OF_IT = re.compile(
-    r"[\s\-(]{0,4}(?:(?:it|this|these|they|both|treatment|therapy|chemo(?:therapy)?|drug|she|he|pt|patient)\s"
-    r"(?:(?:was|were|has been|had to be|is|has|then|later|now)\s){0,3})?",
+_STILL_OF_IT = _CLASSES.compile(
+    r"[\s\-(]{0,4}(?:{still}\s(?:{still_was}\s){0,3})?",
     re.IGNORECASE,
 )
-_HANDS_OVER = re.compile(r"(?:switched|changed|transitioned|rotated)\s+to", re.IGNORECASE)
+_HANDS_OVER = _CLASSES.compile(r"{switched}\s+to", re.IGNORECASE)
 #: Between a date and the word of starting or stopping behind it.
-_LEADS_CLAUSE = re.compile(
-    r"[\s:,\-–)]{0,4}(?:(?:she|he|pt|patient|was|were|we|and|then|has|had|it|they)\s){0,3}", re.IGNORECASE
-)
+_LEADS_CLAUSE = _CLASSES.compile(r"[\s:,\-–)]{0,4}(?:{leads_clause}\s){0,3}", re.IGNORECASE)
 #: A link that leads to the treatment behind it ("progressed on", "intolerant of").
-_LEADS_ON = re.compile(r"\b(?:on|through|to|of|after|with|of|from|tolerate)$", re.IGNORECASE)
+_LEADS_ON = _CLASSES.compile(r"\b{leads_on}$", re.IGNORECASE)
 _OPENS_REASON = re.compile(r"[(:\-–,]\s?(?:\w+\s){0,2}$")
 #: No further than so many weighted characters does a mark belong to a treatment; a bare ``C4`` stands right beside it.
 _REACH, _REACH_OF_WEAK = 80, 14
@@ -641,16 +638,12 @@ def _month_of_year(text: str, first: DateMention, second: DateMention) -> DayInt
     return day if begun.year <= year <= begun.year + 3 and day.high >= first.day.low else None
 
 
+_PAUSED = _CLASSES.compile(r"\b{paused}\W+(?:\w+\W+)?$", re.IGNORECASE)
+
+
 def _is_pause(text: str, start: int, at: int) -> bool:
     """Whether words of holding stand right before a stretch of days."""
-    return (
-        re.search(
-            r"\b(?:held|hold|paused|interrupted|break|delayed|off)\W+(?:\w+\W+)?$",
-            text[max(start, at - 24) : at],
-            re.IGNORECASE,
-        )
-        is not None
-    )
+    return _PAUSED.search(text[max(start, at - 24) : at]) is not None
 
 
 def _is_off(since: Mark, group: Group, owned: Sequence[tuple[Mark, Group]]) -> bool:

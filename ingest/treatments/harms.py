@@ -18,17 +18,17 @@ from ...kb.kinds import CONDITIONS, COURSES
 from ...kb.model import Cue, Experiencer, Mention, Polarity, Relation, Temporality
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import Frame
+from ..text.word_classes import word_classes
+
+_CLASSES: Final = word_classes("treatments", "harms")
 
 #: Relations of CORAL's Table S1.
 CAUSES: Final = "ConditionOrTreatmentCausesProblem"
 STOPPED: Final = "TreatmentDiscontinuedBecauseOf"
 #: No further apart do the words tie the two.
 _REACH = 90
-_GRADE = (
-    r"(?:(?:grade|gr\.?|g)\s?[1-5](?:\s?[-–/]\s?[1-5])?"
-    r"|mild|moderate|severe|worsening|persistent|recurrent|new|prior|recent)"
-)
-_LISTED = re.compile(rf"[\s,/&+]*(?:and|or|plus|as well as|with)?[\s,/&+]*(?:{_GRADE}\s){{0,2}}[\s(]*", re.IGNORECASE)
+_GRADE = _CLASSES.pattern(r"(?:{grade_label}\s?[1-5](?:\s?[-–/]\s?[1-5])?|{severity})")
+_LISTED = _CLASSES.compile(rf"[\s,/&+]*{{joins}}?[\s,/&+]*(?:{_GRADE}\s){{0,2}}[\s(]*", re.IGNORECASE)
 _IN_BRACKETS = re.compile(rf",?\s?{_GRADE}?,?\s?\(", re.IGNORECASE)
 
 
@@ -64,13 +64,15 @@ def ties() -> Ties:
         compiled(rf"{tail}{softened}{words('caused_by', 'words')}\s{few}"),
         compiled(rf"{tail}{words('caused_by', 'weak')}\s(?:[\w\-]+\s){{0,2}}"),
         compiled(
-            rf"(?:[\s\-–]{words('causes', 'joined')}\s{few}"
-            rf"|[\s,]{{1,2}}(?:was\s|is\s|has\s)?{words('causes', 'words')}[:,]?\s{few}(?:by\s)?{lead})"
+            _CLASSES.pattern(
+                rf"(?:[\s\-–]{words('causes', 'joined')}\s{few}"
+                rf"|[\s,]{{1,2}}{{was}}?{words('causes', 'words')}[:,]?\s{few}(?:by\s)?{lead})"
+            )
         ),
-        compiled(rf"(?:\s|,\s)(?:[\w\-]+\s){{0,2}}{words('causes', 'weak')}\s(?:some\s|a\s|an\s)?{lead}"),
+        compiled(_CLASSES.pattern(rf"(?:\s|,\s)(?:[\w\-]+\s){{0,2}}{words('causes', 'weak')}\s{{some}}?{lead}")),
         compiled(rf"[^.;]{{0,40}}?\b{words('stopped_for', 'stops')}\b[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
         compiled(rf"[^.;]{{0,44}}?\b{links}\s{few}{lead}"),
-        compiled(rf"\b{words('stopped_for', 'stops')}\s(?:of\s|the\s|her\s|his\s|dose\sof\s){{0,2}}$"),
+        compiled(_CLASSES.pattern(rf"\b{words('stopped_for', 'stops')}\s{{of_it}}{{0,2}}$")),
     )
 
 

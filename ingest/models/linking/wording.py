@@ -14,20 +14,17 @@ from ....kb.ontology.normal_forms import normal_form, without_plural
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _ROMAN: Final = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6"}
-#: Written in two words or with a hyphen, and one for contrasts.
-_JOINED: Final = (
-    (re.compile(r"\bin situ\b"), "insitu"),
-    (re.compile(r"\b(b|t|nk) cell\b"), r"\1cell"),
-    (re.compile(r"\bwild type\b"), "wildtype"),
-    (re.compile(r"\bde novo\b"), "denovo"),
-    (re.compile(r"\bnon small\b"), "nonsmall"),
-)
 
 
 @functools.cache
 def data() -> Mapping[str, Any]:
     """The words of ``words.toml``."""
     return tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _joined() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(rf"\b{words}\b"), word) for words, word in data()["joined"].items())
 
 
 @functools.cache
@@ -84,7 +81,7 @@ def wording(text: str) -> Wording:
     (('carcinoma', 'left', 'lung'), 'carcinoma')
     """
     plain = normal_form(text)
-    for pattern, replacement in _JOINED:
+    for pattern, replacement in _joined():
         plain = pattern.sub(replacement, plain)
     bare = plain.split()
     words = tuple(without_plural(word) for word in bare if word not in _stop())

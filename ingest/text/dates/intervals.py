@@ -7,10 +7,13 @@ import datetime
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ....kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 from ..cue_files import any_of, cue_file
+from ..word_classes import word_classes
+
+_CLASSES: Final = word_classes("text", "intervals")
 
 
 def month_span(year: int, month: int) -> DayInterval:
@@ -135,10 +138,10 @@ def half_hidden(first: str, second: str, year: int, day_first: bool) -> tuple[Da
 
 
 #: A date that was taken out of the text, or left to be filled in, with nothing of it left.
-_TAKEN_OUT = re.compile(
+_TAKEN_OUT = _CLASSES.compile(
     r"""\[\*\*[^\]\d]{0,40}(?:\(\s?\w{1,6}\s?\)\s?)?\d{0,6}\s?\*\*\]
-      | [<\[{(]{1,2}\s?(?:date|dates|month|year|day|redacted|deidentified|removed)[\s_\-]{0,2}\d{0,4}\s?[>\]})]{1,2}
-      | \*\*(?:date|redacted)\b | (?<![^\W_])_{2,}(?![^\W_]) | (?<!\w)(?:xx?|__?|\?\?|mm|dd)[/\-]
+      | [<\[{(]{1,2}\s?{taken_out}[\s_\-]{0,2}\d{0,4}\s?[>\]})]{1,2}
+      | \*\*{starred_out}\b | (?<![^\W_])_{2,}(?![^\W_]) | (?<!\w)(?:xx?|__?|\?\?|mm|dd)[/\-]
         (?:xx?|__?|\?\?|mm|dd)[/\-]
     """,
     re.VERBOSE | re.IGNORECASE,

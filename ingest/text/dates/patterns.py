@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from ..gates import Gate, Gated
+from ..word_classes import word_classes
+
+_CLASSES: Final = word_classes("text", "patterns")
 
 MONTHS = {
     name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
 }
-_WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_MONTH_NAME = (
-    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
+_WEEKDAYS = _CLASSES.pattern(r"{weekday}day")
+_MONTH_NAME = _CLASSES.pattern(r"{month}")
 _MONTH = rf"(?P<{{0}}>{_MONTH_NAME})(?![a-z])\.?"
 _ANY_MONTH = "|".join(MONTHS)
 _YEAR = r"(?:19|20|21)\d\d"
@@ -86,13 +87,13 @@ DATE_WORDS = Gate(
 DATE_SIGNS = re.compile(r"[\[_*?'’](?:(?<=\[)(?=\*\*)|(?<=[_*?])(?=[_*?]?[/.\-])|(?<=['’])(?=\d\d))")
 SECOND_DATE = re.compile(_BODY, re.VERBOSE | re.IGNORECASE)
 DASH = re.compile(r"\s?[-–—]\s?")
-BETWEEN_RANGE = re.compile(r"\s{0,2}(?:[-–—]|to|through|thru|until|till)\s{0,2}", re.IGNORECASE)
-OPEN_MONTH = re.compile(rf"(?<![^\W_]){_MONTH.format('month')}\s?(?:[-–—/]|to|through|thru)\s?$", re.IGNORECASE)
-AGO = re.compile(
-    rf"""(?=[\dafonetswc~])(?<!\w)(?:(?P<about>about|approximately|approx\.?|some|~|almost|nearly|over)\s{{0,2}})?
+BETWEEN_RANGE = _CLASSES.compile(r"\s{0,2}(?:[-–—]|{up_to})\s{0,2}", re.IGNORECASE)
+OPEN_MONTH = _CLASSES.compile(rf"(?<![^\W_]){_MONTH.format('month')}\s?(?:[-–—/]|{{open_to}})\s?$", re.IGNORECASE)
+AGO = _CLASSES.compile(
+    rf"""(?=[\dafonetswc~])(?<!\w)(?:(?P<about>{{roughly}})\s{{0,2}})?
         (?:(?P<from>{_COUNT})\s?(?:-|–|to|or)\s?)?(?:a\s)?(?P<count>{_COUNT})[\s\-]{{0,2}}
-        (?P<unit>day|week|wk|month|mo|year|yr|d)s?\.?\s{{1,3}}
-        (?:ago|prior|previously|earlier|back|out|s/p|post|status\ post|after\ surgery|from\ surgery)\b""",
+        (?P<unit>{{unit}})s?\.?\s{{1,3}}
+        {{ago}}\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 #: What may stand in a placeholder before the date that it shows.
@@ -102,21 +103,17 @@ MASKED_DATE = re.compile(
 #: What every such mention ends with, where a word opens it, and the unit before that; the long pattern is tried only
 #: before the two.
 AGO_END = Gated(
-    re.compile(
-        r"(?<![^\W_])(?:ago|prior|previously|earlier|back|out|s/p|post|status post|after surgery|from surgery)\b", re.I
-    ),
-    begins=r"(?i:ago|prior|previously|earlier|back|out|s|post|status|after|from)\b",
+    _CLASSES.compile(r"(?<![^\W_]){ago}\b", re.I),
+    begins=_CLASSES.pattern(r"(?i:{ago_begins})\b"),
 )
-UNIT_BEFORE = re.compile(r"(?:day|week|wk|month|mo|year|yr|d)s?\.?\s{1,3}\Z", re.IGNORECASE)
+UNIT_BEFORE = _CLASSES.compile(r"{unit}s?\.?\s{1,3}\Z", re.IGNORECASE)
 LONGEST_UNIT = 12
 LONGEST_COUNT = 60
-_LAST = re.compile(
-    rf"""(?=[letys])(?<!\w)(?:(?P<which>last|this|earlier\s+this)\s+(?P<unit>week|month|year|spring|summer|autumn|fall|winter|{_WEEKDAYS})
-        |(?P<day>yesterday|today|tonight|this\s+(?:morning|afternoon|evening)))\b""",
+_LAST = _CLASSES.compile(
+    rf"""(?=[letys])(?<!\w)(?:(?P<which>{{which}})\s+(?P<unit>{{stretch}}|{_WEEKDAYS})
+        |(?P<day>{{near_day}}|this\s+{{part_of_day}}))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-LAST = Gated(_LAST, begins=r"(?i:last|this|earlier|yesterday|today|tonight)\b")
-_POSTOPERATIVE_DAY = re.compile(
-    r"\b(?:POD|[Pp]ost[\s\-]?op(?:erative)?\s[Dd]ay)\s{0,2}\#?\s{0,2}(?P<count>\d{1,3})\b", re.VERBOSE
-)
+LAST = Gated(_LAST, begins=_CLASSES.pattern(r"(?i:{which_begins}|{near_day})\b"))
+_POSTOPERATIVE_DAY = _CLASSES.compile(r"\b{postoperative_day}\s{0,2}\#?\s{0,2}(?P<count>\d{1,3})\b", re.VERBOSE)
 POSTOPERATIVE_DAY = Gated(_POSTOPERATIVE_DAY, begins=r"POD|[Pp]ost")
