@@ -1,6 +1,6 @@
 """The effect of each criterion of a query: how many remain, how many it removes, whom dropping it would regain.
 
-All counts come from one plan, in which a criterion is evaluated once in each world, and the dear ones only for those
+All counts come from one plan, in which a criterion is evaluated once in each world, and the costly ones only for those
 who can still matter: who is left by the criteria before it, and who has failed one criterion at most.
 """
 

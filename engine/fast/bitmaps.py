@@ -86,13 +86,13 @@ class BitmapEvaluator:
             if not candidates:
                 return candidates
             candidates = self.members(part, world, candidates)
-        dear = []
+        costly = []
         for part in parts:
             if costs[part] and candidates:
                 bound = self.bound(part, world)
                 candidates = candidates if bound is None else candidates & bound
-                dear.append((costs[part], math.inf if bound is None else len(bound), part))
-        for _, _, part in sorted(dear):
+                costly.append((costs[part], math.inf if bound is None else len(bound), part))
+        for _, _, part in sorted(costly):
             if not candidates:
                 break
             candidates = self.members(part, world, candidates)
