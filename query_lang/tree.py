@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar, get_args
 
 from .nodes import (
     Concept,
@@ -23,6 +23,8 @@ from .nodes import (
 )
 
 N = TypeVar("N", bound=Node)
+_SINGLE: Final = get_args(SingleCondition)
+_CONDITIONS: Final = get_args(Condition)
 T = TypeVar("T")
 
 
@@ -43,12 +45,21 @@ def parts(node: Node) -> tuple[Node, ...]:
 
 def children(node: Node) -> tuple[PatientExpression, ...]:
     """The criteria that ``node`` is made of, in order; none for a leaf."""
-    return tuple([one for one in parts(node) if isinstance(one, PatientExpression)])
+    # As :func:`parts`, in one pass: plans ask this of every node.
+    found: list[PatientExpression] = []
+    for name in node.__dataclass_fields__:
+        value = getattr(node, name)
+        if isinstance(value, PatientExpression):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [one for one in value if isinstance(one, PatientExpression)]
+    return tuple(found)
 
 
 def decided_by(node: PatientExpression) -> tuple[PatientExpression, ...]:
     """The criteria that decide ``node``: its expansion, or else its :func:`children`."""
-    return children(node) if node.expansion is None else (node.expansion,)
+    expansion = node.expansion
+    return children(node) if expansion is None else (expansion,)
 
 
 def event_sets(node: Node) -> tuple[Events, ...]:
@@ -103,11 +114,22 @@ def named_concepts(expression: ConceptExpression) -> Iterator[Concept]:
 
 def single_conditions(condition: Condition | None) -> Iterator[SingleCondition]:
     """The conditions on one attribute each that a condition is made of."""
-    return (one for one in nodes_in(condition) if isinstance(one, SingleCondition)) if condition else iter(())
+    if condition is None:
+        return
+    waiting: list[Condition] = [condition]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, _SINGLE):
+            # Not looked into: there are many, and below them stand terms alone.
+            yield one
+        else:
+            waiting.extend([part for part in reversed(parts(one)) if isinstance(part, _CONDITIONS)])
 
 
 def attributes_of(condition: Condition | None) -> frozenset[str]:
     """The names of the attributes that a condition looks at."""
+    if isinstance(condition, _SINGLE):
+        return frozenset((condition.attribute,))
     return frozenset([one.attribute for one in single_conditions(condition)])
 
 
