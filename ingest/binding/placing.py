@@ -427,89 +427,84 @@ class Placement:
 
     def spread(self, frame: Frame, spreads: list[Span], sites: list[Span], diagnoses: list[Span]) -> list[Span]:
         """A metastasis event for each site of each word of spread; node findings for nodes; else a bare state."""
-        found: list[Span] = []
         diagnoses = _in_text_order(diagnoses)
+        found: list[Span] = []
         for word in spreads:
-            low, high = frame.sentence_span(word.start)
-            here = starting(sites, low, high)
-            chosen: list[Span] = []
+            found += self._spread_by(frame, word, sites, diagnoses)
+        return found
+
+    def _spread_by(self, frame: Frame, word: Span, sites: list[Span], diagnoses: list[Span]) -> list[Span]:
+        """What one word of spread means: at the places beside it, at that of its tumor's name, or nowhere named."""
+        low, high = frame.sentence_span(word.start)
+        here = starting(sites, low, high)
+        chosen = self._places_ahead(frame.text, word, here)
+        chosen += self._places_behind(frame.text, word, here, alone=not chosen)
+        tumor = _tumor_beside(word, diagnoses)
+        if word.source in (DEPOSIT, RETURN):
+            # Deposits lie at the place before them; what came back did so at the one behind.
+            behind = word.source == RETURN
+            chosen = [site for site in chosen if (site.start >= word.end) == behind and self._distant(site.concept)]
+            if not chosen:
+                return []
+        elif not chosen:
+            places = [*here, *self._in_names(starting(diagnoses, low, word.start))]
+            before = _in_text_order([one for one in places if one.end <= word.start])
+            called = [self._lesion(word, site) for site in self._called_spread(frame.text, word, before)]
+            if called:
+                return called
+        if not chosen and tumor is not None and "spread_site" in tumor.attributes:
+            return [self._spread_span(word, str(tumor.attributes["spread_site"]))]
+        if not chosen:
+            if _NODES.search(frame.text, low, high) or _DEPOSIT.match(frame.text[word.start : word.end]):
+                return []
+            return [Span(word.start, word.end, "state", "metastatic_disease", "pattern:metastasis")]
+        return [
+            self._spread_span(word, site.concept, site)
+            for site in chosen
+            if tumor is None or site.start < tumor.start or self.concepts.get(tumor.concept).site != site.concept
+        ]
+
+    def _places_ahead(self, text: str, word: Span, here: Sequence[Span]) -> list[Span]:
+        """The places right before a word of spread, with those joined to them; else the nodes that hold it."""
+        ahead = [site for site in here if site.end <= word.start]
+        before = [site for site in ahead if re.fullmatch(r"[\s\-]*", text[site.end : word.start])]
+        if not before:
+            # "Sentinel node: macrometastasis", "one node with a 3 mm metastasis".
             before = [
                 site
-                for site in here
-                if site.end <= word.start and re.fullmatch(r"[\s\-]*", frame.text[site.end : word.start])
+                for site in ahead
+                if site.concept in self.sites.nodes and _NODE_HOLDS.fullmatch(text, site.end, word.start)
             ]
-            if not before:
-                # "Sentinel node: macrometastasis", "one node with a 3 mm metastasis".
-                before = [
-                    site
-                    for site in here
-                    if site.end <= word.start
-                    and site.concept in self.sites.nodes
-                    and _NODE_HOLDS.fullmatch(frame.text, site.end, word.start)
-                ]
-            if before:
-                # "liver and bone metastases": the sites in front of the last one belong too.
-                chosen = _last_and_joined(frame.text, here[: here.index(before[-1]) + 1])
-            position = word.end
-            for site in (item for item in here if item.start >= word.end):
-                gap = _TO_SITE if position == word.end else _LIST_OF_SITES
-                if word.source == RETURN and position == word.end:
-                    gap = _RETURNED_TO
-                leads = gap.fullmatch(frame.text, position, site.start)
-                if leads is None and position == word.end and not before and self._distant(site.concept):
-                    # "Mets bone, liver": the place follows at once, and is not that of an examination.
-                    leads = _METS_AT_ONCE.fullmatch(frame.text, word.start, site.start)
-                    if leads and _EXAMINED.match(frame.text, site.end):
-                        leads = None
-                if leads and leads.groupdict().get("with") and not _IS_A_PLACE.match(frame.text, site.end):
+        # "liver and bone metastases": the sites in front of the last one belong too.
+        return _last_and_joined(text, here[: here.index(before[-1]) + 1]) if before else []
+
+    def _places_behind(self, text: str, word: Span, here: Sequence[Span], alone: bool) -> list[Span]:
+        """The places that the words behind a word of spread lead to; ``alone``: none stands before it."""
+        chosen: list[Span] = []
+        position = word.end
+        for site in (item for item in here if item.start >= word.end):
+            first = position == word.end
+            gap = _LIST_OF_SITES if not first else _RETURNED_TO if word.source == RETURN else _TO_SITE
+            leads = gap.fullmatch(text, position, site.start)
+            if leads is None and first and alone and self._distant(site.concept):
+                # "Mets bone, liver": the place follows at once, and is not that of an examination.
+                leads = _METS_AT_ONCE.fullmatch(text, word.start, site.start)
+                if leads and _EXAMINED.match(text, site.end):
                     leads = None
-                if leads:
-                    chosen.append(site)
-                    position = site.end
-                elif site.start > position + 30:
-                    break
-            tumor = next(
-                (
-                    span
-                    for span in starting(diagnoses, word.start - _LONGEST_NAME, word.end + 4)
-                    if span.start <= word.start < span.end or 0 <= span.start - word.end <= 3
-                ),
-                None,
-            )
-            if word.source in (DEPOSIT, RETURN):
-                # Deposits lie at the place before them; what came back did so at the one behind.
-                behind = word.source == RETURN
-                chosen = [site for site in chosen if (site.start >= word.end) == behind and self._distant(site.concept)]
-                if not chosen:
-                    continue
-            elif not chosen:
-                places = [*here, *self._in_names(starting(diagnoses, low, word.start))]
-                called = self._called_spread(
-                    frame.text, word, _in_text_order([one for one in places if one.end <= word.start])
-                )
-                for site in called:
-                    # The span is the word alone: what stands between it and the place may doubt or deny it.
-                    span = self._spread_span(word, site.concept)
-                    span.helpers.append((site.start, site.end, "place of the lesion"))
-                    found.append(span)
-                if called:
-                    continue
-            if not chosen and tumor is not None and "spread_site" in tumor.attributes:
-                found.append(self._spread_span(word, str(tumor.attributes["spread_site"])))
-                continue
-            if not chosen:
-                if _NODES.search(frame.text, low, high) or _DEPOSIT.match(frame.text[word.start : word.end]):
-                    continue
-                found.append(Span(word.start, word.end, "state", "metastatic_disease", "pattern:metastasis"))
-            for site in chosen:
-                own_site = (
-                    tumor is not None
-                    and site.start >= tumor.start
-                    and self.concepts.get(tumor.concept).site == site.concept
-                )
-                if not own_site:
-                    found.append(self._spread_span(word, site.concept, site))
-        return found
+            if leads and leads.groupdict().get("with") and not _IS_A_PLACE.match(text, site.end):
+                leads = None
+            if leads:
+                chosen.append(site)
+                position = site.end
+            elif site.start > position + 30:
+                break
+        return chosen
+
+    def _lesion(self, word: Span, place: Span) -> Span:
+        """Spread at a place whose lesion is called so: its span is the word alone, for what stands between may deny."""
+        span = self._spread_span(word, place.concept)
+        span.helpers.append((place.start, place.end, "place of the lesion"))
+        return span
 
     def _in_names(self, diagnoses: Sequence[Span]) -> Iterator[Span]:
         """The places that names of findings hold (``pulmonary nodules``), with the word of the finding left out."""
@@ -628,9 +623,9 @@ class Placement:
             for one in beside
             if one.concept != _ANY_NODE
         }
-        told = [one for one in beside if named.get(id(one))]
-        sure = [one for one in told if one.kind != "site" or one.concept in self.sites.nodes]
-        nearest = min(sure or told, key=lambda one: abs(one.start - count.start), default=None)
+        with_region = [one for one in beside if named.get(id(one))]
+        sure = [one for one in with_region if one.kind != "site" or one.concept in self.sites.nodes]
+        nearest = min(sure or with_region, key=lambda one: abs(one.start - count.start), default=None)
         return named[id(nearest)] if nearest else _ANY_NODE
 
     @staticmethod
@@ -657,6 +652,14 @@ class Placement:
                     bound.add(id(grade))
                     break
         events[:] = [span for span in events if id(span) not in bound]
+
+
+def _tumor_beside(word: Span, diagnoses: Sequence[Span]) -> Span | None:
+    """The tumor in whose name a word of spread stands, or right before whose name."""
+    for span in starting(diagnoses, word.start - _LONGEST_NAME, word.end + 4):
+        if span.start <= word.start < span.end or 0 <= span.start - word.end <= 3:
+            return span
+    return None
 
 
 def _last_and_joined(text: str, sites: Sequence[Span]) -> list[Span]:

@@ -57,7 +57,7 @@ _LONGEST_HEAD = 80
 #: The source of what a heading says by all its words together.
 _AS_A_WHOLE = "words:heading"
 #: What a list of genes without a pathogenic change may name among them.
-_TOLD_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
+_NAMED_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
 #: A line below a heading is an item of its list, without a bullet, if it is no longer (characters).
 _LONGEST_ITEM = 60
 #: What names a test of the germline.
@@ -83,7 +83,7 @@ def _has_result(group: Group) -> bool:
 def _stands_for_itself(group: Group) -> bool:
     """Whether an item of a list of what was not found tells of a result all the same (``BRCA1: VUS``)."""
     own = (*group.led, *group.descriptors)
-    return any(span.kind == "value" or span.attributes.get("significance") in _TOLD_IN_SPITE for span in own)
+    return any(span.kind == "value" or span.attributes.get("significance") in _NAMED_IN_SPITE for span in own)
 
 
 def _list_head(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> list[Span]:
@@ -147,6 +147,65 @@ def _with_origin(text: str, findings: list[Span], panels: Sequence[Span]) -> lis
     return findings
 
 
+def _is_heading(frame: Frame, sentence: Sentence, here: Sequence[Span]) -> bool:
+    """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
+    start, end = sentence.start, sentence.end
+    line_start, _ = frame.shape.line_at(start)
+    alone = not frame.text[line_start:start].strip() and end - start <= 120
+    opens = start + len(frame.text[start:end]) - len(frame.text[start:end].lstrip(_RULE))
+    return alone and any("significance" in span.attributes and span.start - opens <= 12 for span in here)
+
+
+class _Heading:
+    """What the heading above a sentence says of the findings below it, as long as it holds."""
+
+    __slots__ = ("_end", "_listed", "spans")
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self._end = 0
+        #: Whether the last sentence with findings ended in a semicolon.
+        self._listed = False
+
+    def reach(self, frame: Frame, sentence: Sentence) -> None:
+        """No further than to a blank line does it hold, nor far down."""
+        far = sentence.start - self._end > 600
+        if self.spans and (far or "\n\n" in frame.text[self._end : sentence.start]):
+            self.spans = []
+
+    def close(self) -> None:
+        """Another heading ends it."""
+        self.spans = []
+
+    def open(self, frame: Frame, sentence: Sentence, here: Sequence[Span]) -> None:
+        """A heading with these spans."""
+        self.spans = [span for span in here if span.kind in ("molecular", "value")]
+        if self.spans and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
+            self.spans.append(Span(sentence.start, sentence.start, "value", "not_detected", _AS_A_WHOLE))
+        self._end = sentence.end
+
+    def go_on(self, sentence: Sentence, first: Group) -> None:
+        """``VUS: A; B; C``: the class goes on behind each semicolon, and ends with the sentence."""
+        classes = [
+            span for span in first.led if span.end <= first.markers[0].start and span.attributes.get("significance")
+        ]
+        listed = sentence.closed_by == "semi"
+        if listed and classes:
+            self.spans, self._end = classes, sentence.end
+        elif not listed and self.spans and self.spans[0].start >= sentence.start - 400 and self._listed:
+            self.spans = []
+        self._listed = listed
+
+
+def _lead(groups: Sequence[Group], head: Sequence[Span], denying: Sequence[Span]) -> None:
+    """Give each group what the head of its list says, or a heading of what was not found."""
+    for group in groups:
+        if head and not _has_result(group):
+            group.led = [*head, *group.led]
+        elif denying and not _stands_for_itself(group):
+            group.led = [*denying, *group.led]
+
+
 class ResultBinder:
     """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
 
@@ -158,87 +217,66 @@ class ResultBinder:
     def bind(self, frame: Frame, spans: Sequence[Span]) -> list[Span]:
         """``spans``: those of kinds gene, biomarker, value and molecular, resolved, in text order."""
         bound: list[Span] = []
-        heading: list[Span] = []
-        heading_end = 0
-        heading_listed = False
+        heading = _Heading()
         head: list[Span] = []
         head_ends = 0
         phrases = _PhrasePlaces(frame)
         for sentence, here in frame.by_sentence(spans):
-            if heading and (sentence.start - heading_end > 600 or "\n\n" in frame.text[heading_end : sentence.start]):
-                heading = []
-            if not here:
-                if heading and frame.ends_in_colon(sentence):
-                    heading = []
-                if phrases.may_begin(sentence.start, sentence.end):
-                    bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
-                continue
-            germline = [span for span in here if span.concept == _GERMLINE_PANEL]
-            here = [
-                span
-                for span in here
-                if span.concept not in self._grouping
-                and not (span.kind == "value" and _IS_MEASURE.match(frame.text, span.end))
-                and not (span.concept in _LEVELS and frame.text[max(0, span.start - 4) : span.start].lower() == "not ")
-            ]
-            markers = [span for span in here if span.kind in ("gene", "biomarker")]
-            if not markers:
-                here = with_implied_genes(here)
-                markers = [span for span in here if span.kind == "gene"]
-            if not markers:
-                if frame.ends_in_colon(sentence) or self._is_heading(frame, sentence.start, sentence.end, here):
-                    heading = [span for span in here if span.kind in ("molecular", "value")]
-                    if heading and statement("heading_denies").search(frame.text, sentence.start, sentence.end):
-                        heading.append(Span(sentence.start, sentence.start, "value", "not_detected", _AS_A_WHOLE))
-                    heading_end = sentence.end
-                if phrases.may_begin(sentence.start, sentence.end):
-                    bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
-                continue
-            for span in markers:
-                extend_over_partner(frame.text, span, here)
-            here = with_genes_of_their_own(frame.text, here)
-            groups = groups_of(frame.text, here)
-            if sentence.start >= head_ends:
-                head, head_ends = _list_head(frame, sentence, here), frame.shape.line_at(sentence.start)[1]
-            denying = _denying(frame, heading, self._concepts, sentence)
-            for group in groups:
-                if head and not _has_result(group):
-                    group.led = [*head, *group.led]
-                elif denying and not _stands_for_itself(group):
-                    group.led = [*denying, *group.led]
-            groups = [group for group in groups if not _is_panel(group)]
-            if not groups:
-                continue
-            for position, group in enumerate(groups):
-                following = groups[position + 1] if position + 1 < len(groups) else None
-                group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start
-                group.ends = following.begins() if following else sentence.end
-                findings = self._bind_group(frame, group, heading, here, sentence.end)
-                bound.extend(_with_origin(frame.text, findings, germline) if germline else findings)
+            heading.reach(frame, sentence)
+            groups: list[Group] = []
+            if here:
+                germline = [span for span in here if span.concept == _GERMLINE_PANEL]
+                here, markers = self._markers_among(frame, here)
+                if not markers and (frame.ends_in_colon(sentence) or _is_heading(frame, sentence, here)):
+                    heading.open(frame, sentence, here)
+                if markers:
+                    for marker in markers:
+                        extend_over_partner(frame.text, marker, here)
+                    here = with_genes_of_their_own(frame.text, here)
+                    groups = groups_of(frame.text, here)
+                    if sentence.start >= head_ends:
+                        head, head_ends = _list_head(frame, sentence, here), frame.shape.line_at(sentence.start)[1]
+                    _lead(groups, head, _denying(frame, heading.spans, self._concepts, sentence))
+                    groups = [group for group in groups if not _is_panel(group)]
+                    if not groups:
+                        continue
+                    findings = self._bind_groups(frame, sentence, groups, heading.spans, here)
+                    bound.extend(_with_origin(frame.text, findings, germline) if germline else findings)
+            elif heading.spans and frame.ends_in_colon(sentence):
+                heading.close()
             if phrases.may_begin(sentence.start, sentence.end):
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
-            # "VUS: A; B; C": the class goes on behind each semicolon, and ends with the sentence.
-            classes = [
-                span
-                for span in groups[0].led
-                if span.end <= groups[0].markers[0].start and span.attributes.get("significance")
-            ]
-            if sentence.closed_by == "semi" and classes:
-                heading, heading_end = classes, sentence.end
-            elif (
-                sentence.closed_by != "semi" and heading and heading[0].start >= sentence.start - 400 and heading_listed
-            ):
-                heading = []
-            heading_listed = sentence.closed_by == "semi"
+            if groups:
+                heading.go_on(sentence, groups[0])
         return bound
 
-    @staticmethod
-    def _is_heading(frame: Frame, start: int, end: int, here: list[Span]) -> bool:
-        """A short line of its own that names a class of findings (``Variants of uncertain significance (4)``)."""
-        line_start, _ = frame.shape.line_at(start)
-        alone = not frame.text[line_start:start].strip() and end - start <= 120
-        opens = start + len(frame.text[start:end]) - len(frame.text[start:end].lstrip(_RULE))
-        return alone and any("significance" in span.attributes and span.start - opens <= 12 for span in here)
+    def _markers_among(self, frame: Frame, here: Sequence[Span]) -> tuple[list[Span], list[Span]]:
+        """What of a sentence's spans is bound, and its markers; a change without one implies its gene."""
+        text = frame.text
+        kept = [
+            span
+            for span in here
+            if span.concept not in self._grouping
+            and not (span.kind == "value" and _IS_MEASURE.match(text, span.end))
+            and not (span.concept in _LEVELS and text[max(0, span.start - 4) : span.start].lower() == "not ")
+        ]
+        markers = [span for span in kept if span.kind in ("gene", "biomarker")]
+        if not markers:
+            kept = with_implied_genes(kept)
+            markers = [span for span in kept if span.kind == "gene"]
+        return kept, markers
+
+    def _bind_groups(
+        self, frame: Frame, sentence: Sentence, groups: Sequence[Group], heading: list[Span], here: Sequence[Span]
+    ) -> list[Span]:
+        """The findings of the groups of a sentence, each of which reaches to the next."""
+        findings: list[Span] = []
+        for position, group in enumerate(groups):
+            following = groups[position + 1] if position + 1 < len(groups) else None
+            group.lead_from = groups[position - 1].reach(sentence.start) if position else sentence.start
+            group.ends = following.begins() if following else sentence.end
+            findings += self._bind_group(frame, group, heading, here, sentence.end)
+        return findings
 
     def _whole_phrases(self, frame: Frame, start: int, end: int) -> list[Span]:
         """The results of phrases that are marker and result at once; what they say of a gene, patterns read better."""

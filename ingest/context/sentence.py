@@ -118,7 +118,7 @@ def answer(text: str, end: int) -> str:
 
 
 def box_before(text: str, start: int) -> bool:
-    """Whether what ends a box stands before the name at ``start``: few have any, and the patterns are dear."""
+    """Whether what ends a box stands before the name at ``start``: few have any, and the patterns are slow."""
     return text[max(0, start - REACH_OF_BOX) : start].rstrip()[-1:] in _BOX_ENDS
 
 
@@ -177,6 +177,10 @@ _STATUS_BY_ANSWER = {
     "yes": ("given", "none"),
     "open": ("hypothetical", "none"),
 }
+#: What the section says of a treatment where no cue does.
+_STATUS_BY_SECTION = {"plan": "planned", "counseling": "hypothetical"}
+#: Cues that leave a treatment to be thought of.
+_NOT_YET = frozenset({"hypothetical", "condition", "read_about"})
 #: So few words stand between a leaflet and the treatment that it is about.
 _TO_SUBJECT_OF_LEAFLET = 2
 #: The cues that a list takes from the words at its head.
@@ -195,8 +199,9 @@ _OF_ONE = _CLASSES.compile(r"\b{patient_or_her}\b", re.IGNORECASE)
 #: What is read where no cue stands, by kind, the effect of the section, and whether all is a relative's.
 _UNMARKED: Final[dict[tuple[str, str, bool], Reading]] = {}
 
-#: The cues that govern a target with their rank, the nearest first, by the part of its context that they set.
-_Governing = dict[str, list[tuple[int, Found]]]
+#: Cues that govern a target with their rank, the nearest first; and these by the part of its context that they set.
+_Ranked = list[tuple[int, Found]]
+_Governing = dict[str, _Ranked]
 
 
 class SentenceContext:
@@ -403,11 +408,11 @@ class SentenceContext:
                 temporality = Temporality.HISTORICAL if temporality is Temporality.HISTORICAL else Temporality.CURRENT
         if self._is_general(target) and (status != "given" or "criteria" in self.speaks_of):
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if status else status
-        if self.tells_of_people(target.start):
+        if self.is_about_people(target.start):
             temporality, status = Temporality.HYPOTHETICAL, "hypothetical" if target.kind in TREATMENTS else ""
         return Reading(context_of(polarity, temporality, experiencer, reason), status, tuple(cues))
 
-    def tells_of_people(self, position: int) -> bool:
+    def is_about_people(self, position: int) -> bool:
         """Whether the words there are about people at large, and not about the patient."""
         return self._people[0] <= position < self._people[1]
 
@@ -524,7 +529,7 @@ class SentenceContext:
             for other in self._targets
         )
 
-    def _without_leaflets(self, clear: list[tuple[int, Found]], target: Target) -> list[tuple[int, Found]]:
+    def _without_leaflets(self, clear: _Ranked, target: Target) -> _Ranked:
         """Of the cues of a treatment those that count where something about it was read or handed over as well."""
 
         def in_clause(found: Found) -> bool:
@@ -543,17 +548,43 @@ class SentenceContext:
     def _status(
         self, target: Target, answered: str, governing: _Governing, section: Section, cues: list[Cue]
     ) -> tuple[str, str]:
-        candidates = governing.get("status", [])
+        """Status and reason of a treatment: by its box or answer, what it came to, the nearest cue, its section."""
         if box_before(self._text, target.start) and empty_before(self._text, self._span[0], target.start):
             return "never_started", "never_started"
         if answered:
             return _STATUS_BY_ANSWER[answered]
-        # Declining says more than offering or discussing, wherever both govern one treatment.
+        candidates, when = governing.get("status", []), governing.get("temporality", [])
+        refused = self._refused(candidates, when, cues)
+        if refused:
+            return refused
+        begun = [pair for pair in candidates if pair[1].kind.name == "begun" and pair[1].match.first >= target.last]
+        if begun:
+            # "Offered A, and she has started it": it came to that. "Offered A, and she has started B" is of B.
+            found = begun[0][1]
+            if self._begins_another(found):
+                candidates = [pair for pair in candidates if pair not in begun]
+            elif not any(other.kind.name == "condition" for _, other in when):
+                cues.append(self._cue(found))
+                return "given", "none"
+        clear = self._clear(candidates, when, target)
+        if clear:
+            found = min(clear, key=_rank)[1]
+            cues.append(self._cue(found))
+            return self._status_of(found)
+        if section.effect in _STATUS_BY_SECTION:
+            return _STATUS_BY_SECTION[section.effect], "none"
+        for _, found in candidates[:1]:
+            cues.append(self._cue(found))
+            return "mentioned", "none"
+        return "", "none"
+
+    def _refused(self, candidates: _Ranked, when: _Ranked, cues: list[Cue]) -> tuple[str, str] | None:
+        """Status and reason where a treatment was declined or never given: these say more than any other cue."""
         for distance, found in candidates:
             nearer = (rank for rank, other in candidates if other.kind.name.startswith("given") and rank < distance)
             if found.kind.name.startswith("declined") and next(nearer, None) is None:
                 # "Should she not want it", "if he declines": nothing was declined.
-                for _, other in governing.get("temporality", ()):
+                for _, other in when:
                     if other.kind.name == "condition" and other.match.first <= found.match.first:
                         cues.append(self._cue(other))
                         return "hypothetical", "none"
@@ -563,21 +594,12 @@ class SentenceContext:
             if found.kind.name == "never_given_behind":
                 cues.append(self._cue(found))
                 return found.kind.sets["status"], found.kind.sets["reason"]
-        begun = [pair for pair in candidates if pair[1].kind.name == "begun" and pair[1].match.first >= target.last]
-        if begun:
-            # "Offered A, and she has started it": it came to that. "Offered A, and she has started B" is of B.
-            found = begun[0][1]
-            if self._begins_another(found):
-                candidates = [pair for pair in candidates if pair not in begun]
-            elif not any(other.kind.name == "condition" for _, other in governing.get("temporality", ())):
-                cues.append(self._cue(found))
-                return "given", "none"
+        return None
+
+    def _clear(self, candidates: _Ranked, when: _Ranked, target: Target) -> _Ranked:
+        """The cues that say more than that a treatment is meant ("on", "from", "adjuvant"): these go first."""
         clear = [pair for pair in candidates if pair[1].kind.sets["status"] != "mentioned"]
-        clear += [
-            pair
-            for pair in governing.get("temporality", ())
-            if pair[1].kind.name in ("hypothetical", "condition", "historical", "read_about")
-        ]
+        clear += [pair for pair in when if pair[1].kind.name == "historical" or pair[1].kind.name in _NOT_YET]
         clear = self._without_leaflets(clear, target)
         # "Cycles of" says how much: a plan right before it plans so much.
         amounts = [found for _, found in clear if found.kind.name == "given_amount"]
@@ -587,24 +609,17 @@ class SentenceContext:
             for _, found in clear
         ):
             clear = [pair for pair in clear if pair[1].kind.name != "given_amount"]
-        # "On", "from", "adjuvant" say that a treatment is meant, not that it was given: any clearer cue goes first.
-        for _, found in sorted(clear, key=lambda pair: pair[0])[:1]:
-            cues.append(self._cue(found))
-            if found.kind.name == "historical":
-                return "given", "none"
-            if found.kind.name in ("hypothetical", "condition", "read_about"):
-                return "hypothetical", "none"
-            if found.kind.name.startswith("given") and self._is_denied(found):
-                return "never_started", "never_started"
-            return found.kind.sets["status"], found.kind.sets.get("reason", "none")
-        if section.effect == "plan":
-            return "planned", "none"
-        if section.effect == "counseling":
+        return clear
+
+    def _status_of(self, found: Found) -> tuple[str, str]:
+        """Status and reason that a clear cue gives."""
+        if found.kind.name == "historical":
+            return "given", "none"
+        if found.kind.name in _NOT_YET:
             return "hypothetical", "none"
-        for _, found in candidates[:1]:
-            cues.append(self._cue(found))
-            return "mentioned", "none"
-        return "", "none"
+        if found.kind.name.startswith("given") and self._is_denied(found):
+            return "never_started", "never_started"
+        return found.kind.sets["status"], found.kind.sets.get("reason", "none")
 
 
 def _rank(ranked: tuple[int, Found]) -> int:

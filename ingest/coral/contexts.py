@@ -60,7 +60,7 @@ def read_contexts(page: Page) -> None:
 
 
 def _date(one: Annotation, days: FactDays, sentence: tuple[int, int]) -> None:
-    day, _ = days.of(Span(one.start, one.end, one.kind), sentence, one.mention.context)
+    day, _ = days.day_of(Span(one.start, one.end, one.kind), sentence, one.mention.context)
     one.mention = replace(one.mention, day=day)
 
 

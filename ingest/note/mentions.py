@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...kb.kinds import CORRECTABLE, DESCRIBING_TUMORS, DRUGS, KIND_TABLE, MOLECULAR, READING_CONTEXT, TREATMENTS
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
@@ -50,14 +50,14 @@ class FactDays:
             if date.start < line + _LEADS_LINE:
                 self._leading.setdefault(line, []).append(date)
 
-    def of(self, span: Span, sentence: tuple[int, int], context: Context) -> tuple[DayInterval, Anchor]:
-        """The day of the fact that ``span`` tells, and what it was read from."""
+    def day_of(self, span: Span, sentence: tuple[int, int], context: Context) -> tuple[DayInterval, Anchor]:
+        """The day of the fact that ``span`` is, and what it was read from."""
         return self.among(self._frame.dates_in(*sentence), span, sentence[0], context)
 
     def among(
         self, dates: Sequence[DateMention], span: Span, start: int, context: Context
     ) -> tuple[DayInterval, Anchor]:
-        """As :meth:`of`, of a sentence that begins at ``start`` and holds these dates."""
+        """As :meth:`day_of`, of a sentence that begins at ``start`` and holds these dates."""
         text, note_day = self._text, self._note_day
         best: tuple[int, DateMention] | None = None
         for date in dates:
@@ -103,7 +103,7 @@ LABELS: Final[Mapping[str, str]] = {
     "site": "Site",
     "laterality": "Laterality",
 }
-#: Sources of spans that are told wherever they stand: what was asked for, and changes as they are written.
+#: Sources of spans that count wherever they stand: what was asked for, and changes as they are written.
 _WHEREVER: Final = ("target", "notation:")
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 #: No further than so many characters does a heading hold that calls its lines superseded.
@@ -121,9 +121,9 @@ _DOSE = _CLASSES.compile(
 _CLINICALLY = _CLASSES.compile(r"\bclinical(?:ly)?\W{1,3}(?:{staging}\W{1,3})?$", re.IGNORECASE)
 #: Kinds of which a value is said, which is never absent.
 _VALUED = READING_CONTEXT - {"node", "variant"}
-#: Kinds that a report, filed to another's chart, may tell of.
+#: Kinds that a report, filed to another's chart, may be about.
 _OF_A_REPORT = MOLECULAR | DRUGS | {"diagnosis"}
-#: What tells a patient's own variant from a gene that a sentence about medicine at large names.
+#: What parts a patient's own variant from a gene that a sentence about medicine at large names.
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
 
 
@@ -169,15 +169,17 @@ class MentionWriter:
             if here or opens:
                 section = frame.shape.section_at(start)
                 context, targets = note.context((start, end), map(_named, here))
-                criteria = criteria or note.says("criteria", start, end)
+                criteria = criteria or note.states("criteria", start, end)
                 if criteria or section.effect == "criteria":
                     context.speaks_of.update(("criteria", "general", "trial"))
                 if here:
-                    read = self._read_sentence(note, (start, end), section, here, context, targets, lead)
+                    read = self._read_sentence(
+                        note, _SentenceInHand((start, end), section, here, context, targets), lead
+                    )
                     mentions += map(_taken_back, read) if start < superseded_to else read
                 if opens:
                     lead, lead_end = context.leads(), end
-                    if note.says("superseded_lines", start, end):
+                    if note.states("superseded_lines", start, end):
                         # It holds for the lines below, to the next blank one.
                         blank = _BLANK_LINE.search(text, end, end + _REACH_OF_HEADING)
                         superseded_to = blank.start() if blank else end + _REACH_OF_HEADING
@@ -186,76 +188,52 @@ class MentionWriter:
             criteria = criteria and closed_by == "semi"
         return _without_anothers(note, mentions)
 
-    def _read_sentence(
-        self,
-        note: _NoteInHand,
-        sentence: tuple[int, int],
-        opening: Section,
-        spans: list[Span],
-        context: SentenceContext,
-        targets: list[Target],
-        lead: tuple[CueKind, ...],
-    ) -> list[Mention]:
-        """``opening``: the section in which the sentence begins."""
-        frame, text, (start, end) = note.frame, note.frame.text, sentence
+    def _read_sentence(self, note: _NoteInHand, sentence: _SentenceInHand, lead: tuple[CueKind, ...]) -> list[Mention]:
+        """The mentions of a sentence; ``lead``: the cues that the head of its list hands on."""
+        frame, (start, end), opening, spans = note.frame, sentence.span, sentence.section, sentence.spans
         skipped = opening.effect in ("skip", "boilerplate")
         kinds = {span.kind for span in spans}
         refused = not kinds.isdisjoint(TREATMENTS) and note.is_followed("declined_next", end)
         taken_back = not kinds.isdisjoint(CORRECTABLE) and note.is_followed("taken_back", end)
-        at_large_all = bool(context.speaks_of)
+        at_large_all = bool(sentence.context.speaks_of)
         dates = frame.dates_in(start, end)
         read: list[Mention] = []
-        for span, target in zip(spans, targets, strict=True):
+        for span, target in zip(spans, sentence.targets, strict=True):
             if skipped and not span.source.startswith(_WHEREVER):
                 continue
             kind = span.kind
             section = opening if span.start < opening.end else frame.shape.section_at(span.start)
-            reading = context.read(target, section)
+            reading = sentence.context.read(target, section)
             if lead:
                 reading = _led(reading, lead, kind)
             if kind in READING_CONTEXT or span.decided:
-                at_large = at_large_all or context.tells_of_people(span.start)
+                at_large = at_large_all or sentence.context.is_about_people(span.start)
                 reading = self._with_decided(span, reading, at_large)
-            if kind == "variant" and self._is_no_finding(span, spans, note, skipped, context):
+            if kind == "variant" and self._is_no_finding(span, spans, note, skipped, sentence.context):
                 reading = reading.but(temporality=Temporality.HYPOTHETICAL)
-            if kind == "diagnosis" and note.says("component", start, end):
+            if kind == "diagnosis" and note.states("component", start, end):
                 reading = self._as_component(span, reading)
             if kind in CORRECTABLE:
-                undone = taken_back or (
-                    note.says("taken_back_within", start, end)
-                    and statement("taken_back_within").search(text, span.end, end)
-                )
-                if undone and not (kind == "diagnosis" and _says_more(spans)):
-                    reading = reading.but(Polarity.ABSENT, reason="retracted")
-                if (
-                    reading.context.polarity is Polarity.ABSENT
-                    and reading.context.reason == "none"
-                    and note.says("correction", start, min(len(text), end + 60))
-                ):
-                    reading = reading.but(reason="retracted")
+                reading = _corrected(note, sentence, span, reading, taken_back)
             if note.may_be_misfiled and kind in _OF_A_REPORT and reading.context.reason == "none":
-                misfiled = self._misfiled(frame, kind, start, end)
-                if misfiled:
-                    reading = reading.but(Polarity.ABSENT, reason="retracted")
-                    cues = (*reading.cues, Cue(*misfiled.span(), ANOTHER_PATIENT))
-                    reading = Reading(reading.context, reading.status, cues)
+                reading = self._unless_misfiled(frame, kind, sentence.span, reading)
             if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENTS:
                 reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
-            told = reading.status in ("given", "mentioned") and note.says("not_so", start, end)
-            if told or (reading.status in ("given", "mentioned", "planned") and note.says("fell_through", start, end)):
-                when = reading.context.temporality
-                when = Temporality.CURRENT if when is Temporality.PLANNED else when
-                reading = reading.but(Polarity.ABSENT, when, reason="never_started", status="never_started")
-            day, anchor = note.days.among(dates, span, start, reading.context)
-            read.append(_mention(note, span, reading, day, anchor, opening.name, sentence))
-            telling = span.concept if kind == "state" else span.attributes.get("scale") if kind == "grade" else None
-            implied = self._tumor_of.get(str(telling)) if telling else None
-            if implied and reading.context.really_happened:
-                tumor = Span(
-                    span.start, span.end, "diagnosis", implied, span.source, {"site": self._concepts.get(implied).site}
-                )
-                read.append(_mention(note, tumor, reading, day, anchor, opening.name, sentence))
+            reading = _unless_not_started(note, sentence.span, reading)
+            dated = note.days.among(dates, span, start, reading.context)
+            read.append(_mention(note, sentence, span, reading, dated))
+            tumor = self._implied_tumor(span) if reading.context.really_happened else None
+            if tumor is not None:
+                read.append(_mention(note, sentence, tumor, reading, dated))
         return read
+
+    def _implied_tumor(self, span: Span) -> Span | None:
+        """The tumor that a state or a grade is of, where only one has such."""
+        name = span.concept if span.kind == "state" else span.attributes.get("scale") if span.kind == "grade" else None
+        tumor = self._tumor_of.get(str(name)) if name else None
+        if not tumor:
+            return None
+        return Span(span.start, span.end, "diagnosis", tumor, span.source, {"site": self._concepts.get(tumor).site})
 
     def _is_no_finding(
         self,
@@ -269,6 +247,14 @@ class MentionWriter:
         if skipped or self._is_label(span, spans, note):
             return True
         return bool({"general", "handed"} & context.speaks_of) and not _PARTICULAR & span.attributes.keys()
+
+    def _unless_misfiled(self, frame: Frame, kind: str, sentence: tuple[int, int], reading: Reading) -> Reading:
+        """What is another patient's is taken back, with the words that say so."""
+        misfiled = self._misfiled(frame, kind, *sentence)
+        if misfiled is None:
+            return reading
+        retracted = reading.but(Polarity.ABSENT, reason="retracted")
+        return replace(retracted, cues=(*retracted.cues, Cue(*misfiled.span(), ANOTHER_PATIENT)))
 
     def _misfiled(self, frame: Frame, kind: str, start: int, end: int) -> re.Match[str] | None:
         """The words that a result is another patient's."""
@@ -318,8 +304,8 @@ class MentionWriter:
             return reading.but(Polarity.PRESENT)
         if span.decided == "retracted":
             return reading.but(Polarity.ABSENT, reason="retracted")
-        told = span.kind == "variant" and {"protein", "cdna"} & span.attributes.keys()
-        if told and context.reason in ("pending", "not_tested"):
+        written_out = span.kind == "variant" and {"protein", "cdna"} & span.attributes.keys()
+        if written_out and context.reason in ("pending", "not_tested"):
             # A change that is written out was found, whatever is not done with it ("not reported clinically").
             return reading.but(Polarity.PRESENT, reason="none")
         if not span.decided:
@@ -361,8 +347,8 @@ class _NoteInHand:
         # Nor can the report be another patient's where nothing is.
         self.may_be_misfiled = "another_patient" not in self._unsaid
 
-    def says(self, name: str, start: int, end: int) -> bool:
-        """Whether a stretch of it says such a thing."""
+    def states(self, name: str, start: int, end: int) -> bool:
+        """Whether a stretch of it makes such a statement."""
         return name not in self._unsaid and said_in(name, self.frame, start, end) is not None
 
     def is_followed(self, name: str, end: int) -> bool:
@@ -375,20 +361,25 @@ class _NoteInHand:
         return sentence_context(self.frame, sentence, named, self._cues)
 
 
+class _SentenceInHand(NamedTuple):
+    """A sentence with what stands in it, and the section in which it begins."""
+
+    span: tuple[int, int]
+    section: Section
+    spans: list[Span]
+    context: SentenceContext
+    targets: list[Target]
+
+
 def _named(span: Span) -> Named:
     results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in MOLECULAR else ()
     return span.start, span.end, span.kind, results
 
 
 def _mention(
-    note: _NoteInHand,
-    span: Span,
-    reading: Reading,
-    day: DayInterval,
-    anchor: Anchor,
-    section: str,
-    sentence: tuple[int, int],
+    note: _NoteInHand, sentence: _SentenceInHand, span: Span, reading: Reading, dated: tuple[DayInterval, Anchor]
 ) -> Mention:
+    """``dated``: the day of the fact, and what it was read from."""
     text, start, end, kind = note.frame.text, span.start, span.end, span.kind
     attributes = dict(span.attributes)
     if kind in DRUGS:
@@ -400,7 +391,7 @@ def _mention(
     if kind == "tnm" and "prefix" not in attributes and note.document_class == "pathology":
         clinical = _CLINICALLY.search(text, max(0, start - 30), start)
         attributes["prefix"] = "c" if clinical else "p"
-    cues = reading.cues
+    (day, anchor), cues = dated, reading.cues
     if span.helpers:
         cues += tuple(Cue(*helper) for helper in span.helpers)
     if anchor:
@@ -417,8 +408,8 @@ def _mention(
         reading.context,
         day,
         span.source,
-        section,
-        sentence,
+        sentence.section.name,
+        sentence.span,
         cues,
         span.confidence,
     )
@@ -439,7 +430,7 @@ def sentence_context(
     return SentenceContext(frame.text, sentence, targets, cues), targets
 
 
-def _says_more(spans: Sequence[Span]) -> bool:
+def _is_described(spans: Sequence[Span]) -> bool:
     """Whether the sentence says something of its tumor: it is that which was wrong ("MSI-high ovarian carcinoma")."""
     return any(span.kind in DESCRIBING_TUMORS for span in spans)
 
@@ -466,6 +457,34 @@ def _without_anothers(note: _NoteInHand, mentions: list[Mention]) -> list[Mentio
         else one
         for one in mentions
     ]
+
+
+def _corrected(note: _NoteInHand, sentence: _SentenceInHand, span: Span, reading: Reading, taken_back: bool) -> Reading:
+    """What its sentence takes back, or the next one (``taken_back``), is no finding; nor what a correction denies."""
+    start, end = sentence.span
+    text = note.frame.text
+    undone = taken_back or (
+        note.states("taken_back_within", start, end) and statement("taken_back_within").search(text, span.end, end)
+    )
+    if undone and not (span.kind == "diagnosis" and _is_described(sentence.spans)):
+        reading = reading.but(Polarity.ABSENT, reason="retracted")
+    if (
+        reading.context.polarity is Polarity.ABSENT
+        and reading.context.reason == "none"
+        and note.states("correction", start, min(len(text), end + 60))
+    ):
+        reading = reading.but(reason="retracted")
+    return reading
+
+
+def _unless_not_started(note: _NoteInHand, sentence: tuple[int, int], reading: Reading) -> Reading:
+    """A treatment that is said not to be so, or to have fallen through, was never started."""
+    not_so = reading.status in ("given", "mentioned") and note.states("not_so", *sentence)
+    if not_so or (reading.status in ("given", "mentioned", "planned") and note.states("fell_through", *sentence)):
+        when = reading.context.temporality
+        when = Temporality.CURRENT if when is Temporality.PLANNED else when
+        reading = reading.but(Polarity.ABSENT, when, reason="never_started", status="never_started")
+    return reading
 
 
 def _taken_back(mention: Mention) -> Mention:

@@ -117,7 +117,7 @@ class Mark:
     value: Value
     #: A cycle in short form (C4), which only counts right beside a drug.
     weak: bool = False
-    #: Of a cycle: the day of it is told, or it is one that stands for the whole count.
+    #: Of a cycle: the day of it is given, or it is one that stands for the whole count.
     numbered: bool = False
 
 
@@ -289,7 +289,7 @@ def dose_of(text: str) -> tuple[float | None, float | None]:
 #: Where a sentence begins and ends.
 Span = tuple[int, int]
 
-#: Treatments of which words tell a course.
+#: Treatments that have a course in words.
 TREATED: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.of_course)
 _OF_AN_OPERATION: Final = frozenset({"palliative", "curative", "prophylactic", "salvage"})
 #: Between two treatments that are given together: signs, links, doses and how often.
@@ -338,7 +338,7 @@ class Group:
     start: int
     end: int
     marks: list[Mark] = field(default_factory=list)
-    told: dict[str, Value] = field(default_factory=dict)
+    stated: dict[str, Value] = field(default_factory=dict)
     cues: list[Cue] = field(default_factory=list)
     ended: DayInterval | None = None
     began: DayInterval | None = None
@@ -346,20 +346,24 @@ class Group:
     of_others: dict[DayInterval, DayInterval] = field(default_factory=dict)
 
     @property
-    def says_anything(self) -> bool:
+    def has_anything(self) -> bool:
         """Whether anything is said of it."""
-        return bool(self.told or self.began or self.ended or self.of_others)
+        return bool(self.stated or self.began or self.ended or self.of_others)
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of its members."""
         return frozenset(member.kind for member in self.members)
 
-    def tell(self, name: str, value: Value, mark: Mark, rule: str) -> None:
+    def state(self, name: str, value: Value, mark: Mark, rule: str) -> None:
         """What a mark says; what was said before stays."""
-        if name not in self.told:
-            self.told[name] = value
+        if name not in self.stated:
+            self.stated[name] = value
             self.cues.append(Cue(mark.start, mark.end, f"course:{rule}"))
+
+
+#: A mark with the treatments that it is said of.
+Owned = tuple[Mark, Group]
 
 
 def with_courses(frame: Frame, mentions: Sequence[Mention]) -> list[Mention]:
@@ -408,7 +412,7 @@ def _read_on(
 
 
 def _write(group: Group, written: dict[int, Mention]) -> None:
-    if group.says_anything:
+    if group.has_anything:
         written.update((id(member), _written(member, group)) for member in group.members)
 
 
@@ -447,24 +451,24 @@ def _read_sentence(frame: Frame, span: Span, groups: list[Group], harms: Sequenc
     marks = marks_in(frame, start, end)
     here = [group for group in groups if start <= group.start < end]
     dates = frame.dates_in(start, end)
-    held_here: list[tuple[Mark, Group]] = []
+    held_here: list[Owned] = []
     for mark in marks:
         group = _owner(text, mark, here) if here else groups[-1]
         if group is not None:
             held_here.append((mark, group))
     if held_here:
-        _say(text, held_here, here)
+        _read_marks(text, held_here, here)
     if held_here or dates:
-        _say_dates(frame, span, held_here, here or groups, dates)
+        _read_dates(frame, span, held_here, here or groups, dates)
     if held_here:
-        _say_reasons(frame, span, held_here, harms, marks)
+        _read_reasons(frame, span, held_here, harms, marks)
     for group in here:
-        if group.kinds == {"radiation"} and "dose" not in group.told:
+        if group.kinds == {"radiation"} and "dose" not in group.stated:
             found = dose_right_behind(text, group.end, end)
             if found:
                 mark = Mark(group.end, found[0], "dose", found[1])
-                group.tell("dose", found[1], mark, "dose")
-                group.tell("fractions", found[2], mark, "fractions")
+                group.state("dose", found[1], mark, "dose")
+                group.state("fractions", found[2], mark, "fractions")
 
 
 @lru_cache(maxsize=1)
@@ -513,91 +517,52 @@ def _marks_of(kind: str) -> frozenset[str]:
     return takes | {"since", "until", "last"} if "began" in takes else takes
 
 
-def _say(text: str, owned: Sequence[tuple[Mark, Group]], groups: Sequence[Group]) -> None:
+def _read_marks(text: str, owned: Sequence[Owned], groups: Sequence[Group]) -> None:
     """Counts, lines, intents, changes, doses; and where the course stands by the last word of it."""
     for mark, group in owned:
         if mark.kind in ("line", "change", "fractions"):
-            group.tell(mark.kind, mark.value, mark, mark.kind)
+            group.state(mark.kind, mark.value, mark, mark.kind)
         elif mark.kind == "intent":
             if group.kinds <= OPERATIONS and mark.value not in _OF_AN_OPERATION:
                 continue
-            group.tell("intent", mark.value, mark, "intent")
+            group.state("intent", mark.value, mark, "intent")
         elif mark.kind == "dose":
             if mark.numbered:
-                group.told.pop("dose", None)
-                group.told.pop("fractions", None)
-            group.tell("dose", mark.value, mark, "dose")
+                group.stated.pop("dose", None)
+                group.stated.pop("fractions", None)
+            group.state("dose", mark.value, mark, "dose")
         elif mark.kind == "cycles":
-            count = max(float(mark.value), float(group.told.get("cycles", 0)))
-            group.told["cycles"] = count
+            count = max(float(mark.value), float(group.stated.get("cycles", 0)))
+            group.stated["cycles"] = count
             group.cues.append(Cue(mark.start, mark.end, "course:cycles"))
         elif mark.kind == "standing":
             standing, why = _MEANS.get(str(mark.value), (str(mark.value), ""))
-            if standing != "started" or "standing" not in group.told:
-                group.told["standing"] = standing
+            if standing != "started" or "standing" not in group.stated:
+                group.stated["standing"] = standing
                 group.cues.append(Cue(mark.start, mark.end, f"course:{standing}"))
             if why:
-                group.told["reason"] = why
+                group.stated["reason"] = why
     for mark, group in owned:
-        if mark.kind == "cycles" and mark.numbered and "standing" not in group.told:
-            # "C5D1 today": the number of a cycle is told of what goes on, a count of them of what was given.
-            group.told["standing"] = "ongoing"
+        if mark.kind == "cycles" and mark.numbered and "standing" not in group.stated:
+            # "C5D1 today": the number of a cycle is said of what goes on, a count of them of what was given.
+            group.stated["standing"] = "ongoing"
     for ahead, following in itertools.pairwise(groups):
         # "Neoadjuvant AC x4 then paclitaxel": what is given next, without an operation between, has the same intent.
         between = text[ahead.end : following.start]
-        carried = ahead.told.get("intent") in ("neoadjuvant", "adjuvant") and len(between) <= 60
-        drugs = following.kinds <= DRUGS and ahead.kinds <= DRUGS and "intent" not in following.told
+        carried = ahead.stated.get("intent") in ("neoadjuvant", "adjuvant") and len(between) <= 60
+        drugs = following.kinds <= DRUGS and ahead.kinds <= DRUGS and "intent" not in following.stated
         if carried and drugs and _NEXT_STEP.search(between) and not re.search(r"[.;\n]", between):
-            following.told["intent"] = ahead.told["intent"]
+            following.stated["intent"] = ahead.stated["intent"]
 
 
-def _say_dates(
-    frame: Frame,
-    span: tuple[int, int],
-    owned: Sequence[tuple[Mark, Group]],
-    groups: Sequence[Group],
-    dates: Sequence[DateMention],
+def _read_dates(
+    frame: Frame, span: Span, owned: Sequence[Owned], groups: Sequence[Group], dates: Sequence[DateMention]
 ) -> None:
     """Ranges first, then the date nearest to each word of starting and ending, each date once."""
     text = frame.text
-    used: set[int] = set()
-    for first, second in itertools.pairwise(dates):
-        if first.start in used or not _RANGE.fullmatch(text, first.end, second.start):
-            continue
-        if first.day.low > second.day.high:
-            continue
-        used |= {first.start, second.start}
-        stretch = Mark(first.start, second.end, "began", "")
-        group = _near(text, stretch, groups, owned)
-        if group is not None and not _is_pause(text, span[0], first.start):
-            _begin(group, first)
-            _end(group, second, _month_of_year(text, first, second))
-            for other in groups:
-                if other is not group and first.day.low <= second.day.high:
-                    other.of_others[second.day] = DayInterval(first.day.low, second.day.high)
-    offers = []
-    for number, (mark, group) in enumerate(owned):
-        if mark.kind in ("since", "until"):
-            limit = 0
-        elif mark.kind == "last" or mark.kind == "standing" and mark.value not in ("ongoing", "resumed"):
-            limit = _REACH_OF_DATE
-        elif mark.kind == "cycles" and mark.numbered and mark.value == 1.0:
-            limit = 12
-        else:
-            continue
-        for date in dates:
-            if date.start in used or date.rule == "masked":
-                continue
-            cost = _date_cost(text, mark, group, date, limit, owned)
-            if cost is not None:
-                offers.append((cost, number, date))
-    taken: set[int] = set()
-    for _, number, date in sorted(offers, key=lambda offer: (offer[0], offer[1])):
-        if number in taken or date.start in used:
-            continue
-        taken.add(number)
+    used = _read_ranges(text, span[0], groups, dates)
+    for (mark, group), date in _nearest(text, owned, [date for date in dates if date.start not in used]):
         used.add(date.start)
-        mark, group = owned[number]
         if mark.kind == "last":
             if frame.note.date is None or date.day.high + _LONG_PAST <= frame.note.date.toordinal():
                 _end(group, date)
@@ -611,17 +576,67 @@ def _say_dates(
                     _end(ahead[-1], date)
     for date in dates:
         if date.start not in used and _TO_PRESENT.match(text, date.end):
-            group = _near(text, Mark(date.start, date.end, "began", ""), groups, owned)
-            if group is not None:
-                _begin(group, date)
+            timed = _near(text, Mark(date.start, date.end, "began", ""), groups)
+            if timed is not None:
+                _begin(timed, date)
     for mark, _ in owned:
         if mark.kind == "standing" and _HANDS_OVER.match(text, mark.start):
             left = [other for other in groups if other.end <= mark.start]
             if left and _distance(text, left[-1].end, mark.start) <= _REACH and left[-1].kinds <= DRUGS:
-                left[-1].told["standing"] = "stopped"
+                left[-1].stated["standing"] = "stopped"
 
 
-def _near(text: str, stretch: Mark, groups: Sequence[Group], owned: Sequence[tuple[Mark, Group]]) -> Group | None:
+def _read_ranges(text: str, start: int, groups: Sequence[Group], dates: Sequence[DateMention]) -> set[int]:
+    """Give each range of days to its treatment, and take it from the others; where the dates of ranges begin."""
+    used: set[int] = set()
+    for first, second in itertools.pairwise(dates):
+        if first.start in used or not _RANGE.fullmatch(text, first.end, second.start):
+            continue
+        if first.day.low > second.day.high:
+            continue
+        used |= {first.start, second.start}
+        group = _near(text, Mark(first.start, second.end, "began", ""), groups)
+        if group is not None and not _is_pause(text, start, first.start):
+            _begin(group, first)
+            _end(group, second, _month_of_year(text, first, second))
+            for other in groups:
+                if other is not group and first.day.low <= second.day.high:
+                    other.of_others[second.day] = DayInterval(first.day.low, second.day.high)
+    return used
+
+
+def _nearest(text: str, owned: Sequence[Owned], dates: Sequence[DateMention]) -> Iterator[tuple[Owned, DateMention]]:
+    """Words of starting and ending, each with a date near it: the nearest pairs first, each word and date once."""
+    offers = []
+    for number, (mark, group) in enumerate(owned):
+        limit = _reach_of_date(mark)
+        if limit is None:
+            continue
+        for date in dates:
+            if date.rule == "masked":
+                continue
+            cost = _date_cost(text, mark, group, date, limit, owned)
+            if cost is not None:
+                offers.append((cost, number, date))
+    taken: set[int] = set()
+    used: set[int] = set()
+    for _, number, date in sorted(offers, key=lambda offer: (offer[0], offer[1])):
+        if number not in taken and date.start not in used:
+            taken.add(number)
+            used.add(date.start)
+            yield owned[number], date
+
+
+def _reach_of_date(mark: Mark) -> int | None:
+    """How far from a mark its date may stand (0: right behind it); None where the mark has none."""
+    if mark.kind in ("since", "until"):
+        return 0
+    if mark.kind == "last" or mark.kind == "standing" and mark.value not in ("ongoing", "resumed"):
+        return _REACH_OF_DATE
+    return 12 if mark.kind == "cycles" and mark.numbered and mark.value == 1.0 else None
+
+
+def _near(text: str, stretch: Mark, groups: Sequence[Group]) -> Group | None:
     """The treatment that a stretch of days is of: a drug or a course of radiation, the nearer one."""
     timed = [group for group in groups if group.kinds <= COURSES]
     return _owner(text, stretch, timed) if timed else None
@@ -646,14 +661,14 @@ def _is_pause(text: str, start: int, at: int) -> bool:
     return _PAUSED.search(text[max(start, at - 24) : at]) is not None
 
 
-def _is_off(since: Mark, group: Group, owned: Sequence[tuple[Mark, Group]]) -> bool:
+def _is_off(since: Mark, group: Group, owned: Sequence[Owned]) -> bool:
     """Whether the words before *since* say that the treatment has ended ("off tamoxifen since 3/2018")."""
     before = [mark for mark, other in owned if other is group and mark.kind == "standing" and mark.end <= since.start]
     return bool(before) and before[-1].value in _ENDS
 
 
 def _date_cost(
-    text: str, mark: Mark, group: Group, date: DateMention, limit: int, owned: Sequence[tuple[Mark, Group]]
+    text: str, mark: Mark, group: Group, date: DateMention, limit: int, owned: Sequence[Owned]
 ) -> int | None:
     """How far a date is from a word of starting or ending; None where it is of something else."""
     if date.start < mark.end and mark.start < date.end:
@@ -693,10 +708,10 @@ def _end(group: Group, date: DateMention, day: DayInterval | None = None) -> Non
     group.cues.append(Cue(date.start, date.end, f"date:{date.rule}"))
 
 
-def _say_reasons(
+def _read_reasons(
     frame: Frame,
     span: tuple[int, int],
-    owned: Sequence[tuple[Mark, Group]],
+    owned: Sequence[Owned],
     harms: Sequence[Mention],
     marks: Sequence[Mark],
 ) -> None:
@@ -704,8 +719,8 @@ def _say_reasons(
     text, words = frame.text, course_words()
     standings = [mark for mark in marks if mark.kind == "standing" or mark.kind == "change"]
     for mark, group in owned:
-        tells = mark.kind == "change" or mark.kind == "standing" and mark.value in ("stopped", "held")
-        if not tells or "reason" in group.told or _HANDS_OVER.match(text, mark.start):
+        has_reason = mark.kind == "change" or mark.kind == "standing" and mark.value in ("stopped", "held")
+        if not has_reason or "reason" in group.stated or _HANDS_OVER.match(text, mark.start):
             continue
         following = [other.start for other in standings if other.start > mark.start]
         high = min([span[1], mark.end + _REACH_OF_REASON, *following])
@@ -716,7 +731,7 @@ def _say_reasons(
         for low, end, why in sorted(found):
             if _is_linked(frame, mark.end, low) and not _STEP.search(text, mark.end, low):
                 if mark.kind == "standing":
-                    group.told["reason"] = why
+                    group.stated["reason"] = why
                 group.cues.append(Cue(low, end, f"course:reason:{why}"))
                 break
 
@@ -732,20 +747,20 @@ def _is_linked(frame: Frame, low: int, high: int) -> bool:
 def _written(mention: Mention, group: Group) -> Mention:
     """A member of a group with what its kind takes; what is no fact of the patient has neither days nor standing."""
     takes = KIND_TABLE[mention.kind].of_course
-    told = {name: value for name, value in group.told.items() if name in takes}
+    stated = {name: value for name, value in group.stated.items() if name in takes}
     day = mention.day
     happened = mention.context.temporality in (Temporality.CURRENT, Temporality.HISTORICAL)
     if happened and mention.context.polarity is not Polarity.ABSENT:
         # Its day is the end of a stretch that is another's: it was given somewhere in it.
         day = group.of_others.get(day, day) if mention.kind in DRUGS else day
         if "began" in takes and group.began is not None:
-            told["began"] = days_text(group.began)
+            stated["began"] = days_text(group.began)
             day = group.began
         if "ended" in takes and group.ended is not None:
-            told["ended"] = days_text(group.ended)
+            stated["ended"] = days_text(group.ended)
     else:
-        told = {name: value for name, value in told.items() if name not in ("standing", "reason")}
-    if not told and day == mention.day:
+        stated = {name: value for name, value in stated.items() if name not in ("standing", "reason")}
+    if not stated and day == mention.day:
         return mention
     cues = tuple(dict.fromkeys((*mention.cues, *group.cues)))
-    return replace(mention, attributes={**mention.attributes, **told}, day=day, cues=cues)
+    return replace(mention, attributes={**mention.attributes, **stated}, day=day, cues=cues)
