@@ -206,8 +206,8 @@ def read(
 
     learned = chosen_model(model)
     if steps:
-        told = read_steps(text, date, title, type_, ontology=ontology, model=learned)
-        traced = {"steps": [asdict(one) for one in told]}
+        changes = read_steps(text, date, title, type_, ontology=ontology, model=learned)
+        traced = {"steps": [asdict(one) for one in changes]}
         shown = Format.JSON if as_json else output
         answer(traced, output=shown, out=None, as_table=lambda: print_steps(traced["steps"]))
         return
@@ -241,9 +241,9 @@ def note_text(place: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        told = "standard input" if place == "-" else f"'{place}'"
+        named = "standard input" if place == "-" else f"'{place}'"
         raise UsageError(
-            f"{told} is not UTF-8 (byte {error.start}). Hint: convert it, for example with iconv -t utf-8"
+            f"{named} is not UTF-8 (byte {error.start}). Hint: convert it, for example with iconv -t utf-8"
         ) from error
 
 

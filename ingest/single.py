@@ -97,15 +97,15 @@ class Document:
         """The same as annotations of the standoff format, for programs."""
         names = {mention.id: f"T{number}" for number, mention in enumerate(self.mentions, 1)}
         lines: list[Line] = []
-        told: list[tuple[str, str, str]] = []
+        attributes: list[tuple[str, str, str]] = []
         for mention in self.mentions:
             spans = _fragments(self.text, mention.start, mention.end)
             lines.append(Entity(names[mention.id], mention.label, spans, quoted(self.text, spans)))
             for attribute in schema().attributes_of(mention.label):
                 value = mention.coral.get(attribute.name, attribute.default)
                 if value != attribute.default:
-                    told.append((attribute.name, names[mention.id], value))
-        lines += [Attribute(f"A{number}", *attribute) for number, attribute in enumerate(told, 1)]
+                    attributes.append((attribute.name, names[mention.id], value))
+        lines += [Attribute(f"A{number}", *attribute) for number, attribute in enumerate(attributes, 1)]
         for number, relation in enumerate(self.relations, 1):
             arguments = (("Arg1", names[relation.head]), ("Arg2", names[relation.tail]))
             lines.append(RelationLine(f"R{number}", relation.type, arguments))

@@ -31,7 +31,7 @@ from cohortium.eval.measures.terms import Terms
 from cohortium.ingest.binding.placing import Placement, TumorComposer
 from cohortium.ingest.context.cues import CueTable, cue_table_of, shipped_cues
 from cohortium.ingest.journey.bench import Workbench, is_own
-from cohortium.ingest.journey.build import STEPS, Step, build_journey, compose, fold, fold_by, tell_tumors_apart
+from cohortium.ingest.journey.build import STEPS, Step, build_journey, compose, fold, fold_by, separate_tumors
 from cohortium.ingest.journey.conflicts import retract, supersede
 from cohortium.ingest.journey.treatments import give_components, weigh_treatments
 from cohortium.ingest.note import steps as note_steps
@@ -250,8 +250,8 @@ ABLATIONS: tuple[Ablation, ...] = (
     Ablation("relations: results", Parts(steps=note_steps.without("bind results"))),
     Ablation("relations: results, but the nearest", Parts(steps=in_place_of("bind results", bind_nearest))),
     Ablation("relations: sites and sides", Parts(steps=UNPLACED)),
-    Ablation("relations: tumors, none linked", steps=instead(tell_tumors_apart, leave_unlinked)),
-    Ablation("relations: tumors, all one", steps=instead(tell_tumors_apart, link_to_one)),
+    Ablation("relations: tumors, none linked", steps=instead(separate_tumors, leave_unlinked)),
+    Ablation("relations: tumors, all one", steps=instead(separate_tumors, link_to_one)),
     Ablation("relations: drugs of a regimen", steps=without(give_components)),
     Ablation(
         "merge: site and morphology", Parts(steps=in_place_of("place diagnoses", place_as_named)), without(compose)

@@ -15,8 +15,8 @@ from .pieces import PieceReader
 from .records import AbstractedFact
 from .structure import BLOOD, IN_BLOOD, KINDS, PLAINLY_POSITIVE, in_full
 
-#: Attributes that the text of a molecular finding may tell, by the key of an abstraction that tells it.
-_TOLD_BY: Final[Mapping[str, frozenset[str]]] = {
+#: Attributes that the text of a molecular finding may state, by the key of an abstraction that states it.
+_STATED_BY: Final[Mapping[str, frozenset[str]]] = {
     "alteration": frozenset({"alteration", "effect", "exon", "exons"}),
     "protein_change": frozenset({"protein", "codon", "effect", "cdna"}),
     "exon": frozenset({"exon", "exons"}),
@@ -65,8 +65,8 @@ class MolecularReader:
             own = [mention for mention in found if not gene] or self._bare_marker(fact, wanted)
         things = set(map(_thing, own))
         joined = _joined([*own, *(mention for mention in found if _thing(mention) in things)])
-        if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_tells, joined)):
-            joined = self._stated_elsewhere(fact, joined, [mention for mention in found if _tells(mention)])
+        if fact.kind == "biomarker" and "result" not in fact.attributes and not any(map(_has_result, joined)):
+            joined = self._stated_elsewhere(fact, joined, [mention for mention in found if _has_result(mention)])
         named = [self._by_name(fact, mention) for mention in joined]
         # Where one of several results of a marker (by stain, by hybridisation) is the attribute's, none contradicts it.
         agreed = {_thing(mention) for mention in named if self._is_as_written(fact, mention)}
@@ -80,7 +80,7 @@ class MolecularReader:
         name = self._concepts.name(mention.concept)
         same = [one for one in self._pieces.mentions(f"{name}: {fact.value}") if _thing(one) == _thing(mention)]
         method = mention.attributes.get("method")
-        stated = [one for one in same if _tells(one) and method in (None, one.attributes.get("method", method))]
+        stated = [one for one in same if _has_result(one) and method in (None, one.attributes.get("method", method))]
         return replace(mention, attributes={**mention.attributes, **stated[0].attributes}) if stated else mention
 
     def _names_markers(self, text: str) -> bool:
@@ -103,7 +103,7 @@ class MolecularReader:
             return _joined(found)
         things = {_thing(mention) for mention in named}
         quoted = [mention for mention in self._pieces.mentions(fact.evidence) if _thing(mention) in things]
-        stated = [mention for mention in quoted if _tells(mention)]
+        stated = [mention for mention in quoted if _has_result(mention)]
         return _joined([*named, *stated]) if stated else named
 
     def _of_blood(self, fact: AbstractedFact, mention: Mention) -> Mention:
@@ -172,7 +172,7 @@ class MolecularReader:
         attributes = dict(mention.attributes)
         written = fact.attributes
         if mention.kind == "variant":
-            for key, stated in _TOLD_BY.items():
+            for key, stated in _STATED_BY.items():
                 if key in written:
                     text = f"exon {written[key]}" if key == "exon" else written[key]
                     details = {name: value for name, value in self.details(text).items() if name in stated}
@@ -220,7 +220,7 @@ def _thing(mention: Mention) -> tuple[str, str, Value | None]:
     return mention.kind, mention.concept, mention.attributes.get("partner")
 
 
-def _tells(mention: Mention) -> bool:
+def _has_result(mention: Mention) -> bool:
     """Whether a finding says what was found."""
     return mention.kind not in TESTS or bool({"result", *_MEASURED} & mention.attributes.keys())
 
@@ -235,10 +235,10 @@ def _joined(found: Iterable[Mention]) -> list[Mention]:
         groups.setdefault(_thing(mention), []).append(mention)
     joined: list[Mention] = []
     for group in groups.values():
-        telling = [mention for mention in group if _tells(mention)] or group
-        silent = [mention for mention in group if mention not in telling]
+        with_result = [mention for mention in group if _has_result(mention)] or group
+        silent = [mention for mention in group if mention not in with_result]
         by_method: dict[Value | None, Mention] = {}
-        for mention in telling:
+        for mention in with_result:
             method = mention.attributes.get("method") if mention.kind == "biomarker" else None
             first = by_method.get(method)
             by_method[method] = mention if first is None else _filled(first, mention)

@@ -32,10 +32,10 @@ _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "ex
 @lru_cache(maxsize=2)
 def _words_of(rule: str) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]]:
     """Of the qualifiers or methods: one pattern of any word, and each word's own with what it says."""
-    told = marker_rules()[rule]
+    values_of = marker_rules()[rule]
     flags = re.IGNORECASE if rule == "qualifier" else re.NOFLAG
-    any_word = re.compile(rf"\b(?:{'|'.join(told)})\b", flags)
-    return any_word, tuple((re.compile(rf"\b{word}\b", flags), value) for word, value in told.items())
+    any_word = re.compile(rf"\b(?:{'|'.join(values_of)})\b", flags)
+    return any_word, tuple((re.compile(rf"\b{word}\b", flags), value) for word, value in values_of.items())
 
 
 def _first_of(rule: str, text: str) -> str:
@@ -208,14 +208,14 @@ class _GeneWords:
     def settle_loci(self, own: list[Span]) -> None:
         """Deletions and insertions of an exon: each a variant of its own beside substitutions, else of the variant."""
         for locus in self.loci:
-            told: dict[str, Value] = {name: locus.attributes[name] for name in ("exon", "effect")}
+            change: dict[str, Value] = {name: locus.attributes[name] for name in ("exon", "effect")}
             if self.changes and all(change.get("effect") == "missense" for change in self.changes) and locus in own:
                 # "del19 and T790M", "ex20ins; L858R": a deletion of an exon is no substitution, so these are two.
                 at = sum(place.start < locus.start for place in self.places)
-                self.changes.insert(at, told)
+                self.changes.insert(at, change)
                 self.places.insert(at, locus)
             else:
-                for name, value in told.items():
+                for name, value in change.items():
                     self.settle(name, value)
 
     def settle(self, name: str, value: Value) -> None:
@@ -318,18 +318,18 @@ class FindingReader:
         scores = (*rules["plus"].get(marker.concept, {}).values(), "equivocal")
         if ish and attributes.get("result") in scores:
             # "IHC 2+, FISH amplified" are two results by two methods.
-            told = {name: value for name, value in attributes.items() if name not in ("method", "percent")}
+            stated = {name: value for name, value in attributes.items() if name not in ("method", "percent")}
             by_stain = {**attributes, "method": "ihc"}
             return [
                 _result_of(marker, by_stain, helpers),
-                _result_of(marker, {**told, "result": ish, "method": "ish"}, helpers),
+                _result_of(marker, {**stated, "result": ish, "method": "ish"}, helpers),
             ]
         found = [_result_of(marker, attributes, helpers)]
         plain = any(span.kind == "value" and span.concept == "positive" for span in descriptors)
         if plain and result == "amplified":
             # "Positive, and amplified by FISH" are two results.
-            told = {name: value for name, value in attributes.items() if name != "method"}
-            found.append(_result_of(marker, {**told, "result": "positive"}, helpers))
+            stated = {name: value for name, value in attributes.items() if name != "method"}
+            found.append(_result_of(marker, {**stated, "result": "positive"}, helpers))
         return found
 
     @staticmethod
@@ -344,9 +344,9 @@ class FindingReader:
                 return "amplified"
             ahead = text[max(0, span.start - 24) : span.start]
             if span.kind == "value" and statement("by_ish").search(ahead):
-                told = {"positive": "amplified", "negative": "not_amplified"}
-                if span.concept in told:
-                    return told[span.concept]
+                amplification = {"positive": "amplified", "negative": "not_amplified"}
+                if span.concept in amplification:
+                    return amplification[span.concept]
         return ""
 
     @staticmethod

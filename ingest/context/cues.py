@@ -235,7 +235,7 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
     hard, negation, links = [], [], []
     speaks_of = set(opening)
     # Up to where what was found of each table reaches.
-    cued = stopped = ended = told = 0
+    cued = stopped = ended = spoken = 0
     for index in at:
         for match in reversed(table.matches_at(text, frame.words, index)):
             behind = match.last
@@ -258,8 +258,8 @@ def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], firs
                 negation.append((index, behind))
                 if terminator in _LINKS:
                     links.append((index, behind))
-            if general is not None and index >= told:
-                told = behind
+            if general is not None and index >= spoken:
+                spoken = behind
                 speaks_of.update(general)
     return SentenceCues(found, hard, negation, links, speaks_of, people)
 

@@ -276,7 +276,7 @@ def _add(page: Page, found: Found) -> None:
 
 
 #: The attribute that a named alternative of a row tells.
-_TOLD: Final = {
+_ATTRIBUTE_OF: Final = {
     "RadPathResult": "RadPathResultVal",
     "LabTestResult": "LabTestResultVal",
     "MarginStatus": "MarginVal",
@@ -286,7 +286,7 @@ _SPELLED: Final = {"unclear2": "unclear", "Neg": "MoreThan2mm(Neg)", "close": "L
 
 
 def _value(label: str, value: str) -> dict[str, str]:
-    return {_TOLD[label]: _SPELLED.get(value, value)} if value and label in _TOLD else {}
+    return {_ATTRIBUTE_OF[label]: _SPELLED.get(value, value)} if value and label in _ATTRIBUTE_OF else {}
 
 
 # --- sections ---------------------------------------------------------------------------------------------------------

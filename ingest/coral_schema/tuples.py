@@ -102,7 +102,7 @@ def read(question: Question, answer: str) -> Read:
     return Read(known, tuple(dict.fromkeys(one for one in first if one)), unread)
 
 
-def says_nothing(question: Question, answer: str, saying: re.Pattern[str]) -> bool:
+def is_nothing(question: Question, answer: str, saying: re.Pattern[str]) -> bool:
     """Whether an answer says that there is nothing to find: in the format, or in the words that ``saying`` knows."""
     text = answer.translate(_QUOTES).strip()
     stated = read(question, text)

@@ -34,7 +34,7 @@ from .bench import Workbench, is_dated, is_own
 from .births import join_births
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
-from .courses import tell_courses
+from .courses import summarise_courses
 from .facts import Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
@@ -123,7 +123,7 @@ def _serum(concepts: ConceptTable) -> frozenset[str]:
     return concepts.below("serum_marker") if "serum_marker" in concepts else frozenset()
 
 
-def tell_past_scores(bench: Workbench) -> None:
+def date_past_scores(bench: Workbench) -> None:
     """A score that the note itself puts in the past ("was ECOG 3 in February; now 2") is not that day's."""
     scores: dict[str, list[Fact]] = defaultdict(list)
     for fact in bench.facts:
@@ -237,7 +237,7 @@ def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
             fact.concept = morphology
 
 
-def tell_tumors_apart(bench: Workbench) -> None:
+def separate_tumors(bench: Workbench) -> None:
     """Diagnoses to tumors, then every finding to its tumor."""
     roots = tumor_roots(bench)
     bench.tumors = TumorMap(bench.patient_id, bench.concepts, roots)
@@ -452,16 +452,16 @@ STEPS: Final[tuple[Step, ...]] = (
     doubt_proposals,
     doubt_shared,
     keep_returns_apart,
-    tell_past_scores,
+    date_past_scores,
     retract,
     supersede,
     compose,
-    tell_tumors_apart,
+    separate_tumors,
     give_components,
     weigh_treatments,
     settle_contradictions,
     resolve_impossible,
-    tell_courses,
+    summarise_courses,
     number_lines,
     trust_proposals,
     fold,

@@ -234,9 +234,9 @@ def _reported_markers(record: Record) -> None:
         sign = signs.pop()
         against = [fact for fact in facts if sign_of(record.concepts, fact) == -sign]
         notes = {fact.note for fact in against if not fact.copied}
-        told_rightly = {fact.note for fact in facts if sign_of(record.concepts, fact) == sign}
+        in_agreement = {fact.note for fact in facts if sign_of(record.concepts, fact) == sign}
         first = min(reports, key=lambda fact: fact.note)
-        if len(notes) != 1 or notes & told_rightly or any(fact.document_class != "clinical" for fact in against):
+        if len(notes) != 1 or notes & in_agreement or any(fact.document_class != "clinical" for fact in against):
             continue
         rejected = [fact for fact in against if _speaks_of_report(record, fact, first)]
         if len(rejected) == len(against):

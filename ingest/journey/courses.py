@@ -34,8 +34,8 @@ _OVER: Final = frozenset({"stopped", "completed"})
 _ONCE: Final = ("intent", "line", "change", "dose", "fractions")
 
 
-def tell_courses(bench: Workbench) -> None:
-    """Begin, end, standing and reason of each course; courses of one treatment told apart."""
+def summarise_courses(bench: Workbench) -> None:
+    """Begin, end, standing and reason of each course; courses of one treatment kept apart."""
     treatments: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in bench.facts:
         if fact.kind in COURSES and is_own(fact) and fact.document_class != "abstraction":
@@ -45,11 +45,11 @@ def tell_courses(bench: Workbench) -> None:
                 fact.attributes["status"] = fact.context.reason
             elif fact.status == "planned":
                 fact.attributes["status"] = "planned"
-    told_on = [read.note.date.toordinal() if read.note.date else EARLIEST_DAY for read in bench.notes]
+    note_days = [read.note.date.toordinal() if read.note.date else EARLIEST_DAY for read in bench.notes]
     for facts in treatments.values():
         courses = courses_of(facts)
         for number, course in enumerate(courses, start=1):
-            _tell(course, max(told_on[fact.note] for fact in course))
+            _state_once(course, max(note_days[fact.note] for fact in course))
             if len(courses) > 1:
                 for fact in course:
                     fact.attributes["course"] = float(number)
@@ -103,8 +103,8 @@ def _course_at(starts: Sequence[DayInterval], day: DayInterval) -> int:
     return max((number for number, start in enumerate(starts) if start.low <= day.high), default=0)
 
 
-def _tell(course: Sequence[Fact], told_last: int) -> None:
-    """The same attributes and end for all facts of one course; ``told_last``: when a note last told of it."""
+def _state_once(course: Sequence[Fact], last_stated: int) -> None:
+    """The same attributes and end for all facts of one course; ``last_stated``: when a note last spoke of it."""
     stated: dict[str, Value] = {}
     own = [fact for fact in course if not fact.copied] or list(course)
     implied = implied_intent(course[0].concept)
@@ -126,7 +126,7 @@ def _tell(course: Sequence[Fact], told_last: int) -> None:
         stated["status"] = status
     if not status and course[0].kind == "radiation":
         begun = min(fact.day.high for fact in course)
-        if begun + _LONGEST_RADIATION < told_last:
+        if begun + _LONGEST_RADIATION < last_stated:
             # No course of radiation goes on for so long.
             status = stated["status"] = "completed"
     reasons = [str(fact.attributes["reason"]) for fact in over if "reason" in fact.attributes]

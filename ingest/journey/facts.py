@@ -59,13 +59,13 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
         known = [mention for mention in note.mentions if mention.concept or not mention.unlinked]
         copied = _copied(copies, note.note.text, known)
         for mention in known:
-            kind, told = mention.kind, mention.attributes
+            kind, stated = mention.kind, mention.attributes
             if kind == "birth":
                 continue  # It belongs to no tumor and has no course: see births.py.
             for concept, attributes in _readings(mention, concepts):
-                if "status" in told and (kind == "trial" or document_class == "abstraction"):
+                if "status" in stated and (kind == "trial" or document_class == "abstraction"):
                     # What a note's wording says of one mention, an abstraction says of the event.
-                    attributes["status"] = told["status"]
+                    attributes["status"] = stated["status"]
                 of_genetics = kind == "variant" and document_class == "genetics"
                 if of_genetics and _is_inherited(attributes) and not _of_tumor_sample(note.note.text, mention.start):
                     # A genetics clinic reports on blood or saliva unless it says otherwise.
@@ -82,7 +82,7 @@ def facts_of(notes: Sequence[ReadNote], concepts: ConceptTable) -> list[Fact]:
                         document_class,
                         topic,
                         id(mention) in copied,
-                        status=str(told.get("status", "")),
+                        status=str(stated.get("status", "")),
                         mentions=[mention.mention_id],
                     )
                 )
@@ -99,7 +99,7 @@ def _copied(copies: Copies, text: str, mentions: Sequence[Mention]) -> Set[int]:
     for mention in mentions:
         if mention.sentence in said:
             said[mention.sentence].append(mention)
-    stated = {span: [statement_of(mention) for mention in told] for span, told in said.items()}
+    stated = {span: [statement_of(mention) for mention in made] for span, made in said.items()}
     return {
         id(mention)
         for span, copied in copies.copied_of(long_ones, stated).items()

@@ -100,7 +100,7 @@ def number_lines(bench: Workbench) -> None:
             continue
         courses = _courses(bench.concepts, facts)
         disease = _disease(bench.concepts, facts if tumor == NO_TUMOR else [*facts, *of_none], tumor)
-        _tell_radiation(facts, disease)
+        _give_intent_of_radiation(facts, disease)
         counted = []
         for course in courses:
             intent = _setting(bench.concepts, course, disease)
@@ -118,7 +118,7 @@ def number_lines(bench: Workbench) -> None:
                     _set(course, "line", float(number))
                 if disease.is_advanced(course.begins) and not course.intent and not disease.is_systemic:
                     _set(course, "intent", "palliative")
-        _tell_regimens(facts, courses)
+        _give_lines_of_regimens(facts, courses)
 
 
 def _close(line: Line, following: Line, disease: Disease) -> None:
@@ -180,24 +180,28 @@ def _courses(concepts: ConceptTable, facts: Sequence[Fact]) -> list[Course]:
         begins = first.midpoint
         if found and begins < min(found) - NEAR_IN_TIME:
             continue  # What was given so long before the tumor was found was given for something else.
-        told = members[0].attributes
+        stated = members[0].attributes
         end = members[0].end
         goes_on = max((fact.day.midpoint for fact in members if _is_going_on(fact)), default=begins)
-        line, intent, reason = int(float(told.get("line", 0))), str(told.get("intent", "")), str(told.get("reason", ""))
+        line, intent, reason = (
+            int(float(stated.get("line", 0))),
+            str(stated.get("intent", "")),
+            str(stated.get("reason", "")),
+        )
         ends = end.midpoint if end is not None else None
         courses.append(Course(concept, members, begins, first.low, ends, line, intent, reason, goes_on))
     return sorted(courses, key=lambda course: (course.begins, course.concept, course.facts[0].kind))
 
 
 def _is_going_on(fact: Fact) -> bool:
-    told = fact.mention.attributes
-    over = told.get("standing") in ("stopped", "completed") or "ended" in told or "began" in told
+    stated = fact.mention.attributes
+    over = stated.get("standing") in ("stopped", "completed") or "ended" in stated or "began" in stated
     return (
         not over and not fact.copied and fact.context.temporality is Temporality.CURRENT and fact.day.low > EARLIEST_DAY
     )
 
 
-def _tell_radiation(facts: Iterable[Fact], disease: Disease) -> None:
+def _give_intent_of_radiation(facts: Iterable[Fact], disease: Disease) -> None:
     """Radiation behind an operation, before any spread, is adjuvant where nothing else is said."""
     for fact in facts:
         if fact.kind == "radiation" and "intent" not in fact.attributes and fact.day.low > EARLIEST_DAY:
@@ -208,7 +212,7 @@ def _tell_radiation(facts: Iterable[Fact], disease: Disease) -> None:
                 fact.attributes["intent"] = "adjuvant"
 
 
-def _tell_regimens(facts: Iterable[Fact], courses: Sequence[Course]) -> None:
+def _give_lines_of_regimens(facts: Iterable[Fact], courses: Sequence[Course]) -> None:
     """A regimen has the line, intent and end that its drugs have: of several courses, the last begun by its day."""
     components = shipped_components()
     for fact in facts:
@@ -241,7 +245,7 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
                 # "Metastatic breast cancer 2015" dates the cancer; a report's "macrometastases" lie in the nodes.
                 exact = known and fact.day.high - fact.day.low <= _EXACT and fact.document_class != "pathology"
                 advanced |= {fact.day.midpoint} if exact else set()
-        elif _tells_of_spread(fact):
+        elif _is_spread(fact):
             advanced |= {fact.day.midpoint} if known else set()
         elif fact.kind == "surgery" and known and concepts.is_any(concept, table["local_treatment"]):
             if fact.tumor == tumor:
@@ -253,7 +257,7 @@ def _disease(concepts: ConceptTable, facts: Iterable[Fact], tumor: str) -> Disea
     return Disease(tuple(sorted(progressed)), tuple(sorted(operated)), min(advanced, default=None), is_systemic)
 
 
-def _tells_of_spread(fact: Fact) -> bool:
+def _is_spread(fact: Fact) -> bool:
     """Whether a metastasis, a stage or a category says that the tumor has spread."""
     if fact.kind == "stage":
         return str(fact.attributes.get("stage", "")).startswith(_HEAVIEST_STAGE)

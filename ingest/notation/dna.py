@@ -216,15 +216,15 @@ def _base_alone(match: re.Match[str]) -> Expression | None:
 
 def _rewritten(match: re.Match[str]) -> Expression | None:
     place, change = match["place"], match["change"]
-    told = re.search(r"(?:del|ins|dup|inv|>)[ ]?\(?([ACGTUacgtu]+|\d+)", change, re.IGNORECASE)
+    bases = re.search(r"(?:del|ins|dup|inv|>)[ ]?\(?([ACGTUacgtu]+|\d+)", change, re.IGNORECASE)
     figures = re.findall(r"\d+", place)
     # "19del" and "20 ins" are exons, "557-558 del" is of residues: bases tell, a size behind three figures, or a range
     # as HGVS writes it.
-    if told is None and "_" not in place:
+    if bases is None and "_" not in place:
         return None
-    if told is not None and told[1].isdigit() and len(figures[0]) < 3:
+    if bases is not None and bases[1].isdigit() and len(figures[0]) < 3:
         return None
-    if len(figures[0]) < 2 and told is None:
+    if len(figures[0]) < 2 and bases is None:
         return None
     return Expression(match.start(), match.end(), "dna", _attributes("", normal(place + change)))
 
@@ -250,14 +250,14 @@ def _prose(match: re.Match[str]) -> Expression | None:
     old, new = base(match["old"]), base(match["new"])
     if match["old"].islower() and len(match["old"]) == 1:
         return None
-    told = bool(_INTO.search(match.group()))
+    in_words = bool(_INTO.search(match.group()))
     # "A to G 45": without a word of place, or at a codon, only an arrow makes it one.
-    if told and (match["bare"] is not None or "codon" in match.group()):
+    if in_words and (match["bare"] is not None or "codon" in match.group()):
         return None
     if re.search(r"[\s-]for[\s-]", match.group()):
         old, new = new, old
     attributes = _attributes("", normal(f"{match['place']}{old}>{new}"))
-    return Expression(match.start(), match.end(), "dna", attributes, told=told)
+    return Expression(match.start(), match.end(), "dna", attributes, in_words=in_words)
 
 
 def _triplet(match: re.Match[str]) -> Expression | None:

@@ -16,7 +16,7 @@ class Expression:
     """One change as written. ``form``: protein, dna, exon, fusion, karyotype or dbsnp.
 
     ``certain`` is False where the letters alone do not tell that it is a change; what stands around it then decides.
-    ``told`` is True of a change told in words (*valine to glutamic acid at codon 600*).
+    ``in_words`` is True of a change written in words (*valine to glutamic acid at codon 600*).
     ``other`` is the second reading that the letters allow (C677T: nucleotides or residues).
     """
 
@@ -25,7 +25,7 @@ class Expression:
     form: str
     attributes: dict[str, Value] = field(default_factory=dict)
     certain: bool = True
-    told: bool = False
+    in_words: bool = False
     other: Expression | None = None
 
 

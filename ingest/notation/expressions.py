@@ -69,9 +69,9 @@ def expressions_of(text: str, places: Places | None = None) -> tuple[Expression,
     # A text that speaks of changes for sure lends weight to what may be one.
     among_others = any(_speaks_for_itself(flat, one) for one in found)
     settled = _settled(filter(None, (_judged(flat, one, among_others) for one in found)))
-    # A change told in words beside its notation is one change, and the notation is its expression.
-    written = {_change(one) for one in settled if not one.told}
-    return tuple(one for one in settled if not (one.told and _change(one) in written))
+    # A change written in words beside its notation is one change, and the notation is its expression.
+    written = {_change(one) for one in settled if not one.in_words}
+    return tuple(one for one in settled if not (one.in_words and _change(one) in written))
 
 
 def _change(one: Expression) -> tuple[str, str]:

@@ -239,8 +239,8 @@ def _substitution(match: re.Match[str]) -> Expression | None:
     # A genotype (Met326Met), or a drug that was stopped ("Met 500 stop"), is no change.
     if old == new or new == "*" and match.group().endswith(f"{place} stop"):
         return None
-    told = bool(groups.get("way"))
-    return Expression(match.start(), match.end(), "protein", attributes_of(f"{old}{place}{new}"), told=told)
+    in_words = bool(groups.get("way"))
+    return Expression(match.start(), match.end(), "protein", attributes_of(f"{old}{place}{new}"), in_words=in_words)
 
 
 def _arrowed(match: re.Match[str]) -> Expression | None:

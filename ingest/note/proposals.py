@@ -45,7 +45,7 @@ def probabilities() -> Probabilities:
 
 #: What is done with a proposal before it is written, and how it is written: steps of the rules, in their order.
 _PLACE: Final = chosen("place diagnoses", "share places of short forms", "place findings")
-_WRITE: Final = chosen("write mentions", "tell courses", "tie harms")
+_WRITE: Final = chosen("write mentions", "read courses", "tie harms")
 
 
 class Proposals:

@@ -214,19 +214,19 @@ def turn_names_round(page: Page) -> None:
         turn_round(page.frame.text, span, page.tools.concepts, page.tools.never_turned)
 
 
-def tell_topic(page: Page) -> None:
+def find_topic(page: Page) -> None:
     """The organ that the note is about: by its title, its specimens, or its diagnoses."""
     sites = page.tools.placement.sites
-    told = list(page.tools.sites_of_title[page.frame.note.title])
+    places = list(page.tools.sites_of_title[page.frame.note.title])
     if page.document_class in ("pathology", "molecular"):
-        told += [site.concept for _, site in sites.specimen_sites(page.frame, page.sites)]
-    page.topic = sites.topic(told, page.diagnoses)
+        places += [site.concept for _, site in sites.specimen_sites(page.frame, page.sites)]
+    page.topic = sites.topic(places, page.diagnoses)
 
 
 # --- where it is ------------------------------------------------------------------------------------------------------
 
 
-def tell_states_by_adjectives(page: Page) -> None:
+def find_states_by_adjectives(page: Page) -> None:
     """The states that adjectives of a diagnosis tell (``metastatic``, ``recurrent``)."""
     page.events += page.tools.placement.adjective_states(page.frame, page.diagnoses)
 
@@ -241,17 +241,17 @@ def share_places_of_short_forms(page: Page) -> None:
     share_places(page.diagnoses)
 
 
-def tell_states_by_fluids(page: Page) -> None:
+def find_states_by_fluids(page: Page) -> None:
     """The state that a tumor's cells in a fluid mean."""
     page.events += list(page.tools.placement.fluid_states(page.diagnoses))
 
 
-def tell_spread_by_states(page: Page) -> None:
+def find_spread_by_states(page: Page) -> None:
     """The metastasis that a state with a place in its name is (``leptomeningeal disease``)."""
     page.events += list(page.tools.placement.spread_states(page.events))
 
 
-def tell_involved_nodes(page: Page) -> None:
+def find_involved_nodes(page: Page) -> None:
     """The finding in lymph nodes that a tumor's cells there mean."""
     page.events += list(page.tools.placement.involved_nodes(page.diagnoses))
 
@@ -285,7 +285,7 @@ def write_mentions(page: Page) -> None:
     page.mentions = page.tools.writer.write(page.frame, page.events, page.document_class)
 
 
-def tell_courses(page: Page) -> None:
+def read_courses(page: Page) -> None:
     """Treatments get what is said of their course: cycles, line, intent, began, ended, why."""
     if not TREATED.isdisjoint(page.kinds):
         page.mentions = with_courses(page.frame, page.mentions)
@@ -311,7 +311,7 @@ def write_births(page: Page) -> None:
     page.mentions += [birth_mention(page.frame, span) for span in page.apart.get(BIRTHS, ())]
 
 
-def say_once(page: Page) -> None:
+def keep_one_of_each(page: Page) -> None:
     """What two recognisers see in the same place is one mention."""
     mentions: dict[str, Mention] = {}
     for mention in page.mentions:
@@ -363,23 +363,23 @@ STEPS: Final[tuple[Step, ...]] = (
     turn_secondaries,
     leave_out_lookalikes,
     turn_names_round,
-    tell_topic,
-    tell_states_by_adjectives,
+    find_topic,
+    find_states_by_adjectives,
     place_diagnoses,
     share_places_of_short_forms,
-    tell_states_by_fluids,
-    tell_spread_by_states,
-    tell_involved_nodes,
+    find_states_by_fluids,
+    find_spread_by_states,
+    find_involved_nodes,
     place_spread,
     place_findings,
     grade_harms,
     add_targets,
     write_mentions,
-    tell_courses,
+    read_courses,
     tie_harms,
     write_trials,
     write_births,
-    say_once,
+    keep_one_of_each,
     write_notations,
     relate_to_tumors,
     propose,

@@ -102,8 +102,8 @@ def _rows(page: Page) -> Iterator[tuple[_Key, Change]]:
     for edge in page.relations:
         head, tail = words.get(edge.head), words.get(edge.tail)
         if head is not None and tail is not None:
-            told = f"{head.text} → {tail.text}"
-            row = Change(ADDED, "relation", head.start, tail.end, told, edge.type, "", {})
+            joined = f"{head.text} → {tail.text}"
+            row = Change(ADDED, "relation", head.start, tail.end, joined, edge.type, "", {})
             yield ("relation", edge.type, edge.head, edge.tail), row
 
 

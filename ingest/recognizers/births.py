@@ -53,8 +53,8 @@ def _dates_of_birth() -> Gated:
         r"(?P<named>(?:19|20)\d\d)|(?P<only>(?:19|20)\d\d)(?![/\-\d]))"
     )
     first = any_of({_FIRST_WORD.split(word)[0] for word in words})
-    told = rf"(?<![^\W_]){any_of(words)}[\s:]{{0,3}}{date}(?!\d)"
-    return Gated(re.compile(told, re.IGNORECASE), rf"(?i:{first})")
+    stated = rf"(?<![^\W_]){any_of(words)}[\s:]{{0,3}}{date}(?!\d)"
+    return Gated(re.compile(stated, re.IGNORECASE), rf"(?i:{first})")
 
 
 _FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")

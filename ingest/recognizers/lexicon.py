@@ -90,7 +90,7 @@ _HAS_WORD = re.compile(r"[A-Za-z]")
 #: A drug's code, which some write without its hyphen (MK-3475, MK3475).
 _DRUG_CODE = re.compile(r"([A-Z]{2,5})-(\d{3,})")
 _SEPARATOR = re.compile(r"[^0-9A-Za-z]")
-#: A name that begins with a sign (``-ve``) is told from its contrary by that sign alone.
+#: A name that begins with a sign (``-ve``) is known from its contrary by that sign alone.
 _SIGNED = re.compile(r"[+\-](?=[A-Za-z])")
 _SIGN_BEFORE = re.compile(r"(?P<plus>\+)[ ]?$|[\-\u2010-\u2015\u2212][ ]?$")
 _LETTERS_ONLY = re.compile(r"[a-z]{4,}")
@@ -130,7 +130,7 @@ class Lexicon(Recognizer):
         self._concepts = concepts
         self.trie: PhraseTrie[Sense] = PhraseTrie()
         #: What phrases say, as they are written, where nothing else bears on it.
-        self._settled: dict[str, _Told | tuple[()]] = {}
+        self._settled: dict[str, _PhraseMeaning | tuple[()]] = {}
         self.trie.add_all(self._phrases())
 
     def _phrases(self) -> Iterator[tuple[str, Sense, bool]]:
@@ -173,9 +173,9 @@ class Lexicon(Recognizer):
             if index < behind:
                 continue
             for match in reversed(self.trie.matches_at(text, words, index)):
-                told = self._told(nearby, match)
-                if told is not None:
-                    yield told.span(text, match)
+                meaning = self._meaning_of(nearby, match)
+                if meaning is not None:
+                    yield meaning.span(text, match)
                     behind = match.last
                     break
 
@@ -189,23 +189,23 @@ class Lexicon(Recognizer):
             for sense in self._readings(_Nearby(frame), match)
         )
 
-    def _told(self, nearby: _Nearby, match: PhraseMatch[Sense]) -> _Told | None:
+    def _meaning_of(self, nearby: _Nearby, match: PhraseMatch[Sense]) -> _PhraseMeaning | None:
         """What the phrase says here; None for nothing. Where its letters alone decide, they are asked once."""
         surface = nearby.text[match.start : match.end]
         known = self._settled.get(surface)
         if known is not None and known is not _DEPENDS:
             return known or None
-        told = _Told.of(surface, self._readings(nearby, match))
+        meaning = _PhraseMeaning.from_readings(surface, self._readings(nearby, match))
         if known is None:
             if len(self._settled) >= MOST_REMEMBERED:
                 self._settled.clear()
-            self._settled[surface] = _DEPENDS if self._depends(surface, match.payloads) else told or _NOTHING
-        return told
+            self._settled[surface] = _DEPENDS if self._depends(surface, match.payloads) else meaning or _NOTHING
+        return meaning
 
     @staticmethod
     def _depends(surface: str, senses: Sequence[Sense]) -> bool:
         """Whether what a phrase says depends on what stands around it."""
-        # Most short forms are told from a word of the language (all, her, met) by their capitals alone.
+        # Most short forms are known from a word of the language (all, her, met) by their capitals alone.
         possible = [sense for sense in senses if _may_be(sense.surface, surface)]
         kinds = {sense.kind for sense in possible}
         return (
@@ -250,7 +250,7 @@ class Lexicon(Recognizer):
         )
 
 
-class _Told(NamedTuple):
+class _PhraseMeaning(NamedTuple):
     """What a phrase says: the first of its readings, and the others."""
 
     kind: str
@@ -261,7 +261,7 @@ class _Told(NamedTuple):
     opens: bool
 
     @classmethod
-    def of(cls, surface: str, readings: Sequence[Sense]) -> _Told | None:
+    def from_readings(cls, surface: str, readings: Sequence[Sense]) -> _PhraseMeaning | None:
         """The readings of a phrase as it is written; None if there is none."""
         if not readings:
             return None
@@ -281,7 +281,7 @@ class _Told(NamedTuple):
 
 _NOTHING: Final = ()
 #: What is known of a phrase whose meaning depends on what stands around it.
-_DEPENDS: Final = _Told("", "", "", (), opens=False)
+_DEPENDS: Final = _PhraseMeaning("", "", "", (), opens=False)
 
 
 class _Nearby:

@@ -95,14 +95,14 @@ _PATTERNS: Final = (_NUMBERS, _PROTOCOLS, _PHASES, _NAMES, _CLINICALS, _ONS, _ST
 
 
 class TrialRecognizer(Recognizer):
-    """Trials with their number, name and phase; a bare word for one only where the patient's part in it is told."""
+    """Trials with their number, name and phase; a bare word for one only where the patient's part in it is stated."""
 
     name = "trials"
     gates = (_MAY_HOLD, _ACRIN_OPENS)
     layer = TRIALS
 
     def find(self, frame: Frame) -> Iterator[Span]:
-        """Spans of kind ``trial``, those that overlap told once, the more particular first."""
+        """Spans of kind ``trial``, of those that overlap one, the more particular first."""
         text, places = frame.text, frame.places
         if not ("ph" in frame.vocabulary or frame.holds(_WORDS)) or not self._may_hold(frame):
             return
@@ -172,14 +172,14 @@ def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Menti
     """Mentions of trials with the patient's part in them, which also is their context, and the drug that they are of.
 
     Enrolled and completed happened; declined, failed screening and not enrolled are absent for that reason; considered
-    is planned; a trial of which no part of the patient is told is only spoken of, and hypothetical.
+    is planned; a trial of which no part of the patient is stated is only spoken of, and hypothetical.
     """
     order = trial_words().order
     settled = []
     for mention in mentions:
         around = _parts_around(frame, mention.start, mention.end, _REACH)
-        told = min(around, key=lambda part: (order.index(part[2]), part[0]), default=None)
-        status = told[2] if told else ""
+        nearest = min(around, key=lambda part: (order.index(part[2]), part[0]), default=None)
+        status = nearest[2] if nearest else ""
         context = replace(mention.context, polarity=Polarity.PRESENT, temporality=Temporality.CURRENT, reason="none")
         if (
             mention.context.temporality is Temporality.HYPOTHETICAL
@@ -188,11 +188,11 @@ def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Menti
         ):
             status = "considered"
         if (
-            told
+            nearest
             and status == "enrolled"
-            and any(cue.rule == "information" and cue.start < told[0] < cue.end for cue in mention.cues)
+            and any(cue.rule == "information" and cue.start < nearest[0] < cue.end for cue in mention.cues)
         ):
-            told, status = None, ""  # "Information on clinical trials": no patient is on it.
+            nearest, status = None, ""  # "Information on clinical trials": no patient is on it.
         if status in _MEANS_ABSENT:
             context = replace(context, polarity=Polarity.ABSENT, reason=_REASONS[status])
         elif status == "considered":
@@ -205,7 +205,7 @@ def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Menti
         attributes = {name: value for name, value in mention.attributes.items() if name != "status"}
         if status:
             attributes["status"] = status
-        cues = (*mention.cues, Cue(told[0], told[1], f"trial:{status}")) if told else mention.cues
+        cues = (*mention.cues, Cue(nearest[0], nearest[1], f"trial:{status}")) if nearest else mention.cues
         settled.append(replace(mention, concept=concept, attributes=attributes, context=context, cues=cues))
     return settled
 

@@ -69,7 +69,7 @@ class Run:
     def put_aside(self, record: QuarantinedRecord) -> None:
         """Quarantine a record."""
         self.report.add(quarantined=1)
-        self.report.tell(record.source, record.place, record.reason)
+        self.report.add_fault(record.source, record.place, record.reason)
         self.quarantine.add_quarantine([record])
         self.waiting += 1
         if self.waiting >= _QUARANTINE_ROWS:
@@ -105,7 +105,7 @@ def read_sources(run: Run, records: Iterable[Incoming | QuarantinedRecord]) -> I
     run.flush()
 
 
-def tell_versions_apart(run: Run, arrivals: Iterable[Incoming]) -> Iterator[PatientNotes]:
+def separate_versions(run: Run, arrivals: Iterable[Incoming]) -> Iterator[PatientNotes]:
     """Notes to patients with all versions of their notes, those only of whom something is new."""
     run.versions.add(arrivals)
     run.affected = run.versions.affected(everyone=run.read_otherwise)
@@ -134,7 +134,7 @@ def read_notes_and_build_journeys(run: Run, batches: Iterable[Batch]) -> Iterato
     for batch, result, resumed in read_all(run.reading, batches, run.spool, run.workers, much=run.much):
         run.report.add(batches=1, resumed=int(resumed), **result.counts)
         for fault in result.quarantined:
-            run.report.tell(*fault)
+            run.report.add_fault(*fault)
         run.bar.advance(sum(version.row is not None for patient in batch for version in patient.versions))
         yield result
 
@@ -163,7 +163,7 @@ def load(run: Run, results: Iterator[BatchResult]) -> Iterator[str]:
 #: A run, in its order: each step takes what the one before it gives.
 STEPS: Final[tuple[Callable[[Run, Any], Iterator[Any]], ...]] = (
     read_sources,
-    tell_versions_apart,
+    separate_versions,
     group_by_patient,
     read_notes_and_build_journeys,
     load,

@@ -48,7 +48,7 @@ class IngestReport:
         for name, number in counts.items():
             setattr(self, name, getattr(self, name) + number)
 
-    def tell(self, source: str, place: str, reason: str) -> None:
+    def add_fault(self, source: str, place: str, reason: str) -> None:
         """Note a quarantined record for the reader of the report."""
         self.reasons[reason.partition(": ")[0]] += 1
         if len(self.quarantine) < LISTED:

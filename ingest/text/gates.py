@@ -163,8 +163,8 @@ def marks_of(word: str) -> Marks | None:
         return _EVERYWHERE
     openings = _openings()
     # All that a word may begin with is tried in one call.
-    told = openings.begins.match(word)
-    begun = told.groups() if told else ()
+    opened = openings.begins.match(word)
+    begun = opened.groups() if opened else ()
     marks = {(number, 0) for number, text in zip(openings.numbers, begun, strict=True) if text is not None}
     if openings.anywhere.search(word):
         marks.update((number, one.start()) for number, within in openings.within for one in within.finditer(word))

@@ -37,16 +37,16 @@ class Remembered(dict[str, Known], Generic[Known]):
     """
 
     def __init__(
-        self, tell: Callable[[str], Known], most: int = MOST_REMEMBERED, longest: int = _LONGEST_REMEMBERED
+        self, find: Callable[[str], Known], most: int = MOST_REMEMBERED, longest: int = _LONGEST_REMEMBERED
     ) -> None:
         """``most``: so many are remembered, of at most ``longest`` characters."""
         super().__init__()
-        self._tell = tell
+        self._find = find
         self._most = most
         self._longest = longest
 
     def __missing__(self, word: str) -> Known:
-        known = self._tell(word)
+        known = self._find(word)
         if len(word) <= self._longest:
             if len(self) >= self._most:
                 self.clear()

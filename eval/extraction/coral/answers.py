@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ....ingest.coral_schema.tuples import Finding, read, says_nothing, write
+from ....ingest.coral_schema.tuples import Finding, is_nothing, read, write
 from ....ingest.note.read import shared_reader
 from ....ingest.single import Document, ReadMention
 from ....ingest.single import read as read_note
@@ -75,7 +75,7 @@ def understood(task: Task, answer: Answer | None, rules: Rules) -> Understood:
     if answer.failure:
         return Understood(failure=answer.failure)
     parsed = read(task, answer.output)
-    if parsed.findings or says_nothing(task, answer.output, rules.nothing):
+    if parsed.findings or is_nothing(task, answer.output, rules.nothing):
         return Understood(parsed.findings, parsed.first, "", parsed.unread)
     return Understood(failure=NONSENSE, unread=parsed.unread)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ....kb.endpoint.asking import Asking
 from ....kb.errors import UsageError
 from ...coral_schema.questions import UNKNOWN, Question, shipped_questions
-from ...coral_schema.tuples import Finding, read, says_nothing
+from ...coral_schema.tuples import Finding, is_nothing, read
 from ...text.frame import first_come
 from .quotes import places_of
 
@@ -161,7 +161,7 @@ class ChatTagger:
         if not failure:
             answer = read(question, reply.text)
             self.tally.unread += answer.unread
-            if answer.findings or says_nothing(question, reply.text, self._rules.nothing):
+            if answer.findings or is_nothing(question, reply.text, self._rules.nothing):
                 return answer.findings
             failure = NONSENSE
         self.tally.failed[failure] += 1

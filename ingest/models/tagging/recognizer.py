@@ -131,7 +131,7 @@ class ModelRecognizer(PreparedRecognizer):
         useful = sorted((one for one in tagged if one.type in self._kinds), key=lambda one: (one.start, one.end))
         source = OF_MODEL + self.name
         for one, linked in zip(useful, self._links(text, useful), strict=True):
-            kind = self._kind_of(linked.concept) if linked is not None and self._says_something(linked.concept) else ""
+            kind = self._kind_of(linked.concept) if linked is not None and self._has_meaning(linked.concept) else ""
             if linked is not None and kind in _BY_ITSELF:
                 sure = round(one.confidence * linked.probability, DIGITS)
                 helpers = [(one.start, one.end, LINK + linked.name)]
@@ -140,7 +140,7 @@ class ModelRecognizer(PreparedRecognizer):
                 sure = round(one.confidence, DIGITS)
                 yield Span(one.start, one.end, self._kinds[one.type], "", source, confidence=sure)
 
-    def _says_something(self, concept: str) -> bool:
+    def _has_meaning(self, concept: str) -> bool:
         return bool(concept) and concept not in self._never
 
     def _links(self, text: str, tagged: Sequence[Tagged]) -> Sequence[Linked | None]:

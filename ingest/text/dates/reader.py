@@ -105,15 +105,15 @@ class DateReader:
         """Whether the pattern of that name may match what stands before ``start``: the last word tells."""
         if self.text[start - 1 : start].isalnum():
             return True
-        return self._tells(name, bisect_left(self._words.starts, start) - 1)
+        return self._is_known_beside(name, bisect_left(self._words.starts, start) - 1)
 
     def _may_begin(self, name: str, end: int) -> bool:
         """Whether the pattern of that name may match what stands behind ``end``: the next word tells."""
         if self.text[end : end + 1].isalnum():
             return True
-        return self._tells(name, bisect_left(self._words.starts, end))
+        return self._is_known_beside(name, bisect_left(self._words.starts, end))
 
-    def _tells(self, name: str, at: int) -> bool:
+    def _is_known_beside(self, name: str, at: int) -> bool:
         """Whether the pattern of that name may match beside the word with this number; no word: it may not."""
         if not 0 <= at < len(self._words.written):
             return False

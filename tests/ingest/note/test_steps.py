@@ -66,7 +66,7 @@ def test_what_each_step_changed_is_told() -> None:
     assert ("+", "span", "letrozole") in changes["find spans"]
     assert ("+", "event", "ER positive") in changes["bind results"]
     assert ("+", "mention", "letrozole") in changes["write mentions"]
-    assert ("~", "mention", "letrozole") in changes["tell courses"]
+    assert ("~", "mention", "letrozole") in changes["read courses"]
     assert ("+", "mention", "61-year-old") in changes["write births"]
     for step in steps:
         for change in step.changes:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cohortium.eval.extraction.coral.answers import MISSING, NONSENSE, Answer, understood
 from cohortium.eval.extraction.coral.tasks import Task, Tasks, shipped
-from cohortium.ingest.coral_schema.tuples import Finding, nothing, read, says_nothing, write
+from cohortium.ingest.coral_schema.tuples import Finding, is_nothing, nothing, read, write
 
 TEXT = (
     st.text(
@@ -129,7 +129,7 @@ def test_the_same_finding_twice_is_one(symptoms: Task) -> None:
 )  # fmt: skip
 def test_an_answer_may_say_that_there_is_nothing(symptoms: Task, tasks: Tasks, answer: str) -> None:
     """In the format, or in words: it is an answer, without findings."""
-    assert says_nothing(symptoms, answer, tasks.rules.nothing)
+    assert is_nothing(symptoms, answer, tasks.rules.nothing)
     told = understood(symptoms, Answer("d", "u", "symptoms", answer), tasks.rules)
     assert (told.findings, told.failure) == ((), "")
 
