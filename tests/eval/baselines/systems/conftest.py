@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from cohortium.engine.api import OpenKb
+from cohortium.engine.api import open as open_kb
 from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.eval.benchmark.workshop import Workshop
+from cohortium.ingest.run.pipeline import run_ingest
 from tests.places import SAMPLES
 
 
@@ -26,6 +28,9 @@ def workshop(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="session")
-def kb(workshop: Workshop) -> OpenKb:
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenKb]:
     """Their knowledge base."""
-    return workshop.knowledge_base("together")
+    path = tmp_path_factory.mktemp("systems") / "samples.kb"
+    run_ingest([SAMPLES], path, progress=False)
+    with open_kb(path) as made:
+        yield made
