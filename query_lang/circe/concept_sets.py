@@ -16,10 +16,6 @@ from ..nodes import ConceptExpression, OtherThan, Under, Union
 from ..vocabulary import MEANT_BY_CONCEPT
 from .document import Losses, Part
 
-#: The part of a concept's name in brackets that SNOMED puts behind it ("(disorder)").
-_TAG: Final = re.compile(r"\s*\((?:disorder|finding|procedure|substance|product|observable entity|qualifier value)\)$")
-
-
 #: What a concept of OMOP brings along, besides what it is found by.
 CONCEPT_FIELDS: Final = (
     "CONCEPT_ID", "CONCEPT_NAME", "CONCEPT_CODE", "VOCABULARY_ID", "DOMAIN_ID", "CONCEPT_CLASS_ID", "STANDARD_CONCEPT",
@@ -60,6 +56,12 @@ class Selection:
 def tables() -> Mapping[str, Any]:
     """``domains.toml``."""
     return tomllib.loads((Path(__file__).parent / "domains.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _tag() -> re.Pattern[str]:
+    """The part of a concept's name in brackets that SNOMED puts behind it ("(disorder)")."""
+    return re.compile(rf"\s*\((?:{'|'.join(tables()['semantic_tags']['words'])})\)$")
 
 
 @dataclass
@@ -170,7 +172,7 @@ class ConceptSets:
             found = self._one(f"{system}:{code}", kinds)
             if found:
                 return self._mapped(concept, what, found, "code", "")
-        plain = _TAG.sub("", name.strip())
+        plain = _tag().sub("", name.strip())
         found = self._one(plain, [kind for kind in kinds if kind != "site"]) if plain else None
         if found:
             return self._mapped(concept, what, found, "name", "")

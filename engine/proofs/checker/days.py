@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import functools
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from ....kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
@@ -18,7 +21,7 @@ _MONTHS: Final = {
     name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
 }
 _NUMBER: Final = re.compile(r"\d+")
-_NAME: Final = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*", re.IGNORECASE)
+_NAME: Final = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*", re.IGNORECASE)
 _WORDS: Final = {
     word: number
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
@@ -27,15 +30,6 @@ _UNIT: Final = re.compile(r"\b(\d{1,3}|[a-z]+)?[\s\-]{0,3}(day|week|wk|month|mo|
 _UNIT_DAYS: Final = {"d": 1.0, "day": 1.0, "w": 7.0, "m": 30.4375, "y": 365.25}
 #: So many days after the note a date without a year may lie; and a date of a fact that happened.
 _AHEAD: Final = 31
-#: Words relative to the note, and how many days back they reach at most.
-_RELATIVE: Final = (
-    (re.compile(r"yesterday", re.IGNORECASE), 1),
-    (re.compile(r"\b(?:today|tonight|morning|afternoon|evening)", re.IGNORECASE), 0),
-    (re.compile(r"week|day", re.IGNORECASE), 14),
-    (re.compile(r"month", re.IGNORECASE), 62),
-    (re.compile(r"year", re.IGNORECASE), 732),
-    (re.compile(r"spring|summer|autumn|fall|winter", re.IGNORECASE), 540),
-)
 
 
 def admits(rule: str, text: str, note: datetime.date | None, day: DayInterval) -> bool:
@@ -72,6 +66,13 @@ def ends_with(rule: str, text: str, note: datetime.date | None, day: DayInterval
     return any(possible.high == day.high or possible.low == day.low for possible in _possible(rule, text, note))
 
 
+@functools.cache
+def _relative() -> tuple[tuple[re.Pattern[str], int], ...]:
+    """``days.toml``: words relative to the note, and how many days back they reach at most."""
+    table = tomllib.loads(Path(__file__).with_name("days.toml").read_text(encoding="utf-8"))["relative"]
+    return tuple((re.compile(words, re.IGNORECASE), reach) for words, reach in table.items())
+
+
 def _possible(rule: str, text: str, note: datetime.date | None) -> Iterator[DayInterval]:
     if rule.startswith("ago:"):
         yield from _ago(text, note)
@@ -81,7 +82,7 @@ def _possible(rule: str, text: str, note: datetime.date | None) -> Iterator[DayI
             yield _span(note.toordinal() - int(numbers[-1]), note.toordinal() - int(numbers[-1]))
     elif rule == "relative-word":
         if note is not None:
-            for words, reach in _RELATIVE:
+            for words, reach in _relative():
                 if words.search(text):
                     yield _span(note.toordinal() - reach, note.toordinal())
                     break
