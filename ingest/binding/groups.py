@@ -156,11 +156,17 @@ def _names_again(group: Group, marker: Span) -> bool:
     return marker.concept in named
 
 
+def _known_by_change(span: Span) -> str:
+    """The only gene of which its change of protein is known; empty for most, which have none."""
+    protein = span.attributes.get("protein")
+    return gene_of(str(protein)) if protein else ""
+
+
 def with_implied_genes(here: list[Span]) -> list[Span]:
     """A change that only one gene is known for (T790M) brings its gene along."""
     found: list[Span] = []
     for span in here:
-        gene = str(span.attributes.pop("implied", "")) or gene_of(str(span.attributes.get("protein", "")))
+        gene = str(span.attributes.pop("implied", "")) or _known_by_change(span)
         if gene:
             found.append(Span(span.start, span.end, "gene", gene, "change:" + gene))
         found.append(span)
@@ -173,7 +179,7 @@ def with_genes_of_their_own(text: str, here: list[Span]) -> list[Span]:
     named = {one for span in genes for one in (span.concept, *(concept for concept, _ in span.alternatives))}
     found: list[Span] = []
     for span in here:
-        gene = gene_of(str(span.attributes.get("protein", ""))) if span.kind == "molecular" else ""
+        gene = _known_by_change(span) if span.kind == "molecular" else ""
         if gene and gene not in named and not any(gene.startswith(one.removesuffix("_family")) for one in named):
             before = max((other.end for other in genes if other.end <= span.start), default=-1)
             after = min((other.start for other in genes if other.start >= span.end), default=-1)

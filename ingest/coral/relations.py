@@ -1,4 +1,9 @@
-"""Relations between the annotations of a sentence, drawn by a table of rules (``words/relations.toml``)."""
+"""Relations between the annotations of a sentence, drawn by a table of rules (``words/relations.toml``).
+
+Of *causes problem* the reading of events draws some itself (``ingest/treatments/harms.py``): one cause for each harm of
+the patient, where the words between leave no doubt. These are kept, and the table adds every pair that an annotator
+would mark: also of what is denied or another's, of diseases, and of what came after a treatment with no word of cause.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ..text.gates import Places, places_of
 from ..text.words import words_of
 from . import dna, protein, structural
 from .expression import Expression
-from .residues import any_of, plain, words
+from .residues import any_of, words
 
 FORMS: Final = (*protein.FORMS, *dna.FORMS, *structural.FORMS)
 
@@ -32,6 +32,25 @@ _JOINT: Final = r"(?:, (?:and |or )?|/| and | or |; )"
 _IN_LIST_BEFORE: Final = re.compile(rf"(?<![A-Za-z0-9.]){_MEMBER}{_JOINT}$")
 _IN_LIST_AFTER: Final = re.compile(rf"{_JOINT}{_MEMBER}(?![A-Za-z0-9])")
 _FIGURES: Final = re.compile(r"\d+")
+
+
+#: One character each, so that spans in the plain text are spans in the text as written.
+_PLAIN: Final = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d", "-"),
+        **dict.fromkeys("\u2192\u2794\u279c\u279d\u279e\u27f6\u21d2\u2b62\uff1e\u203a", ">"),
+        **dict.fromkeys("\u00a0\u2007\u2009\u200a\u202f\t", " "),
+        **dict.fromkeys("\u0394\u2206", "\u0394"),
+        "\uff0b": "+",
+        "\u2217": "*",
+        "\u2236": ":",
+    }
+)
+
+
+def _plain(text: str) -> str:
+    """``text`` with one spelling of dashes, arrows, blanks and deltas; as long as before, place by place."""
+    return text.replace("\t", " ") if text.isascii() else text.translate(_PLAIN)
 
 
 @lru_cache(maxsize=1)
@@ -63,7 +82,7 @@ def expressions_of(text: str, places: Places | None = None) -> tuple[Expression,
 
     ``places``: of the words of the text (:mod:`~cohortium.ingest.text.gates`), if they are known.
     """
-    flat = plain(text)
+    flat = _plain(text)
     places = places_of(words_of(text)) if places is None else places
     found = [one for form in FORMS for one in form.find(places, flat)]
     # A text that speaks of changes for sure lends weight to what may be one.

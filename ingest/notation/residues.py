@@ -59,24 +59,6 @@ NUCLEOTIDE_NAMES: Final = tuple(_NUCLEOTIDES)
 NUCLEOTIDE: Final = f"(?:[ACGTU]|{any_of(_NUCLEOTIDES)})"
 SEQUENCE: Final = r"(?:[ACGTU]{1,60}|[acgtu]{1,60})"
 
-#: One character each, so that spans in the plain text are spans in the text as written.
-_PLAIN: Final = str.maketrans(
-    {
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d", "-"),
-        **dict.fromkeys("\u2192\u2794\u279c\u279d\u279e\u27f6\u21d2\u2b62\uff1e\u203a", ">"),
-        **dict.fromkeys("\u00a0\u2007\u2009\u200a\u202f\t", " "),
-        **dict.fromkeys("\u0394\u2206", "\u0394"),
-        "\uff0b": "+",
-        "\u2217": "*",
-        "\u2236": ":",
-    }
-)
-
-
-def plain(text: str) -> str:
-    """``text`` with one spelling of dashes, arrows, blanks and deltas; as long as before, place by place."""
-    return text.replace("\t", " ") if text.isascii() else text.translate(_PLAIN)
-
 
 def letter(residue: str) -> str:
     """The letter of a residue however written (``Val``, ``valine``, ``V``), ``*`` for a stop; itself if unknown."""

@@ -52,9 +52,11 @@ def _dates_of_birth() -> Gated:
         r"|(?:(?P<before>\d\d?)\s)?(?P<name>[A-Z][a-z]{2,8})\.?\s(?:(?P<behind>\d\d?)(?:st|nd|rd|th)?,?\s)?"
         r"(?P<named>(?:19|20)\d\d)|(?P<only>(?:19|20)\d\d)(?![/\-\d]))"
     )
-    first = any_of({_FIRST_WORD.split(word)[0] for word in words})
+    # What a sign or blank parts from the rest is a word by itself: the D of D.O.B. opens no other word.
+    first = any_of({word for word in words if word.isalnum()})
+    parted = any_of({_FIRST_WORD.split(word)[0] for word in words if not word.isalnum()})
     stated = rf"(?<![^\W_]){any_of(words)}[\s:]{{0,3}}{date}(?!\d)"
-    return Gated(re.compile(stated, re.IGNORECASE), rf"(?i:{first})")
+    return Gated(re.compile(stated, re.IGNORECASE), rf"(?i:{first}|{parted}\Z)")
 
 
 _FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")

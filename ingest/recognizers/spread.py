@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...kb.model import Value
-from ..text.dates.words import is_scored
+from ..text.dates.reader import is_scored
 from ..text.frame import SPREAD, Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.statements import statement

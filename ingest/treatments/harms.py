@@ -2,6 +2,11 @@
 
 A symptom or condition that a treatment is said to have caused becomes an adverse event with the attribute ``cause``,
 and a relation joins the two; where the treatment was stopped, held or reduced for it, another relation says so.
+
+The reading for CORAL draws more of *causes problem*, by a table (``coral/words/relations.toml``), and keeps what is
+drawn here. The two are not one since they answer different questions. Here each harm of the patient has one cause, and
+the words between must say so: it changes an event. There every pair is drawn that an annotator would mark, also of what
+is denied, feared or another's, and of a disease that causes another: of events that would make harms of coincidences.
 """
 
 from __future__ import annotations

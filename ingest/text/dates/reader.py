@@ -33,7 +33,7 @@ from .patterns import (
     UNIT_DAYS,
     VAGUE,
 )
-from .words import CONTEXT, NODES, date_words, is_scored
+from .words import CONTEXT, NODES, date_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,3 +473,8 @@ class DateReader:
         reach = {"week": 7, "month": 31, "year": 366}.get(unit, 270)
         this = match["which"].casefold() != "last"
         return today - reach * (1 if this else 2) + (0 if this else 1), today
+
+
+def is_scored(text: str, start: int) -> bool:
+    """Whether the words before ``start`` make two numbers and a slash a score or a dose ("Allred 7/8", "cycle 3/6")."""
+    return bool(date_words().fraction_before.search(text, max(0, start - CONTEXT), start))

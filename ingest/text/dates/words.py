@@ -71,8 +71,3 @@ def date_words() -> DateWords:
 
 #: A word of the nodes, with which a count of them may be told.
 NODES = Gate(begins=rf"(?i:{any_of(cue_file('dates')['nodes']['words'])})(?![^\W_])")
-
-
-def is_scored(text: str, start: int) -> bool:
-    """Whether the words before ``start`` make two numbers and a slash a score or a dose ("Allred 7/8", "cycle 3/6")."""
-    return bool(date_words().fraction_before.search(text, max(0, start - CONTEXT), start))
