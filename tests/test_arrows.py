@@ -172,3 +172,58 @@ def test_nothing_on_the_query_path_imports_slow_packages(module: str) -> None:
     code = f"import sys, {module}; print([name for name in {slow} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+#: A function is no longer (lines), and has no more parameters, unless a comment right above it says why.
+LONGEST, MOST_PARAMETERS = 60, 6
+
+
+def oversized(source: str) -> list[str]:
+    """The functions of a module that are too long or have too many parameters, and do not say why."""
+    lines = source.splitlines()
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        above = min([node.lineno, *(one.lineno for one in node.decorator_list)]) - 1
+        if above and lines[above - 1].lstrip().startswith("# "):
+            continue
+        # Options of a command are no parameters that code passes on, and what it does begins behind them.
+        begins = node.body[0].lineno if is_command(node) else node.lineno
+        parameters = 0 if is_command(node) else len(parameters_of(node))
+        length = (node.end_lineno or begins) - begins + 1
+        if length > LONGEST:
+            found.append(f"{node.name}: {length} lines")
+        if parameters > MOST_PARAMETERS:
+            found.append(f"{node.name}: {parameters} parameters")
+    return found
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
+    """The named parameters, without the first of a method."""
+    every = function.args
+    return [one for one in (*every.posonlyargs, *every.args, *every.kwonlyargs) if one.arg not in ("self", "cls")]
+
+
+def is_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether its parameters are options of the command line."""
+    return any(
+        isinstance(one.annotation, ast.Subscript) and ast.unparse(one.annotation.value) == "Annotated"
+        for one in parameters_of(function)
+    )
+
+
+def test_a_long_function_and_one_of_many_parameters_say_why() -> None:
+    """A comment right above gives the reason; without one it is split by what its parts do, or takes a value."""
+    wrong = {str(path.relative_to(ROOT)): oversized(path.read_text(encoding="utf-8")) for path in MODULES.values()}
+    assert not {path: functions for path, functions in wrong.items() if functions}
+
+
+def test_the_finder_of_oversized_functions_sees_them() -> None:
+    """Keyword-only parameters count, a reason excuses, and options of a command are no parameters."""
+    many = "def f(a, b, c, d, *, e, f, g): pass\n"
+    assert oversized(many) == ["f: 7 parameters"]
+    assert not oversized("# As many as the value has fields.\n" + many)
+    assert not oversized("def f(self, a, b, c, d, e, f): pass\n")
+    assert not oversized("def f(" + ", ".join(f"o{n}: Annotated[int, Option()]" for n in range(9)) + "): pass\n")
+    assert oversized("def f():\n" + "    pass\n" * 60) == ["f: 61 lines"]

@@ -142,6 +142,7 @@ class NoteReader:
         return tuple(sites)
 
 
+# A text, and choices that all have a default: each is an option of the command that reads one text.
 def read_text(
     text: str,
     date: datetime.date | str | None = None,

@@ -24,6 +24,7 @@ class Drawn:
         """No events yet."""
         self._parts: dict[str, list[Array]] = {name: [] for name in _COLUMNS}
 
+    # One parameter a column of what is drawn, most with one value for all.
     def add(
         self,
         owner: Array,

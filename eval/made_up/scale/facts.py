@@ -61,6 +61,7 @@ class Facts:
         """The number of a fact whose words a pattern finds."""
         return self.add(kind, concept, attributes, text + behind, 0, len(text), f"pattern:{pattern}")
 
+    # As many parameters as the value that it makes has fields.
     def add(
         self, kind: str, concept: str, attributes: Mapping[str, Value], text: str, start: int, end: int, source: str
     ) -> int:

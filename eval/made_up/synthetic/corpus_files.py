@@ -43,6 +43,7 @@ class Settings:
     made_by: str
 
 
+# What a corpus is like and how it is written, each by its name and with a default, as the command has it.
 def write_corpus(
     folder: str | os.PathLike[str],
     *,

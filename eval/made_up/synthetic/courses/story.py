@@ -73,6 +73,7 @@ class Story:
     #: Spans of active treatment, in which most notes are of its cycles.
     treated: list[tuple[datetime.date, datetime.date]] = field(default_factory=list)
 
+    # As many parameters as a fact has columns: each line of a story is a call of it.
     def add(
         self,
         kind: str,
@@ -89,6 +90,7 @@ class Story:
         self.facts.append(Fact(kind, concept, value, stated, day, until, assertion, tumor))
         return len(self.facts) - 1
 
+    # As :meth:`add`.
     def add_to(
         self,
         disease: Disease,
