@@ -6,14 +6,14 @@ Statistics 7 (1979), percentile interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .metrics import Measure
-from .scoring import Counts, value, values
+from .scoring import Counts, values
 
 RESAMPLES: Final = 1000
 LEVEL: Final = 0.95
@@ -33,9 +33,7 @@ def interval(
 
     Draws in which the measure is undefined are left out; None when there are no patients, or it is undefined in all.
     """
-    if not patients:
-        return None
-    return _between([one for (one,) in _drawn(measure, [patients], seed, resamples) if one is not None], level)
+    return between(_drawn(measure, patients, seed, resamples), level)
 
 
 def paired_interval(
@@ -53,10 +51,8 @@ def paired_interval(
     """
     if len(first) != len(second):
         raise ValueError(f"two runs are paired over the same patients, not {len(first)} and {len(second)}")
-    if not first:
-        return None
-    drawn = _drawn(measure, [first, second], seed, resamples)
-    return _between([one - other for one, other in drawn if one is not None and other is not None], level)
+    drawn = (_drawn(measure, one, seed, resamples) for one in (first, second))
+    return between(np.subtract(*drawn), level)
 
 
 def resampled(table: NDArray[np.int64], *, seed: int = 0, resamples: int = RESAMPLES) -> NDArray[np.int64]:
@@ -68,45 +64,43 @@ def resampled(table: NDArray[np.int64], *, seed: int = 0, resamples: int = RESAM
     number, queries, _ = table.shape
     if not number:
         return np.zeros((0, queries, 4), dtype=np.int64)
-    drawn = np.random.default_rng(seed).integers(0, number, size=(resamples, number))
-    weights = np.zeros((resamples, number))
-    np.add.at(weights, (np.arange(resamples)[:, None], drawn), 1)
     # In floating point, which is exact for such counts and many times as fast.
-    sums = weights @ table.reshape(number, queries * 4).astype(np.float64)
+    sums = times_drawn(number, seed, resamples) @ table.reshape(number, queries * 4).astype(np.float64)
     return np.asarray(np.rint(sums), dtype=np.int64).reshape(resamples, queries, 4)
+
+
+def times_drawn(number: int, seed: int = 0, resamples: int = RESAMPLES) -> NDArray[np.float64]:
+    """How often each of so many patients (or documents) is drawn, ``[draw, number]``; the same for the same seed."""
+    drawn = np.random.default_rng(seed).integers(0, number, size=(resamples, number))
+    return np.array([np.bincount(draw, minlength=number) for draw in drawn], dtype=np.float64)
 
 
 def averages(measure: Measure, table: NDArray[np.int64], mean: Mean) -> NDArray[np.float64]:
     """The macro or micro mean over the queries of ``[..., query, 4]``, for each draw; NaN where it is undefined."""
     if mean == "micro":
         return values(measure, table.sum(axis=-2))
-    taken = values(measure, table)
-    defined = ~np.isnan(taken)
-    number = defined.sum(axis=-1)
-    total = np.where(defined, taken, 0.0).sum(axis=-1)
+    return mean_of_defined(values(measure, table))
+
+
+def mean_of_defined(taken: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over the last axis of all that is no NaN; NaN where nothing is."""
+    number = (~np.isnan(taken)).sum(axis=-1)
+    total = np.nan_to_num(taken).sum(axis=-1)
     return np.divide(total, number, out=np.full(np.shape(number), np.nan), where=number > 0)
 
 
 def between(drawn: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float] | None:
-    """The percentile interval of what each draw gave (differences, too); draws without a value are left out."""
-    return _between([float(one) for one in drawn[~np.isnan(drawn)]], level)
-
-
-def _drawn(
-    measure: Measure, runs: Sequence[Sequence[Counts]], seed: int, resamples: int
-) -> Iterator[tuple[float | None, ...]]:
-    """The measure of each run, draw by draw."""
-    tables = [np.array([(one.tp, one.fp, one.fn, one.tn) for one in run], dtype=np.int64) for run in runs]
-    number = len(runs[0])
-    for draw in np.random.default_rng(seed).integers(0, number, size=(resamples, number)):
-        sums = ([int(one) for one in table[draw].sum(axis=0)] for table in tables)
-        yield tuple(value(measure, Counts(*one)) for one in sums)
-
-
-def _between(values: Sequence[float], level: float) -> tuple[float, float] | None:
-    """What all but the edges of the values lie between; None without values."""
-    if not values:
+    """The percentile interval of what each draw gave (differences, too); draws without a value are left out, and
+    without any there is none."""
+    defined = drawn[~np.isnan(drawn)]
+    if not defined.size:
         return None
     edge = (1 - level) / 2
-    low, high = np.quantile(values, [edge, 1 - edge])
+    low, high = np.quantile(defined, [edge, 1 - edge])
     return float(low), float(high)
+
+
+def _drawn(measure: Measure, patients: Sequence[Counts], seed: int, resamples: int) -> NDArray[np.float64]:
+    """The measure of the summed counts, draw by draw; NaN where it is undefined."""
+    table = np.array([(one.tp, one.fp, one.fn, one.tn) for one in patients], dtype=np.int64).reshape(-1, 1, 4)
+    return values(measure, resampled(table, seed=seed, resamples=resamples)[:, 0])

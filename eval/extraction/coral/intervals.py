@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...measures.bootstrap import LEVEL, RESAMPLES, between
+from ...measures.bootstrap import LEVEL, RESAMPLES, between, mean_of_defined, times_drawn
 
 Interval = tuple[float, float] | None
 
@@ -33,13 +33,8 @@ def mean_intervals(
         return dict.fromkeys(tables), None
     sums = np.array([[float(sum(table.get(one, ()))) for table in tables.values()] for one in documents])
     numbers = np.array([[len(table.get(one, ())) for table in tables.values()] for one in documents])
-    drawn = np.random.default_rng(seed).integers(0, len(documents), size=(resamples, len(documents)))
-    weights = np.stack([np.bincount(draw, minlength=len(documents)) for draw in drawn])
+    weights = times_drawn(len(documents), seed, resamples)
     totals, counts = weights @ sums, weights @ numbers
     means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
-    some = ~np.isnan(means)
-    number = some.sum(axis=1)
-    total = np.where(some, means, 0.0).sum(axis=1)
-    overall = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
     each = {name: between(column, level) for name, column in zip(tables, means.T, strict=True)}
-    return each, between(overall, level)
+    return each, between(mean_of_defined(means), level)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...measures.bootstrap import RESAMPLES, between
+from ...measures.bootstrap import between, times_drawn
 from .matching import LEVELS, POLICIES, Credit, credit, frequencies
 from .reports import Report, Reports, tags
 
@@ -98,7 +98,7 @@ def measures(reports: Sequence[Credit], seed: int) -> dict[str, Any]:
     table = _table(reports)
     total = sum(reports, Credit())
     (precision,), (recall,), (f1,) = _rates(table.sum(axis=0, keepdims=True))
-    bounds = between(_rates(_drawn(len(reports), seed) @ table)[2])
+    bounds = between(_rates(times_drawn(len(reports), seed) @ table)[2])
     defined = total.predictions or total.gold
     return {
         "precision": float(precision) if defined else None,
@@ -117,7 +117,7 @@ def f1_difference(first: Sequence[Credit], second: Sequence[Credit], seed: int) 
         raise ValueError(f"two systems are paired over the same reports, not {len(first)} and {len(second)}")
     tables = [_table(first), _table(second)]
     (one,), (other,) = (_rates(table.sum(axis=0, keepdims=True))[2] for table in tables)
-    weights = _drawn(len(first), seed)
+    weights = times_drawn(len(first), seed)
     drawn = [_rates(weights @ table)[2] for table in tables]
     bounds = between(drawn[0] - drawn[1])
     difference = float(one - other)
@@ -130,12 +130,6 @@ def f1_difference(first: Sequence[Credit], second: Sequence[Credit], seed: int) 
 def _table(reports: Sequence[Credit]) -> Any:
     rows = [(one.predicted, one.predictions, one.recalled, one.gold) for one in reports]
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
-
-
-def _drawn(number: int, seed: int) -> Any:
-    """How often each of so many reports is drawn, a row a draw; the same for the same seed."""
-    drawn = np.random.default_rng(seed).integers(0, number, size=(RESAMPLES, number))
-    return np.stack([np.bincount(draw, minlength=number) for draw in drawn])
 
 
 def _rates(sums: Any) -> tuple[Any, Any, Any]:
