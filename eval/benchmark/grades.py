@@ -7,7 +7,7 @@ graded as an empty answer and bears its outcome; a patient on whom a system fail
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -58,12 +58,9 @@ class Graded:
             "reason": self.reason,
             "gold": self.counts.wanted,
             "found": self.counts.found,
-            "tp": self.counts.tp,
-            "fp": self.counts.fp,
-            "fn": self.counts.fn,
-            "tn": self.counts.tn,
+            **asdict(self.counts),
             **{one.name: value(one, self.counts) for one in PER_QUERY},
-            "oracle_top_k": {"tp": self.top.tp, "fp": self.top.fp, "fn": self.top.fn, "tn": self.top.tn},
+            "oracle_top_k": asdict(self.top),
             "failed_patients": len(self.failures),
             "false_positives": list(self.wrongly_found),
             "false_negatives": list(self.missed),

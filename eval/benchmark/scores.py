@@ -126,12 +126,7 @@ class SystemScores:
             "cost": self.cost.model_dump(mode="json"),
             "cost_of_paraphrases": self.cost_of_paraphrases.model_dump(mode="json"),
             "questions": [one.as_dict() for one in self.grades.questions],
-            "interval": {
-                "level": bootstrap.LEVEL,
-                "resamples": self.resamples,
-                "seed": self.seed,
-                "over": "patients",
-            },
+            "interval": bootstrap.described(self.seed, self.resamples),
             "signature": dict(self.signature),
         }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -74,10 +74,7 @@ class Quality:
             "patients": self.patients,
             "mean": self.mean,
             **{name: one.as_dict() for name, one in self.measures.items()},
-            "tp": self.counts.tp,
-            "fp": self.counts.fp,
-            "fn": self.counts.fn,
-            "tn": self.counts.tn,
+            **asdict(self.counts),
         }
 
 

@@ -7,7 +7,7 @@ Statistics 7 (1979), percentile interval.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,11 @@ def paired_interval(
         raise ValueError(f"two runs are paired over the same patients, not {len(first)} and {len(second)}")
     drawn = (_drawn(measure, one, seed, resamples) for one in (first, second))
     return between(np.subtract(*drawn), level)
+
+
+def described(seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """What intervals over patients depend on, for a signature."""
+    return {"level": LEVEL, "resamples": resamples, "seed": seed, "over": "patients"}
 
 
 def resampled(table: NDArray[np.int64], *, seed: int = 0, resamples: int = RESAMPLES) -> NDArray[np.int64]:

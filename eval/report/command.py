@@ -9,6 +9,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from ...kb.skin.terminal import print_table
+
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the draws behind the confidence intervals.")]
 
 
@@ -25,6 +27,11 @@ def _without_place(word: str) -> str:
 
 #: Rows that could not be read, of which so many are printed.
 _SHOWN_PROBLEMS: Final = 20
+
+
+def print_figures(columns: Sequence[str], rows: Iterable[Sequence[object]], places: int = 3) -> None:
+    """A table whose figures have so many places behind the point."""
+    print_table(columns, ([f"{cell:.{places}f}" if isinstance(cell, float) else cell for cell in row] for row in rows))
 
 
 def print_problems(problems: Sequence[Mapping[str, str]]) -> None:

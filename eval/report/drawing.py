@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["COLOURS", "HATCHES", "MARKS", "STROKES", "Drawing", "Figure", "drawn", "plain_numbers"]
-
 # Told apart also by those who do not see all colours (M. Okabe and K. Ito, Color Universal Design, 2008).
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b")
 #: What tells those apart that have a colour again.

@@ -6,7 +6,7 @@ import hashlib
 import platform
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -33,14 +33,7 @@ class Signature:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON, with the line."""
-        return {
-            "line": self.line,
-            "command": self.command,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-            "data": dict(self.data),
-            "settings": dict(self.settings),
-        }
+        return {"line": self.line, **asdict(self)}
 
     @property
     def line(self) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from ...kb.errors import CohortiumError, UsageError
+from ...kb.files.text_files import text_of
 
 
 class StandoffError(CohortiumError):
@@ -29,6 +30,7 @@ class _Malformed(Exception):
 
 #: Characters that would end a field or a line of the format.
 _BREAKS = re.compile(r"[\t\n\r]")
+_CONVERT = "convert it, for example with iconv -t utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,22 +222,11 @@ def load(path: str | Path) -> Standoff:
     """An ``.ann`` file with the ``.txt`` beside it, where there is one. UsageError when it cannot be read."""
     place = Path(path)
     beside = place.with_suffix(".txt")
-    ann = _content(place)
+    ann = text_of(place, _CONVERT)
     try:
-        return parse(ann, _content(beside) if beside != place and beside.exists() else None)
+        return parse(ann, text_of(beside, _CONVERT) if beside != place and beside.exists() else None)
     except StandoffError as error:
         raise StandoffError(f"{place}: {error}") from None
-
-
-def _content(place: Path) -> str:
-    try:
-        return place.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read '{place}': {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"'{place}' is not UTF-8 (byte {error.start}). Hint: convert it, for example with iconv -t utf-8"
-        ) from error
 
 
 def quoted(text: str, spans: tuple[tuple[int, int], ...]) -> str:

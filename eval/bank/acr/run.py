@@ -54,12 +54,7 @@ def run_acr(
         "kb": _versions(session.info()),
         "labels_sha256": gold.sha256,
         "queries": len(bank),
-        "interval": {
-            "level": bootstrap.LEVEL,
-            "resamples": bootstrap.RESAMPLES,
-            "seed": terms.seed,
-            "over": "patients",
-        },
+        "interval": bootstrap.described(terms.seed),
     }
     return score(session.find, session.patients, gold, bank, terms, signature)
 

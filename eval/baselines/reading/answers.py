@@ -15,8 +15,6 @@ from ....kb.errors import UsageError
 from ..systems.contract import Quote
 from .passages import Passage
 
-__all__ = ["Cited", "Reading", "Verdict", "places", "read_answer"]
-
 _MOST_EVIDENCE: Final = 50
 #: Letters and digits that a quote must have: a full stop stands in every passage, and shows nothing.
 _SHORTEST_QUOTE: Final = 3

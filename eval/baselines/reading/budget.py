@@ -11,8 +11,6 @@ from ....kb.endpoint.post import CHARACTERS_A_TOKEN, EndpointError
 from ....kb.errors import UsageError
 from ..systems.contract import Spent
 
-__all__ = ["Account", "Budget", "Pace", "Prices", "Ticket"]
-
 _MILLION: Final = 1_000_000
 #: Seconds after which a request that waits for the answers to others looks whether it was stopped.
 _LOOK: Final = 0.2

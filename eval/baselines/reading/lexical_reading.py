@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["THRESHOLD", "WORDS", "Found", "content_stems", "read"]
-
 WORDS: Final[dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "offline_reader.toml").read_text(encoding="utf-8")
 )

@@ -17,8 +17,6 @@ from ....kb.endpoint.settings import SEND_NOTES, Settings
 from . import settings as reader_settings
 from .lexical_reading import THRESHOLD, read
 
-__all__ = ["MODEL", "OfflineReader", "main"]
-
 MODEL: Final = "lexical-reader"
 _KEY: Final = "none-is-needed"
 _LONGEST_REQUEST: Final = 16 * 1024 * 1024

@@ -7,8 +7,6 @@ from typing import Protocol
 
 from ..systems.contract import Question, Quote
 
-__all__ = ["Passage", "Passages", "PatientPassages"]
-
 
 @dataclass(frozen=True, slots=True)
 class Passage:

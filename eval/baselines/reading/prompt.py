@@ -14,8 +14,6 @@ from ....kb.endpoint.chat import Message
 from ....kb.model import Note
 from .passages import Passage
 
-__all__ = ["PROMPT", "PROMPT_SHA256", "Batch", "batches", "messages"]
-
 _FILE: Final = Path(__file__).parent / "prompt.toml"
 PROMPT: Final[dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 PROMPT_SHA256: Final = hashlib.sha256(PROMPT["system"].encode()).hexdigest()

@@ -23,8 +23,6 @@ from .passages import Passages, PatientPassages
 from .prompt import PROMPT, PROMPT_SHA256, Batch, batches, messages
 from .settings import ReaderOptions
 
-__all__ = ["Reader", "Retrieving"]
-
 #: No patient will fare better: the endpoint does not take the key, or is not there, or points elsewhere.
 _HOPELESS: Final = frozenset({401, 402, 403, 404, *range(300, 400)})
 #: Failures of the line: of many in a row the next is no better.

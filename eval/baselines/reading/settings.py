@@ -12,8 +12,6 @@ from ....kb.endpoint.settings import from_environment as endpoint_from_environme
 from ....kb.errors import UsageError
 from .budget import Budget, Prices
 
-__all__ = ["NOTES_ARE_SENT", "ReaderOptions", "endpoint", "prices"]
-
 ANSWER_TOKENS: Final = "COHORTIUM_LLM_ANSWER_TOKENS"
 
 #: For help texts: whoever switches a reader or a remote encoder on must have read it.

@@ -16,8 +16,6 @@ from ..systems.contract import Quote
 from ..systems.corpus import Corpus
 from .encoders import Encoder
 
-__all__ = ["MOST_TOKENS", "OVERLAP", "Chunk", "Chunks", "split", "windows"]
-
 #: Automatic Cohort Retrieval paper, section 4.1.1: 1K tokens, 10% of them shared with the next chunk.
 MOST_TOKENS: Final = 1000
 OVERLAP: Final = 0.10

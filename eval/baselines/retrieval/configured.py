@@ -13,8 +13,6 @@ from typing import Final
 from ....kb.errors import UsageError
 from .encoders import PLAIN, Encoder, Machine
 
-__all__ = ["KINDS", "EncoderEntry", "encoder_named", "load_encoders"]
-
 FILE: Final = Path(__file__).with_name("encoders.toml")
 KINDS: Final = ("package", "directory", "endpoint")
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....ingest.models.linking.encoders import to_unit
 from ....kb.endpoint.post import CHARACTERS_A_TOKEN, EndpointError, JsonPost, is_count
 from ....kb.endpoint.settings import Limits, Settings, check_leave
 from ....kb.endpoint.settings import from_environment as endpoint_from_environment
@@ -19,10 +20,8 @@ from ....kb.errors import UsageError
 from ..reading.budget import Account, Budget, Pace, Prices, Ticket
 from ..reading.settings import prices
 from ..systems.contract import Spent
-from .encoders import Spans, Vectors, to_unit
+from .encoders import Spans, Vectors
 from .threads import each
-
-__all__ = ["EmbeddingOptions", "EndpointEncoder", "embedding_endpoint"]
 
 PREFIX: Final = "COHORTIUM_EMBEDDING"
 #: Signs, and pieces of words of at most four letters: about as many as the tokens of a model, rather more.

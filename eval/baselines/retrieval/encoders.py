@@ -9,10 +9,6 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ....ingest.models.linking.encoders import to_unit
-
-__all__ = ["PLAIN", "Encoder", "Machine", "Spans", "Vectors", "to_unit"]
-
 #: ``(n, dimension)`` float32.
 Vectors = npt.NDArray[np.float32]
 #: ``(tokens, 2)`` int32: where each token begins and ends, in characters.

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from ....kb.errors import UsageError
 from .nearest import PLACES, Hits
 
-__all__ = ["PAPER_SHARE", "Cut", "Grouped", "group"]
-
 #: 1,000 of 472,861 chunks: Automatic Cohort Retrieval paper, section 4.1.2.
 PAPER_SHARE: Final = 1000 / 472_861
 

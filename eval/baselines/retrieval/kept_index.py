@@ -13,8 +13,6 @@ from ....kb.files.whole_files import write_private
 from .encoders import Vectors
 from .nearest import IndexSettings, VectorIndex
 
-__all__ = ["kept_index"]
-
 _FOLDER: Final = "index"
 #: Raised when settings that are not given come to mean something else while building.
 _FORM: Final = 1

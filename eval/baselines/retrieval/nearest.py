@@ -16,8 +16,6 @@ from ....ingest.models.optional import library, versions
 from ....kb.errors import UsageError
 from .encoders import Encoder, Vectors
 
-__all__ = ["DenseSearch", "Hits", "IndexSettings", "Search", "VectorIndex"]
-
 KINDS: Final = ("flat", "ivf", "hnsw")
 
 #: Scores are rounded to so many places, so that equal texts tie whatever the order in which sums were taken.

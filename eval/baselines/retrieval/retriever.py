@@ -19,8 +19,6 @@ from .lexical import LexicalSearch
 from .nearest import DenseSearch, IndexSettings, Search
 from .vectors import Filled, VectorStore
 
-__all__ = ["Retriever", "dense", "lexical"]
-
 #: What is quoted of a patient in an answer.
 QUOTES: Final = 3
 

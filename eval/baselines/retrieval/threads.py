@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["each"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -21,8 +21,6 @@ from .grouping import Cut
 from .nearest import Hits
 from .retriever import Retriever
 
-__all__ = ["AVERAGES", "WAYS", "Choice", "labels_of", "load_choice", "save_choice", "tune"]
-
 #: ``macro``: the mean F1 of the questions that some development patient matches; ``micro``: F1 of the summed counts of
 #: all questions, so that what is found for a question that nobody matches costs too.
 AVERAGES: Final = ("macro", "micro")

@@ -16,11 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....ingest.models.linking.encoders import to_unit
 from ....kb.errors import LockedError, UsageError
 from ....kb.files.whole_files import write_private
-from .encoders import Encoder, Vectors, to_unit
-
-__all__ = ["Filled", "VectorStore"]
+from .encoders import Encoder, Vectors
 
 #: Chunks that are encoded and written at a time: some ten seconds of work that an interruption may cost.
 SHARD: Final = 1024

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Answer", "Evidence", "Explaining", "Failure", "Outcome", "Question", "Quote", "Ranked", "Spent", "System"]
-
 
 @dataclass(frozen=True, slots=True)
 class Question:

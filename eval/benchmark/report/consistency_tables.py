@@ -11,8 +11,6 @@ from .layout import PAPER, SECTION, Column, Row, Table
 from .paper import Inconsistency, Paper
 from .wording import MISSING, count, per_cent, share
 
-__all__ = ["KINDS", "consistency", "pairs_of", "violations"]
-
 #: Kind of check -> (number of the paper's table, what must hold).
 KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "paraphrase": (2, "Paraphrases: A and B ask the same, so the answers are equal"),

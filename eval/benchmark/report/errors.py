@@ -9,8 +9,6 @@ from typing import Final
 
 from .form import BenchmarkReport, ErrorOf, QuestionAsked, QuotedPlace
 
-__all__ = ["LISTED", "Errors", "anchors"]
-
 #: Errors of a kind that are shown of a question, taken from its systems in turn; the others are counted.
 LISTED: Final = 20
 #: Quotes and reasons of one error, and letters of one reason.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["Figure", "answered_zeros", "called", "count_ticks", "figures"]
-
 #: Hallucination ratios under this are drawn on the line below it: a logarithm has no place for 0.
 _LEAST_RATIO: Final = 0.01
 

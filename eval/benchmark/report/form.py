@@ -25,29 +25,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ....kb.errors import UsageError
 from ...baselines.systems.contract import Spent
 
-__all__ = [
-    "BenchmarkReport",
-    "ConsistencyCheck",
-    "ConsistencyPart",
-    "CostOf",
-    "DifferenceOf",
-    "Differences",
-    "ErrorOf",
-    "Estimate",
-    "HallucinationOf",
-    "OutcomeCounts",
-    "Part",
-    "QuestionAsked",
-    "QuestionScore",
-    "QuotedPlace",
-    "RatioOf",
-    "Scores",
-    "SystemReport",
-    "UnansweredOf",
-    "ZeroResultOf",
-    "read_report",
-]
-
 
 class _Form(BaseModel):
     """Frozen; what a later version adds is passed over."""

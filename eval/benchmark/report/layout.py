@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-__all__ = ["OURS", "PAPER", "SECTION", "Column", "Row", "Table", "as_markdown"]
-
 #: What a row tells: a figure of this run, one that the paper publishes, or the heading of the rows below it.
 OURS: Final = "ours"
 PAPER: Final = "paper"

@@ -20,8 +20,6 @@ from .paper import load_paper
 from .tables import tables
 from .wording import MISSING, count
 
-__all__ = ["page"]
-
 #: Pairs of answers that disagree, of one system and kind.
 _PAIRS: Final = 20
 #: Behind which table a figure stands; those without theirs stand where they would.

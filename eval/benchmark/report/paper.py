@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["PAPER_FILE", "Efficiency", "Full", "Inconsistency", "Paper", "Point", "Retrieval", "Spread", "load_paper"]
-
 PAPER_FILE: Final = Path(__file__).with_name("paper.toml")
 
 

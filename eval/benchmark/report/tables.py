@@ -13,8 +13,6 @@ from .paper import Paper, Spread, load_paper
 from .terminal_tables import print_tables
 from .wording import MISSING, count, dollars, per_cent, plus_minus, seconds, share, value_of
 
-__all__ = ["markdown", "print_report", "tables"]
-
 _SYSTEM: Final = Column("system", words=True)
 _OF: Final = Column("figures of", words=True)
 _THREE: Final = ("precision", "recall", "f1")

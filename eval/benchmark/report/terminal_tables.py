@@ -12,8 +12,6 @@ from .layout import PAPER, SECTION, Column, Row, Table
 if TYPE_CHECKING:
     from rich.table import Table as Drawn
 
-__all__ = ["print_tables"]
-
 #: Blanks between two columns, and around all of them.
 _GAP: Final = 3
 _EDGE: Final = 2

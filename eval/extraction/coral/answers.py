@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from ....ingest.note.read import shared_reader
 from ....ingest.single import Document, ReadMention
 from ....ingest.single import read as read_note
 from ....kb.errors import UsageError
+from ....kb.files.text_files import text_of
 from .findings import Annotated, findings_of
 from .tasks import Rules, Task, Tasks
 from .units import Note, Stretch, Unit, load_notes
@@ -47,15 +48,7 @@ class Answer:
 
     def as_dict(self) -> dict[str, str]:
         """For JSON; what is empty is left out."""
-        row = {
-            "document": self.document,
-            "section": self.unit,
-            "task": self.task,
-            "output": self.output,
-            "failure": self.failure,
-            "asked": self.asked,
-        }
-        return {name: value for name, value in row.items() if value}
+        return {"section" if name == "unit" else name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +83,7 @@ def load_answers(path: str | Path, tasks: Tasks) -> dict[tuple[str, str, str], A
     is no answer.
     """
     place = Path(path)
-    try:
-        rows = place.read_bytes().decode("utf-8-sig").split("\n")
-    except OSError as error:
-        raise UsageError(f"cannot read '{place}': {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"'{place}' is not UTF-8 (byte {error.start})") from error
+    rows = text_of(place).split("\n")
     found = {}
     for number, row in enumerate(rows, 1):
         if not row.strip():

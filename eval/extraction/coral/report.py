@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ....ingest.coral_schema.tuples import Finding
@@ -231,4 +231,4 @@ def _rounded_pair(bounds: Interval) -> tuple[float, float] | None:
 
 
 def _rounded_test(one: Difference) -> dict[str, Any]:
-    return {name: _rounded(cell) if name in ("h", "p", "q") else cell for name, cell in one.as_dict().items()}
+    return {name: _rounded(cell) if name in ("h", "p", "q") else cell for name, cell in asdict(one).items()}

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from ....ingest.coral_schema.tuples import Finding, nothing
 from ....kb.errors import UsageError
+from ....kb.files.text_files import text_of
 from .report import Judged
 from .scores import normal
 from .tasks import UNKNOWN
@@ -178,12 +179,7 @@ def write_sheet(path: str | Path, of: Iterable[Row]) -> int:
 def read_sheet(path: str | Path) -> list[Row]:
     """The rows of a sheet that a person has filled. UsageError, which names the row, for one with another category."""
     place = Path(path)
-    try:
-        text = place.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read '{place}': {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"'{place}' is not UTF-8 (byte {error.start}). Hint: save it as UTF-8") from error
+    text = text_of(place, hint="save it as UTF-8")
     table = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(place), strict=True)
     try:
         head, *body = [row for row in table if any(cell.strip() for cell in row)] or [[]]

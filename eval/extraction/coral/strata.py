@@ -9,11 +9,11 @@ import csv
 import io
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import text_of
 from .scores import missing
 
 
@@ -32,18 +32,6 @@ class Difference:
     h: float | None
     p: float | None
     q: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "stratum": self.stratum,
-            "relation": self.relation,
-            "figure": self.figure,
-            "groups": dict(self.groups),
-            "h": self.h,
-            "p": self.p,
-            "q": self.q,
-        }
 
 
 def differences(
@@ -87,8 +75,6 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
 
 def corrected(tests: Sequence[Difference]) -> list[Difference]:
     """The tests with their q-values; those without a p-value are none of the family."""
-    from dataclasses import replace
-
     values = [one.p for one in tests if one.p is not None]
     if not values:
         return list(tests)
@@ -106,12 +92,7 @@ def load_strata(path: str | Path, documents: Sequence[str]) -> dict[str, dict[st
     UsageError for a file that cannot be read or that tells of none of the ``documents``.
     """
     place = Path(path)
-    try:
-        text = place.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read '{place}': {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"'{place}' is not UTF-8 (byte {error.start})") from error
+    text = text_of(place)
     head = text.split("\n", 1)[0]
     rows = [row for row in csv.reader(io.StringIO(text), delimiter="\t" if "\t" in head else ",") if row]
     if not rows or len(rows[0]) < 2:

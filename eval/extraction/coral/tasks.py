@@ -12,8 +12,6 @@ from typing import Any, Final
 from ....ingest.coral_schema.questions import UNKNOWN, Field, Question, Questions, Rules, questions_file, questions_of
 from ....ingest.coral_schema.types import Schema, schema
 
-__all__ = ["UNKNOWN", "Rules", "Task", "Tasks", "Value", "shipped", "tasks_of"]
-
 #: How a value is found among annotations (``tasks.toml`` tells what each means).
 WAYS: Final = frozenset({"linked", "stated", "confirmed", "potential", "attribute", "nothing"})
 

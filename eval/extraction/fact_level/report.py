@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ....kb.model import EARLIEST_DAY, Context, DayInterval, Experiencer
@@ -129,12 +129,7 @@ class Report:
             "by_group": {group: self._part(by_group[group]) for group in sorted(by_group)},
             "reasons": dict(Counter(str(one.reason) for one in self.misses).most_common()),
             "events": {
-                kind: {
-                    "events": one.events,
-                    "justified": one.justified,
-                    "near": one.near,
-                    "without_a_fact": one.events - one.justified - one.near,
-                }
+                kind: {**asdict(one), "without_a_fact": one.events - one.justified - one.near}
                 for kind, one in self.events.items()
             },
             "patients": dict(self.patients),

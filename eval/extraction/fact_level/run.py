@@ -37,12 +37,7 @@ def run_facts(kb: str | Path, facts: Path, *, only: Collection[str] = (), seed: 
             | {"generation": opened.generation},
             "facts_sha256": gold.sha256,
             "only": sorted(only),
-            "interval": {
-                "level": bootstrap.LEVEL,
-                "resamples": bootstrap.RESAMPLES,
-                "seed": seed,
-                "over": "patients",
-            },
+            "interval": bootstrap.described(seed),
         }
         return judge(gold, journeys, opened, without_facts=of_others, seed=seed, signature=signature)
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from ....kb.skin.options import FormatOption, OutOption
-from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
-from ...report.command import SeedOption, print_problems, print_signature
+from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv
+from ...report.command import SeedOption, print_figures, print_problems, print_signature
 
 _COLUMNS: Final = ("match", "level", "weights", "precision", "recall", "f1", "low", "high", "predictions", "gold")
 
@@ -83,7 +83,7 @@ def _rows(scores: dict[str, Any]) -> list[list[Any]]:
 
 def print_scores(scores: dict[str, Any], rows: list[list[Any]]) -> None:
     """The measures, then what has no answer or could not be read, and the signature."""
-    print_table(_COLUMNS, [[f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
+    print_figures(_COLUMNS, rows, places=4)
     reports = scores["reports"]
     print(
         f"{counted(reports['corpus'], 'report')}, {len(reports['without_prediction'])} of them without an answer;"

@@ -9,8 +9,8 @@ import typer
 
 from ....kb.errors import UsageError
 from ....kb.skin.options import FormatOption, OutOption
-from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
-from ...report.command import SeedOption, print_problems, print_signature
+from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv
+from ...report.command import SeedOption, print_figures, print_problems, print_signature
 
 if TYPE_CHECKING:
     from ..corpora.label_maps import LabelMap
@@ -142,7 +142,7 @@ def rows_of(scores: dict[str, Any]) -> list[list[Any]]:
 
 def print_scores(scores: dict[str, Any], rows: list[list[Any]]) -> None:
     """The measures by level and type, then what was left out or could not be read, and the signature."""
-    print_table(COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
+    print_figures(COLUMNS, rows)
     documents = scores["documents"]
     print(
         f"{counted(documents['corpus'], 'document')}, {len(documents['without_prediction'])} of them without an answer;"

@@ -9,7 +9,7 @@ import typer
 
 from ....kb.skin.options import FormatOption, OutOption
 from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
-from ...report.command import print_signature
+from ...report.command import print_figures, print_signature
 
 _COLUMNS = ("half", "class", "gold", "found", "tp", "fp", "fn", "precision", "recall", "f1")
 
@@ -56,7 +56,7 @@ def variants(
 
 def print_scores(scores: dict[str, Any], rows: list[list[Any]]) -> None:
     """The counts and measures by half and class, the wrong spans where asked for, and the signature."""
-    print_table(_COLUMNS, [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in row] for row in rows])
+    print_figures(_COLUMNS, rows)
     left_out = ", ".join(f"{number} {name}" for name, number in scores["left_out"].items())
     print(f"{counted(scores['texts'], 'text')}; annotations not scored: {left_out or 'none'}")
     if "errors" in scores:

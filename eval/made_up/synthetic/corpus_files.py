@@ -24,8 +24,6 @@ from .gold import abstraction
 from .writing.banks import shipped_banks
 from .writing.notes import WrittenNote, write_course
 
-__all__ = ["FILES", "write_corpus"]
-
 #: What a corpus consists of, besides its manifest and its labels.
 FILES: Final = ("notes.jsonl", "facts.jsonl", "gold.jsonl")
 _BLOCK: Final = 16

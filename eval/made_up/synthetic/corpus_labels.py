@@ -12,8 +12,6 @@ from ....engine import api
 from ....ingest.abstraction.load import load_abstractions
 from ...bank.acr.bank import load_bank
 
-__all__ = ["write_labels"]
-
 
 def write_labels(facts: Path, labels: Path, *, progress: bool | None = None) -> dict[str, Any]:
     """Ask every query of the bank about the facts and write one line a patient; the numbers of what was found.

@@ -10,8 +10,6 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Course", "Encounter", "Fact", "Person"]
-
 
 @dataclass(frozen=True, slots=True)
 class Person:

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from .course import Course, Fact
 
-__all__ = ["abstraction"]
-
 _OF_A_TUMOR: Final = frozenset(
     {"biomarker", "genomic_variant", "medication", "regimen", "stage_group", "disease_state"}
 )

@@ -6,8 +6,6 @@ import random
 
 from .course import Course, Encounter
 
-__all__ = ["thinned"]
-
 
 def thinned(course: Course, share: float, seed: int) -> Course:
     """The course with about ``share`` of its encounters (0 to 1); never fewer than those with something new."""

@@ -9,8 +9,6 @@ from .staging import group_of
 from .story import Disease, Story, later
 from .treatment import Drugs, fitting, irradiate, mishap, operate, response, start
 
-__all__ = ["treat_for_cure"]
-
 _START = "start of treatment"
 
 

@@ -9,8 +9,6 @@ from ..course import Encounter, Fact
 from .story import Occasion, Story, later
 from .tables import chosen, table
 
-__all__ = ["record"]
-
 
 def record(story: Story) -> tuple[tuple[Fact, ...], tuple[Encounter, ...]]:
     """The facts in order of time, and exactly as many encounters as are allotted, in order of time.

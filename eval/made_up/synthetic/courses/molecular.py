@@ -10,8 +10,6 @@ from typing import Any
 from .story import Disease, Story
 from .tables import table
 
-__all__ = ["Alteration", "germline", "markers", "sequenced", "sequencing", "stains", "variant"]
-
 
 def stains(story: Story, disease: Disease, day: datetime.date) -> list[int]:
     """Receptors and stains that come with the diagnosis; sets the tags by which treatment is chosen."""

@@ -12,8 +12,6 @@ from .staging import clinical, group_of, spread_to, work_up
 from .story import Disease, Story, later
 from .treatment import Drugs, fitting
 
-__all__ = ["live"]
-
 #: What scans say while a line of treatment goes on.
 _STATES = ("partial response", "stable disease", "stable disease", "partial response", "complete response")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from .story import Disease, Story
 from .tables import chosen, table
 
-__all__ = ["background"]
-
 
 def background(story: Story, disease: Disease) -> list[int]:
     """The facts that the first consultation takes down; undated, for they were there before."""

@@ -12,8 +12,6 @@ from typing import Any
 
 from .tables import chosen, drawn, table
 
-__all__ = ["Allotment", "allotment", "document_counts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Allotment:

@@ -13,8 +13,6 @@ from .staging import make_disease, spread_to
 from .story import Disease, Story, later
 from .tables import chosen, table
 
-__all__ = ["FULL_SIZE", "course", "courses"]
-
 #: Patients in the paper's corpus.
 FULL_SIZE = 1436
 

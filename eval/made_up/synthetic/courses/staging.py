@@ -8,8 +8,6 @@ from typing import Any
 from .story import Disease, Story, later
 from .tables import table
 
-__all__ = ["make_disease", "pathological", "spread_to", "work_up"]
-
 _GROUPS = ("IV", "III", "II", "I", "0")
 
 

@@ -12,8 +12,6 @@ from ..course import Fact
 from .profile import Allotment
 from .tables import chosen
 
-__all__ = ["Disease", "Occasion", "Story", "later"]
-
 
 def later(day: datetime.date, days: float) -> datetime.date:
     """The day so many days on."""

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-__all__ = ["chosen", "drawn", "table"]
-
 _FOLDER = Path(__file__).parent
 _One = TypeVar("_One")
 

@@ -13,8 +13,6 @@ from .staging import pathological
 from .story import Disease, Story, later
 from .tables import table
 
-__all__ = ["Drugs", "fitting", "give", "irradiate", "mishap", "operate", "response", "start"]
-
 
 def fitting(
     story: Story, disease: Disease, options: Sequence[dict[str, Any]], day: datetime.date, line: int = 0

@@ -15,8 +15,6 @@ from typing import Any, Final
 
 from .patterns import Pattern, Pools, compile_pattern
 
-__all__ = ["Banks", "Frames", "House", "Mode", "Name", "shipped_banks"]
-
 FOLDER: Final = Path(__file__).parent / "banks"
 
 #: How a sentence may be built: whole sentences, shorthand, or a label with its value.

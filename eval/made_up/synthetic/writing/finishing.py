@@ -10,8 +10,6 @@ from typing import Final
 
 from .marks import CLOSE, OPEN, THEN, without_marks
 
-__all__ = ["capitalized", "in_british", "lowered_start", "with_slips", "wrapped"]
-
 _FIRST: Final = re.compile(f"(?:{OPEN}\\d+{THEN}|{CLOSE}|[\"'(])*([a-z])")
 _WORD: Final = re.compile(r"(?<![\w-])[a-z]{5,}(?![\w-])")
 

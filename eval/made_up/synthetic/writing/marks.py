@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["Mark", "Marks", "Place", "taken_out", "without_marks"]
-
 OPEN, THEN, CLOSE = "\x01", "\x02", "\x03"
 _SIGNS: Final = re.compile("\x01(\\d+)\x02|(\x03)")
 

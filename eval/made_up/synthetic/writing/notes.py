@@ -20,8 +20,6 @@ from .statements import Entry
 from .voices import Voice, house_of, voice_of
 from .writer import Writer
 
-__all__ = ["WrittenNote", "write_course"]
-
 #: How far the lengths of notes of one sort lie apart (standard deviation of their logarithm).
 _SPREAD = 0.72
 

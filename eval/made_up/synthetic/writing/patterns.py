@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Pattern", "PatternError", "Pools", "compile_pattern", "fitting", "render"]
-
 
 class PatternError(ValueError):
     """A pattern of a bank that is not well formed; the message holds it."""

@@ -15,9 +15,6 @@ from .statements import Entry, groups_of, state
 from .voices import Voice
 from .writer import Writer
 
-__all__ = ["Section", "fill", "fillers_for", "laid_out", "placed", "state_facts", "words_in"]
-
-
 _SPACES = re.compile(" +(?= [a-z(]|,)")
 
 #: At most so many sentences beside the facts in one section of a note of ordinary length.

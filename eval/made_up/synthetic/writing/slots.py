@@ -12,8 +12,6 @@ from .standing import Standing
 from .voices import Voice
 from .writer import Writer
 
-__all__ = ["shape_of", "slots_of"]
-
 #: Amino acids by their one-letter sign.
 _RESIDUES: Final = dict(
     zip(

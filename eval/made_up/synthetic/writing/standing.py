@@ -13,8 +13,6 @@ from typing import Final
 from .....kb.kinds import DRUGS, TREATMENTS
 from ..course import Fact
 
-__all__ = ["Standing", "standing"]
-
 #: Kinds of fact that are begun, go on and end: an abstraction calls a trial so.
 _TREATMENTS: Final = TREATMENTS - {"trial"} | {"clinical_trial"}
 

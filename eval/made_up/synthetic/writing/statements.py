@@ -20,8 +20,6 @@ from .slots import shape_of, slots_of
 from .standing import Standing
 from .writer import Writer
 
-__all__ = ["Entry", "groups_of", "state"]
-
 #: A sentence in the present takes its day in brackets: nothing "is so on the 3rd of May".
 _OF_NOW: Final = re.compile(r"\b(?:is|are|has|have|shows|show|confirm|contain)\b")
 

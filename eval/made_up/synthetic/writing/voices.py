@@ -11,8 +11,6 @@ from typing import Final
 
 from .banks import Banks, House, shipped_banks
 
-__all__ = ["Voice", "house_of", "voice_of"]
-
 MONTHS: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",

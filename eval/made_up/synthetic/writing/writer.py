@@ -12,8 +12,6 @@ from .marks import Marks
 from .patterns import Pattern, fitting, render
 from .voices import Voice
 
-__all__ = ["Writer"]
-
 
 @dataclass(frozen=True, slots=True)
 class Writer:
