@@ -16,9 +16,9 @@ from ..kb.storage.reader import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.errors import QueryError
 from ..query_lang.keywords import KEYWORDS
-from ..query_lang.library import read_definitions
-from ..query_lang.parameters import Parameters
-from ..query_lang.resolve import resolve, resolve_text
+from ..query_lang.parsing.library import read_definitions
+from ..query_lang.parsing.parameters import Parameters
+from ..query_lang.resolution.resolve import resolve, resolve_text
 from .cohort import Cohort, named_cohorts
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..query_lang.lint.finding import Finding
-    from ..query_lang.parameters import Parameters
+    from ..query_lang.parsing.parameters import Parameters
     from .answers.explain import Explanation
     from .answers.funnel import Funnel
     from .answers.rank import RankedPatient

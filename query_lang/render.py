@@ -8,7 +8,6 @@ from collections.abc import Collection
 from typing import Final
 
 from ..kb.model import EARLIEST_DAY, LATEST_DAY
-from .build_values import TNM_SET, category
 from .keywords import RESERVED
 from .nodes import (
     GAP_RELATIONS,
@@ -49,6 +48,7 @@ from .nodes import (
     Union,
     Window,
 )
+from .parsing.values import TNM_SET, category
 from .vocabulary import (
     ATTRIBUTES,
     COUNT_WORDS,

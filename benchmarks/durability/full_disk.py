@@ -28,8 +28,8 @@ from benchmarks.durability.killed_runs import answers_of, write_notes
 from benchmarks.signature import command_line, markdown, signature
 from cohortium.ingest.run.batches import Reading, ShippedReader, shipped_reading
 from cohortium.ingest.run.pipeline import run_ingest
+from cohortium.kb.check.checking import check_kb
 from cohortium.kb.check.repair import repair_index
-from cohortium.kb.check.run import check_kb
 from tests.kb.kb_states import state_of
 from tests.kb.process_groups import Group, in_child
 

@@ -32,8 +32,8 @@ from benchmarks.signature import command_line, markdown, signature
 from cohortium.ingest.run import pipeline
 from cohortium.ingest.run.batches import Reading, ShippedReader, shipped_reading
 from cohortium.ingest.run.pipeline import run_ingest
+from cohortium.kb.check.checking import check_kb
 from cohortium.kb.check.repair import repair_index
-from cohortium.kb.check.run import check_kb
 from cohortium.kb.errors import DamagedIndex, MissingKb, SchemaVersionError
 from cohortium.kb.storage.layout import INDEX, Layout
 from cohortium.kb.storage.migrations import migrate

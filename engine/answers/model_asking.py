@@ -12,7 +12,7 @@ from ...query_lang.english.translate import Translation
 from ...query_lang.llm.judgement import judge
 from ...query_lang.llm.translator import ModelTranslator
 from ...query_lang.nodes import Definition
-from ...query_lang.parse import parse_definitions
+from ...query_lang.parsing.parse import parse_definitions
 from ...query_lang.render import name_text
 
 

@@ -37,7 +37,7 @@ def diff(
     out: OutOption = None,
 ) -> None:
     """Show who joins and who leaves the answer to a query between two knowledge bases, each with its cause."""
-    from ...query_lang.library import read_parameters
+    from ...query_lang.parsing.library import read_parameters
     from ..api import open as open_kb
 
     check_output(output, out, rows=True)

@@ -26,7 +26,7 @@ DefinitionsOption = Annotated[
 
 def asked(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
     """The cohort of a query of the command line, with the values of its parameters and its files of definitions."""
-    from ...query_lang.library import read_parameters
+    from ...query_lang.parsing.library import read_parameters
     from ..api import open as open_kb
 
     return open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
@@ -34,7 +34,7 @@ def asked(kb: Path, text: str, settings: list[str] | None, definitions: list[Pat
 
 def asked_sql(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
     """As :func:`asked`, of a SELECT over the virtual tables."""
-    from ...query_lang.library import read_parameters
+    from ...query_lang.parsing.library import read_parameters
     from ..api import open as open_kb
 
     if definitions:

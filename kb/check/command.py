@@ -14,7 +14,7 @@ from ..skin.terminal import Format, answer, check_output, counted, print_table
 
 if TYPE_CHECKING:
     from ..storage.migrations import Migrated
-    from .run import CheckReport
+    from .checking import CheckReport
 
 
 def check(
@@ -29,8 +29,8 @@ def check(
     out: OutOption = None,
 ) -> None:
     """Check a knowledge base: keys, spans, ids, dates, worlds, order and index. Leaves with 5 when it is not sound."""
+    from .checking import check_kb
     from .repair import repair_index
-    from .run import check_kb
 
     check_output(output, out, rows=False)
     if repair:

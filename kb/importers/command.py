@@ -29,7 +29,7 @@ def import_(
     out: OutOption = None,
 ) -> None:
     """Write the terms of a terminology as concepts beside the shipped ones, for --ontology DIR."""
-    from .run import import_terms
+    from .importing import import_terms
 
     check_output(output, out, rows=False)
     report = import_terms(form, sources, out_folder, below=below, kind=kind, ontology=ontology)

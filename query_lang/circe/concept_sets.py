@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.ontology.concepts import ConceptTable
-from ..conditions import concept_ids, named
 from ..nodes import ConceptExpression, OtherThan, Under, Union
+from ..resolution.conditions import concept_ids, named
 from ..vocabulary import MEANT_BY_CONCEPT
 from .document import Losses, Part
 

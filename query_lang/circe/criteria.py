@@ -9,8 +9,8 @@ from typing import Final
 
 from ...kb.kinds import of_domain
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
-from ..conditions import concept_ids
 from ..nodes import AllOf, Between, Compare, Condition, Events, Is, Name, NotThat, Pick, Window
+from ..resolution.conditions import concept_ids
 from .concept_sets import CONCEPT_FIELDS, ConceptSets, tables
 from .document import CirceError, Losses, Part
 

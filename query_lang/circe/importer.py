@@ -11,9 +11,9 @@ from ...kb.ontology.concepts import ConceptTable, shipped_concepts
 from ...kb.ontology.scales import Scales
 from ..lint.atoms import Atoms
 from ..nodes import And, Defined, Definition, Or, PatientExpression, Pick, Query
-from ..read_back import read_back
+from ..read_back.query import read_back
 from ..render import render
-from ..resolve import resolve, resolve_text
+from ..resolution.resolve import resolve, resolve_text
 from .concept_sets import ConceptSets, Mapped, tables
 from .criteria import Asked, CriterionReader
 from .document import CirceError, Loss, Losses, Part, read_document

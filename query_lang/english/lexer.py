@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
-from ..findings import is_protein_change, protein_change
+from ..resolution.findings import is_protein_change, protein_change
 from . import book
 from .chunks import Chunk, text_of
 from .genes import gene_list

@@ -11,7 +11,7 @@ from ...kb.kinds import DRUGS
 from ...kb.ontology.concepts import ConceptTable
 from ..errors import QueryError
 from ..nodes import Events, Exists
-from ..parse import parse
+from ..parsing.parse import parse
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear
 from .terms import either

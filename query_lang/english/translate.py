@@ -14,9 +14,9 @@ from ..errors import QueryError
 from ..lint.atoms import Atoms
 from ..lint.linter import lint_resolved
 from ..nodes import Query
-from ..read_back import read_back
+from ..read_back.query import read_back
 from ..render import render
-from ..resolve import resolve_text
+from ..resolution.resolve import resolve_text
 from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear

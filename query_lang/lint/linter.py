@@ -9,8 +9,8 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ...kb.storage.reader import KnowledgeBase
 from ..nodes import Definition, Query
-from ..parameters import Parameters
-from ..resolve import resolve, resolve_text
+from ..parsing.parameters import Parameters
+from ..resolution.resolve import resolve, resolve_text
 from .atoms import Atoms
 from .examined import Examined
 from .fact_rules import (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ..errors import QueryError
-from ..parameters import PARAMETER
-from ..parse import checked
+from ..parsing.parameters import PARAMETER
+from ..parsing.parse import checked
 from ..tree import definitions_used
 from ..vocabulary import KIND_OF_SPELLING
 from .examined import Examined

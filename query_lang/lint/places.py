@@ -9,11 +9,11 @@ from typing import Any
 from lark import Tree
 from lark.exceptions import LarkError
 
-from ..build import Builder
 from ..errors import QueryError
 from ..nodes import Definition, Exists, PatientExpression, Query
-from ..parameters import Filled, Parameters, fill
-from ..parse import checked
+from ..parsing.build import Builder
+from ..parsing.parameters import Filled, Parameters, fill
+from ..parsing.parse import checked
 from ..syntax import grammar
 from ..tree import children, event_sets
 

@@ -15,10 +15,10 @@ from ...kb.ontology.scales import Scales
 from ..errors import QueryError
 from ..lint.linter import lint
 from ..nodes import Among, Concept, Definition, Query
-from ..parse import parse
-from ..read_back import read_back
+from ..parsing.parse import parse
+from ..read_back.query import read_back
 from ..render import render
-from ..resolve import resolve_text
+from ..resolution.resolve import resolve_text
 from ..tree import find
 from .candidates import Candidate, candidates_of
 from .card import card, complaint, question_message, repair_message

@@ -9,9 +9,9 @@ from typing import Any, Final
 from sqlglot import exp
 
 from .. import nodes
-from ..conditions import either as any_of
 from ..errors import QueryError
-from ..parse import Parsed
+from ..parsing.parse import Parsed
+from ..resolution.conditions import either as any_of
 from .assembly import events_of, patients_of
 from .formula import Every, Formula, Link, NotSaid, Present, Row, every
 from .predicates import Predicates

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from ..conditions import either
+from ..resolution.conditions import either
 from .formula import Row
 from .source_text import Source
 from .tables import Column

@@ -11,10 +11,10 @@ from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Defined, Query, Union
-from cohortium.query_lang.parse import parse
-from cohortium.query_lang.read_back import read_back
+from cohortium.query_lang.parsing.parse import parse
+from cohortium.query_lang.read_back.query import read_back
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 
 BANK = {one.id: one for one in load_bank()}
 

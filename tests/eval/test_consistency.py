@@ -20,7 +20,7 @@ from cohortium.eval.bank.consistency.report import HOLDS, Report
 from cohortium.eval.bank.consistency.run import run_consistency
 from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import World
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 
 SOME = load_bank()[::5]
 

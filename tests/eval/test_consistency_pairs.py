@@ -25,7 +25,7 @@ from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Query
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 from cohortium.query_lang.tree import children
 
 Ontology = tuple[ConceptTable, Scales]

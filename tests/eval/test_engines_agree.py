@@ -14,7 +14,7 @@ from cohortium.eval.bank.acr.bank import load_queries
 from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Journey, World
 from cohortium.kb.storage.reader import KnowledgeBase
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 from tests.eval.sample_questions import load_questions
 
 QUERIES = {f"bank {number}": text for number, text in load_queries().items()}

@@ -8,7 +8,7 @@ import pytest
 from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 from tests.eval.sample_questions import FOLDER, load_questions
 
 QUESTIONS = load_questions()

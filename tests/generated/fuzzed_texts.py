@@ -22,14 +22,14 @@ from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.circe.importer import from_circe
 from cohortium.query_lang.english.translate import translate
-from cohortium.query_lang.habits import habits
 from cohortium.query_lang.keywords import KEYWORDS
 from cohortium.query_lang.lint.linter import MOST_FINDINGS, lint
-from cohortium.query_lang.mistakes import mistakes
-from cohortium.query_lang.parse import parse
-from cohortium.query_lang.read_back import read_back
+from cohortium.query_lang.parsing.habits import habits
+from cohortium.query_lang.parsing.mistakes import mistakes
+from cohortium.query_lang.parsing.parse import parse
+from cohortium.query_lang.read_back.query import read_back
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 from cohortium.query_lang.vocabulary import ATTRIBUTES, KIND_OF_SPELLING
 from tests.places import ROOT
 

@@ -12,7 +12,7 @@ from pyroaring import BitMap
 from typer.testing import CliRunner, Result
 
 from cohortium.__main__ import app
-from cohortium.kb.check.run import RULES, check_kb
+from cohortium.kb.check.checking import RULES, check_kb
 from cohortium.kb.model import Journey, Note
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales

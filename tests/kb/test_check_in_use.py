@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 from cohortium.kb.check import index_files
+from cohortium.kb.check.checking import RULES, check_kb
 from cohortium.kb.check.looked_at import LookedAt
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.rules import RESTORE, Rule
-from cohortium.kb.check.run import RULES, check_kb
 from cohortium.kb.errors import MissingKb, NotWritable, UsageError
 from cohortium.kb.model import Journey
 from cohortium.kb.ontology.concepts import ConceptTable

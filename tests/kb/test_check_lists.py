@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyroaring import BitMap
 
-from cohortium.kb.check.run import RULES, CheckReport, check_kb
+from cohortium.kb.check.checking import RULES, CheckReport, check_kb
 from cohortium.kb.errors import DamagedIndex
 from cohortium.kb.index.lists.list_file import LISTS, ListFile
 from cohortium.kb.index.lists.values import VALUES, limits

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cohortium.kb.errors import UsageError
-from cohortium.kb.importers.run import READERS, ImportReport, import_terms
+from cohortium.kb.importers.importing import READERS, ImportReport, import_terms
 from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.lint import lint_shipped
 from cohortium.kb.ontology.rows import ConceptRow

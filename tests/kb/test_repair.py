@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from cohortium.kb.check.checking import check_kb
 from cohortium.kb.check.repair import repair_index
-from cohortium.kb.check.run import check_kb
 from cohortium.kb.errors import DamagedIndex, DamagedKb, LockedError, MissingKb, SchemaVersionError, UsageError
 from cohortium.kb.model import Journey
 from cohortium.kb.ontology.concepts import ConceptTable

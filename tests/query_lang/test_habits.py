@@ -7,9 +7,9 @@ import pytest
 from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.errors import QueryError
-from cohortium.query_lang.habits import Habit, habits
-from cohortium.query_lang.mistakes import mistakes
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.parsing.habits import Habit, habits
+from cohortium.query_lang.parsing.mistakes import mistakes
+from cohortium.query_lang.resolution.resolve import resolve_text
 
 CASES = [(example, habit) for habit in habits() for example in habit.examples]
 CONCEPTS, SCALES = shipped_concepts(), Scales.from_files()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
-from cohortium.query_lang.parse import DEEPEST_QUERY, LONGEST_QUERY, parse
+from cohortium.query_lang.parsing.parse import DEEPEST_QUERY, LONGEST_QUERY, parse
 from cohortium.query_lang.render import render
 from tests.amounts import examples
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cohortium.query_lang.errors import QueryError
-from cohortium.query_lang.mistakes import Mistake, hint_for_name, mistakes
-from cohortium.query_lang.parse import parse
+from cohortium.query_lang.parsing.mistakes import Mistake, hint_for_name, mistakes
+from cohortium.query_lang.parsing.parse import parse
 
 CASES = [(example, mistake) for mistake in mistakes() for example in mistake.examples]
 

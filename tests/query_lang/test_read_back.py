@@ -17,10 +17,10 @@ from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Concept, Name
-from cohortium.query_lang.parse import DEEPEST_QUERY, parse
-from cohortium.query_lang.read_back import read_back, read_back_definition
-from cohortium.query_lang.read_back_layout import WORDS
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.parsing.parse import DEEPEST_QUERY, parse
+from cohortium.query_lang.read_back.layout import WORDS
+from cohortium.query_lang.read_back.query import read_back, read_back_definition
+from cohortium.query_lang.resolution.resolve import resolve_text
 from cohortium.query_lang.vocabulary import ATTRIBUTES
 from tests.amounts import examples
 from tests.generated import query_strategies as strategies

@@ -10,9 +10,9 @@ from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
 from cohortium.query_lang.nodes import Concept, Name
-from cohortium.query_lang.parse import parse
+from cohortium.query_lang.parsing.parse import parse
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve, resolve_text
+from cohortium.query_lang.resolution.resolve import resolve, resolve_text
 
 
 def _row(identity: str, kind: str, name: str, parents: str = "", *synonyms: str, codes: str = "") -> ConceptRow:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cohortium.query_lang import nodes
 from cohortium.query_lang.nodes import Name
-from cohortium.query_lang.parse import parse
+from cohortium.query_lang.parsing.parse import parse
 from cohortium.query_lang.render import name_text, render, render_expression
 from tests.amounts import examples
 from tests.generated import query_strategies as strategies

@@ -13,9 +13,9 @@ from lark.exceptions import UnexpectedInput
 from cohortium.kb.kinds import KINDS
 from cohortium.kb.ontology.rows import CONCEPT_KINDS
 from cohortium.query_lang import nodes, syntax, vocabulary
-from cohortium.query_lang.findings import is_protein_change, protein_change
 from cohortium.query_lang.keywords import KEYWORDS, RESERVED
-from cohortium.query_lang.parse import parse
+from cohortium.query_lang.parsing.parse import parse
+from cohortium.query_lang.resolution.findings import is_protein_change, protein_change
 from cohortium.query_lang.syntax import grammar
 from tests.places import DOCS
 

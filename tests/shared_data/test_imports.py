@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cohortium.kb.importers.run import import_terms
+from cohortium.kb.importers.importing import import_terms
 from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.lint import lint_shipped
 from tests.places import SHARED

@@ -20,9 +20,9 @@ from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes
 from cohortium.query_lang.errors import QueryError
-from cohortium.query_lang.parse import parse
+from cohortium.query_lang.parsing.parse import parse
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 from cohortium.query_lang.vocabulary import KIND_WORDS
 from tests.generated.memory_kb import MemoryKb
 from tests.generated.record_tables import NOTE, journeys, rows

@@ -14,8 +14,8 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang import nodes
 from cohortium.query_lang.keywords import KEYWORDS
-from cohortium.query_lang.parse import parse
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.parsing.parse import parse
+from cohortium.query_lang.resolution.resolve import resolve_text
 from tests.spec import book, guide
 
 QUESTIONS = [question for part in book.parts() for question in part.questions]

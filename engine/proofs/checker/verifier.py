@@ -17,7 +17,7 @@ from ....kb.ontology.stored_ontology import edge_id
 from ....kb.storage.layout import Layout, canonical_json
 from ....query_lang import nodes
 from ....query_lang.render import render
-from ....query_lang.resolve import resolve, resolve_text
+from ....query_lang.resolution.resolve import resolve, resolve_text
 from .again import ReaderAgain, ReaderKey, Reread, is_of_facts, is_read_alike, model_of, reader_of, shipped_versions
 from .derivation import DerivationCheck
 from .evidence import EvidenceCheck

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....query_lang.nodes import Defined, Events, Exists, Name, Node, Under
-from ....query_lang.parse import parse
+from ....query_lang.parsing.parse import parse
 from ....query_lang.tree import nodes_in
 from ...measures.classes import COMPLEXITIES
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.scales import Scales
 from ....query_lang.nodes import Query
-from ....query_lang.read_back import read_back, read_back_definition
-from ....query_lang.resolve import resolve_text
+from ....query_lang.read_back.query import read_back, read_back_definition
+from ....query_lang.resolution.resolve import resolve_text
 from .bank import BANK_FILE, load_definitions, load_queries, with_definitions
 
 

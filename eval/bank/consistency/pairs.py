@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ....query_lang.errors import QueryError
-from ....query_lang.parse import parse
+from ....query_lang.parsing.parse import parse
 from ..acr.bank import load_bank
 
 _FOLDER: Final = Path(__file__).parent

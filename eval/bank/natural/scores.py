@@ -14,7 +14,7 @@ from ....kb.ontology.scales import Scales
 from ....query_lang.english.translate import Translation, translate
 from ....query_lang.errors import QueryError
 from ....query_lang.nodes import Query
-from ....query_lang.resolve import resolve_text
+from ....query_lang.resolution.resolve import resolve_text
 from ...measures.terms import DEFAULT, Terms
 from ..acr.bank import BankQuery, load_bank
 from ..acr.labels import Labels

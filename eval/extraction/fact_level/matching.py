@@ -26,7 +26,7 @@ from ....kb.model import EARLIEST_DAY, Event, Journey, Polarity, Temporality, Va
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.regimens import shipped_components
 from ....kb.ontology.scales import Scales
-from ....query_lang.findings import SECTIONS, findings
+from ....query_lang.resolution.findings import SECTIONS, findings
 from .gold import Statement
 
 #: What a variant that was not found still says: an absent one has no class.

@@ -17,10 +17,10 @@ from cohortium.query_lang import nodes as q
 from cohortium.query_lang import tree
 from cohortium.query_lang.canonical import canonical, inlined, same_question
 from cohortium.query_lang.lint.linter import lint
-from cohortium.query_lang.parse import parse, used_definitions
-from cohortium.query_lang.read_back import read_back
+from cohortium.query_lang.parsing.parse import parse, used_definitions
+from cohortium.query_lang.read_back.query import read_back
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve, resolve_text
+from cohortium.query_lang.resolution.resolve import resolve, resolve_text
 from tests.engine.proofs.test_walk import faults, proved
 from tests.generated import records as generated_records
 from tests.generated.memory_kb import MemoryKb

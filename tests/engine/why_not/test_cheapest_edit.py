@@ -14,7 +14,7 @@ from cohortium.engine.why_not.record import Record
 from cohortium.engine.why_not.search import EditSearch, FoundEdit
 from cohortium.kb.model import Journey, World
 from cohortium.query_lang import nodes
-from cohortium.query_lang.parse import parse
+from cohortium.query_lang.parsing.parse import parse
 from cohortium.query_lang.render import render
 from tests.generated.edit_enumeration import Enumeration
 from tests.generated.enumerated_facts import TooMany

@@ -17,7 +17,7 @@ from cohortium.ingest.abstraction.structure import ASSERTIONS, KINDS
 from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.kinds import KINDS as EVENT_KINDS
 from cohortium.kb.model import DayInterval, Event, Journey, World
-from cohortium.query_lang.findings import SECTIONS, findings
+from cohortium.query_lang.resolution.findings import SECTIONS, findings
 
 FACTS: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "facts.toml").read_text("utf-8"))["fact"]
 _WRITTEN = ("kind", "concept", "value", "attributes", "date", "end_date", "assertion")

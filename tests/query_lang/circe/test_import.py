@@ -24,9 +24,9 @@ from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang.circe.document import EFFECTS, CirceError
 from cohortium.query_lang.circe.importer import CirceImport
-from cohortium.query_lang.read_back import read_back
+from cohortium.query_lang.read_back.query import read_back
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 from tests.amounts import examples
 
 FOLDER = Path(__file__).parent / "documents"

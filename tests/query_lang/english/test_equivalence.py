@@ -15,7 +15,7 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.canonical import canonical
 from cohortium.query_lang.nodes import Query
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 
 SAME = [
     ("diagnosis lung cancer and ECOG <= 2", "ECOG <= 2 and diagnosis lung cancer"),

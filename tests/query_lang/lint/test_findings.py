@@ -72,7 +72,7 @@ def test_what_spells_no_query_is_refused(shipped: ConceptTable, scales: Scales) 
 
 def test_a_tree_is_looked_at_without_places(shipped: ConceptTable, scales: Scales) -> None:
     """A query that nobody wrote down has findings, too."""
-    from cohortium.query_lang.parse import parse
+    from cohortium.query_lang.parsing.parse import parse
 
     (finding,) = lint(parse("lung cancer and not lung cancer"), shipped, scales)
     assert (finding.code, finding.offset, finding.line, finding.excerpt) == ("contradiction", None, 0, "")

@@ -13,8 +13,8 @@ from cohortium.query_lang.llm.candidates import Candidates
 from cohortium.query_lang.llm.card import CARD, card, question_message
 from cohortium.query_lang.llm.faithful import dropped, invented
 from cohortium.query_lang.llm.reply import read_reply
-from cohortium.query_lang.read_back import read_back
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.read_back.query import read_back
+from cohortium.query_lang.resolution.resolve import resolve_text
 from cohortium.query_lang.vocabulary import ATTRIBUTES, KIND_WORDS, kind_spelling
 
 FORMS = [query for form in CARD["forms"] for query in form["queries"]]

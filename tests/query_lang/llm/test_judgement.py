@@ -13,7 +13,7 @@ from cohortium.query_lang.llm.judgement import judge
 from cohortium.query_lang.llm.translator import ModelReading
 from cohortium.query_lang.nodes import Query
 from cohortium.query_lang.render import render
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 
 Resolve = Callable[[str], Query]
 

@@ -7,7 +7,7 @@ import pytest
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.canonical import same_question
-from cohortium.query_lang.resolve import resolve_text
+from cohortium.query_lang.resolution.resolve import resolve_text
 
 SAME = [
     ("lung cancer and death", "death and diagnosis 'lung cancer'"),

@@ -12,7 +12,7 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.llm.card import card
 from cohortium.query_lang.llm.translator import ModelTranslator
-from cohortium.query_lang.parse import parse_definitions
+from cohortium.query_lang.parsing.parse import parse_definitions
 from tests.kb.endpoint.playhouse import KEY, Act, Stage, query, raw, says, status
 
 QUESTION = "Lung cancer of stage IIIB or more, without brain metastases"

@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence as SequenceOf
 from typing import Any, Final
 
-from .build_values import Mistake, day, days, years
-from .comparisons import OPERATORS
-from .nodes import (
+from ..nodes import (
     GAP_RELATIONS,
     AgeAt,
     Among,
@@ -25,6 +23,8 @@ from .nodes import (
     PatientExpression,
     Sequence,
 )
+from .comparisons import OPERATORS
+from .values import Mistake, day, days, years
 
 _MOST_PAIRS: Final = 100
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from lark import Token
 
-from .vocabulary import DAYS_IN
+from ..vocabulary import DAYS_IN
 
 TNM_SET: Final = re.compile(
     r"(?P<prefix>yp|yc|rp|[cpr])?(?P<t>T(?:is|x|[0-4](?:mi|[a-d])?))?(?P<n>N(?:x|[0-3](?:mi|[a-c])?))?(?P<m>M(?:x|[01][a-d]?))?",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from ..kb.ontology.concepts import ConceptTable
-from ..kb.ontology.scales import Scales, as_number
-from .findings import findings, protein_change
-from .nodes import (
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales, as_number
+from ..nodes import (
     AllOf,
     AnyOf,
     Between,
@@ -21,7 +20,8 @@ from .nodes import (
     NotThat,
     Term,
 )
-from .vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES, FAMILY_OF_VALUE, KIND_WORDS
+from ..vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES, FAMILY_OF_VALUE, KIND_WORDS
+from .findings import findings, protein_change
 
 #: Reports a problem: message, the words it is about (for their place), hint.
 Report = Callable[[str, str, str], None]

@@ -6,15 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ..kb.kinds import MOLECULAR, PROCEDURES, TESTS
-from ..kb.ontology.concepts import ConceptTable
-from ..kb.ontology.scales import Scales
-from .compounds import spelled_out, split_biomarker, split_variant
-from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
-from .errors import QueryError
-from .habits import advised
-from .mistakes import hint_for_name
-from .nodes import (
+from ...kb.kinds import MOLECULAR, PROCEDURES, TESTS
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.scales import Scales
+from ..errors import QueryError
+from ..nodes import (
     AllOf,
     And,
     AtLeast,
@@ -35,11 +31,15 @@ from .nodes import (
     Under,
     Union,
 )
-from .parameters import Parameters
-from .parse import Parsed, parse_with_places
-from .render import name_text
-from .tree import attributes_of, map_parts
-from .vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
+from ..parsing.habits import advised
+from ..parsing.mistakes import hint_for_name
+from ..parsing.parameters import Parameters
+from ..parsing.parse import Parsed, parse_with_places
+from ..render import name_text
+from ..tree import attributes_of, map_parts
+from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
+from .compounds import spelled_out, split_biomarker, split_variant
+from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 
 _MOST_ERRORS: Final = 5
 #: Kinds of which a result may be written into the name, by signs ("ER+").
@@ -58,7 +58,7 @@ def resolve_text(
 ) -> Query:
     """The resolved query that ``text`` spells. QueryError, with all that is wrong, if it spells none.
 
-    ``parameters`` and ``definitions`` as for :func:`~.parse.parse`; definitions may be resolved already.
+    ``parameters`` and ``definitions`` as for :func:`~..parsing.parse.parse`; definitions may be resolved already.
     """
     parsed = parse_with_places(text, parameters, definitions)
     return resolve(parsed.query, concepts, scales, parsed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .nodes import Between, Compare, Condition, Documented, Is, Name
-from .vocabulary import SCALE_ATTRIBUTES
+from ..nodes import Between, Compare, Condition, Documented, Is, Name
+from ..vocabulary import SCALE_ATTRIBUTES
 
 #: Other spellings of the operators.
 OPERATORS: Final = {"≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from ..kb.errors import UsageError
-from .errors import QueryError
-from .nodes import Definition
+from ...kb.errors import UsageError
+from ..errors import QueryError
+from ..nodes import Definition
 from .parameters import Parameters
 from .parse import LONGEST_QUERY, parse_definitions
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .errors import QueryError
+from ..errors import QueryError
 
 #: What a parameter can stand for; several values stand in a list: ``in $genes``.
 Given = str | int | float | datetime.date

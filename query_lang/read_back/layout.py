@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-#: The English of ``read_back.toml``, by section.
-WORDS: Final[Mapping[str, Any]] = tomllib.loads((Path(__file__).parent / "read_back.toml").read_text(encoding="utf-8"))
+#: The English of ``words.toml``, by section.
+WORDS: Final[Mapping[str, Any]] = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 
 #: The longest that a group may be, in characters, to stand on one line.
 _WIDEST: Final = 120

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ..kb.ontology.normal_forms import ONTOLOGY_FOLDER, normal_form, without_plural
+from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER, normal_form, without_plural
 
 #: The sections of ``alterations.toml`` that are attributes of a variant.
 SECTIONS: Final = ("alteration", "effect", "significance", "origin")

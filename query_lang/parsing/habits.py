@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
-from .errors import QueryError
+from ..errors import QueryError
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")

@@ -8,12 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..kb.kinds import KIND_TABLE
-from ..kb.model import EARLIEST_DAY, LATEST_DAY
-from ..kb.ontology.concepts import ConceptTable
-from .conditions import BY_ID
-from .findings import findings
-from .nodes import (
+from ...kb.kinds import KIND_TABLE
+from ...kb.model import EARLIEST_DAY, LATEST_DAY
+from ...kb.ontology.concepts import ConceptTable
+from ..nodes import (
     GAP_RELATIONS,
     AgeAt,
     AllOf,
@@ -37,8 +35,10 @@ from .nodes import (
     Union,
     Window,
 )
-from .read_back_layout import WORDS, Told
-from .vocabulary import DAYS_IN, SCALE_ATTRIBUTES
+from ..resolution.conditions import BY_ID
+from ..resolution.findings import findings
+from ..vocabulary import DAYS_IN, SCALE_ATTRIBUTES
+from .layout import WORDS, Told
 
 _CONCEPTS: Final[Mapping[str, Any]] = WORDS["concepts"]
 _CONDITIONS: Final[Mapping[str, str]] = WORDS["conditions"]

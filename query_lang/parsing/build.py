@@ -9,12 +9,9 @@ from typing import Any, Final
 
 from lark import Token, Transformer_NonRecursive
 
-from ..kb.model import EARLIEST_DAY, LATEST_DAY
-from ..kb.note_classes import SPOKEN
-from .build_relations import RelationRules
-from .build_values import LONGEST_NUMBER, TNM_SET, Mistake, category, day, short_enough, unquote, whole_number
-from .comparisons import OPERATORS, Comparison, Number
-from .nodes import (
+from ...kb.model import EARLIEST_DAY, LATEST_DAY
+from ...kb.note_classes import SPOKEN
+from ..nodes import (
     AllOf,
     And,
     AnyOf,
@@ -43,8 +40,8 @@ from .nodes import (
     Union,
     Window,
 )
-from .tree import definitions_used
-from .vocabulary import (
+from ..tree import definitions_used
+from ..vocabulary import (
     CONTEXT_OF_SPELLING,
     COUNT_WORDS,
     COUNTED_BY,
@@ -54,6 +51,9 @@ from .vocabulary import (
     PICK_OF_SPELLING,
     STAGING_BASES,
 )
+from .comparisons import OPERATORS, Comparison, Number
+from .relations import RelationRules
+from .values import LONGEST_NUMBER, TNM_SET, Mistake, category, day, short_enough, unquote, whole_number
 
 _SPACES: Final = re.compile(r"\s+")
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from .syntax import grammar
+from ..syntax import grammar
 
 _OTHER: Final = "*"
 _LONGEST_NAME: Final = 500

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ..kb.ontology.concepts import ConceptTable
-from .nodes import (
+from ...kb.ontology.concepts import ConceptTable
+from ..nodes import (
     AgeAt,
     Among,
     And,
@@ -36,9 +36,9 @@ from .nodes import (
     Sequence,
     Times,
 )
-from .read_back_facts import FactTeller, age, gap, later, one_line, relation, with_article
-from .read_back_layout import WORDS, Told
-from .tree import parts, walk
+from ..tree import parts, walk
+from .facts import FactTeller, age, gap, later, one_line, relation, with_article
+from .layout import WORDS, Told
 
 #: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
 _HAS: Final = "has"

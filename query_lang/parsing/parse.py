@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken, VisitError
 
+from ..errors import QueryError
+from ..nodes import Among, Definition, Node, Query, QueryTreeError
+from ..syntax import grammar
+from ..tree import definitions_used, parts
 from .build import Builder
-from .build_values import Mistake
-from .errors import QueryError
 from .habits import advised
 from .mistakes import message_for
-from .nodes import Among, Definition, Node, Query, QueryTreeError
 from .parameters import Filled, Parameters, fill
-from .syntax import grammar
-from .tree import definitions_used, parts
+from .values import Mistake
 
 LONGEST_QUERY: Final = 100_000
 DEEPEST_QUERY: Final = 200

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..kb.ontology.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable
+from ..nodes import AllOf, Compare, Condition, Is, Name
 from .findings import SECTIONS, findings, is_protein_change
-from .nodes import AllOf, Compare, Condition, Is, Name
 
 _MOST_WORDS: Final = 8
 _LONGEST_FINDING: Final = 5

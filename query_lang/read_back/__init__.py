@@ -1,0 +1,1 @@
+"""The read-back of a query: what it asks, in plain English."""
