@@ -170,7 +170,7 @@ class _Heading:
     def reach(self, frame: Frame, sentence: Sentence) -> None:
         """No further than to a blank line does it hold, nor far down."""
         far = sentence.start - self._end > 600
-        if self.spans and (far or "\n\n" in frame.text[self._end : sentence.start]):
+        if far or "\n\n" in frame.text[self._end : sentence.start]:
             self.spans = []
 
     def close(self) -> None:
@@ -222,7 +222,8 @@ class ResultBinder:
         head_ends = 0
         phrases = _PhrasePlaces(frame)
         for sentence, here in frame.by_sentence(spans):
-            heading.reach(frame, sentence)
+            if heading.spans:
+                heading.reach(frame, sentence)
             groups: list[Group] = []
             if here:
                 germline = [span for span in here if span.concept == _GERMLINE_PANEL]

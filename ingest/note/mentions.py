@@ -123,6 +123,8 @@ _CLINICALLY = _CLASSES.compile(r"\bclinical(?:ly)?\W{1,3}(?:{staging}\W{1,3})?$"
 _VALUED = READING_CONTEXT - {"node", "variant"}
 #: Kinds that a report, filed to another's chart, may be about.
 _OF_A_REPORT = MOLECULAR | DRUGS | {"diagnosis"}
+#: Kinds of which some values are those of one tumor alone.
+_OF_ONE_TUMOR = frozenset({"state", "grade"})
 #: What parts a patient's own variant from a gene that a sentence about medicine at large names.
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
 
@@ -219,17 +221,19 @@ class MentionWriter:
                 reading = self._unless_misfiled(frame, kind, sentence.span, reading)
             if refused and reading.status in ("planned", "hypothetical", "mentioned", "") and kind in TREATMENTS:
                 reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
-            reading = _unless_not_started(note, sentence.span, reading)
+            if reading.status:
+                reading = _unless_not_started(note, sentence.span, reading)
             dated = note.days.among(dates, span, start, reading.context)
             read.append(_mention(note, sentence, span, reading, dated))
-            tumor = self._implied_tumor(span) if reading.context.really_happened else None
-            if tumor is not None:
-                read.append(_mention(note, sentence, tumor, reading, dated))
+            if kind in _OF_ONE_TUMOR and reading.context.really_happened:
+                tumor = self._implied_tumor(span)
+                if tumor is not None:
+                    read.append(_mention(note, sentence, tumor, reading, dated))
         return read
 
     def _implied_tumor(self, span: Span) -> Span | None:
         """The tumor that a state or a grade is of, where only one has such."""
-        name = span.concept if span.kind == "state" else span.attributes.get("scale") if span.kind == "grade" else None
+        name = span.concept if span.kind == "state" else span.attributes.get("scale")
         tumor = self._tumor_of.get(str(name)) if name else None
         if not tumor:
             return None
