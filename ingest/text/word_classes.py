@@ -16,7 +16,7 @@ from .cue_files import cue_file
 _CLASS: Final = re.compile(r"\{([a-z_]+)\}")
 #: What stands before one of the alternatives of a group, and what behind it.
 _OPENS: Final = re.compile(r"(?:(?<!\\)\||(?<!\\)\((?:\?(?:P<\w+>|[a-zA-Z\-]*:|<?[=!]))?)\Z")
-_CLOSES: Final = re.compile(r"[|)]|\Z")
+_CLOSE: Final = ("", "|", ")")
 
 
 class WordClasses:
@@ -32,14 +32,19 @@ class WordClasses:
         class. They are a group of their own, but where the class is itself one of the alternatives of a group."""
 
         def words(match: re.Match[str]) -> str:
-            alternatives = self.pattern("|".join(self._classes[match[1]]))
-            before, behind = match.start(), match.end()
-            opened = before == 0 or _OPENS.search(text, max(0, before - 32), before)
-            if opened and _CLOSES.match(text, behind) and match.group() != text:
+            alternatives = self._alternatives(match[1])
+            before, behind = match.span()
+            beside_others = text[behind : behind + 1] in _CLOSE and match.group() != text
+            if beside_others and (before == 0 or _OPENS.search(text, max(0, before - 32), before)):
                 return alternatives
             return f"(?:{alternatives})"
 
         return _CLASS.sub(words, text)
+
+    def _alternatives(self, name: str) -> str:
+        """The words of a class, of which some may be those of another."""
+        joined = "|".join(self._classes[name])
+        return self.pattern(joined) if "{" in joined else joined
 
     def compile(self, text: str, flags: int = 0) -> re.Pattern[str]:
         """The pattern, compiled."""
