@@ -114,21 +114,21 @@ def negex(
     check_output(output, out, rows=False)
     from .extraction.negex import read_marked, score
 
-    told = score(*read_marked(sentences)).as_dict(errors=errors)
-    answer(told, output=output, out=out, as_table=lambda: print_context(told))
+    scores = score(*read_marked(sentences)).as_dict(errors=errors)
+    answer(scores, output=output, out=out, as_table=lambda: print_context(scores))
 
 
-def print_context(told: dict[str, Any]) -> None:
+def print_context(scores: dict[str, Any]) -> None:
     """F1 of negated, the accuracies of the two other parts, and the errors where they are listed."""
-    negation = told["negation"]
+    negation = scores["negation"]
     print(
         f"negation: F1 {three_places(negation['f1'])}, precision {three_places(negation['precision'])}, recall"
-        f" {three_places(negation['recall'])} ({counted(told['sentences'], 'sentence')}, {told['left_out']} left out"
-        " whose condition is not in them)"
+        f" {three_places(negation['recall'])} ({counted(scores['sentences'], 'sentence')}, {scores['left_out']} left"
+        " out whose condition is not in them)"
     )
     for part in ("temporality", "experiencer"):
-        print(f"{part}: {told[part]['right']} of {told[part]['of']} right")
-    for one in told.get("errors", ()):
+        print(f"{part}: {scores[part]['right']} of {scores[part]['of']} right")
+    for one in scores.get("errors", ()):
         print(f"{one['number']}, {'' if one['negated'] else 'not '}negated: {one['text']}")
 
 
@@ -152,15 +152,15 @@ def _natural(kb: Path | None, labels: Path, queries: Path | None, terms: Terms) 
     return run_natural(kb, labels, questions, terms)
 
 
-def print_natural(told: dict[str, Any]) -> None:
+def print_natural(translations: dict[str, Any]) -> None:
     """How many translations are right, wrong, declined; then each that is not right."""
     parts = [
         f"{name.replace('_', ' ')} {part['count']} ({part['share']:.1%})"
-        for name, part in told.items()
+        for name, part in translations.items()
         if isinstance(part, dict)
     ]
-    print(f"translations of {counted(told['questions'], 'question')}: {', '.join(parts)}")
-    missed = [row for row in told["rows"] if row["verdict"] != "right"]
+    print(f"translations of {counted(translations['questions'], 'question')}: {', '.join(parts)}")
+    missed = [row for row in translations["rows"] if row["verdict"] != "right"]
     if missed:
         print_table(
             ("question", "of", "verdict", "text", "why"),
@@ -238,8 +238,8 @@ def print_facts(scores: dict[str, Any]) -> None:
 def _unresolved(scores: dict[str, Any]) -> str:
     """``2 queries``; of an abstraction, whose list holds facts as well: ``2 queries, 14 facts``."""
     queries = sum("id" in one for one in scores["unresolved"])
-    told = "1 query" if queries == 1 else f"{queries} queries"
-    return f"{told}, {counted(scores['facts']['unresolved'], 'fact')}" if "facts" in scores else told
+    shown = "1 query" if queries == 1 else f"{queries} queries"
+    return f"{shown}, {counted(scores['facts']['unresolved'], 'fact')}" if "facts" in scores else shown
 
 
 def _three(part: dict[str, Any]) -> tuple[str, str, str]:

@@ -65,21 +65,21 @@ def load_paraphrases(file: Path = _FOLDER / "paraphrases.toml") -> tuple[Paraphr
     PairsError for an unknown kind or bank id, and for a text that the bank or another paraphrase has.
     """
     texts = {one.id: one.text for one in load_bank()}
-    said = {normalized(text).casefold() for text in texts.values()}
+    taken = {normalized(text).casefold() for text in texts.values()}
     number: Counter[int] = Counter()
     listed = []
     for one in tomllib.loads(file.read_text(encoding="utf-8"))["paraphrase"]:
-        of, kind, text = one["of"], one["kind"], normalized(one["text"])
+        question, kind, text = one["of"], one["kind"], normalized(one["text"])
         where = f"{file.name}: {text!r}"
-        if of not in texts:
-            raise PairsError(f"{where}: the bank has no question {of}")
+        if question not in texts:
+            raise PairsError(f"{where}: the bank has no question {question}")
         if kind not in KINDS:
             raise PairsError(f"{where}: kind {kind!r} is not one of {', '.join(KINDS)}")
-        if text.casefold() in said:
+        if text.casefold() in taken:
             raise PairsError(f"{where}: the bank or another row says the same")
-        said.add(text.casefold())
-        number[of] += 1
-        listed.append(Paraphrase(f"p{of}.{number[of]}", of, kind, text))
+        taken.add(text.casefold())
+        number[question] += 1
+        listed.append(Paraphrase(f"p{question}.{number[question]}", question, kind, text))
     return tuple(listed)
 
 

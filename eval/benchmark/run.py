@@ -293,7 +293,7 @@ def _claim(folder: Path, corpus_sha256: str) -> None:
         raise UsageError(f"'{folder}' holds a run over other notes. Hint: name a new folder with --out")
 
 
-def _write_mark(mark: Path, told: Mapping[str, str]) -> None:
+def _write_mark(mark: Path, fields: Mapping[str, str]) -> None:
     part = mark.with_suffix(".part")
-    part.write_text(json.dumps({"format": 1, **told}), encoding="utf-8")
+    part.write_text(json.dumps({"format": 1, **fields}), encoding="utf-8")
     part.replace(mark)

@@ -114,11 +114,11 @@ class SystemScores:
             "bounds": {"alpha": self.bounds.alpha, "beta": self.bounds.beta},
             "outcomes": self.outcomes.model_dump(mode="json"),
             "coverage": self.outcomes.coverage,
-            "all": self._told("all"),
+            "all": self._measured("all"),
             "by_size": self._group("size"),
             "by_complexity": self._group("complexity"),
             "by_documents": {
-                group.name: {"low": group.low, "high": group.high, **self._told(f"documents/{group.name}")}
+                group.name: {"low": group.low, "high": group.high, **self._measured(f"documents/{group.name}")}
                 for group in self.groups
             },
             "hallucination": self.hallucination.model_dump(mode="json"),
@@ -130,17 +130,17 @@ class SystemScores:
             "signature": dict(self.signature),
         }
 
-    def _group(self, of: str) -> dict[str, Any]:
-        return {name.partition("/")[2]: self._told(name) for name in self.strata if name.startswith(f"{of}/")}
+    def _group(self, kind: str) -> dict[str, Any]:
+        return {name.partition("/")[2]: self._measured(name) for name in self.strata if name.startswith(f"{kind}/")}
 
-    def _told(self, stratum: str) -> dict[str, Any]:
-        told = {
+    def _measured(self, stratum: str) -> dict[str, Any]:
+        measured = {
             **self.quality(stratum).as_dict(),
             "answered_only": self.quality(stratum, answered=True).as_dict(),
         }
         if self.strata[stratum][0] is self.cohorts:
-            told["oracle_top_k"] = self.quality(stratum, top=True).as_dict()
-        return told
+            measured["oracle_top_k"] = self.quality(stratum, top=True).as_dict()
+        return measured
 
 
 def score_system(
@@ -188,12 +188,12 @@ def difference(
     """
     if not _comparable(first, second):
         raise ValueError("two systems are compared over the same questions, patients, labels, bounds and draws")
-    told = [scores.quality(stratum, top=top).measures[measure.name].value for scores in (first, second)]
+    estimates = [scores.quality(stratum, top=top).measures[measure.name].value for scores in (first, second)]
     drawn = []
     for scores in (first, second):
         table, places, mean = scores.strata[stratum]
         drawn.append((scores.tops if top else table).drawn(measure, places, mean))
-    one, other = told
+    one, other = estimates
     return DifferenceOf(
         first=one,
         second=other,

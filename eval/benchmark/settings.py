@@ -84,7 +84,7 @@ def load_settings(path: Path = SHIPPED) -> tuple[Setting, ...]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
-        raise UsageError(f"{path.name}: {_told(error)}. Hint: see the head of the shipped systems.toml") from error
+        raise UsageError(f"{path.name}: {_reasons(error)}. Hint: see the head of the shipped systems.toml") from error
     _once(path.name, [one.name for one in held.system])
     return tuple(held.system)
 
@@ -114,7 +114,7 @@ def _once(where: str, names: Sequence[str]) -> None:
         raise UsageError(f"{where}: {', '.join(twice)} stands there twice")
 
 
-def _told(error: ValidationError) -> str:
+def _reasons(error: ValidationError) -> str:
     parts: list[Any] = []
     for one in error.errors()[:3]:
         place = ".".join(str(part) for part in one["loc"])

@@ -126,7 +126,7 @@ class Workshop:
             report = run_ingest([source], place, workers=self._workers)
             source.unlink()
             built = {"seconds": time.perf_counter() - begun, "notes_in": report.notes_in, "resumed": report.resumed}
-            self._tell_built(place, built)
+            self._record_built(place, built)
         kb = self._open.enter_context(open_kb(place))
         return kb, {"what": "knowledge base", "bytes": _bytes(place), **built, **_counts(kb)}
 
@@ -186,7 +186,7 @@ class Workshop:
         if made.built is not None and made.built.encoded:
             cost["encoded"] += made.built.encoded
             cost["encoding_seconds"] += made.built.seconds
-            self._tell_built(place, cost)
+            self._record_built(place, cost)
         seconds = cost["encoding_seconds"]
         return {**cost, "chunks_a_second": cost["encoded"] / seconds if seconds else None}
 
@@ -253,9 +253,9 @@ class Workshop:
             return None
         return held["cost"] if held.get("corpus") == self._corpus.sha256 else None
 
-    def _tell_built(self, place: Path, cost: Mapping[str, Any]) -> None:
-        told = {"corpus": self._corpus.sha256, "cost": cost}
-        (place.parent / f"{place.name}.{_BUILT}").write_text(json.dumps(told), encoding="utf-8")
+    def _record_built(self, place: Path, cost: Mapping[str, Any]) -> None:
+        record = {"corpus": self._corpus.sha256, "cost": cost}
+        (place.parent / f"{place.name}.{_BUILT}").write_text(json.dumps(record), encoding="utf-8")
 
 
 def _alone(place: int) -> str:

@@ -37,11 +37,11 @@ _SETTINGS: Final[dict[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How a figure is drawn: ``draw`` says whether there was anything to draw."""
+    """How a figure is drawn: ``draw`` returns whether there was anything to draw."""
 
     id: str
     title: str
-    says: str
+    caption: str
     inches: tuple[float, float]
     draw: Callable[[Canvas], bool]
 
@@ -52,7 +52,7 @@ class Figure:
 
     id: str
     title: str
-    says: str
+    caption: str
     svg: str
 
 
@@ -75,7 +75,7 @@ def drawn(drawings: Iterable[Drawing]) -> tuple[Figure, ...]:
             canvas = Canvas(figsize=drawing.inches)
             FigureCanvasSVG(canvas)
             if drawing.draw(canvas):
-                made.append(Figure(drawing.id, drawing.title, drawing.says, _svg(canvas, drawing)))
+                made.append(Figure(drawing.id, drawing.title, drawing.caption, _svg(canvas, drawing)))
     return tuple(made)
 
 

@@ -64,13 +64,13 @@ def sign(
 
 def versions(libraries: Iterable[str] = ()) -> dict[str, str]:
     """Of Cohortium, Python, NumPy, and those of the ``libraries`` (names of distributions) that are installed."""
-    told = {"cohortium": __version__, "python": platform.python_version()}
+    known = {"cohortium": __version__, "python": platform.python_version()}
     for name in ("numpy", *libraries):
         try:
-            told[name] = metadata.version(name)
+            known[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return told
+    return known
 
 
 def command_line(*program: str) -> str:

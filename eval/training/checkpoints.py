@@ -18,7 +18,7 @@ def keep(path: Path, identity: Mapping[str, Any], state: Mapping[str, Any]) -> N
     """Write a checkpoint beside the one of before, then put it in its place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + ".new")
-    torch.save({**state, _IDENTITY: _said(identity)}, new)
+    torch.save({**state, _IDENTITY: _as_text(identity)}, new)
     new.replace(path)
 
 
@@ -28,7 +28,7 @@ def kept(path: Path, identity: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        same = state[_IDENTITY] == _said(identity)
+        same = state[_IDENTITY] == _as_text(identity)
     except Exception as error:  # each kind of broken file has its own
         raise UsageError(f"cannot read the checkpoint '{path}'. Hint: remove it to begin anew") from error
     if not same:
@@ -38,5 +38,5 @@ def kept(path: Path, identity: Mapping[str, Any]) -> dict[str, Any] | None:
     return state
 
 
-def _said(identity: Mapping[str, Any]) -> str:
+def _as_text(identity: Mapping[str, Any]) -> str:
     return json.dumps(identity, sort_keys=True, default=str)

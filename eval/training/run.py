@@ -138,7 +138,7 @@ def _adapted(
         texts_in(beginning.adapt_to),
         beginning.adaptation or like_training,
         work / ADAPTED,
-        lambda step, of, _: progress.advance(step / of),
+        lambda step, steps, _: progress.advance(step / steps),
     )
     torch.manual_seed(settings.seed)
     return adapted

@@ -33,11 +33,11 @@ class BankQuery:
 def load_bank() -> tuple[BankQuery, ...]:
     """The whole bank, by id. ValueError if a complexity is not one of the four."""
     formal = load_queries()
-    told = {_let(one["name"], one["query"]): one.get("reads", "") for one in _data()["definition"]}
+    read_backs = {_let(one["name"], one["query"]): one.get("reads", "") for one in _data()["definition"]}
     bank = []
     for one in _data()["query"]:
         # As in a read-back: the last definition first, so that what a name means stands after its use.
-        used = [told[line] for line in reversed(told) if line in formal[one["id"]]]
+        used = [read_backs[line] for line in reversed(read_backs) if line in formal[one["id"]]]
         reads = "\n\n".join([one.get("reads", ""), *used])
         bank.append(BankQuery(one["id"], one["text"], one["complexity"], formal[one["id"]], reads))
     unknown = {one.complexity for one in bank} - set(COMPLEXITIES)

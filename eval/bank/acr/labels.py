@@ -66,8 +66,8 @@ def load_labels(path: Path, known: Collection[int]) -> Labels:
         match[patient], ambiguous[patient] = matching, unsure
     if errors:
         more = f"\n  … and {len(errors) - _MOST_ERRORS} more" if len(errors) > _MOST_ERRORS else ""
-        told = "\n  ".join(errors[:_MOST_ERRORS])
-        raise LabelError(f"{path.name} has {len(errors)} bad line{'s' * (len(errors) > 1)}:\n  {told}{more}")
+        listed = "\n  ".join(errors[:_MOST_ERRORS])
+        raise LabelError(f"{path.name} has {len(errors)} bad line{'s' * (len(errors) > 1)}:\n  {listed}{more}")
     if not match:
         raise LabelError(
             f'{path.name} labels nobody. Hint: a line is {{"patient_id": "P1", "match": [58], "ambiguous": []}}'

@@ -34,28 +34,28 @@ def consistency(
     from .run import run_consistency
 
     report = run_consistency(kb)
-    told = report.as_dict()
-    answer(told, output=output, out=out, as_table=lambda: print_report(told))
+    payload = report.as_dict()
+    answer(payload, output=output, out=out, as_table=lambda: print_report(payload))
     if strict and not report.consistent:
-        failed = sum(len(part["failed"]) for part in sections_of(told).values())
+        failed = sum(len(part["failed"]) for part in sections_of(payload).values())
         raise Inconsistent(f"{counted(failed, 'comparison')} failed (--strict)")
 
 
-def sections_of(told: dict[str, Any]) -> dict[str, Any]:
+def sections_of(payload: dict[str, Any]) -> dict[str, Any]:
     """The sections of a report as JSON: paraphrases, intersections, subtypes, laws."""
-    return {name: part for name, part in told.items() if isinstance(part, dict) and "by_kind" in part}
+    return {name: part for name, part in payload.items() if isinstance(part, dict) and "by_kind" in part}
 
 
-def print_report(told: dict[str, Any]) -> None:
+def print_report(payload: dict[str, Any]) -> None:
     """Counts by section and kind, each failure with its queries and patients that differ, and what had no answer."""
     rows: list[tuple[object, ...]] = []
-    for section, part in sections_of(told).items():
+    for section, part in sections_of(payload).items():
         rows.append((section, "", *_cells(part | {"failed": len(part["failed"])})))
         if len(part["by_kind"]) > 1:
             rows += [("", kind, *_cells(counts)) for kind, counts in part["by_kind"].items()]
     print_table(("", "kind", "pairs", "held", "empty", "failed"), rows)
     unanswered: Counter[str] = Counter()
-    for section, part in sections_of(told).items():
+    for section, part in sections_of(payload).items():
         for one in part["failed"]:
             if "error" in one:
                 unanswered[one["error"]] += 1
@@ -67,7 +67,7 @@ def print_report(told: dict[str, Any]) -> None:
     for reason, number in unanswered.items():
         # One query that cannot be answered fails all of its laws, each for the same reason.
         print(f"not answered ({counted(number, 'comparison')}): {reason}")
-    print("consistent" if told["consistent"] else "not consistent")
+    print("consistent" if payload["consistent"] else "not consistent")
 
 
 def _cells(counts: dict[str, Any]) -> tuple[int, int, int, int]:

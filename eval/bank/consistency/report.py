@@ -41,10 +41,10 @@ class Compared:
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as JSON, with the patients that differ."""
-        told: dict[str, Any] = {"kind": self.kind, "left": self.left, "right": self.right}
+        row: dict[str, Any] = {"kind": self.kind, "left": self.left, "right": self.right}
         if self.error:
-            return told | {"error": self.error}
-        return told | {
+            return row | {"error": self.error}
+        return row | {
             "differences": [
                 {"world": one.world, "only_left": list(one.only_left), "only_right": list(one.only_right)}
                 for one in self.differences

@@ -99,9 +99,9 @@ class _Session:
             for world in WORLDS:
                 yield world, numbers(both, world), numbers(left, world) & numbers(right, world)
 
-        told = triple.both or f"({triple.left}) and ({triple.right})"
+        intersection = triple.both or f"({triple.left}) and ({triple.right})"
         kind = "written" if triple.both else "joined"
-        return self._compared(kind, told, f"{triple.left} & {triple.right}", sides)
+        return self._compared(kind, intersection, f"{triple.left} & {triple.right}", sides)
 
     def subtypes(self, pairs: Iterable[Subtype]) -> Iterator[Compared]:
         """The child's answer within the parent's: in all worlds where both are monotone, else in the believed one."""
@@ -125,11 +125,11 @@ class _Session:
             other = _partner(place, answers)
             pair = Pair(asked[place], asked[other])
             for law in laws:
-                told = f"A = bank {one.id}" + (f", B = bank {bank[other].id}" if law.binary else "")
+                letters = f"A = bank {one.id}" + (f", B = bank {bank[other].id}" if law.binary else "")
                 yield self._compared(
                     law.name,
-                    f"{law.left}; {told}",
-                    f"{law.right}; {told}",
+                    f"{law.left}; {letters}",
+                    f"{law.right}; {letters}",
                     functools.partial(law.sides, pair),
                     law.subset,
                 )

@@ -82,11 +82,11 @@ def judged(questions: Iterable[Question], concepts: ConceptTable, scales: Scales
 def shares(rows: Sequence[Judged]) -> dict[str, Any]:
     """How many were right, wrong, declined, or read in several ways, with their shares."""
     count = len(rows)
-    told: dict[str, Any] = {"questions": count}
+    counts: dict[str, Any] = {"questions": count}
     for verdict in (RIGHT, WRONG, DECLINED, SEVERAL):
         number = sum(row.verdict == verdict for row in rows)
-        told[verdict.replace(" ", "_")] = {"count": number, "share": round(number / count, 4) if count else None}
-    return told
+        counts[verdict.replace(" ", "_")] = {"count": number, "share": round(number / count, 4) if count else None}
+    return counts
 
 
 def run_natural(

@@ -74,10 +74,10 @@ def read_answer(reply: ChatReply) -> Reading:
             "the answer holds several verdicts" if found else "the answer is no JSON object with a verdict"
         )
     (held,) = found
-    said = held["eligible"]
-    if not isinstance(said, str) or said.strip().casefold() not in ("yes", "no"):
+    eligible = held["eligible"]
+    if not isinstance(eligible, str) or eligible.strip().casefold() not in ("yes", "no"):
         return _nonsense("the verdict is neither yes nor no")
-    if said.strip().casefold() == "no":
+    if eligible.strip().casefold() == "no":
         return Reading(Verdict.NO)
     evidence = _evidence(held.get("evidence"))
     if evidence is None:

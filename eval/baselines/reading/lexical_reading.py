@@ -70,7 +70,7 @@ def read(question: str, passages: Sequence[tuple[int, str]], threshold: float = 
             break
         lower = _lower(text)
         for stem in tuple(missing):
-            span = _said(stem, lower)
+            span = _sentence_with(stem, lower)
             if span is not None:
                 del missing[stem]
                 place = (number, *span)
@@ -82,7 +82,7 @@ def read(question: str, passages: Sequence[tuple[int, str]], threshold: float = 
     return Found(True, share, tuple((number, texts[number][begin:end]) for number, begin, end in sorted(best)))
 
 
-def _said(stem: str, lower: str) -> tuple[int, int] | None:
+def _sentence_with(stem: str, lower: str) -> tuple[int, int] | None:
     """The sentence that says the word first without negating it; cut around the word where it is long."""
     long = stem.isalpha() and len(stem) >= _SHORTEST_STEM
     plural = "s" if stem.isalpha() else ""

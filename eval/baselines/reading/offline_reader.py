@@ -113,12 +113,12 @@ class OfflineReader:
         """The answer in the form of the chat protocol."""
         question, passages, characters = _asked(body)
         found = read(question, passages, self._threshold)
-        said = {
+        decision = {
             "eligible": "yes" if found.eligible else "no",
             "evidence": [{"passage": number, "quote": quote} for number, quote in found.quotes],
             "reason": f"{found.share:.0%} of the words of the question are mentioned",
         }
-        text = json.dumps(said, ensure_ascii=False)
+        text = json.dumps(decision, ensure_ascii=False)
         sent, received = characters // _CHARACTERS_A_TOKEN, len(text) // _CHARACTERS_A_TOKEN
         return {
             "id": "offline",
@@ -165,16 +165,16 @@ def _handler(reader: OfflineReader) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def error_body(told: str) -> bytes:
+def error_body(message: str) -> bytes:
     """What a server says that does not answer."""
-    return json.dumps({"error": {"message": told}}).encode()
+    return json.dumps({"error": {"message": message}}).encode()
 
 
 def send(handler: BaseHTTPRequestHandler, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
     """Send JSON with this status."""
     handler.send_response_only(status)
-    told = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
-    for name, value in told.items():
+    fields = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
+    for name, value in fields.items():
         handler.send_header(name, value)
     handler.end_headers()
     handler.wfile.write(body)

@@ -41,8 +41,8 @@ def batches(passages: Sequence[Passage], note: NoteOf, characters: int, calls: i
 def messages(question: str, batch: Batch, note: NoteOf) -> tuple[Message, ...]:
     """The system message, and the question with its passages as one JSON object: no text of a note can pass for
     anything else."""
-    told = [_told(number, one, note(one.quote.doc_id)) for number, one in enumerate(batch.passages, start=1)]
-    asked = json.dumps({"question": question, "passages": told}, ensure_ascii=False)
+    passages = [_as_dict(number, one, note(one.quote.doc_id)) for number, one in enumerate(batch.passages, start=1)]
+    asked = json.dumps({"question": question, "passages": passages}, ensure_ascii=False)
     return ({"role": "system", "content": PROMPT["system"].strip()}, {"role": "user", "content": asked})
 
 
@@ -63,6 +63,6 @@ def _time(one: Passage, note: NoteOf) -> tuple[bool, str, str, int]:
     return date is None, "" if date is None else date.isoformat(), one.quote.doc_id, one.quote.start
 
 
-def _told(number: int, one: Passage, note: Note) -> dict[str, object]:
+def _as_dict(number: int, one: Passage, note: Note) -> dict[str, object]:
     date = "unknown" if note.date is None else note.date.isoformat()
     return {"passage": number, "date": date, "type": note.type, "text": one.text}

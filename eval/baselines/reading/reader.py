@@ -116,8 +116,8 @@ class Reader:
             cases = self._cases(question)
         except (CohortiumError, OSError, RuntimeError, ValueError, ArithmeticError) as error:
             # Whatever a retriever meets. The words of an error that is not ours may hold some of a note.
-            told = str(error) if isinstance(error, CohortiumError) else f"the search failed: {type(error).__name__}"
-            return Answer(question.id, outcome=Outcome.FAILED, reason=told, spent=Spent(time.monotonic() - began))
+            reason = str(error) if isinstance(error, CohortiumError) else f"the search failed: {type(error).__name__}"
+            return Answer(question.id, outcome=Outcome.FAILED, reason=reason, spent=Spent(time.monotonic() - began))
         _Asking(self, question).all(cases)
         spent = sum((case.spent for case in cases), Spent())
         return _answer(question, cases, replace(spent, seconds=time.monotonic() - began))
@@ -236,8 +236,8 @@ def _answer(question: Question, cases: Sequence[_Case], spent: Spent) -> Answer:
     failures = tuple(case.failure for case in cases if case.failure is not None)
     if failures and len(failures) == len(cases):
         kinds = Counter(one.kind for one in failures)
-        told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
-        reason = f"none of {len(cases)} patients could be read: {told}"
+        counts = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
+        reason = f"none of {len(cases)} patients could be read: {counts}"
         return Answer(question.id, outcome=Outcome.FAILED, reason=reason, failures=failures, spent=spent)
     yes = [case for case in cases if case.eligible]
     no = [case for case in cases if not case.eligible and case.failure is None]

@@ -73,8 +73,8 @@ def encoder_named(
     if entry.kind == "endpoint":
         return _endpoint(entry, os.environ if environment is None else environment)
     if entry.kind == "directory" and directory is None:
-        told = f" of {entry.model}" if entry.model else ""
-        raise UsageError(f"the encoder {name!r} is not shipped: name the directory{told} that you have")
+        model = f" of {entry.model}" if entry.model else ""
+        raise UsageError(f"the encoder {name!r} is not shipped: name the directory{model} that you have")
     from .local_encoder import LocalEncoder
 
     return LocalEncoder(

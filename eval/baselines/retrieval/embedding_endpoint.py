@@ -136,14 +136,14 @@ class EndpointEncoder:
 
     def _vectors(self, texts: Sequence[str], stop: threading.Event) -> Vectors:
         plain = {"model": self._settings.model, "input": list(texts)}
-        told = False
+        simplified = False
 
         def simpler(status: int) -> Mapping[str, Any] | None:
             """Not every server knows that numbers can be asked for as numbers."""
-            nonlocal told
-            if status not in _OTHER_OPTIONS or told:
+            nonlocal simplified
+            if status not in _OTHER_OPTIONS or simplified:
                 return None
-            told = True
+            simplified = True
             return plain
 
         ticket = Ticket(self._account, self._pace, stop, 0)

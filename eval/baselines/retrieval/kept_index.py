@@ -28,11 +28,11 @@ def kept_index(folder: Path, vectors: Vectors, settings: IndexSettings | None = 
     total.update(f"{vectors.shape}".encode())
     total.update(vectors.tobytes())
     home = Path(folder) / _FOLDER
-    path, told = home / f"{total.hexdigest()}.faiss", home / f"{total.hexdigest()}.json"
-    if path.is_file() and told.is_file():
-        return VectorIndex(vectors, settings, built=(path.read_bytes(), json.loads(told.read_bytes())["seconds"]))
+    path, cost_file = home / f"{total.hexdigest()}.faiss", home / f"{total.hexdigest()}.json"
+    if path.is_file() and cost_file.is_file():
+        return VectorIndex(vectors, settings, built=(path.read_bytes(), json.loads(cost_file.read_bytes())["seconds"]))
     index = VectorIndex(vectors, settings)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_private(path, index.serialized())
-    write_private(told, json.dumps({"seconds": index.seconds}).encode())
+    write_private(cost_file, json.dumps({"seconds": index.seconds}).encode())
     return index

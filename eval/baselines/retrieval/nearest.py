@@ -156,13 +156,13 @@ class VectorIndex:
 
     def signature(self) -> Mapping[str, Any]:
         """Settings that hold for this kind, and the version of FAISS."""
-        told: dict[str, Any] = {"kind": self.settings.kind, "vectors": self.size}
+        description: dict[str, Any] = {"kind": self.settings.kind, "vectors": self.size}
         if self.settings.kind == "ivf":
-            told |= {"lists": self.lists, "probes": self.probes, "seed": self.settings.seed}
+            description |= {"lists": self.lists, "probes": self.probes, "seed": self.settings.seed}
         elif self.settings.kind == "hnsw":
             held = asdict(self.settings)
-            told |= {key: held[key] for key in ("neighbours", "construction", "candidates")}
-        return {**told, "deepest": self.deepest(), "versions": versions("faiss-cpu", "faiss-gpu")}
+            description |= {key: held[key] for key in ("neighbours", "construction", "candidates")}
+        return {**description, "deepest": self.deepest(), "versions": versions("faiss-cpu", "faiss-gpu")}
 
 
 class DenseSearch:

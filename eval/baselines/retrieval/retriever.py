@@ -70,9 +70,9 @@ class Retriever:
         try:
             grouped = self._grouped(question)
         except (CohortiumError, OSError, RuntimeError, ValueError, ArithmeticError) as error:
-            told = str(error) if isinstance(error, CohortiumError) else type(error).__name__
+            reason = str(error) if isinstance(error, CohortiumError) else type(error).__name__
             spent = Spent(seconds=time.perf_counter() - began)
-            return Answer(question.id, outcome=Outcome.FAILED, reason=f"the search failed: {told}", spent=spent)
+            return Answer(question.id, outcome=Outcome.FAILED, reason=f"the search failed: {reason}", spent=spent)
         ranking = tuple(
             Ranked(
                 self.patients[int(patient)],
@@ -112,9 +112,9 @@ class Retriever:
     def cost(self) -> Mapping[str, Any]:
         """What it took to make: chunks; of a dense one what was encoded now, and at what rate (None where all was kept
         from before), seconds and bytes of the index, bytes a chunk, bytes of the vectors on disk."""
-        told: dict[str, Any] = {"chunks": len(self.chunks)}
+        cost: dict[str, Any] = {"chunks": len(self.chunks)}
         if self.built is not None:
-            told |= {
+            cost |= {
                 "different_chunks": self.built.different,
                 "encoded": self.built.encoded,
                 "encoding_seconds": self.built.seconds,
@@ -123,15 +123,15 @@ class Retriever:
             }
         if isinstance(self.search, DenseSearch):
             index = self.search.index
-            told |= {
+            cost |= {
                 "index": index.settings.kind,
                 "index_seconds": index.seconds,
                 "index_bytes": index.size_in_bytes,
                 "bytes_a_chunk": index.size_in_bytes / index.size if index.size else None,
             }
         elif isinstance(self.search, LexicalSearch):
-            told["index_seconds"] = self.search.seconds
-        return told
+            cost["index_seconds"] = self.search.seconds
+        return cost
 
     def signature(self) -> Mapping[str, Any]:
         """Corpus and chunks, encoder and index, the cut and how it was found."""

@@ -63,8 +63,8 @@ def labels_of(labels: Labels, patients: Collection[str]) -> Labels:
     """The labels of ``patients`` alone, with a hash of just those: what a development run may see."""
     match = {one: labels.match[one] for one in sorted(patients) if one in labels.match}
     ambiguous = {one: labels.ambiguous.get(one, frozenset()) for one in match}
-    told = [[one, sorted(match[one]), sorted(ambiguous[one])] for one in match]
-    return Labels(match, ambiguous, hashlib.sha256(json.dumps(told).encode()).hexdigest())
+    rows = [[one, sorted(match[one]), sorted(ambiguous[one])] for one in match]
+    return Labels(match, ambiguous, hashlib.sha256(json.dumps(rows).encode()).hexdigest())
 
 
 def tune(
@@ -178,12 +178,12 @@ def _thresholds(found: Sequence[Hits], steps: int) -> list[float]:
 
 def save_choice(choice: Choice, path: Path) -> None:
     """Writes the choice with its whole grid as JSON: settings that a run over another corpus takes over."""
-    told = {
+    saved = {
         "cut": asdict(choice.cut),
         **choice.signature(),
         "grid": [{**cut.signature(), "f1": score} for cut, score in choice.grid],
     }
-    path.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(saved, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def load_choice(path: Path) -> tuple[Cut, dict[str, Any]]:
@@ -192,9 +192,9 @@ def load_choice(path: Path) -> tuple[Cut, dict[str, Any]]:
     A share is of the index, so it holds for a corpus of another size; a threshold holds for the same encoder.
     """
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        cut = Cut(**told.pop("cut"))
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        cut = Cut(**saved.pop("cut"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path.name} holds no tuned settings that can be read") from error
-    told.pop("grid", None)
-    return cut, told
+    saved.pop("grid", None)
+    return cut, saved

@@ -55,7 +55,7 @@ class VectorStore:
             raise UsageError(f"vectors are kept as float32 or float16, not {precision!r}")
         self.folder: Final = Path(folder)
         self._encoder, self._type, self._shard = encoder, np.dtype(precision), shard
-        self._says = json.dumps(dict(encoder.signature()), sort_keys=True, ensure_ascii=True)
+        self._signature = json.dumps(dict(encoder.signature()), sort_keys=True, ensure_ascii=True)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.chmod(0o700)
         self._check()
@@ -65,9 +65,9 @@ class VectorStore:
         self._look()
 
     def _check(self) -> None:
-        told = {"encoder": json.loads(self._says), "precision": self._type.name, "version": 1}
+        header = {"encoder": json.loads(self._signature), "precision": self._type.name, "version": 1}
         path = self.folder / "encoder.json"
-        data = (json.dumps(told, sort_keys=True, indent=1) + "\n").encode()
+        data = (json.dumps(header, sort_keys=True, indent=1) + "\n").encode()
         if not path.exists():
             write_private(path, data)
         elif path.read_bytes() != data:
@@ -97,7 +97,7 @@ class VectorStore:
 
     def key(self, text: str) -> bytes:
         """The hash of the encoder's signature and the text."""
-        total = hashlib.sha256(self._says.encode() + b"\0")
+        total = hashlib.sha256(self._signature.encode() + b"\0")
         total.update(text.encode("utf-8", "surrogatepass"))
         return total.digest()
 
@@ -152,7 +152,7 @@ class VectorStore:
 
     def signature(self) -> Mapping[str, Any]:
         """The encoder's, and the precision of what is kept."""
-        return {"encoder": json.loads(self._says), "kept_as": self._type.name}
+        return {"encoder": json.loads(self._signature), "kept_as": self._type.name}
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:

@@ -113,10 +113,10 @@ class EngineSystem:
     def _cohort(self, question: Question) -> Cohort:
         if self._asked_by is AskedBy.QUERY and question.query:
             return self._kb.find(question.query)
-        told = self._kb.ask(question.text)
-        if told.cohort is None:
-            raise QueryError(told.translation.reason or "the question has several readings")
-        return told.cohort
+        asked = self._kb.ask(question.text)
+        if asked.cohort is None:
+            raise QueryError(asked.translation.reason or "the question has several readings")
+        return asked.cohort
 
     def _ranking(self, cohort: Cohort) -> tuple[tuple[Ranked, ...], int]:
         found = self._strengths(cohort) if self._ranked else self._by_certainty(cohort)

@@ -94,7 +94,7 @@ def _pairs(kind: str, report: BenchmarkReport, paper: Paper) -> Table:
     checked = any(system.scores.consistency for system in report.systems)
     rows: list[Row] = []
     for pair in (one for one in paper.inconsistencies if one.kind == kind and checked):
-        rows.append(Row((f"A {_told(pair.left, texts)}; B {_told(pair.right, texts)}",), SECTION))
+        rows.append(Row((f"A {_question_text(pair.left, texts)}; B {_question_text(pair.right, texts)}",), SECTION))
         for system in report.systems:
             part = (system.scores.consistency or {}).get(kind)
             found = None if part is None else _found(pair, part.pairs)
@@ -108,7 +108,7 @@ def _pairs(kind: str, report: BenchmarkReport, paper: Paper) -> Table:
     return Table(f"table-{number}", f"{rule} (the paper's Table {number})", columns, tuple(rows))
 
 
-def _told(bank: int, texts: Mapping[str, str]) -> str:
+def _question_text(bank: int, texts: Mapping[str, str]) -> str:
     text = texts.get(str(bank), "")
     return f"{bank} ({text})" if text else str(bank)
 

@@ -24,18 +24,18 @@ def figures(report: BenchmarkReport) -> tuple[Figure, ...]:
     paper = load_paper()
 
     def drawing(one: _Drawing) -> Drawing:
-        return Drawing(one.id, one.title, one.says, one.inches, lambda canvas: one.draw(canvas, report, paper))
+        return Drawing(one.id, one.title, one.caption, one.inches, lambda canvas: one.draw(canvas, report, paper))
 
     return drawn(map(drawing, _DRAWINGS))
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """A drawing of a report: ``draw`` says whether there was anything to draw."""
+    """A drawing of a report: ``draw`` returns whether there was anything to draw."""
 
     id: str
     title: str
-    says: str
+    caption: str
     inches: tuple[float, float]
     draw: Callable[[Canvas, BenchmarkReport, Paper], bool]
 

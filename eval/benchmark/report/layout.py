@@ -52,7 +52,11 @@ class Table:
     def groups(self) -> list[tuple[str, int]]:
         """The headings above the names of columns, each with how many it spans; none where no column has one."""
         named = any(one.group for one in self.columns)
-        return [(name, len([*of])) for name, of in groupby(self.columns, key=lambda one: one.group)] if named else []
+        return (
+            [(name, len([*columns])) for name, columns in groupby(self.columns, key=lambda one: one.group)]
+            if named
+            else []
+        )
 
 
 def as_markdown(table: Table) -> str:

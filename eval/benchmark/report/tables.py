@@ -197,10 +197,10 @@ def efficiency(report: BenchmarkReport, paper: Paper) -> Table:
         )
         rows.append(Row((one.name, "this run", *cells)))
     if rows:
-        told, nothing = paper.efficiency, MISSING
-        latency = seconds(told.hypercube_milliseconds / 1000)
+        published, nothing = paper.efficiency, MISSING
+        latency = seconds(published.hypercube_milliseconds / 1000)
         rows.append(Row(("Hypercube", _FROM_THE_PAPER, nothing, nothing, latency, *[nothing] * 8), PAPER))
-        rows.append(Row(("ada+GPT4", _FROM_THE_PAPER, *[nothing] * 10, dollars(told.reader_dollars)), PAPER))
+        rows.append(Row(("ada+GPT4", _FROM_THE_PAPER, *[nothing] * 10, dollars(published.reader_dollars)), PAPER))
     return Table(
         "efficiency",
         "Cost and latency (the paper's section 4.2.5)",
@@ -244,13 +244,13 @@ def outcomes(report: BenchmarkReport) -> Table:
 
 def index(report: BenchmarkReport, paper: Paper) -> Table:
     """What was built before the first question: whatever each system tells of it, and bytes a chunk."""
-    told = {one.name: _with_bytes_a_chunk(one.index) for one in report.systems if one.index}
-    keys = list(dict.fromkeys(key for facts in told.values() for key, value in facts.items() if _plain(value)))
-    rows = [Row((name, *(_fact(key, facts.get(key)) for key in keys))) for name, facts in told.items() if keys]
+    indexes = {one.name: _with_bytes_a_chunk(one.index) for one in report.systems if one.index}
+    keys = list(dict.fromkeys(key for facts in indexes.values() for key, value in facts.items() if _plain(value)))
+    rows = [Row((name, *(_fact(key, facts.get(key)) for key in keys))) for name, facts in indexes.items() if keys]
     if rows and "chunks" in keys:
         cells = (count(paper.chunks) if key == "chunks" else MISSING for key in keys)
         rows.append(Row(("all retrievers of the paper", *cells), PAPER))
-    words = {key for key in keys if any(isinstance(facts.get(key), str) for facts in told.values())}
+    words = {key for key in keys if any(isinstance(facts.get(key), str) for facts in indexes.values())}
     return Table(
         "index",
         "Indexes",

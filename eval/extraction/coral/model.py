@@ -30,15 +30,15 @@ def from_model(notes: Iterable[Note], stretch: Stretch, tasks: Tasks, asking: As
                     yield known
                     continue
                 before = asking.spending.requests
-                told = asking.ask(sent)
+                reply = asking.ask(sent)
                 # A server that does not take a question has refused it, as a model does that will not answer.
-                failure = REFUSAL if told.failure == REJECTED else told.failure
-                answer = Answer(note.name, unit.name, task.id, told.text, failure, asked)
+                failure = REFUSAL if reply.failure == REJECTED else reply.failure
+                answer = Answer(note.name, unit.name, task.id, reply.text, failure, asked)
                 if not failure or asking.spending.requests > before:
                     kept.add(answer)
                 yield answer
 
 
 def _hash(model: str, sent: Sequence[Message]) -> str:
-    told = json.dumps([model, list(sent)], ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    request = json.dumps([model, list(sent)], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(request.encode("utf-8", "surrogatepass")).hexdigest()

@@ -118,11 +118,11 @@ class Report:
             "stated": self._stated(rows),
         }
 
-    def _mean(self, of: Callable[[Scored], UnitScore | None]) -> dict[str, Any]:
+    def _mean(self, score_of: Callable[[Scored], UnitScore | None]) -> dict[str, Any]:
         """The mean over the relations of their means, as the paper averages."""
         by_relation: dict[str, list[UnitScore]] = defaultdict(list)
         for one in self.scored:
-            found = of(one)
+            found = score_of(one)
             if found is not None:
                 by_relation[one.relation].append(found)
         means = {

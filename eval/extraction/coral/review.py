@@ -158,7 +158,7 @@ def _overlap(one: str, other: str) -> float:
 # --- the file ---------------------------------------------------------------------------------------------------------
 
 
-def write_sheet(path: str | Path, of: Iterable[Row]) -> int:
+def write_sheet(path: str | Path, sheet: Iterable[Row]) -> int:
     """Write the sheet (tabs between columns; a name that ends in ``.csv``: commas); how many rows. UsageError if that
     fails."""
     place = Path(path)
@@ -166,7 +166,7 @@ def write_sheet(path: str | Path, of: Iterable[Row]) -> int:
     writer = csv.writer(held, delimiter=_delimiter(place), lineterminator="\n")
     writer.writerow(COLUMNS)
     number = 0
-    for row in of:
+    for row in sheet:
         writer.writerow([getattr(row, column) for column in COLUMNS])
         number += 1
     try:

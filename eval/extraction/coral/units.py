@@ -37,9 +37,9 @@ class Unit:
     name: str
     spans: tuple[tuple[int, int], ...]
 
-    def text(self, of: str) -> str:
-        """The pieces of the note ``of``, an empty line between them."""
-        return "\n\n".join(of[start:end].strip() for start, end in self.spans)
+    def text(self, note: str) -> str:
+        """The pieces of the text of a ``note``, an empty line between them."""
+        return "\n\n".join(note[start:end].strip() for start, end in self.spans)
 
     def holds(self, start: int, end: int) -> bool:
         """Whether a stretch of the note lies in one of the pieces."""

@@ -40,7 +40,7 @@ def licence_at(place: str | Path) -> Licence | None:
     """The terms of what lies at a path, told by the names of its file and of the two folders around; None where no
     known corpus is named so. A user's own corpus has the terms that its user gives it."""
     place_words = "/".join(Path(place).absolute().parts[-3:]).lower()
-    return next((one for one in licences() if any(_says(place_words, name) for name in one.called)), None)
+    return next((one for one in licences() if any(_names(place_words, name) for name in one.called)), None)
 
 
 def licence_of(corpus: AnnotatedCorpus) -> Licence | None:
@@ -48,6 +48,6 @@ def licence_of(corpus: AnnotatedCorpus) -> Licence | None:
     return licence_at(corpus.source) if corpus.source else None
 
 
-def _says(place_words: str, name: str) -> bool:
+def _names(place_words: str, name: str) -> bool:
     """Whether a path names a corpus: the whole word, perhaps with a year or version behind it."""
     return re.search(rf"(?<![a-z0-9]){re.escape(name)}\d*(?![a-z0-9])", place_words) is not None

@@ -180,8 +180,8 @@ class _Finder:
         ]
         if joined:
             return _longest(joined)
-        telling = len(value) > 1 and any(sign.isdigit() for sign in value)
-        return _longest(values) if telling else []
+        distinct = len(value) > 1 and any(sign.isdigit() for sign in value)
+        return _longest(values) if distinct else []
 
 
 class _Words:

@@ -66,8 +66,8 @@ def load_gold(path: Path, only: Collection[str] = ()) -> Gold:
         elif not only or record.patient_id.startswith(tuple(only)):
             patients[record.patient_id] = tuple(_facts(reader, record))
     if not patients:
-        of = f" whose id begins with {' or '.join(only)}" if only else ""
-        raise UsageError(f"{path.name} holds the facts of no patient{of}. Hint: JSONL, one patient a line")
+        whose = f" whose id begins with {' or '.join(only)}" if only else ""
+        raise UsageError(f"{path.name} holds the facts of no patient{whose}. Hint: JSONL, one patient a line")
     return Gold(patients, tuple(bad), hashlib.sha256(path.read_bytes()).hexdigest())
 
 

@@ -69,7 +69,7 @@ class Document:
 class Prediction:
     """What a system says of one abstract: tags, entities, or names by type; which of them, the form says.
 
-    ``as_told``: its names are compared as its tokens or words stand, its short forms too (a published run was).
+    ``verbatim``: its names are compared as its tokens or words stand, its short forms too (a published run was).
     """
 
     id: str
@@ -77,7 +77,7 @@ class Prediction:
     tags: tuple[str, ...] = ()
     entities: tuple[Entity, ...] = ()
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    as_told: bool = False
+    verbatim: bool = False
 
 
 @dataclass(slots=True)
@@ -232,10 +232,10 @@ def _answer(
     place: str, row: Mapping[str, Any], document: Document, columns: Mapping[str, str], predictions: Predictions
 ) -> Prediction:
     """What a row says of its abstract; what cannot be read goes to the problems."""
-    as_told = predictions.system in vocabulary().as_told
+    verbatim = predictions.system in vocabulary().verbatim
     if "" not in columns:
         names = {kind: read_names(row.get(name)) for kind, name in columns.items()}
-        return Prediction(document.id, "names", names=names, as_told=as_told)
+        return Prediction(document.id, "names", names=names, verbatim=verbatim)
     cell = row.get(columns[""])
     if not isinstance(cell, str) or is_blank(cell):
         predictions.problems.append(Problem(place, f"{columns['']}: empty cell. Hint: [] where nothing was found"))
@@ -257,15 +257,15 @@ def _answer(
             predictions.problems.append(Problem(place, f"{reason}: scored by abstract, and not by token"))
         return Prediction(document.id, form, entities=tuple(reading.entities))
     tags = reading.tags if reading.tags is not None else ["O"] * len(document.tokens)
-    return prediction_of_tags(document, tags, as_told=as_told)
+    return prediction_of_tags(document, tags, verbatim=verbatim)
 
 
-def prediction_of_tags(document: Document, tags: Sequence[str], *, as_told: bool = False) -> Prediction:
+def prediction_of_tags(document: Document, tags: Sequence[str], *, verbatim: bool = False) -> Prediction:
     """The answer of a system that tags the corpus's tokens, one tag each, by the types' own names."""
-    found = entities_of_tags(tags, document.tokens, document.text, as_written=not as_told)
-    if not as_told and not document.text:
+    found = entities_of_tags(tags, document.tokens, document.text, as_written=not verbatim)
+    if not verbatim and not document.text:
         found = [replace(one, text=vocabulary().untokenised(one.text)) for one in found]
-    return Prediction(document.id, "tags", tuple(tags), tuple(found), as_told=as_told)
+    return Prediction(document.id, "tags", tuple(tags), tuple(found), verbatim=verbatim)
 
 
 def _of_other_tokens(cell: str, own: Sequence[str], document: Document, predictions: Predictions) -> Prediction | None:

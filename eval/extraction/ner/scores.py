@@ -124,8 +124,8 @@ def _predicted_names(answer: Prediction | None, document: Document) -> dict[str,
     if answer is None:
         return {}
     if answer.form != "names":
-        return names_of(answer.entities, None if answer.as_told else long_forms(document.written))
-    if answer.as_told:
+        return names_of(answer.entities, None if answer.verbatim else long_forms(document.written))
+    if answer.verbatim:
         return {kind: [name.lower() for name in names] for kind, names in answer.names.items()}
     names = [Entity(*NOWHERE, kind, name) for kind, names in answer.names.items() for name in names]
     return names_of(names, long_forms(document.written))

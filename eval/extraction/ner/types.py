@@ -18,7 +18,7 @@ class Vocabulary:
 
     ``spelled`` holds every accepted spelling of a type in capitals; ``columns`` the word of a type in the columns of
     one cell a type. ``claims`` and ``prompts`` are by system: which types it looks for, which prompt counts;
-    ``as_told`` are the systems whose names were compared as they stand.
+    ``verbatim`` are the systems whose names were compared as they stand.
     """
 
     types: tuple[str, ...]
@@ -26,7 +26,7 @@ class Vocabulary:
     columns: Mapping[str, str]
     claims: Mapping[str, tuple[str, ...]]
     prompts: Mapping[str, Mapping[str, str]]
-    as_told: frozenset[str]
+    verbatim: frozenset[str]
     nothing: frozenset[str]
     piece: str
     joins: tuple[tuple[str, str], ...]
@@ -66,7 +66,7 @@ def vocabulary() -> Vocabulary:
         columns={row["name"]: row["column"] for row in rows},
         claims={system: tuple(types) for system, types in data["claims"].items()},
         prompts=data["prompts"],
-        as_told=frozenset(data["as_told"]["systems"]),
+        verbatim=frozenset(data["as_told"]["systems"]),
         nothing=frozenset(data["names"]["nothing"]),
         piece=data["names"]["piece"],
         joins=tuple((row["from"], row["to"]) for row in data["join"]),

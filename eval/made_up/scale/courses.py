@@ -126,13 +126,13 @@ class Courses:
         more = random.random(number)
         count = 1 + (more < two + three) + (more < three)
         owner, position = places(count)
-        of = np.where(position == 0, cancer[owner], plans.next_cancer.draw(random, woman[owner]))
+        kind = np.where(position == 0, cancer[owner], plans.next_cancer.draw(random, woman[owner]))
         later = (random.random(len(owner)) * (end - day)[owner] * 0.8).astype(np.int64)
         begun = day[owner] + np.where(position == 0, 0, later)
-        extent = plans.extent.draw(random, of)
+        extent = plans.extent.draw(random, kind)
         band = plans.band[extent]
-        side = np.where(plans.paired[of], random.integers(1, len(SIDES), len(owner)), 0)
-        tumors = Tumors(owner, position, of, begun, end[owner], extent, band, plans.profile.draw(random, of), side)
+        side = np.where(plans.paired[kind], random.integers(1, len(SIDES), len(owner)), 0)
+        tumors = Tumors(owner, position, kind, begun, end[owner], extent, band, plans.profile.draw(random, kind), side)
         first_band = band[position == 0]
         people = People(
             woman, cancer, day, day - age * YEAR, end, amount * _TOLD_BY_BAND[first_band], count, first_band
@@ -251,10 +251,10 @@ class Courses:
         therapy = plans.therapy.draw(random, tumors.profile[at] * len(PHASES) + PHASES.index(phase))
         ending = plans.ending.draw(random, np.zeros(len(at), dtype=np.int64))
         ended = np.minimum(begun + 7 + days.astype(np.int64), np.maximum(tumors.last[at], begun))
-        of, _, part = plans.parts.spread(therapy)
-        ongoing = ending[of] == plans.ongoing
-        fact = plans.part_fact[part, line, ending[of]]
-        drawing.attach(fact, begun[of], at[of], end=np.where(ongoing, 0, ended[of]))
+        course, _, part = plans.parts.spread(therapy)
+        ongoing = ending[course] == plans.ongoing
+        fact = plans.part_fact[part, line, ending[course]]
+        drawing.attach(fact, begun[course], at[course], end=np.where(ongoing, 0, ended[course]))
         return ended
 
     # --- and others -------------------------------------------------------------------------------------------------

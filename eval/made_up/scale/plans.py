@@ -70,9 +70,9 @@ class Plans:
     def __init__(self, concepts: ConceptTable, facts: Facts) -> None:
         """Facts that can be drawn are entered into ``facts``."""
         self._concepts, self._facts = concepts, facts
-        told = data("oncology")
-        self._combinations: dict[str, list[str]] = told["combinations"]
-        cancers: list[dict[str, Any]] = told["cancer"]
+        oncology = data("oncology")
+        self._combinations: dict[str, list[str]] = oncology["combinations"]
+        cancers: list[dict[str, Any]] = oncology["cancer"]
         self.count = len(cancers)
         self.ages = np.array([cancer["age"] for cancer in cancers], dtype=float)
         self.female = np.array([cancer["female"] for cancer in cancers])
@@ -109,9 +109,9 @@ class Plans:
 
     def _beside(self) -> None:
         """What goes with any cancer."""
-        facts, told = self._facts, data("records")
-        self.voices = {voice["name"]: at for at, voice in enumerate(told["voice"])}
-        self.unattached: float = told["telling"]["unattached"]
+        facts, records = self._facts, data("records")
+        self.voices = {voice["name"]: at for at, voice in enumerate(records["voice"])}
+        self.unattached: float = records["telling"]["unattached"]
         self.progression = facts.named("state", "progression")
         self.recurrence = facts.named("state", "recurrence")
         self.ongoing = [ending[0] for ending in ENDINGS].index("ongoing")
@@ -201,18 +201,18 @@ class Plans:
                     "radiation",
                     concept,
                     {**attributes, "dose": dose, "fractions": fractions, "status": "completed"},
-                    f"{words}, {told}",
+                    f"{words}, {dose_words}",
                 ),
                 weight * share,
             )
             for concept, weight in cancer["radiation"].items()
-            for (told, dose, fractions), share in zip(_DOSES, (5, 3, 2, 1), strict=True)
+            for (dose_words, dose, fractions), share in zip(_DOSES, (5, 3, 2, 1), strict=True)
         ]
 
-    def _grades(self, told: Sequence[str]) -> list[tuple[int, float]]:
-        if not told:
+    def _grades(self, stated: Sequence[str]) -> list[tuple[int, float]]:
+        if not stated:
             return []
-        scale, *grades = told
+        scale, *grades = stated
         entries = []
         for grade in grades:
             attributes: dict[str, Value] = {"grade": grade}
@@ -329,7 +329,7 @@ class Plans:
         """The facts of each therapy's parts, by line and ending: a regimen's own (if it has one) and its drugs'."""
         components = shipped_components()
         slots: list[list[int]] = []
-        told: list[tuple[str, str, str]] = []  # kind, concept, the regimen that brings it
+        facts: list[tuple[str, str, str]] = []  # kind, concept, the regimen that brings it
         for name in self.therapies:
             own = []
             if name in self._combinations:
@@ -341,13 +341,13 @@ class Plans:
             else:
                 parts, regimen = [name], ""
             own += [("medication", part, regimen) for part in parts]
-            slots.append(list(range(len(told), len(told) + len(own))))
-            told += own
+            slots.append(list(range(len(facts), len(facts) + len(own))))
+            facts += own
         self.parts = Ragged(slots)
         self.part_fact = np.array(
             [
                 [[self._given(kind, concept, regimen, line, ending) for ending in ENDINGS] for line in range(LINES + 1)]
-                for kind, concept, regimen in told
+                for kind, concept, regimen in facts
             ]
         )
         self.ending = Choice([[(at, ending[3]) for at, ending in enumerate(ENDINGS)]])

@@ -339,12 +339,12 @@ def _interval_pieces(low: Array, high: Array) -> list[bytes]:
 def _evidence_pieces(cells: Cells) -> list[bytes]:
     """The tuples of mention ids that events cite as parts of ids; most cite one, which is quick to write."""
     sources = cells.narrative.event["sources"]
-    told_by = list(map(cells.mention_ids.__getitem__, cells.evidence.tolist()))
+    stated_by = list(map(cells.mention_ids.__getitem__, cells.evidence.tolist()))
     first = np.cumsum(sources) - sources
     known = _ONE_MENTION.split(_PLACE)
-    pieces = [known[0] + told_by[at].encode() + known[1] for at in first.tolist()]
+    pieces = [known[0] + stated_by[at].encode() + known[1] for at in first.tolist()]
     for event in np.flatnonzero(sources > 1).tolist():
-        pieces[event] = piece(tuple(told_by[first[event] : first[event] + sources[event]]))
+        pieces[event] = piece(tuple(stated_by[first[event] : first[event] + sources[event]]))
     return pieces
 
 

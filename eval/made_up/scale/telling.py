@@ -95,21 +95,21 @@ class Telling:
         wrong = (event["world"] == World.POSSIBLE) & (event["twin"] >= 0)
         delay += np.where(wrong, 420, 0)
         delay[(kind == self._birth) | (kind == self._death)] = 0
-        told_on = event["day"] + delay
+        stated_on = event["day"] + delay
         first = np.full(int(event["owner"].max(initial=0)) + 1, np.iinfo(np.int64).max)
         diagnosed = np.flatnonzero(kind == self._birth)
         first[event["owner"][diagnosed]] = event["day"][diagnosed]
-        told_on = np.where(
-            first[event["owner"]] < np.iinfo(np.int64).max, np.maximum(told_on, first[event["owner"]]), told_on
+        stated_on = np.where(
+            first[event["owner"]] < np.iinfo(np.int64).max, np.maximum(stated_on, first[event["owner"]]), stated_on
         )
         last = np.zeros(len(first), dtype=np.int64)
-        np.maximum.at(last, event["owner"], np.where(wrong, 0, told_on))
-        told_on = np.minimum(told_on, last[event["owner"]])
-        events, days = [np.arange(number)], [told_on]
+        np.maximum.at(last, event["owner"], np.where(wrong, 0, stated_on))
+        stated_on = np.minimum(stated_on, last[event["owner"]])
+        events, days = [np.arange(number)], [stated_on]
         again = np.flatnonzero((kind != self._birth) & (event["form"] != UNDATED))
         while len(again):
             again = again[random.random(len(again)) < self._shares["again"]]
-            later = told_on[again] + 1 + random.exponential(self._shares["later"], len(again)).astype(np.int64)
+            later = stated_on[again] + 1 + random.exponential(self._shares["later"], len(again)).astype(np.int64)
             events.append(again)
             days.append(np.minimum(later, last[event["owner"][again]]))
         at = np.concatenate(events)
@@ -120,10 +120,10 @@ class Telling:
         order = np.lexsort((mention["event"], mention["told"], mention["owner"]))
         for name in mention:
             mention[name] = mention[name][order]
-        owner, told_on = mention["owner"], mention["told"]
+        owner, stated_on = mention["owner"], mention["told"]
         size = self._shares["mentions"]
         new_patient = np.diff(owner, prepend=-1) != 0
-        gap = np.diff(told_on, prepend=-1) != 0
+        gap = np.diff(stated_on, prepend=-1) != 0
         chance = random.random(len(owner))
         cut = new_patient | (gap & (chance < 2.5 / size)) | (chance < 0.2 / size)
         note = np.cumsum(cut) - 1
@@ -142,7 +142,7 @@ class Telling:
         mention["note"] = note
         for name in mention:
             mention[name] = mention[name][kept]
-        return {"owner": owners, "ordinal": ordinal, "day": told_on[ends]}
+        return {"owner": owners, "ordinal": ordinal, "day": stated_on[ends]}
 
     def _date(self, event: dict[str, Array], mention: dict[str, Array], note: dict[str, Array]) -> None:
         """Intervals of events and of their mentions, by how exactly they are told."""

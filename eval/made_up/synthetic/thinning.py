@@ -11,8 +11,8 @@ def thinned(course: Course, share: float, seed: int) -> Course:
     """The course with about ``share`` of its encounters (0 to 1); never fewer than those with something new."""
     chance = random.Random(f"thinned:{seed}:{course.person.patient_id}")
     idle = [place for place, one in enumerate(course.encounters) if not one.new]
-    telling = len(course.encounters) - len(idle)
-    wanted = max(0, min(len(idle), round(share * len(course.encounters)) - telling))
+    informative = len(course.encounters) - len(idle)
+    wanted = max(0, min(len(idle), round(share * len(course.encounters)) - informative))
     kept = {place for place, one in enumerate(course.encounters) if one.new} | set(chance.sample(idle, wanted))
     order = sorted(kept)
     moved = {place: number for number, place in enumerate(order)}

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from cohortium.eval.baselines.retrieval.encoders import Spans, Vectors, to_unit
+from cohortium.eval.baselines.retrieval.encoders import Spans, Vectors
+from cohortium.ingest.models.linking.encoders import to_unit
 
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
 

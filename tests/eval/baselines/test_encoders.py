@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.retrieval.encoders import to_unit
+from cohortium.ingest.models.linking.encoders import to_unit
 from tests.eval.baselines.hashed_encoder import HashedEncoder
 
 TEXTS = ["Left mastectomy, ER positive.", "", "ER positive", "Größe 2 cm – naïve"]

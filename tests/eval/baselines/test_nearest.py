@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cohortium.eval.baselines.retrieval.encoders import to_unit
 from cohortium.eval.baselines.retrieval.kept_index import kept_index
 from cohortium.eval.baselines.retrieval.nearest import DenseSearch, Hits, IndexSettings, VectorIndex
+from cohortium.ingest.models.linking.encoders import to_unit
 from cohortium.kb.errors import UsageError
 from tests.eval.baselines.hashed_encoder import HashedEncoder
 
