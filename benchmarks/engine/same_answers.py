@@ -1,12 +1,13 @@
 """Whether two versions of the program answer alike: a digest of every answer, taken by each, and what differs.
 
-    python benchmarks/engine/same_answers.py --kb KB.kb [--queries Q.json] [--notes N.jsonl] --json new.json [--against old.json]
+    python benchmarks/engine/same_answers.py --kb KB.kb [--queries Q.json] [--notes N.jsonl]
+        --json new.json [--against old.json]
 
 Only the public API is asked, so that the file runs by itself under any version (give the older one its path). With
 ``--queries`` (JSON, id -> text; the bank of queries without it): the patients of each in three worlds, the explanation
 of the first members, and why the first patients are none. With ``--notes`` (JSONL with ``text`` and ``date``): all that
-``cohortium.read`` shows of each note. Digests show no patient and no word. Exit 0: nothing differs, or nothing was given
-to compare with; 1: something does, and its names are told.
+``cohortium.read`` shows of each note. Digests show no patient and no word. Exit 0: nothing differs, or nothing was
+given to compare with; 1: something does, and its names are printed.
 """
 
 from __future__ import annotations
