@@ -89,8 +89,8 @@ import json, sys
 from pathlib import Path
 import cohortium
 from cohortium.ingest.run.pipeline import run_ingest
-from cohortium.query_lang.parse import parse
-from cohortium.query_lang.read_back import read_back
+from cohortium.query_lang.parsing.parse import parse
+from cohortium.query_lang.read_back.query import read_back
 from cohortium.query_lang.render import render
 
 folder, queries = Path(sys.argv[1]), json.loads(sys.argv[2])
