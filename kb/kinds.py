@@ -23,13 +23,13 @@ class Kind:
     noted_in: frozenset[str]
     spellings: tuple[str, ...]
     preposition: str
-    told: Mapping[str, Any]
+    read_back: Mapping[str, Any]
     family: str
     attributes: Mapping[str, str | tuple[str, ...]]
     traits: frozenset[str] = frozenset()
     main_attribute: str = ""
-    says: tuple[str, ...] = ()
-    tells_apart: tuple[str, ...] = ()
+    result_attributes: tuple[str, ...] = ()
+    distinguishing: tuple[str, ...] = ()
     of_course: frozenset[str] = frozenset()
     made_of: str | None = None
     concepts: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ SPREAD: Final = _of_family("spread")
 #: Operations and radiation: what the common data model calls procedures.
 PROCEDURES: Final = frozenset(of_domain("Procedure"))
 #: Kinds that say a result.
-RESULTS: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.says)
+RESULTS: Final = frozenset(kind.name for kind in KIND_TABLE.values() if kind.result_attributes)
 #: Kinds that have a place in the body or a side.
 PLACED: Final = frozenset(
     kind.name for kind in KIND_TABLE.values() if not {"site", "laterality"}.isdisjoint(kind.attributes)

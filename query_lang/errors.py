@@ -62,9 +62,9 @@ class QueryError(CohortiumError):
         return f"{left}{right}\n{' ' * len(left)}^"
 
     def __str__(self) -> str:
-        return "\n".join(error._told() for error in self.errors)
+        return "\n".join(error._described() for error in self.errors)
 
-    def _told(self) -> str:
+    def _described(self) -> str:
         parts = [self.message]
         if self.excerpt:
             parts[0] += f" (line {self.line}, column {self.column})"

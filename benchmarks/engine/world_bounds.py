@@ -71,9 +71,9 @@ class Prepared:
     def of(cls, journey: Journey, completed: Iterable[Journey]) -> Prepared:
         return cls(
             journey,
-            View.of(journey),
-            tuple(View.of(one) for one in completed),
-            View.of(believed_completion(journey)),
+            View.from_journey(journey),
+            tuple(View.from_journey(one) for one in completed),
+            View.from_journey(believed_completion(journey)),
         )
 
 

@@ -71,16 +71,16 @@ class ShownEvent:
     def as_text(self) -> str:
         """One line, without the evidence."""
         # What differs from a plain fact of the patient is said; what does not is not.
-        said = [f"{name} {_plain(value)}" for name, value in sorted(self.attributes.items())]
+        details = [f"{name} {_plain(value)}" for name, value in sorted(self.attributes.items())]
         context = [word for word in (self.assertion, self.reason, self.experiencer) if word not in _PLAIN]
-        said += context
+        details += context
         # Planned, absent or a relative's: the word says why it is no fact of the patient, in whatever world.
         if self.world == "none" and not context:
-            said.append("in no world")
+            details.append("in no world")
         elif self.world not in ("none", "certain"):
-            said.append(self.world)
+            details.append(self.world)
         what = f"{self.kind} {self.name}".strip()
-        return f"{self.when}  {what}" + (f"  ({', '.join(said)})" if said else "")
+        return f"{self.when}  {what}" + (f"  ({', '.join(details)})" if details else "")
 
 
 _PLAIN = frozenset({"present", "none", "patient"})

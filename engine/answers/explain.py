@@ -90,7 +90,7 @@ def explained(
 ) -> Explanation:
     """The explanation of the resolved ``query``, whose text is ``resolved``, for the patient of ``journey``."""
     explainer = _Explainer(Meaning(concepts, scales, query.definitions), EvidenceReader(journey, concepts))
-    view = View.of(journey)
+    view = View.from_journey(journey)
     criterion = explainer.criterion(query.body, view)
     definitions = tuple(
         (

@@ -104,11 +104,11 @@ def _lines(journey: Journey, concepts: ConceptTable) -> Iterable[ShownLine]:
             bounds_text(first.low, first.high)[0],
             bounds_text(last.low, last.high)[1] if last is not None else "",
             tuple(dict.fromkeys(concepts.name(event.concept) for event in drugs)),
-            _told(drugs, "intent"),
-            _told(drugs, "reason"),
+            _stated(drugs, "intent"),
+            _stated(drugs, "reason"),
         )
 
 
-def _told(events: Iterable[Event], name: str) -> tuple[str, ...]:
+def _stated(events: Iterable[Event], name: str) -> tuple[str, ...]:
     """The different values of an attribute, in order."""
     return tuple(dict.fromkeys(str(event.attributes[name]) for event in events if name in event.attributes))

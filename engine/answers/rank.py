@@ -82,7 +82,9 @@ def by_strength(
         scored: list[tuple[float, str, Strength]] = []
         for number in by_world[world]:
             patient = kb.patients[number]
-            strength = Strengths(query, View.of(kb.journey(patient, relations=False)), meaning).of_query(world)
+            strength = Strengths(query, View.from_journey(kb.journey(patient, relations=False)), meaning).of_query(
+                world
+            )
             scored.append((-_rounded(strength), patient, strength))
         scored.sort(key=lambda one: one[:2])
         for _, patient, strength in scored[:left]:

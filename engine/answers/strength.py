@@ -51,7 +51,7 @@ class Strengths:
 
     def of_query(self, world: World) -> Strength:
         """By the strongest way in which the query holds of the patient in ``world``, where it does."""
-        found = self._of(self._body, ROOT, self._view, world, True)
+        found = self._strength(self._body, ROOT, self._view, world, True)
         assert found is not None  # it is asked of members alone
         return found
 
@@ -63,33 +63,35 @@ class Strengths:
         return float(1 - 0.5 ** max(0, event.sources))
 
     def _directness(self, event: Event) -> float:
-        told = not event.evidence or any(self._concepts_of.get(one) == event.concept for one in event.evidence)
-        return 1.0 if told else CONCLUDED
+        named = not event.evidence or any(self._concepts_of.get(one) == event.concept for one in event.evidence)
+        return 1.0 if named else CONCLUDED
 
-    def _says(self, event: Event) -> str:
+    def _basis(self, event: Event) -> str:
         notes = "1 independent note" if event.sources == 1 else f"{event.sources} independent notes"
         direct = "told by name" if self._directness(event) == 1.0 else "concluded from another fact"
         return f"{notes}, confidence {event.confidence:g}, {direct}"
 
     # --- criteria -----------------------------------------------------------------------------------------------------
 
-    def _of(self, node: nodes.PatientExpression, path: Path, view: View, world: World, wanted: bool) -> Strength | None:
+    def _strength(
+        self, node: nodes.PatientExpression, path: Path, view: View, world: World, wanted: bool
+    ) -> Strength | None:
         """By what it holds (``wanted``) or fails to hold in the world; None when it does not."""
         match node:
             case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
-                found = [self._of(part, (*path, at), view, world, wanted) for at, part in enumerate(parts)]
+                found = [self._strength(part, (*path, at), view, world, wanted) for at, part in enumerate(parts)]
                 needed = {nodes.And: len(parts), nodes.Or: 1}.get(type(node), getattr(node, "n", 1))
                 return _weakest_needed(found, needed if wanted else len(parts) - needed + 1)
             case nodes.Not(part):
-                return self._of(part, (*path, 0), view, OPPOSITE[world], not wanted)
+                return self._strength(part, (*path, 0), view, OPPOSITE[world], not wanted)
             case nodes.Except(left, right):
                 sides = [
-                    self._of(left, (*path, 0), view, world, wanted),
-                    self._of(right, (*path, 1), view, OPPOSITE[world], not wanted),
+                    self._strength(left, (*path, 0), view, world, wanted),
+                    self._strength(right, (*path, 1), view, OPPOSITE[world], not wanted),
                 ]
                 return _weakest_needed(sides, 2 if wanted else 1)
             case nodes.Defined(name):
-                return self._of(self._bodies[name], (name,), view, world, wanted)
+                return self._strength(self._bodies[name], (name,), view, world, wanted)
             case nodes.SameTumor(body):
                 shown = [view.of_tumor(tumor) for tumor, highest in view.tumors.items() if highest >= world]
                 return self._of_scope(body, path, shown, world, wanted)
@@ -98,7 +100,7 @@ class Strengths:
                 return self._of_scope(body, path, single, world, wanted)
         if node.expansion is not None:
             # Its other words do not stand in the text: what decides is told of the whole.
-            found_in = self._of(node.expansion, path, view, world, wanted)
+            found_in = self._strength(node.expansion, path, view, world, wanted)
             return None if found_in is None else replace(found_in, path=path)
         if self._meaning.holds(node, view, world) is not wanted:
             return None
@@ -107,7 +109,7 @@ class Strengths:
     def _of_scope(
         self, body: nodes.PatientExpression, path: Path, shown: Sequence[View], world: World, wanted: bool
     ) -> Strength | None:
-        found = [self._of(body, (*path, 0), view, world, wanted) for view in shown]
+        found = [self._strength(body, (*path, 0), view, world, wanted) for view in shown]
         if not shown:
             return None if wanted else Strength(UNOBSERVABLE, path, "no tumor or event is on record")
         return _weakest_needed(found, 1 if wanted else len(found))
@@ -155,7 +157,7 @@ class Strengths:
     def _weakest(self, witness: Iterable[Seen], path: Path) -> Strength:
         events = [seen.event for seen in witness]
         weakest = min(events, key=self.of_event)
-        return Strength(self.of_event(weakest), path, self._says(weakest), weakest)
+        return Strength(self.of_event(weakest), path, self._basis(weakest), weakest)
 
     # --- absence ------------------------------------------------------------------------------------------------------
 
@@ -177,7 +179,7 @@ class Strengths:
             return Strength(SILENT, path, "absent: what is there does not qualify")
         strongest = max(telling, key=self.of_event)
         value = max(SILENT, self.of_event(strongest))
-        return Strength(value, path, f"absent: denied, or told otherwise ({self._says(strongest)})", strongest)
+        return Strength(value, path, f"absent: denied, or told otherwise ({self._basis(strongest)})", strongest)
 
     def _telling(self, events: nodes.Events, view: View) -> Iterable[Event]:
         """The events that deny it, and those of the concept that are otherwise."""

@@ -48,9 +48,9 @@ class MeaningChange:
 
     def __str__(self) -> str:
         signed = [*(("+", name) for name in self.added), *(("−", name) for name in self.removed)]
-        told = ", ".join(f"{sign} {name}" for sign, name in signed[:_MOST_NAMED])
+        listed = ", ".join(f"{sign} {name}" for sign, name in signed[:_MOST_NAMED])
         more = f" and {len(signed) - _MOST_NAMED} more" if len(signed) > _MOST_NAMED else ""
-        return f"{self.text}: {told}{more}" if told else self.text
+        return f"{self.text}: {listed}{more}" if listed else self.text
 
 
 def meaning_changes(old: Asked, new: Asked) -> tuple[MeaningChange, ...]:

@@ -33,7 +33,7 @@ class Chosen:
 def chosen(node: nodes.Events, frame: Frame, members: Array, scales: Scales) -> Array:
     """The pick among ``members``, days being midpoints and all members there."""
     if node.pick.how in ("worst", "best"):
-        return _Values.of(node, frame, scales).unexceeded(members, members)
+        return _Values.from_frame(node, frame, scales).unexceeded(members, members)
     backwards, n = node.pick.how == "latest", max(1, node.pick.n)
     days = frame.entries_of(frame.rows.middle)
     if n == 1:
@@ -68,7 +68,7 @@ def may_be_chosen(
     """
     low, high = days_in_window(node.window, frame)
     if node.pick.how in ("worst", "best"):
-        values = _Values.of(node, frame, scales)
+        values = _Values.from_frame(node, frame, scales)
         candidates = values.unexceeded(maybe, sure)
         if spoilers is not None and spoilers.any():
             candidates = values.unspoilt(candidates, maybe, spoilers)
@@ -188,7 +188,7 @@ class _Values:
     verdicts: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, node: nodes.Events, frame: Frame, scales: Scales) -> _Values:
+    def from_frame(cls, node: nodes.Events, frame: Frame, scales: Scales) -> _Values:
         attribute = MAIN_ATTRIBUTE[node.kind or ""]
         column = frame.rows.attribute(attribute)
         # The last entry is the one that -1 finds.

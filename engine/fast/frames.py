@@ -34,7 +34,7 @@ class Words:
     distinct: tuple[str, ...]
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray) -> Words:
+    def from_column(cls, column: pa.ChunkedArray) -> Words:
         """From a column without nulls."""
         words: dict[str, int] = {}
         codes = [words.setdefault(word, len(words)) for word in column.to_pylist()]
@@ -155,7 +155,7 @@ class Rows:
         table = self._kb.observation_table(patient_set(self.patients))
         owner = np.searchsorted(self.patients, table["patient"].to_numpy())
         low, high = (table["day"].fill_null(day).to_numpy() for day in (EARLIEST_DAY, LATEST_DAY))
-        return owner, Words.of(table["source"]), low, high
+        return owner, Words.from_column(table["source"]), low, high
 
     # --- tumors -----------------------------------------------------------------------------------------------------
 
@@ -261,7 +261,7 @@ class Frame:
         group_of_many = first[self.group[source]] + step
         everything = np.int8(World.CERTAIN)
         shown_one, shown_many = (
-            np.full(len(of), everything) if self.shown is None else self.shown[of] for of in (one, source)
+            np.full(len(rows), everything) if self.shown is None else self.shown[rows] for rows in (one, source)
         )
         shown_many = np.where(own[source] == -1, np.minimum(shown_many, np.int8(World.POSSIBLE)), shown_many)
         frame = Frame(

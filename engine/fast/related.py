@@ -61,7 +61,7 @@ class RelatedEvents:
 
     def _reached(self, node: nodes.Ordered, frame: Frame, lefts: Witnesses, rights: Witnesses, world: World) -> Array:
         """The entries of ``rights`` to which one of ``lefts`` is in the relation."""
-        if _extremes_tell(node, lefts, rights):
+        if _extremes_suffice(node, lefts, rights):
             return _reached_by_extremes(node, frame, lefts, rights, world)
         return _reached(frame, lefts, rights, self._linked(node, frame, lefts, rights, world))
 
@@ -232,12 +232,12 @@ class RelatedEvents:
         return without & ~self._denied(node.events, frame, opposite) & ~observed
 
     def _denied(self, events: nodes.Events, frame: Frame, world: World) -> Array:
-        said = self._sets.denials(events, frame, world)
+        denials = self._sets.denials(events, frame, world)
         denied = np.zeros(frame.groups, dtype=bool)
         if events.kind is not None:
-            denied |= groups_of(frame, said & frame.entries_of(self._rows.among(None, frozenset(("",)))))
+            denied |= groups_of(frame, denials & frame.entries_of(self._rows.among(None, frozenset(("",)))))
         if events.concept is not None:
-            denied |= self._denies(events.concept, frame, said)
+            denied |= self._denies(events.concept, frame, denials)
         if events.condition is not None:
             other = self._sets.members(events, frame, world)
             other &= ~frame.entries_of(self._sets.satisfied_by(events.condition))
@@ -246,26 +246,26 @@ class RelatedEvents:
             denied |= groups_of(frame, other)
         return denied
 
-    def _denies(self, concept: nodes.ConceptExpression, frame: Frame, said: Array) -> Array:
+    def _denies(self, concept: nodes.ConceptExpression, frame: Frame, denials: Array) -> Array:
         match concept:
             case nodes.Union(parts):
-                return np.logical_and.reduce([self._denies(part, frame, said) for part in parts])
+                return np.logical_and.reduce([self._denies(part, frame, denials) for part in parts])
             case nodes.OtherThan(base, _):
-                return self._denies(base, frame, said)
+                return self._denies(base, frame, denials)
         id_ = concept.term.id if isinstance(concept.term, nodes.Concept) else ""
         above = self._concepts.above(id_) if id_ in self._concepts else frozenset()
-        return groups_of(frame, said & frame.entries_of(self._rows.among(None, frozenset((id_, *above)))))
+        return groups_of(frame, denials & frame.entries_of(self._rows.among(None, frozenset((id_, *above)))))
 
     def _observed(self, events: nodes.Events, frame: Frame, world: World) -> Array:
         owner, source, low, high = self._rows.observations
         window = nodes.Window() if events.window is None else events.window
-        tells = lies_in(window, low, high, world)
+        observing = lies_in(window, low, high, world)
         if events.kind is not None:
-            tells = tells & source.among(KIND_TABLE[events.kind].noted_in)
+            observing = observing & source.among(KIND_TABLE[events.kind].noted_in)
         if events.source:
-            tells = tells & source.among((events.source,))
+            observing = observing & source.among((events.source,))
         observed = np.zeros(len(self._rows.patients), dtype=bool)
-        observed[owner[tells]] = True
+        observed[owner[observing]] = True
         return observed[frame.patient]
 
 
@@ -296,7 +296,7 @@ def _reached(frame: Frame, lefts: Witnesses, rights: Witnesses, linked: Linked) 
     return reached
 
 
-def _extremes_tell(node: nodes.Ordered, lefts: Witnesses, rights: Witnesses) -> bool:
+def _extremes_suffice(node: nodes.Ordered, lefts: Witnesses, rights: Witnesses) -> bool:
     """Whether the earliest or the latest of the lefts alone decides which rights are reached: no pair is needed."""
     return (
         node.relation in ("before", "after")

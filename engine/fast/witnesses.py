@@ -112,20 +112,20 @@ class EventSets:
 
     def _in_context(self, context: str) -> Array:
         rows = self.rows
-        told = ("current", "historical")
+        factual = ("current", "historical")
         match context:
             case "present" | "any":
                 return np.ones(len(rows), dtype=bool)
             case "current" | "historical":
                 return rows.in_context(temporality=(context,))
             case "absent" | "uncertain":
-                return rows.in_context(context, told, "patient")
+                return rows.in_context(context, factual, "patient")
             case "planned" | "hypothetical":
                 return rows.in_context(temporality=(context,), experiencer="patient")
             case "declined":
                 return rows.in_context(experiencer="patient", reason="declined")
             case "family":
-                return rows.in_context("present", told, "family")
+                return rows.in_context("present", factual, "family")
         raise QueryTreeError(f"context {context!r} has no meaning")
 
 

@@ -75,7 +75,7 @@ def proof_of(
     nodes does not admit the patient.
     """
     meaning = Meaning(concepts, scales, query.definitions)
-    view = View.of(journey)
+    view = View.from_journey(journey)
     if not meaning.holds(query.body, view, world):
         raise NoProof(f"no proof: by the definition of its nodes the query does not hold of {journey.patient_id!r}")
     prover = Prover(meaning, Records(journey, concepts), [])

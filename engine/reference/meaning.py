@@ -51,7 +51,7 @@ def evaluate(
 
 def matches(query: nodes.Query, journey: Journey, concepts: ConceptTable, scales: Scales, world: World) -> bool:
     """Whether the patient of ``journey`` is in the answer to ``query`` in ``world``."""
-    return Meaning(concepts, scales, query.definitions).holds(query.body, View.of(journey), world)
+    return Meaning(concepts, scales, query.definitions).holds(query.body, View.from_journey(journey), world)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class Meaning:
 
     def _denied(self, events: nodes.Events, view: View, world: World) -> bool:
         """A note says that there is none of the concept, or of one above it; or it tells another value."""
-        said = {
+        denied = {
             seen.event.concept
             for seen in view.events
             if seen.world >= world
@@ -244,8 +244,8 @@ class Meaning:
         }
         if events.kind is None:
             # What is said of a whole kind of event denies nothing of another kind.
-            said.discard("")
-        if "" in said or (events.concept is not None and self._denies(said, events.concept)):
+            denied.discard("")
+        if "" in denied or (events.concept is not None and self._denies(denied, events.concept)):
             return True
         return events.condition is not None and any(
             all(seen.event.attributes.get(name, "") != "" for name in attributes_of(events.condition))
@@ -253,17 +253,17 @@ class Meaning:
             for seen in self._members(events, view, world)
         )
 
-    def _denies(self, said: set[str], concept: nodes.ConceptExpression) -> bool:
+    def _denies(self, denied: set[str], concept: nodes.ConceptExpression) -> bool:
         """Whether denials of these concepts deny all that the expression selects."""
         match concept:
             case nodes.Under(term):
                 id_ = term.id if isinstance(term, nodes.Concept) else ""
                 above = self.concepts.above(id_) if id_ in self.concepts else frozenset[str]()
-                return bool(said & {id_, *above})
+                return bool(denied & {id_, *above})
             case nodes.Union(parts):
-                return all(self._denies(said, part) for part in parts)
+                return all(self._denies(denied, part) for part in parts)
             case nodes.OtherThan(base, _):
-                return self._denies(said, base)
+                return self._denies(denied, base)
         raise QueryTreeError(f"{type(concept).__name__} is no concept expression")
 
     # --- event sets -------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class View:
     journey: Journey
 
     @classmethod
-    def of(cls, journey: Journey) -> View:
+    def from_journey(cls, journey: Journey) -> View:
         """Everything recorded of a patient."""
         tumors: dict[str, World] = {}
         for event in journey.events:

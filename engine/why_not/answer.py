@@ -147,7 +147,7 @@ def why_not(query: nodes.Query, kb: KnowledgeBase, patient_id: str, believed: Bi
     """
     journey = kb.journey(patient_id, relations=False)
     meaning = Meaning(kb.concepts, kb.scales, query.definitions)
-    view = View.of(journey)
+    view = View.from_journey(journey)
     worlds = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
     certainty = next((world.name.lower() for world in worlds if meaning.holds(query.body, view, world)), "no")
     text = QueryText(query)

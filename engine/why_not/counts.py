@@ -80,9 +80,9 @@ def times_of(record: Record, by: str, mask: int) -> int:
         case "lines":
             lines = {as_number(record.events[position].attributes.get("line", "")) for position in bits(mask)}
             return len(lines - {None})
-    told = {record.events[position].concept for position in bits(mask)} - {""}
+    recorded = {record.events[position].concept for position in bits(mask)} - {""}
     concepts = record.meaning.concepts
-    return sum(not any(other != one and concepts.is_a(other, one) for other in told) for one in told)
+    return sum(not any(other != one and concepts.is_a(other, one) for other in recorded) for one in recorded)
 
 
 def age_versions(
@@ -96,7 +96,7 @@ def age_versions(
     ages = {completed_years(birth, day) for birth in births for day in _days(record, node, ways)}
     ranges = _ages(node, ages, widen)
     for one in ways:
-        told = [
+        recorded = [
             {completed_years(birth, day) for birth in births for day in days}
             for days in (
                 [[node.day] if node.day is not None else [] for _ in places]
@@ -109,7 +109,7 @@ def age_versions(
         for (low, high), cost in ranges:
             held = sum(
                 1 << at
-                for at, some in enumerate(told)
+                for at, some in enumerate(recorded)
                 if any(low <= age and (high is None or age <= high) for age in some)
             )
             edited = replace(node, low=low, high=high, events=node.events if one is None else one.events[0])

@@ -227,14 +227,14 @@ class EventEdits:
         if (events.source, events.undisputed, events.sources) == (plain.source, plain.undisputed, plain.sources):
             yield Option(self._all, 0, ("", False, 1))
             return
-        told = {event.sources for event in self.record.events}
+        recorded = {event.sources for event in self.record.events}
         if events.sources == 1:
             # It is not stated, so it does not move.
             numbers = set()
         elif widen:
-            numbers = {n for n in told if 1 <= n < events.sources}
+            numbers = {n for n in recorded if 1 <= n < events.sources}
         else:
-            numbers = {n + 1 for n in told if n >= events.sources}
+            numbers = {n + 1 for n in recorded if n >= events.sources}
         for source, undisputed, n in product(
             {events.source, ""} if widen else {events.source},
             {events.undisputed, False} if widen else {events.undisputed},

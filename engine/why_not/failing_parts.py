@@ -89,7 +89,7 @@ class FailingParts:
         """The smallest failing parts, in the order of the text; one that fails in several uses is told once."""
         whole = _Failing(self._query.body, ROOT, self._record.everything, True, "")
         found = {(one.path, one.widen): one for one in self._smallest(whole)}
-        return tuple(sorted(map(self._told, found.values()), key=lambda part: (part.start, part.end)))
+        return tuple(sorted(map(self._described, found.values()), key=lambda part: (part.start, part.end)))
 
     # --- which parts --------------------------------------------------------------------------------------------------
 
@@ -153,29 +153,31 @@ class FailingParts:
 
     # --- what is near -------------------------------------------------------------------------------------------------
 
-    def _told(self, part: _Failing) -> FailingPart:
+    def _described(self, part: _Failing) -> FailingPart:
         span = self._text[part.path]
-        told = FailingPart(self._text.shown(part.path), *span, not part.widen, "", part.scope)
+        described = FailingPart(self._text.shown(part.path), *span, not part.widen, "", part.scope)
         match part.node:
             case nodes.Exists(events):
                 if not part.widen:
-                    return replace(told, says="it holds, and must not", nearest=self._holding((events,), part.place))
+                    return replace(
+                        described, says="it holds, and must not", nearest=self._holding((events,), part.place)
+                    )
                 near = self._near(events, part.place)
                 says = "no event qualifies" if near else "nothing like it is recorded"
-                return replace(told, says=says, nearest=near)
+                return replace(described, says=says, nearest=near)
             case nodes.Ordered():
-                return self._told_order(part.node, part, told)
+                return self._described_order(part.node, part, described)
             case nodes.SameTumor():
-                return replace(told, says="no tumor is on record")
+                return replace(described, says="no tumor is on record")
             case nodes.SameEvent():
-                return replace(told, says="no event is on record")
+                return replace(described, says="no event is on record")
         sets = event_sets(part.node)
         if not part.widen:
-            return replace(told, says="it holds, and must not", nearest=self._holding(sets, part.place))
-        says, nearest = self._told_leaf(part.node, part.place)
-        return replace(told, says=says, nearest=nearest)
+            return replace(described, says="it holds, and must not", nearest=self._holding(sets, part.place))
+        says, nearest = self._leaf_reason(part.node, part.place)
+        return replace(described, says=says, nearest=nearest)
 
-    def _told_leaf(self, node: nodes.PatientExpression, place: int) -> tuple[str, tuple[NearEvent, ...]]:
+    def _leaf_reason(self, node: nodes.PatientExpression, place: int) -> tuple[str, tuple[NearEvent, ...]]:
         """What a criterion about several events, a count, an age or an absence lacks."""
         match node:
             case nodes.Sequence(steps):
@@ -207,10 +209,10 @@ class FailingParts:
         near = tuple(near for events in event_sets(node)[:1] for near in self._near(events, place))
         return ("no event qualifies" if near else "nothing like it is recorded"), near
 
-    def _told_order(self, node: nodes.Ordered, part: _Failing, told: FailingPart) -> FailingPart:
+    def _described_order(self, node: nodes.Ordered, part: _Failing, described: FailingPart) -> FailingPart:
         if not part.widen:
             near = self._holding((node.left, node.right), part.place)
-            return replace(told, says="the two stand in this relation, and must not", nearest=near)
+            return replace(described, says="the two stand in this relation, and must not", nearest=near)
         lefts, rights = (self._found(side, part.place) for side in (node.left, node.right))
         if lefts and rights:
             days = self._record.days
@@ -220,20 +222,22 @@ class FailingParts:
                 near = tuple(
                     NearEvent(self._shown(position), ("the same event on both sides",)) for position in bits(lefts)
                 )
-                return replace(told, says="one event cannot be both", nearest=near)
+                return replace(described, says="one event cannot be both", nearest=near)
             left, right = closest
             between = days[right] - days[left]
-            said = "on the same day" if not between else f"{abs(between)} days {'before' if between > 0 else 'after'}"
-            shown = NearEvent(self._shown(left), (f"{said}{' as' if not between else ''} the other fact",))
+            distance = (
+                "on the same day" if not between else f"{abs(between)} days {'before' if between > 0 else 'after'}"
+            )
+            shown = NearEvent(self._shown(left), (f"{distance}{' as' if not between else ''} the other fact",))
             says = "both facts are there, but not in this relation"
-            return replace(told, says=says, nearest=(shown, NearEvent(self._shown(right), ())))
+            return replace(described, says=says, nearest=(shown, NearEvent(self._shown(right), ())))
         near = ()
         for side, found in ((node.left, lefts), (node.right, rights)):
             if not found:
                 near += self._near(side, part.place)
         missing = "neither fact" if not lefts and not rights else "the first fact" if not lefts else "the second fact"
         verb = "qualifies" if missing == "neither fact" else "is missing"
-        return replace(told, says=f"{missing} {verb}", nearest=near)
+        return replace(described, says=f"{missing} {verb}", nearest=near)
 
     def _found(self, events: nodes.Events, place: int) -> int:
         return self._record.found(events, place)
@@ -320,9 +324,9 @@ class FailingParts:
         value = event.attributes.get(attribute, "")
         if value == "":
             return [(DETAIL, f"{attribute} is not documented")]
-        said = f"{attribute} is {self._value_text(value)}, asked: {render_condition(condition)}"
+        difference = f"{attribute} is {self._value_text(value)}, asked: {render_condition(condition)}"
         off = self._off(condition, value)
-        return [(BOUND if off else DETAIL, said + off)]
+        return [(BOUND if off else DETAIL, difference + off)]
 
     def _off(self, condition: nodes.Condition, value: Value) -> str:
         """By how much a value misses a bound, in words; nothing where there is no such measure."""

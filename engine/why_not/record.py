@@ -40,7 +40,7 @@ class Record:
     def __init__(self, journey: Journey, meaning: Meaning) -> None:
         self.journey = journey
         self.meaning = meaning
-        self.view = View.of(journey)
+        self.view = View.from_journey(journey)
         self.events = journey.events
         self.days = [event.day.midpoint for event in journey.events]
         self.everything = (1 << len(self.events)) - 1

@@ -112,8 +112,8 @@ class EditSearch:
         """What a scope shows to its body, one after the other."""
         if isinstance(node, nodes.SameTumor):
             return [tumor & place for tumor in self.record.tumors]
-        told = self._kinds_of(node.body)
-        about = place if None in told else place & sum_of(self.record.of_kind(kind) for kind in told)
+        kinds = self._kinds_of(node.body)
+        about = place if None in kinds else place & sum_of(self.record.of_kind(kind) for kind in kinds)
         # To the events that no fact of the body is about, one stands for all.
         others = place & ~about
         return [1 << position for position in bits(about)] + ([others & -others] if others else [])

@@ -335,7 +335,7 @@ def _fold_key(fact: Fact) -> tuple[object, ...]:
         fact.tumor,
         fact.rejected,
         (fact.day.low, fact.day.high) if kind in REPEATED else None,
-        *map(fact.attributes.get, KIND_TABLE[kind].tells_apart),
+        *map(fact.attributes.get, KIND_TABLE[kind].distinguishing),
     )
 
 

@@ -17,7 +17,9 @@ from ..ontology.concepts import ConceptTable
 Bitmaps = dict[tuple[Any, ...], list[BitMap]]
 
 
-def add_postings(found: Bitmaps, batches: Iterable[pa.RecordBatch], of: tuple[str, ...] = ("kind", "concept")) -> None:
+def add_postings(
+    found: Bitmaps, batches: Iterable[pa.RecordBatch], columns: tuple[str, ...] = ("kind", "concept")
+) -> None:
     """Add to ``found`` the patients of lists that are not closed over descendants, by highest world of their events.
 
     ``batches`` have the columns of ``of`` (the concept last), world and patients (a list of dense numbers), each row
@@ -25,7 +27,7 @@ def add_postings(found: Bitmaps, batches: Iterable[pa.RecordBatch], of: tuple[st
     """
     for batch in batches:
         patients = batch.column("patients")
-        for at, (*key, world) in enumerate(zip(*_cells(batch, *of, "world"), strict=True)):
+        for at, (*key, world) in enumerate(zip(*_cells(batch, *columns, "world"), strict=True)):
             bitmaps = found.setdefault(tuple(key), [BitMap() for _ in World])
             bitmaps[world] |= patient_set(patients[at].values.to_numpy())
 

@@ -21,7 +21,7 @@ from .posting_rows import open_lists
 from .rules import REPAIR, Faults, Rule
 
 #: What a list is of: the columns of the statement ``patients``.
-_OF: Final = ("kind", "name", "value", "concept")
+_KEY_COLUMNS: Final = ("kind", "name", "value", "concept")
 #: By kind and attribute, as :func:`..lists.values.read_values` gives it.
 Values = Mapping[str, Mapping[str, ListedValues | None]]
 
@@ -94,7 +94,7 @@ def _patients(looked_at: LookedAt, values: Values) -> Bitmaps:
     looked_at.database.register("listed_attribute", table)
     for _ in looked_at.parts():
         rows = looked_at.arrow(statements("check/value_lists")["patients"], [REST, limits()["most_values"]])
-        add_postings(found, rows.to_batches(), _OF)
+        add_postings(found, rows.to_batches(), _KEY_COLUMNS)
     looked_at.database.unregister("listed_attribute")
     return found
 

@@ -49,7 +49,7 @@ class Splicing:
         self._old, self._fresh, self._concepts = old, fresh, concepts
         self._patients = Moved.by_new_places(old.patients, gone, come)
         first = old.array("first_event")
-        gone_events = _of(first, gone)
+        gone_events = _rows_of(first, gone)
         self._gone = np.sort(old.array("row_of_event")[gone_events].astype(np.int64))
         if not np.array_equal(np.sort(old.array("patient")[self._gone]), np.repeat(gone, _counts_between(first)[gone])):
             raise Unlike("rows of patients are not where they should be")
@@ -61,7 +61,7 @@ class Splicing:
         self._rows = Moved(old.events, self._gone, self._rows_before())
         tumors = old.array("first_tumor")
         before_tumors = np.repeat(tumors[self._patients.before], _counts_between(fresh.array("first_tumor")))
-        self._tumors = Moved(int(tumors[-1]), _of(tumors, gone), before_tumors)
+        self._tumors = Moved(int(tumors[-1]), _rows_of(tumors, gone), before_tumors)
 
     def _rows_before(self) -> Array:
         """Before which old row each fresh one stands: in its slice in the order of patients."""
@@ -231,6 +231,6 @@ def _counts_between(firsts: Array) -> Array:
     return np.diff(firsts.astype(np.int64))
 
 
-def _of(firsts: Array, patients: Array) -> Array:
+def _rows_of(firsts: Array, patients: Array) -> Array:
     """What these patients have, of whom ``firsts`` are the first."""
     return spread(np.column_stack([firsts[patients], firsts[patients + 1]]).astype(np.int64))

@@ -31,7 +31,7 @@ class Migration:
     before: int
     after: int
     name: str
-    says: str
+    description: str
 
 
 #: Every step there is, from version to version.
@@ -79,7 +79,7 @@ def migrate(path: str | os.PathLike[str]) -> Migrated:
                 f"The migration of the knowledge base at {layout.path} could not go on; it is as it was. "
                 "Hint: is there space left on the disk? It needs room for a second copy"
             ) from error
-        return Migrated(version, SCHEMA_VERSION, before, generation, tuple(step.says for step in steps))
+        return Migrated(version, SCHEMA_VERSION, before, generation, tuple(step.description for step in steps))
 
 
 def migrate_back(path: str | os.PathLike[str]) -> Migrated:

@@ -89,7 +89,7 @@ class ConceptSets:
             self.names[identity] = name or f"concept set {identity}"
             self.items[identity] = [] if expression is None else expression.parts("items")
 
-    def tell_unused(self) -> None:
+    def report_unused(self) -> None:
         """List the sets that no criterion used."""
         used = {identity for identity, _, _ in self._selections}
         for identity, items in self.items.items():

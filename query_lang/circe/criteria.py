@@ -61,7 +61,7 @@ class CriterionReader:
         events = self._events(criterion, domain)
         ages = tuple(self.ages(criterion, "Age")) or tuple(self.ages(criterion, "AgeAtStart"))
         correlated = criterion.part("CorrelatedCriteria")
-        self.tell_fields(criterion)
+        self.report_fields(criterion)
         if not events:
             self.lose(criterion.path, domain, "none of its concepts is known here", self.losses.whole)
             return None
@@ -71,7 +71,7 @@ class CriterionReader:
         """The criterion is told as one loss, not field by field."""
         part.taken |= set(part.data)
 
-    def tell_fields(self, part: Part) -> None:
+    def report_fields(self, part: Part) -> None:
         """Tell the fields that are not carried."""
         for name, value in part.data.items():
             if name not in part.taken and value not in (None, False, "", [], {}):

@@ -123,9 +123,9 @@ class GroupReader:
             self._reader.lose(group.path, "the group", "nothing of it can be asked", self._losses.whole)
         return found
 
-    def _lost_of(self, group: Part, lost: int, of: int) -> None:
+    def _lost_of(self, group: Part, lost: int, total: int) -> None:
         self._reader.lose(
-            f"{group.path}.Count", f"{lost} of the {of} criteria that are counted", "see their own lines", "other"
+            f"{group.path}.Count", f"{lost} of the {total} criteria that are counted", "see their own lines", "other"
         )
 
     # --- one criterion ------------------------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ class GroupReader:
             else:
                 self.timed += 1
                 found.append(_any([Exists(replace(events, window=window)) for events in index.events]))
-        self._reader.tell_fields(part)
+        self._reader.report_fields(part)
         return _all(found) if found else None
 
 

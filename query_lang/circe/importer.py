@@ -91,7 +91,7 @@ class _Importer:
         for number, rule in enumerate(rules, start=1):
             self._rule(rule, number, index, definitions)
         body += [Defined(definition.name) for definition in definitions]
-        self._told_together(index, primary)
+        self._report_joint_rules(index, primary)
         self._leftovers(document)
         query = Query(body[0] if len(body) == 1 else And(tuple(body)), tuple(definitions))
         query = resolve(query, self._concepts, self._scales)
@@ -114,8 +114,8 @@ class _Importer:
         self._losses.whole = "wider"
         carried = [one for one in found if one is not None]
         if not carried:
-            told = "; ".join(f"{loss.what}: {loss.why}" for loss in list(self._losses.found.values())[:3])
-            raise CirceError(f"nothing of the entry event can be asked: {told or 'it has no criteria'}")
+            reasons = "; ".join(f"{loss.what}: {loss.why}" for loss in list(self._losses.found.values())[:3])
+            raise CirceError(f"nothing of the entry event can be asked: {reasons or 'it has no criteria'}")
         window = primary.part("ObservationWindow")
         if window is not None:
             for name in ("PriorDays", "PostDays"):
@@ -192,7 +192,7 @@ class _Importer:
         else:
             self._losses.add(rule.path, f"the rule '{name}'", "nothing of it can be asked", "wider")
 
-    def _told_together(self, index: Index, primary: Part) -> None:
+    def _report_joint_rules(self, index: Index, primary: Part) -> None:
         if not index.single and self._groups.timed > 1:
             self._losses.add(
                 primary.path, "that all rules are met by one and the same entry event",
@@ -200,7 +200,7 @@ class _Importer:
             )  # fmt: skip
 
     def _leftovers(self, document: Part) -> None:
-        self._sets.tell_unused()
+        self._sets.report_unused()
         for path, name in list(document.leftovers()):
             why, effect = tables()["fields"].get(name, ("this importer does not know this field", "other"))
             self._losses.add(path, name, why, effect)

@@ -70,13 +70,13 @@ def merged(members: Sequence[Criterion], concepts: ConceptTable) -> list[Criteri
     """Alternatives that say the same of different genes as one: ``CDK4 amp or CDK6 amp`` may be said of the pair."""
     found: list[Criterion] = []
     for member in members:
-        phrase = member.said
+        phrase = member.phrase
         for at, other in enumerate(found):
-            before = other.said
+            before = other.phrase
             if isinstance(phrase, GenePhrase) and isinstance(before, GenePhrase) and phrase.joins(before):
                 both_genes = replace(before, genes=[*before.genes, *phrase.genes])
                 ids = tuple(dict.fromkeys(both_genes.genes))
-                found[at] = replace(other, query=query_of(both_genes, concepts), ids=ids, said=both_genes)
+                found[at] = replace(other, query=query_of(both_genes, concepts), ids=ids, phrase=both_genes)
                 break
         else:
             found.append(member)
@@ -154,12 +154,12 @@ def _restricted(parts: list[str], adjectives: set[str], harmful: bool) -> list[s
     """Changes at a place, of an origin or harmful where that is said of them."""
     if "germline_only" in adjectives or "nonresistant" in adjectives:
         raise Unclear("what is said of changes at a place and what of the gene: write one after the other")
-    said = [f"variant with origin = {origin}" for origin in ("germline", "somatic") if origin in adjectives]
-    if len(said) == 2 or "any_origin" in adjectives:
-        said = []
+    restrictions = [f"variant with origin = {origin}" for origin in ("germline", "somatic") if origin in adjectives]
+    if len(restrictions) == 2 or "any_origin" in adjectives:
+        restrictions = []
     if harmful:
-        said.append("'a harmful mutation'")
-    return [f"same event ({' and '.join([part, *said])})" for part in parts] if said else parts
+        restrictions.append("'a harmful mutation'")
+    return [f"same event ({' and '.join([part, *restrictions])})" for part in parts] if restrictions else parts
 
 
 def _mutation(
@@ -242,8 +242,8 @@ def _exons(
     return [meaning["exon_harmful" if harmful else "exon"].format(places=places, **slots)]
 
 
-def _exon_places(of: str, gene: str, exons: list[int]) -> Iterator[str]:
-    start = f"variant {concept(of)}" if of else "variant"
+def _exon_places(subject: str, gene: str, exons: list[int]) -> Iterator[str]:
+    start = f"variant {concept(subject)}" if subject else "variant"
     numbers = ", ".join(map(str, exons))
     yield f"{start} with exon in ({numbers})"
     for exon in exons:

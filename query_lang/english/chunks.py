@@ -70,7 +70,7 @@ class Criterion:
     condition: bool = False
     name: str = ""
     #: What a molecular noun phrase said, so that phrases of one kind can be joined.
-    said: object = field(default=None, hash=False, compare=False, repr=False)
+    phrase: object = field(default=None, hash=False, compare=False, repr=False)
 
 
 Item = Chunk | Criterion

@@ -84,8 +84,8 @@ def _criterion(marker: Chunk, value: Chunk, start: int, end: int, concepts: Conc
             f"how much '{value.text}' is of {marker.text}: give a number ('{marker.text} >= …')", (value.text,)
         )
     # A marker that is a gene as well: reports give the result under either.
-    of = [concept(one) for one in (*marker.ids, *marker.others.get("gene", ()))]
-    whole = of[0] if len(of) == 1 else f"({' or '.join(of)})"
+    named = [concept(one) for one in (*marker.ids, *marker.others.get("gene", ()))]
+    whole = named[0] if len(named) == 1 else f"({' or '.join(named)})"
     query = f"biomarker {whole} = {name_text(concepts.name(value.ids[0]))}"
     name = "receptor" if marker.ids[0] in _RECEPTORS else ""
     return Criterion("finding", query, start=start, end=end, kind="biomarker", ids=marker.ids, name=name)
@@ -314,14 +314,14 @@ def settle(items: Sequence[Item]) -> list[Item]:
 def sexes(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """Words for a sex, beside a disease that only that sex has, carry nothing; elsewhere they cannot be answered."""
     tumors = [one for item in items if isinstance(item, Criterion) and item.kind == "diagnosis" for one in item.ids]
-    said = " ".join(item.disease or item.query for item in items if isinstance(item, Criterion))
+    diseases = " ".join(item.disease or item.query for item in items if isinstance(item, Criterion))
     found: list[Item] = []
     for item in items:
         if isinstance(item, Chunk) and item.type == "sex":
             implied = item.data["tumors"]
             assert isinstance(implied, list)
             fits = any(concepts.is_a(one, sex) for one in tumors for sex in implied) or any(
-                concepts.name(sex) in said for sex in implied if sex in concepts
+                concepts.name(sex) in diseases for sex in implied if sex in concepts
             )
             if not fits:
                 raise Unclear(f"'{item.text}': a patient's sex is not held", (item.text,))

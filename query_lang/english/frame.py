@@ -13,22 +13,24 @@ _MARKS = ("comma", "semicolon", "close")
 
 def check_frame(chunks: Sequence[Chunk]) -> None:
     """Unclear for a sentence that stops in its midst, and for a word in capitals that may be something else."""
-    said = [chunk for chunk in chunks if not (chunk.is_join(*_MARKS) or chunk.type == "skip" and chunk.text in "\"'.*")]
-    if not said:
+    stated = [
+        chunk for chunk in chunks if not (chunk.is_join(*_MARKS) or chunk.type == "skip" and chunk.text in "\"'.*")
+    ]
+    if not stated:
         return
-    last = said[-1]
+    last = stated[-1]
     half = book.data("words")["half_said"]["joins"]
     dangling = last.type == "join" and last.value in half and last.text.lower() not in book.listed("passive")
-    if dangling and last.text.lower() != "or both" or last.type == "skip" and last.text.lower() in _half_said():
+    if dangling and last.text.lower() != "or both" or last.type == "skip" and last.text.lower() in _unfinished():
         raise Unclear(f"the question ends with '{last.text}': what follows is missing", (last.text,))
-    spoken = any(chunk.text.islower() for chunk in said)
-    for chunk in said:
+    spoken = any(chunk.text.islower() for chunk in stated)
+    for chunk in stated:
         # Such a word stands for itself in a longer phrase, and for a thing where it stands alone.
         if spoken and chunk.type in ("skip", "join") and chunk.text in book.listed("capitals"):
             raise Unclear(f"'{chunk.text}' can be an abbreviation: write it out", (chunk.text,))
 
 
-def _half_said() -> frozenset[str]:
+def _unfinished() -> frozenset[str]:
     return book.listed("half_said")
 
 

@@ -35,8 +35,8 @@ def gene_list(span: tuple[Token, ...], place: tuple[str, int, int], concepts: Co
         exon = _GLUED_EXON.fullmatch(words[0])
         if exon is not None and (found := gene_ids(exon["gene"], concepts)):
             noun = book.data("molecular")["glued_exon"].get(f"{found[0]} {exon['exon']}")
-            said = {"exons": (int(exon["exon"]),)} | ({"noun": noun} if noun else {})
-            return Chunk("gene", *place, value=exon["gene"], ids=found, data=said)
+            data = {"exons": (int(exon["exon"]),)} | ({"noun": noun} if noun else {})
+            return Chunk("gene", *place, value=exon["gene"], ids=found, data=data)
         glued = _GLUED.fullmatch(words[0])
         if glued is not None and (found := gene_ids(glued["gene"], concepts)):
             noun = book.data("molecular")["glued"][glued["what"]]

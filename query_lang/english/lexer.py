@@ -200,20 +200,20 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
         return None
     code = re.fullmatch(r"(?:rxnorm\s)?(?:rxcui|cui|rxnorm)(?:\scode)?(?:\s?#)?\s(\d+)", shown, re.IGNORECASE)
     if code is not None:
-        return _of(concepts.lookup(f"RxCUI {code[1]}"), place, concepts)
+        return _concept_chunk(concepts.lookup(f"RxCUI {code[1]}"), place, concepts)
     findings = book.data("words")["said_by_findings"]["diseases"]
     for name in _spellings(span, text):
         found = tuple(one for one in concepts.lookup(name) if one not in findings)
         if found and _of_several_genes(span, found, concepts):
             # A list of genes means those genes, also where the ontology has a wider name for them.
             return None
-        found = tuple(one for one in found if not _says_more(name, span, one, concepts))
+        found = tuple(one for one in found if not _states_more(name, span, one, concepts))
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
-            return _of(found, place, concepts)
+            return _concept_chunk(found, place, concepts)
     return None
 
 
-def _says_more(name: str, span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
+def _states_more(name: str, span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
     """Whether the words ask for more than the concept: ``metastatic breast carcinoma``, ``severe nausea``."""
     if len(span) == 1 or concepts.get(found).kind not in ("tumor", "condition", "drug", "procedure"):
         return False
@@ -226,10 +226,10 @@ def _says_more(name: str, span: tuple[Token, ...], found: str, concepts: Concept
             rest = " ".join(one for one in words if one is not word)
             if found in concepts.lookup(rest):
                 return True
-    return _says_result(span, found, concepts)
+    return _states_result(span, found, concepts)
 
 
-def _says_result(span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
+def _states_result(span: tuple[Token, ...], found: str, concepts: ConceptTable) -> bool:
     """Whether the span begins with a finding that the concept does not tell: ``HPV-positive oropharyngeal cancer``."""
     for length in range(1, min(5, len(span))):
         words = [token for token in span[:length] if token.is_word]
@@ -289,7 +289,7 @@ def _site_elsewhere(choices: Sequence[tuple[str, ...]]) -> Iterator[str]:
                 yield f"{' '.join(words[:-1])} {name} {words[-1]}"
 
 
-def _of(ids: Sequence[str], place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:
+def _concept_chunk(ids: Sequence[str], place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:
     """The chunk of a name: of its best kind, the other readings beside it."""
     if not ids:
         return None

@@ -120,8 +120,8 @@ class ListReader:
         self.at = at
         self._use(*members)
         trailing_either = self._joins(at, "any_of") or self._joins(at, "comma") and self._joins(at + 1, "any_of")
-        said = self.items[at + (0 if self._joins(at, "any_of") else 1)] if trailing_either else None
-        alone = isinstance(said, Chunk) and said.text.lower() in ("either one", "one or the other", "or both")
+        behind = self.items[at + (0 if self._joins(at, "any_of") else 1)] if trailing_either else None
+        alone = isinstance(behind, Chunk) and behind.text.lower() in ("either one", "one or the other", "or both")
         if trailing_either and (alone or not self._criterion_near(at + 1)):
             head = "any_of"
         group = self._grouped(members, links, head, negated, start)
@@ -136,7 +136,7 @@ class ListReader:
             return
         kind = self._class(members[0])
         before, after = self._criterion(start - 2), self._criterion(self.at + 1)
-        plain = self._joins(start - 1, "and") and self._said(start - 1) in ("and", "&") and self._joins(self.at, "and")
+        plain = self._joins(start - 1, "and") and self._text(start - 1) in ("and", "&") and self._joins(self.at, "and")
         sides = [self._class(one) for one in (before, after) if one is not None]
         between = plain and len(sides) == 2 and kind not in sides
         denial = self._item(self.at)
@@ -145,7 +145,7 @@ class ListReader:
         if between or denied and listed:
             raise Unclear("what 'and' and 'or' join: use brackets, commas, or 'one of:'", ("and", "or"))
 
-    def _said(self, at: int) -> str:
+    def _text(self, at: int) -> str:
         item = self._item(at)
         return item.text.lower() if item is not None else ""
 
@@ -377,8 +377,8 @@ class ListReader:
 
     def _of_first(self, modifier: Criterion) -> bool:
         """An extent before a list has two readings; a finding there is said of the whole list."""
-        said = f"'{modifier.text}' is said of"
-        return modifier.sort == "extent" and self.chooser.choose(f"{said} all", f"{said} the first only") == 1
+        reading = f"'{modifier.text}' is said of"
+        return modifier.sort == "extent" and self.chooser.choose(f"{reading} all", f"{reading} the first only") == 1
 
     def _within(self, members: Sequence[Criterion], only: tuple[str, ...]) -> bool:
         return all(

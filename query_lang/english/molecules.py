@@ -36,7 +36,9 @@ def molecular(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
         query = query_of(phrase, concepts)
         first, last = items[at], items[reader.at - 1]
         ids = named = tuple(dict.fromkeys(phrase.genes))
-        found.append(Criterion("finding", query, kind="variant", ids=ids, start=first.start, end=last.end, said=phrase))
+        found.append(
+            Criterion("finding", query, kind="variant", ids=ids, start=first.start, end=last.end, phrase=phrase)
+        )
         at = reader.at
     return found
 
@@ -97,12 +99,12 @@ class _Reader:
         if not phrase.genes:
             self.at = start
             return None
-        said = phrase.nouns or phrase.exons or phrase.proteins or phrase.residues or phrase.codons
-        if not said and phrase.pair and len(set(phrase.genes)) == 2:
-            phrase.nouns = said = ["fusion"]
-        if not said and "specific" in phrase.adjectives:
-            said = ["mutation"]
-        if not said and not phrase.adjectives:
+        what = phrase.nouns or phrase.exons or phrase.proteins or phrase.residues or phrase.codons
+        if not what and phrase.pair and len(set(phrase.genes)) == 2:
+            phrase.nouns = what = ["fusion"]
+        if not what and "specific" in phrase.adjectives:
+            what = ["mutation"]
+        if not what and not phrase.adjectives:
             self.at = start
             return None
         return phrase
@@ -248,8 +250,8 @@ class _Reader:
     def _fused_with(self, at: int) -> bool:
         """``fusion of COL1A1 with PDGFB``."""
         chunk, noun = self._peek(at), self._peek(self.at - 1)
-        said = [item for item in self.items[max(0, at - 5) : at] if isinstance(item, Chunk) and item.type == "noun"]
-        fused = any(item.value == "fusion" for item in said) and noun is not None
+        nouns = [item for item in self.items[max(0, at - 5) : at] if isinstance(item, Chunk) and item.type == "noun"]
+        fused = any(item.value == "fusion" for item in nouns) and noun is not None
         return fused and chunk is not None and chunk.is_join("with") and chunk.text.lower() in ("with", "to")
 
     def _of_genes(self, phrase: GenePhrase) -> None:
@@ -341,7 +343,7 @@ class _Reader:
         if chunk.is_join("with") and chunk.text.lower() in ("in", "of"):
             return self._changes_at(at + 1) or self._exon_at(at + 1)
         if chunk.is_join("semicolon", "comma"):
-            return self._said_later(phrase, at)
+            return self._continued_later(phrase, at)
         if chunk.is_join("open", "any_of"):
             return self._bracket(phrase, at) or self._changes_at(at + 1)
         return chunk.is_join("close") and self._opened(at)
@@ -438,7 +440,7 @@ class _Reader:
             at += 1
         return chunk is not None and chunk.type in ("protein", "residue") and self._gene(at + 1) is None
 
-    def _said_later(self, phrase: GenePhrase, at: int) -> bool:
+    def _continued_later(self, phrase: GenePhrase, at: int) -> bool:
         """``gene: TSC1 and TSC2; mutation: oncogenic``: what was not said yet stands in the next part."""
         if phrase.nouns or phrase.proteins or phrase.exons or phrase.adjectives:
             return False

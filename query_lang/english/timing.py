@@ -154,27 +154,27 @@ def _ages(items: list[Item]) -> list[Item]:
         first -= 1
     while last + 1 < len(items) and belongs(last + 1):
         last += 1
-    said = [item for item in items[first : last + 1] if isinstance(item, Chunk) and item.type in parts]
-    types = [item.type for item in said]
-    numbers = [item.text for item in said if item.type == "number"]
-    if "age" not in types and not any(item.type == "unit" for item in said) or not numbers:
-        raise Unclear("which age: write 'aged 65 or older at diagnosis'", tuple(item.text for item in said))
+    stated = [item for item in items[first : last + 1] if isinstance(item, Chunk) and item.type in parts]
+    types = [item.type for item in stated]
+    numbers = [item.text for item in stated if item.type == "number"]
+    if "age" not in types and not any(item.type == "unit" for item in stated) or not numbers:
+        raise Unclear("which age: write 'aged 65 or older at diagnosis'", tuple(item.text for item in stated))
     if "at_diagnosis" not in types:
-        raise Unclear("age at what: write 'at diagnosis'", tuple(item.text for item in said))
-    if len(said) != last - first + 1 - sum(
+        raise Unclear("age at what: write 'at diagnosis'", tuple(item.text for item in stated))
+    if len(stated) != last - first + 1 - sum(
         isinstance(item, Chunk) and item.type == "join" for item in items[first : last + 1]
     ):
         raise Unclear("what is said of the age")
     diseases = [item for item in items if isinstance(item, Criterion) and item.kind == "diagnosis"]
     if len(diseases) != 1 or not is_atom(diseases[0].query):
-        raise Unclear("at the diagnosis of which disease", tuple(item.text for item in said))
-    operator = next((item.value for item in said if item.type in ("comparison", "comparison_after")), "")
+        raise Unclear("at the diagnosis of which disease", tuple(item.text for item in stated))
+    operator = next((item.value for item in stated if item.type in ("comparison", "comparison_after")), "")
     if operator == "between" and len(numbers) == 2 or len(numbers) == 2 and operator == "":
         test = f"between {numbers[0]} and {numbers[1]}"
     elif len(numbers) == 1 and operator in (">=", "<=", ">", "<", "="):
         test = f"{operator} {numbers[0]}"
     else:
-        raise Unclear("which age: write 'aged 65 or older at diagnosis'", tuple(item.text for item in said))
+        raise Unclear("which age: write 'aged 65 or older at diagnosis'", tuple(item.text for item in stated))
     query = f"age {test} at first {diseases[0].query}"
     # The words of a list around the age part it from what stands beside it.
     places = [at for at in range(first, last + 1) if not _is_join(items, at)]

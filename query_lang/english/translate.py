@@ -87,10 +87,10 @@ class Translation:
     def understood(self) -> str:
         """What the query asks, in plain English, after the words that were corrected; else why there is none."""
         spelled = [f"'{wrong}' is read as '{right}'" for wrong, right in self.corrected]
-        told = [f"({'; '.join(spelled)}.)"] if spelled else []
+        lines = [f"({'; '.join(spelled)}.)"] if spelled else []
         if self.readings:
-            told += [reading.says for reading in self.readings[:1]] if len(self.readings) == 1 else []
-        return "\n\n".join(told)
+            lines += [reading.says for reading in self.readings[:1]] if len(self.readings) == 1 else []
+        return "\n\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON: understood, unread, readings (two or more when ambiguous), abstained, confidence, reason."""
@@ -214,8 +214,8 @@ def _check_read(items: Sequence[Item]) -> None:
         return
     unknown = [item.text for item in unread if item.type in ("unread", "condition", "number", "date", "unit")]
     if unknown:
-        told = "these words were not understood: " + ", ".join(unknown)
-        raise Unclear(told, tuple(item.text for item in unread), unknown=True)
+        reason = "these words were not understood: " + ", ".join(unknown)
+        raise Unclear(reason, tuple(item.text for item in unread), unknown=True)
     first = unread[0]
     hints = {
         "gene": "a gene says no more than its name: say mutation, fusion, amplification or deletion",
@@ -236,8 +236,8 @@ def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
     try:
         resolved = resolve_text(with_definitions(query), concepts, scales)
     except QueryError as error:
-        told = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
-        raise Unclear(told, unknown=True) from error
+        reason = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
+        raise Unclear(reason, unknown=True) from error
     text = render(resolved)
     never = [one for one in lint_resolved(resolved, "", Atoms(concepts, scales)) if one.claim.startswith("nobody")]
     if never:

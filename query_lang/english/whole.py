@@ -164,10 +164,10 @@ def meet(one: str, other: str, concepts: ConceptTable) -> tuple[str, ...]:
 
 def _check_genes(groups: Sequence[Group]) -> None:
     """A gene is not asked to be unchanged and changed."""
-    single = [group.members[0].said for group in groups if not group.negated and len(group.members) == 1]
-    said = [one for one in single if isinstance(one, GenePhrase)]
-    unchanged = {gene for one in said if set(one.nouns) == {"wild_type"} for gene in one.genes}
-    changed = [one for one in said if "wild_type" not in one.nouns]
+    single = [group.members[0].phrase for group in groups if not group.negated and len(group.members) == 1]
+    phrases = [one for one in single if isinstance(one, GenePhrase)]
+    unchanged = {gene for one in phrases if set(one.nouns) == {"wild_type"} for gene in one.genes}
+    changed = [one for one in phrases if "wild_type" not in one.nouns]
     if any(set(one.genes) <= unchanged for one in changed):
         raise Unclear("the question asks for a gene that is wild type and changed")
 
@@ -185,9 +185,9 @@ def _check_results(groups: Sequence[Group], concepts: ConceptTable) -> None:
 
 def _results(one: Criterion, concepts: ConceptTable) -> Iterator[tuple[str, str]]:
     """The markers of a criterion, each with its result."""
-    if isinstance(one.said, GenePhrase):
-        if one.said.nouns == ["fusion"] and len(one.said.genes) == 1:
-            yield one.said.genes[0], "positive"
+    if isinstance(one.phrase, GenePhrase):
+        if one.phrase.nouns == ["fusion"] and len(one.phrase.genes) == 1:
+            yield one.phrase.genes[0], "positive"
         return
     if one.query == "'HER2 negative'":
         yield "her2", "negative"

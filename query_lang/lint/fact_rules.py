@@ -126,7 +126,7 @@ def implausible_values(examined: Examined) -> Iterator[Finding]:
                 if limits is not None and _outside(condition, *limits):
                     yield examined.finding(
                         "implausible-value", placed, span=span,
-                        attribute=getattr(condition, "attribute", ""), comparison=_told(condition),
+                        attribute=getattr(condition, "attribute", ""), comparison=_comparison(condition),
                         low=f"{limits[0]:g}", high=f"{limits[1]:g}",
                     )  # fmt: skip
 
@@ -205,7 +205,7 @@ def _outside(condition: Condition, low: float, high: float) -> bool:
     return False
 
 
-def _told(condition: Condition) -> str:
+def _comparison(condition: Condition) -> str:
     match condition:
         case Between(_, low, high):
             return f"between {_number(low)} and {_number(high)}"

@@ -24,7 +24,7 @@ from .finding import Finding
 from .places import Site, Span
 
 #: Contexts that ask for what a note says of a fact, rather than for the fact.
-_TOLD_CONTEXTS: Final = frozenset({"absent", "uncertain", "planned", "hypothetical", "declined", "family"})
+_NOT_PRESENT: Final = frozenset({"absent", "uncertain", "planned", "hypothetical", "declined", "family"})
 
 
 def unknown_concepts(examined: Examined) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def exact_concepts_without_facts(examined: Examined) -> Iterator[Finding]:
         kinds = _kinds(examined, events, concept)
         if identity not in examined.concepts or any(kb.holdings.has_event(kind, identity) for kind in kinds):
             continue
-        below = _most_told(examined, kinds, sorted(examined.concepts.below(identity) - {identity}))
+        below = _most_recorded(examined, kinds, sorted(examined.concepts.below(identity) - {identity}))
         if below:
             yield examined.finding(
                 "exactly-too-narrow", placed, span=span, name=examined.concepts.name(identity), instead=_or(below)
@@ -85,7 +85,7 @@ def windows_outside(examined: Examined) -> Iterator[Finding]:
         window = events.window
         if window is None:
             continue
-        if held.newest_note is not None and window.low > held.newest_note and events.context not in _TOLD_CONTEXTS:
+        if held.newest_note is not None and window.low > held.newest_note and events.context not in _NOT_PRESENT:
             why = f"the window begins after the newest note ({_date(held.newest_note)})"
         elif held.first_day is not None and EARLIEST_DAY <= window.high < held.first_day:
             why = f"the window ends before the first dated fact ({_date(held.first_day)})"
@@ -117,7 +117,7 @@ def closed_world(examined: Examined) -> Iterator[Finding]:
         if not isinstance(site.node, Exists):
             continue
         events, placed = site.node.events, Placed(site)
-        if events.context in _TOLD_CONTEXTS:
+        if events.context in _NOT_PRESENT:
             yield examined.finding("not-of-uncertain", placed, context=context_spelling(events.context))
         if events.kind is None or events.kind not in RESULTS:
             continue
@@ -125,10 +125,10 @@ def closed_world(examined: Examined) -> Iterator[Finding]:
         known = len(BitMap.union(BitMap(), *(kb.posting(events.kind, one, World.NONE) for one in ids)))
         if everybody and known < settings["share"] * everybody:
             thing = Events(events.kind, events.concept)
-            told = render_events(thing)
-            instead = f"to ask only those of whom it is told, add 'and any mention of {told}'"
+            printed = render_events(thing)
+            instead = f"to ask only those of whom it is told, add 'and any mention of {printed}'"
             yield examined.finding(
-                "closed-world", placed, what=f"'{told}'", known=known, all=everybody, instead=instead
+                "closed-world", placed, what=f"'{printed}'", known=known, all=everybody, instead=instead
             )
 
 
@@ -201,8 +201,8 @@ def _unknown_concept(
     elif events.context == "present" and not any(
         kb.lists.size(kind, one, World.POSSIBLE) for kind in kinds for one in names
     ):
-        told = Events(events.kind, concept)
-        instead = f"'no evidence of {render_events(told)}', 'planned …', 'family history of …' or 'any mention of …'"
+        absent = Events(events.kind, concept)
+        instead = f"'no evidence of {render_events(absent)}', 'planned …', 'family history of …' or 'any mention of …'"
         yield examined.finding("only-otherwise", placed, span=span, what=what, instead=instead)
 
 
@@ -216,18 +216,18 @@ def _near(examined: Examined, kinds: Sequence[str], identity: str) -> list[str]:
         beside = [child for parent in at for child in examined.concepts.children(parent)]
         # What lies above says little: nearly every record has a "solid tumor".
         above = examined.concepts.above(identity)
-        found = _most_told(examined, kinds, [one for one in dict.fromkeys(beside) if one not in above])
+        found = _most_recorded(examined, kinds, [one for one in dict.fromkeys(beside) if one not in above])
         if found:
             return found
-    return _most_told(examined, kinds, sorted(examined.concepts.above(identity)))
+    return _most_recorded(examined, kinds, sorted(examined.concepts.above(identity)))
 
 
-def _most_told(examined: Examined, kinds: Sequence[str], among: Sequence[str]) -> list[str]:
+def _most_recorded(examined: Examined, kinds: Sequence[str], among: Sequence[str]) -> list[str]:
     kb, most = _kb(examined), _settings()["near"]["most"]
     # Most concepts have no fact of the kind: only those that have are read.
     held = [(one, [kind for kind in kinds if kb.holdings.has_any(kind, one)]) for one in among]
-    told = [(sum(kb.lists.size(kind, one, World.POSSIBLE) for kind in some), one) for one, some in held]
-    best = sorted((row for row in told if row[0]), key=lambda row: (-row[0], row[1]))[:most]
+    counts = [(sum(kb.lists.size(kind, one, World.POSSIBLE) for kind in some), one) for one, some in held]
+    best = sorted((row for row in counts if row[0]), key=lambda row: (-row[0], row[1]))[:most]
     return [f"{name_text(examined.concepts.name(one))} ({count})" for count, one in best]
 
 

@@ -14,7 +14,7 @@ from .truth import Logic, Table
 #: Longer lists of criteria are compared with their neighbours no more.
 _MOST_PARTS = 30
 #: More alternatives are not written out.
-_MOST_TOLD = 4
+_MOST_PRINTED = 4
 _EMPTY, _FULL = "empty", "full"
 
 
@@ -25,10 +25,10 @@ def exclusions(examined: Examined) -> Iterator[Finding]:
         node = placed.site.node
         logic = _logic(examined, placed)
         state = _state(logic, node)
-        told = below.get(placed, False)
-        if placed.above is not None and (told or state):
+        reported = below.get(placed, False)
+        if placed.above is not None and (reported or state):
             below[placed.above] = True
-        if not state or told or not isinstance(node, And | Or | Except | AtLeast):
+        if not state or reported or not isinstance(node, And | Or | Except | AtLeast):
             continue
         if state == _FULL:
             yield examined.finding("always-matches", placed, claim="everybody believed", part=shown(node))
@@ -112,11 +112,11 @@ def mixed_joints(examined: Examined) -> Iterator[Finding]:
         if not isinstance(site.node, Or) or site.written is None:
             continue
         if any(isinstance(part.node, And | Except) and part.written and not part.bracketed for part in site.parts):
-            told = [
+            sides = [
                 f"({shown(part.node, 40)})" if isinstance(part.node, And | Except) else shown(part.node, 40)
                 for part in site.parts
             ]
-            text = " or ".join(told[:_MOST_TOLD]) + (" or …" if len(told) > _MOST_TOLD else "")
+            text = " or ".join(sides[:_MOST_PRINTED]) + (" or …" if len(sides) > _MOST_PRINTED else "")
             yield examined.finding("mixed-and-or", placed, part=text)
 
 

@@ -11,10 +11,12 @@ from typing import Any, Final
 _WORDS: Final[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "faithful.toml").read_text(encoding="utf-8"))
 #: Word (lower case) -> the numbers that it may say.
 _NUMBERS_OF_WORD: Final[dict[str, frozenset[str]]] = {
-    word: frozenset(number for table in ("words", "months") for number, said in _WORDS[table].items() if word in said)
+    word: frozenset(
+        number for table in ("words", "months") for number, stated in _WORDS[table].items() if word in stated
+    )
     for table in ("words", "months")
-    for said in _WORDS[table].values()
-    for word in said
+    for stated in _WORDS[table].values()
+    for word in stated
 }
 _NUMBER_OF_ROMAN: Final[dict[str, str]] = {roman: number for number, roman in _WORDS["romans"].items()}
 _NOTHING: Final = frozenset(_WORDS["nothing"]["words"])
@@ -30,17 +32,17 @@ _ORDINAL: Final = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.IGNORECASE)
 
 def invented(query: str, question: str) -> tuple[str, ...]:
     """The numbers and dates that stand by themselves in ``query`` and that the question does not say in any way."""
-    said = _said(question)
-    return tuple(dict.fromkeys(shown for shown, number in _standing(query) if number not in said))
+    stated = _stated(question)
+    return tuple(dict.fromkeys(shown for shown, number in _standing(query) if number not in stated))
 
 
 def dropped(query: str, question: str, unread: tuple[str, ...]) -> tuple[str, ...]:
     """The numbers that stand by themselves in the question, and neither in ``query`` nor in a phrase of ``unread``."""
-    kept = _said(" ".join((query, *unread)))
+    kept = _stated(" ".join((query, *unread)))
     return tuple(dict.fromkeys(shown for shown, number in _standing(question) if number not in kept))
 
 
-def says_nothing(phrase: str) -> bool:
+def carries_nothing(phrase: str) -> bool:
     """Whether no word of ``phrase`` carries anything: *patients who have*."""
     return all(word in _NOTHING for word in phrase.lower().strip(".,;:!?").split())
 
@@ -55,7 +57,7 @@ def _standing(text: str) -> Iterator[tuple[str, str]]:
         yield match.group(1), _plain(match.group(1))
 
 
-def _said(text: str) -> frozenset[str]:
+def _stated(text: str) -> frozenset[str]:
     """Every number that ``text`` could be said to hold: digits anywhere, number words, months, Roman stages."""
     found = {_plain(digits) for digits in _DIGITS.findall(text)}
     found |= {_plain(part) for digits in _DIGITS.findall(text) for part in re.split("[.,]", digits)}

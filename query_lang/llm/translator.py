@@ -22,7 +22,7 @@ from ..resolution.resolve import resolve_text
 from ..tree import find
 from .candidates import Candidate, candidates_of
 from .card import card, complaint, question_message, repair_message
-from .faithful import dropped, invented, says_nothing
+from .faithful import carries_nothing, dropped, invented
 from .reply import Reply, Unusable, read_reply
 
 _SHORTEST_PATIENT_NUMBER: Final = 5
@@ -140,7 +140,7 @@ class ModelTranslator:
             raise Unusable(complaint("cut_off"))
         held = read_reply(reply.text, question, self._settings.limits.query_characters)
         query = self._query(held, question) if held.query else None
-        unread = tuple(phrase for phrase in held.unread if not says_nothing(phrase))
+        unread = tuple(phrase for phrase in held.unread if not carries_nothing(phrase))
         return ModelReading(
             query=query,
             says="" if query is None else read_back(query, self._concepts),
@@ -170,9 +170,9 @@ class ModelTranslator:
         return query
 
     def _assumed(self, query: Query, question: str) -> tuple[str, ...]:
-        said = self._candidates.meant(question)
+        meant = self._candidates.meant(question)
         named = find(query.body, Concept)
-        return tuple(dict.fromkeys(node.name for node in named if node.id not in said))
+        return tuple(dict.fromkeys(node.name for node in named if node.id not in meant))
 
     def _repair(self, reply: ChatReply, error: Unusable | QueryError) -> list[Message]:
         longest = 2 * self._settings.limits.query_characters

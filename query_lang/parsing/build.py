@@ -74,7 +74,7 @@ class _Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Sourcing:
     """In which class of notes, and in how many independent ones, a fact must be told."""
 
     source: str
@@ -191,7 +191,7 @@ class Builder(RelationRules, Transformer_NonRecursive):
             match part:
                 case Window(low, high):
                     window = part if window is None else Window(max(window.low, low), min(window.high, high))
-                case _Told(one, many):
+                case _Sourcing(one, many):
                     if source and one and source != one:
                         raise Mistake(f"one fact is told according to {source} and according to {one}")
                     source, sources = one or source, max(sources, many)
@@ -205,17 +205,17 @@ class Builder(RelationRules, Transformer_NonRecursive):
         counted = [_counted(count, events) for count in counts]
         return Exists(events) if not counted else counted[0] if len(counted) == 1 else And(tuple(counted))
 
-    def according_to(self, parts: list[Any]) -> _Told:
+    def according_to(self, parts: list[Any]) -> _Sourcing:
         text = parts[0].text
         known = SPOKEN.get(_SPACES.sub(" ", text.lower()))
         if known is None:
             near = difflib.get_close_matches(text.lower()[:80], list(SPOKEN), 1)
             hint = f"did you mean '{near[0]}'?" if near else f"they are {', '.join(dict.fromkeys(SPOKEN.values()))}"
             raise Mistake(f"'{text[:60]}' is no class of notes", hint)
-        return _Told(known, 1)
+        return _Sourcing(known, 1)
 
-    def from_sources(self, parts: list[Any]) -> _Told:
-        return _Told("", whole_number(parts[0]))
+    def from_sources(self, parts: list[Any]) -> _Sourcing:
+        return _Sourcing("", whole_number(parts[0]))
 
     def counting(self, parts: list[Any]) -> _Count:
         begin, bound = _SPACES.sub(" ", parts[0].lower()).split(" ", 1)

@@ -22,7 +22,7 @@ _Result = TypeVar("_Result")
 _AROUND: Final = 300
 _LONGEST_WORDS: Final = 60
 _QUOTED: Final = re.compile(r"'([^']{1,60})")
-_MOST_TOLD: Final = 5
+_MOST_REPORTED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ def advised(read: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result
         try:
             return read(*arguments, **named)
         except QueryError as error:
-            errors = [_told(one) for one in error.errors[:_MOST_TOLD]]
+            errors = [_reported(one) for one in error.errors[:_MOST_REPORTED]]
             raise QueryError.of_several(errors) from None
 
     return with_advice
 
 
-def _told(error: QueryError) -> QueryError:
+def _reported(error: QueryError) -> QueryError:
     """The error as the habit tells it, at the words that show it; as it is where no habit is found at its place."""
     if not error.text:
         return error

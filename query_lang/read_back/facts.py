@@ -38,7 +38,7 @@ from ..nodes import (
 from ..resolution.conditions import BY_ID
 from ..resolution.findings import findings
 from ..vocabulary import DAYS_IN, SCALE_ATTRIBUTES
-from .layout import WORDS, Told
+from .layout import WORDS, Piece
 
 _CONCEPTS: Final[Mapping[str, Any]] = WORDS["concepts"]
 _CONDITIONS: Final[Mapping[str, str]] = WORDS["conditions"]
@@ -58,32 +58,32 @@ def with_article(noun: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class FactTeller:
+class FactWriter:
     """Tells facts. With ``concepts``, *or any kind of it* stands only where there is a kind of it."""
 
     concepts: ConceptTable | None = None
 
-    def fact(self, events: Events) -> Told:
+    def fact(self, events: Events) -> Piece:
         """The fact without an article, and what its conditions say."""
-        words: Mapping[str, Any] = WORDS["any"] if events.kind is None else KIND_TABLE[events.kind].told
-        told: str = words["noun"]
+        words: Mapping[str, Any] = WORDS["any"] if events.kind is None else KIND_TABLE[events.kind].read_back
+        phrase: str = words["noun"]
         if events.concept is not None:
             concept = self._concept(events.concept, words["below"])
-            told = concept if words.get("alone") else f"{told} {words['of']} {concept}"
-        told = WORDS["contexts"][events.context].format(fact=told, a_fact=with_article(told))
+            phrase = concept if words.get("alone") else f"{phrase} {words['of']} {concept}"
+        phrase = WORDS["contexts"][events.context].format(fact=phrase, a_fact=with_article(phrase))
         if events.window is not None:
-            told = f"{told} {_window(events.window)}"
+            phrase = f"{phrase} {_window(events.window)}"
         if events.source:
-            told = WORDS["told"]["source"].format(fact=told, source=events.source)
+            phrase = WORDS["told"]["source"].format(fact=phrase, source=events.source)
         if events.sources > 1:
-            told = WORDS["told"]["sources"].format(fact=told, n=events.sources)
+            phrase = WORDS["told"]["sources"].format(fact=phrase, n=events.sources)
         if events.undisputed:
-            told = WORDS["told"]["undisputed"].format(fact=told)
+            phrase = WORDS["told"]["undisputed"].format(fact=phrase)
         if events.pick.how != "any":
-            told = WORDS["picks"][events.pick.how].format(fact=told, n=events.pick.n)
+            phrase = WORDS["picks"][events.pick.how].format(fact=phrase, n=events.pick.n)
         if events.condition is None:
-            return Told(told)
-        return self._with_condition(told, events.condition, words.get("that", ()))
+            return Piece(phrase)
+        return self._with_condition(phrase, events.condition, words.get("that", ()))
 
     # --- concepts ---------------------------------------------------------------------------------------------------
 
@@ -134,28 +134,28 @@ class FactTeller:
 
     # --- conditions -------------------------------------------------------------------------------------------------
 
-    def _with_condition(self, fact: str, condition: Condition, told_as_that: Iterable[str]) -> Told:
+    def _with_condition(self, fact: str, condition: Condition, as_that: Iterable[str]) -> Piece:
         match condition:
-            case Is(attribute) | Compare(attribute) | Between(attribute) if attribute in told_as_that:
-                return Told(f"{fact} {_CONDITIONS['that'].format(value=self._value(condition))}")
+            case Is(attribute) | Compare(attribute) | Between(attribute) if attribute in as_that:
+                return Piece(f"{fact} {_CONDITIONS['that'].format(value=self._value(condition))}")
         return self._condition(condition, negated=False).after(f"{fact} {_CONDITIONS['for_which']}")
 
-    def _condition(self, condition: Condition, *, negated: bool) -> Told:
+    def _condition(self, condition: Condition, *, negated: bool) -> Piece:
         match condition:
             case NotThat(part):
                 return self._condition(part, negated=not negated)
             case AllOf(parts):
-                return Told("", "not_all_hold" if negated else "all_hold", self._each(parts))
+                return Piece("", "not_all_hold" if negated else "all_hold", self._each(parts))
             case AnyOf(parts):
-                return Told("", "none_hold" if negated else "any_hold", self._each(parts))
+                return Piece("", "none_hold" if negated else "any_hold", self._each(parts))
             case Documented(name):
                 template = _CONDITIONS["not_documented" if negated else "documented"]
-                return Told(template.format(attribute=_attribute(name)))
+                return Piece(template.format(attribute=_attribute(name)))
             case Is(name) | Compare(name) | Between(name):
                 template = _CONDITIONS["is_not" if negated else "is"]
-                return Told(template.format(attribute=_attribute(name), value=self._value(condition)))
+                return Piece(template.format(attribute=_attribute(name), value=self._value(condition)))
 
-    def _each(self, parts: tuple[Condition, ...]) -> tuple[Told, ...]:
+    def _each(self, parts: tuple[Condition, ...]) -> tuple[Piece, ...]:
         return tuple([self._condition(part, negated=False) for part in parts])
 
     def _value(self, condition: Is | Compare | Between) -> str:
@@ -199,10 +199,10 @@ def _plain_values(attribute: str, values: Sequence[str], exact: bool) -> list[st
     section = findings().get(attribute)
     kinds_of: Mapping[str, tuple[str, ...]] = {} if section is None or exact else section.below
     whole = [value for value in values if len(kinds_of.get(value, ())) > 1 and set(kinds_of[value]) <= set(values)]
-    told_with = {kind for value in whole for kind in kinds_of[value] if kind != value}
+    implied = {kind for value in whole for kind in kinds_of[value] if kind != value}
     found = []
     for value in values:
-        if value in told_with:
+        if value in implied:
             continue
         plain = value.replace("_", " ") if _RECORDED_WORDS.fullmatch(value) else value
         name = one_line(WORDS["values"].get(attribute, {}).get(value, plain))
@@ -238,10 +238,10 @@ def _window(window: Window) -> str:
 def relation(node: Ordered) -> str:
     """How the first fact lies to the second: ``at least 30 days before and of another concept than``."""
     if node.relation not in GAP_RELATIONS:
-        told = str(_GAPS[node.relation])
+        words = str(_GAPS[node.relation])
     else:
-        told = gap(node)
-    return _GAPS["different"].format(gap=told) if node.different and node.relation != "beside" else told
+        words = gap(node)
+    return _GAPS["different"].format(gap=words) if node.different and node.relation != "beside" else words
 
 
 def later(node: Gap) -> str:

@@ -16,7 +16,7 @@ _WIDEST: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Piece:
     """A piece of a read-back: its words, and what follows them as a group of ``parts`` (``groups`` of the words).
 
     ``fill`` has what the words of the group leave open.
@@ -24,10 +24,10 @@ class Told:
 
     words: str
     group: str = ""
-    parts: tuple[Told, ...] = ()
+    parts: tuple[Piece, ...] = ()
     fill: Mapping[str, str] = field(default_factory=dict)
 
-    def after(self, words: str) -> Told:
+    def after(self, words: str) -> Piece:
         """The same with ``words`` before it."""
         return replace(self, words=f"{words} {self.words}".strip())
 

@@ -37,8 +37,8 @@ from ..nodes import (
     Times,
 )
 from ..tree import parts, walk
-from .facts import FactTeller, age, gap, later, one_line, relation, with_article
-from .layout import WORDS, Told
+from .facts import FactWriter, age, gap, later, one_line, relation, with_article
+from .layout import WORDS, Piece
 
 #: What a criterion is said of: a patient or a tumor *has* a fact; one fact *is* something.
 _HAS: Final = "has"
@@ -52,8 +52,8 @@ def read_back(query: Query, concepts: ConceptTable | None = None, *, rules: bool
     it* stands only where the ontology has a kind of it. ``rules=False`` leaves out the rules, which are the same for
     all queries.
     """
-    told = _Teller(FactTeller(concepts)).criterion(query.body, _HAS)
-    paragraphs = [_paragraph(told.after(WORDS["whole"]["query"]))]
+    piece = _Writer(FactWriter(concepts)).criterion(query.body, _HAS)
+    paragraphs = [_paragraph(piece.after(WORDS["whole"]["query"]))]
     # The last definition comes first, since it may use those before it: what a name means stands after its use.
     paragraphs += [read_back_definition(definition, concepts) for definition in reversed(query.definitions)]
     if rules:
@@ -63,12 +63,12 @@ def read_back(query: Query, concepts: ConceptTable | None = None, *, rules: bool
 
 def read_back_definition(definition: Definition, concepts: ConceptTable | None = None) -> str:
     """What a definition means, as one paragraph."""
-    told = _Teller(FactTeller(concepts)).criterion(definition.body, _HAS)
-    return _paragraph(told.after(WORDS["whole"]["definition"].format(name=_quoted(definition.name))))
+    piece = _Writer(FactWriter(concepts)).criterion(definition.body, _HAS)
+    return _paragraph(piece.after(WORDS["whole"]["definition"].format(name=_quoted(definition.name))))
 
 
-def _paragraph(told: Told) -> str:
-    lines = told.lines()
+def _paragraph(piece: Piece) -> str:
+    lines = piece.lines()
     return f"{lines[0]}." if len(lines) == 1 else "\n".join(lines)
 
 
@@ -77,10 +77,10 @@ def _quoted(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Teller:
-    facts: FactTeller
+class _Writer:
+    facts: FactWriter
 
-    def criterion(self, node: PatientExpression, frame: str, *, negated: bool = False) -> Told:
+    def criterion(self, node: PatientExpression, frame: str, *, negated: bool = False) -> Piece:
         """The criterion, or that it is not met, as what somebody has or as what a fact is."""
         words: Mapping[str, str] = WORDS["frames"][frame]
         no = "not_" if negated else ""
@@ -90,14 +90,14 @@ class _Teller:
                 start = words[f"{no}fact"].format(fact=fact.words, a_fact=with_article(fact.words))
                 return dataclasses.replace(fact, words=start)
             case Defined(name):
-                return Told(words[f"{no}defined"].format(name=_quoted(name)))
+                return Piece(words[f"{no}defined"].format(name=_quoted(name)))
             case And(parts):
-                return Told("", "not_all" if negated else "all", self._each(parts, frame))
+                return Piece("", "not_all" if negated else "all", self._each(parts, frame))
             case Or(parts):
-                return Told("", "none" if negated else "any", self._each(parts, frame))
+                return Piece("", "none" if negated else "any", self._each(parts, frame))
             case AtLeast(n, parts):
                 group = "fewer" if negated else "at_least"
-                return Told("", group, self._each(parts, frame), {"n": str(n)})
+                return Piece("", group, self._each(parts, frame), {"n": str(n)})
             case Not(part):
                 return self.criterion(part, frame, negated=not negated)
             case Except(left, right):
@@ -105,8 +105,8 @@ class _Teller:
                 second = self.criterion(right, frame, negated=not negated)
                 if negated:
                     # Not (A except B) is: not A, or B.
-                    return Told("", "any", (first, second))
-                return Told("", "except", (first, second.after(WORDS["whole"]["but"])))
+                    return Piece("", "any", (first, second))
+                return Piece("", "except", (first, second.after(WORDS["whole"]["but"])))
             case SameTumor(body):
                 return self.criterion(body, _HAS).after(words[f"{no}same_tumor"])
             case SameEvent(body) if frame == _IS:
@@ -118,12 +118,12 @@ class _Teller:
                 return self._of_events(node, words, no)
             case Among(patients):
                 ids = ", ".join(one_line(patient) for patient in patients)
-                return self._as(words, no, Told(""), WORDS["patients"]["listed"].format(ids=ids))
+                return self._as(words, no, Piece(""), WORDS["patients"]["listed"].format(ids=ids))
         if node.expansion is not None:
             return self.criterion(node.expansion, frame, negated=negated)
         raise QueryTreeError(f"{type(node).__name__} is no patient expression")
 
-    def _of_events(self, node: EventCriterion, words: Mapping[str, str], no: str) -> Told:
+    def _of_events(self, node: EventCriterion, words: Mapping[str, str], no: str) -> Piece:
         """How the facts lie to each other; ``no`` begins the groups of what is not so."""
         match node:
             case Ordered(left, _, right, without=None):
@@ -133,13 +133,13 @@ class _Teller:
             case Clear(events, _, absent):
                 return self._facts(f"{no}clear", (events, absent), gap(node))
             case Sequence():
-                return Told("", f"{no}sequence", tuple(self._steps(node)))
+                return Piece("", f"{no}sequence", tuple(self._steps(node)))
             case Times(n, events, by):
                 fact = self.facts.fact(events)
                 return self._as(words, no, fact, WORDS["counts"][by].format(fact=fact.words, n=n))
             case AgeAt(None, day):
                 on = datetime.date.fromordinal(day or 1).isoformat()
-                return self._as(words, no, Told(""), WORDS["ages"]["on"].format(age=age(node), day=on))
+                return self._as(words, no, Piece(""), WORDS["ages"]["on"].format(age=age(node), day=on))
             case AgeAt(events) if events is not None:
                 fact = self.facts.fact(events)
                 at = WORDS["ages"]["at"].format(age=age(node), a_fact=with_article(fact.words))
@@ -149,14 +149,14 @@ class _Teller:
                 return self._as(words, no, fact, WORDS["absences"][how].format(a_fact=with_article(fact.words)))
         raise QueryTreeError(f"there are no words for {type(node).__name__}")
 
-    def _as(self, words: Mapping[str, str], no: str, fact: Told, noun: str) -> Told:
+    def _as(self, words: Mapping[str, str], no: str, fact: Piece, noun: str) -> Piece:
         """What is said of a fact, in the frame; what follows the fact follows it."""
         return dataclasses.replace(fact, words=words[f"{no}fact"].format(fact=noun, a_fact=with_article(noun)))
 
-    def _facts(self, group: str, facts: tuple[Events, ...], relation: str) -> Told:
-        return Told("", group, self._each(tuple([Exists(events) for events in facts]), _HAS), {"gap": relation})
+    def _facts(self, group: str, facts: tuple[Events, ...], relation: str) -> Piece:
+        return Piece("", group, self._each(tuple([Exists(events) for events in facts]), _HAS), {"gap": relation})
 
-    def _steps(self, node: Sequence) -> Iterator[Told]:
+    def _steps(self, node: Sequence) -> Iterator[Piece]:
         yield self.criterion(Exists(node.steps[0]), _HAS)
         for events, between in zip(node.steps[1:], node.gaps, strict=True):
             if between.without is None:
@@ -164,7 +164,7 @@ class _Teller:
             else:
                 yield self._facts("step_apart", (events, between.without), later(between))
 
-    def _each(self, parts: tuple[PatientExpression, ...], frame: str) -> tuple[Told, ...]:
+    def _each(self, parts: tuple[PatientExpression, ...], frame: str) -> tuple[Piece, ...]:
         return tuple([self.criterion(part, frame) for part in parts])
 
 
@@ -175,7 +175,7 @@ def _rules(query: Query) -> list[str]:
     """The rules that apply without being written and bear on ``query``, in the order of the words."""
     apply = set()
     root: Node = query
-    for node in walk(root, _said):
+    for node in walk(root, _worded):
         match node:
             case Defined():
                 apply.add("defined")
@@ -197,7 +197,7 @@ def _rules(query: Query) -> list[str]:
     return [rule for name, rule in WORDS["rules"].items() if name in apply]
 
 
-def _said(node: Node) -> tuple[Node, ...]:
+def _worded(node: Node) -> tuple[Node, ...]:
     """What a node is made of, or the other words for it: rules that bear on those bear on it."""
     expansion = node.expansion if isinstance(node, PatientExpression) else None
     return parts(node) if expansion is None else (expansion,)

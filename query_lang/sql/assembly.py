@@ -20,9 +20,9 @@ from .formula import (
     OnConcept,
     OnContext,
     OnDay,
+    OnEvidence,
     OnPatients,
     OnPick,
-    OnTold,
     Present,
     Row,
     alternatives,
@@ -30,8 +30,8 @@ from .formula import (
 )
 from .intervals import EVERY, Interval, Pair, admitted_gaps, clear, orders, sequence
 
-_SELECTING: Final = (OnConcept, OnDay, OnContext, OnTold)
-_ABOUT_ONE: Final = (OnConcept, OnAttributes, OnDay, OnContext, OnPick, OnAge, OnTold)
+_SELECTING: Final = (OnConcept, OnDay, OnContext, OnEvidence)
+_ABOUT_ONE: Final = (OnConcept, OnAttributes, OnDay, OnContext, OnPick, OnAge, OnEvidence)
 
 
 def patients_of(formula: Formula) -> nodes.PatientExpression:
@@ -95,7 +95,7 @@ class _Fact:
     windows: list[nodes.Window] = field(default_factory=list)
     contexts: list[str] = field(default_factory=list)
     picks: list[nodes.Pick] = field(default_factory=list)
-    told: list[OnTold] = field(default_factory=list)
+    evidence: list[OnEvidence] = field(default_factory=list)
     ages: list[OnAge] = field(default_factory=list)
 
     def take(self, leaf: Leaf) -> None:
@@ -112,8 +112,8 @@ class _Fact:
                 self.contexts.append(context)
             case OnPick(_, pick):
                 self.picks.append(pick)
-            case OnTold():
-                self.told.append(leaf)
+            case OnEvidence():
+                self.evidence.append(leaf)
             case OnAge():
                 self.ages.append(leaf)
 
@@ -163,12 +163,12 @@ class _Fact:
             self.picks[0] if self.picks else nodes.Pick(),
             self._window(),
             self._source(),
-            any(told.undisputed for told in self.told),
-            max((told.sources for told in self.told), default=1),
+            any(evidence.undisputed for evidence in self.evidence),
+            max((evidence.sources for evidence in self.evidence), default=1),
         )
 
     def _source(self) -> str:
-        found = list(dict.fromkeys(told.source for told in self.told if told.source))
+        found = list(dict.fromkeys(evidence.source for evidence in self.evidence if evidence.source))
         if len(found) > 1:
             raise NotSaid(
                 "one event is asked to be told according to two classes of notes",
@@ -201,16 +201,16 @@ class _Groups:
     """Which rows belong together."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._of = {row: {row} for row in rows}
+        self._group_of = {row: {row} for row in rows}
 
     def join(self, one: Row, other: Row) -> None:
-        if self._of[one] is not self._of[other]:
-            merged = self._of[one] | self._of[other]
+        if self._group_of[one] is not self._group_of[other]:
+            merged = self._group_of[one] | self._group_of[other]
             for row in merged:
-                self._of[row] = merged
+                self._group_of[row] = merged
 
     def joined_with(self, row: Row) -> set[Row]:
-        return self._of[row]
+        return self._group_of[row]
 
 
 class _Assembly:

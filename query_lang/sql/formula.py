@@ -88,7 +88,7 @@ class OnAge:
 
 
 @dataclass(frozen=True, slots=True)
-class OnTold:
+class OnEvidence:
     """How the row's event is known: according to which notes, by how many, disputed or not (see ``nodes.Events``)."""
 
     row: Row
@@ -149,7 +149,7 @@ Leaf = (
     | OnContext
     | OnPick
     | OnAge
-    | OnTold
+    | OnEvidence
     | Different
     | Link
     | Gap

@@ -160,10 +160,10 @@ class _Reader:
         return every(parts)
 
     def _join(self, join: exp.Join, scope: Scope) -> list[Formula]:
-        told = outside()["joins"]
+        unsupported = outside()["joins"]
         for word in (join.args.get(part) for part in ("method", "side", "kind")):
-            if word and str(word).upper() in told:
-                what, hint = told[str(word).upper()]
+            if word and str(word).upper() in unsupported:
+                what, hint = unsupported[str(word).upper()]
                 raise self._source.error(f"{what} is not read here", join, hint)
         self._check_parts(join, _READ_OF_JOIN)
         before = list(scope.rows)

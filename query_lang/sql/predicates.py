@@ -25,9 +25,9 @@ from .formula import (
     OnConcept,
     OnContext,
     OnDay,
+    OnEvidence,
     OnPatients,
     OnPick,
-    OnTold,
     Row,
     either,
     every,
@@ -101,7 +101,7 @@ class Predicates:
             case exp.Column():
                 row, column = scope.column(node)
                 if column.role == "undisputed":
-                    return OnTold(row, undisputed=True)
+                    return OnEvidence(row, undisputed=True)
         operator = _OPERATORS.get(type(node))
         if operator is not None:
             return self._comparison(operator, node.this, node.expression, node, scope)
@@ -109,13 +109,13 @@ class Predicates:
 
     def not_read(self, node: exp.Expression) -> QueryError:
         """The error for an expression that is not in the subset."""
-        told = outside()["expressions"].get(type(node).__name__)
-        if told is None and isinstance(node, exp.Column):
+        entry = outside()["expressions"].get(type(node).__name__)
+        if entry is None and isinstance(node, exp.Column):
             return self._source.error("here stands a column, and no condition", node, "write column = 'value'")
         name = node.name if isinstance(node, exp.Anonymous) else getattr(node, "sql_name", str)()
-        if told is None and name:
-            told = [f"the function {str(name)[:40].upper()}", "compare the column itself; kb.sql() answers any SELECT"]
-        what, hint = told or ["this", "kb.sql() answers any SELECT"]
+        if entry is None and name:
+            entry = [f"the function {str(name)[:40].upper()}", "compare the column itself; kb.sql() answers any SELECT"]
+        what, hint = entry or ["this", "kb.sql() answers any SELECT"]
         return self._source.error(f"{what} is not read here", node, hint)
 
     # --- not, is, in, between -----------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class Predicates:
         if isinstance(left, exp.Column) and isinstance(right, exp.Boolean):
             row, column = scope.column(left)
             if column.role == "undisputed" and operator == "=" and bool(right.this):
-                return OnTold(row, undisputed=True)
+                return OnEvidence(row, undisputed=True)
         if isinstance(left, exp.Column) and is_value(right):
             row, column = scope.column(left)
             value = given(right, self._source)
@@ -283,11 +283,11 @@ class Predicates:
             case "pick" if operator == "=":
                 return OnPick(row, self._pick(value, node))
             case "source" if operator == "=":
-                return OnTold(row, source=self._note_class(value, node))
+                return OnEvidence(row, source=self._note_class(value, node))
             case "context" | "pick" | "source":
                 raise self._source.error(f"'{column.role}' is only asked with = and IN", node)
             case "sources":
-                return OnTold(row, sources=self._least(operator, value, node))
+                return OnEvidence(row, sources=self._least(operator, value, node))
             case "age":
                 return self._age(operator, row, value, node)
             case "patient" if operator in ("=", "!="):

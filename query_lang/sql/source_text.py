@@ -249,13 +249,13 @@ def _require_condition(join: Token | None, source: Source) -> None:
 
 
 def _explained(error: SqlglotError, parsed: str, source: Source) -> QueryError:
-    told = next(iter(getattr(error, "errors", ())), None)
-    if not told:
+    details = next(iter(getattr(error, "errors", ())), None)
+    if not details:
         return source.error("the SQL cannot be read")
     lines = parsed.split("\n")
-    line = min(max(int(told.get("line") or 1), 1), len(lines))
-    word = str(told.get("highlight") or "")
-    offset = sum(len(one) + 1 for one in lines[: line - 1]) + int(told.get("col") or 0) - len(word)
+    line = min(max(int(details.get("line") or 1), 1), len(lines))
+    word = str(details.get("highlight") or "")
+    offset = sum(len(one) + 1 for one in lines[: line - 1]) + int(details.get("col") or 0) - len(word)
     place = source.original(max(0, min(offset, len(parsed))))
     ending = source.text.rstrip().rstrip(";").rstrip()
     if not word.strip() or place + len(word.strip()) >= len(ending):

@@ -48,7 +48,7 @@ class SetEdits:
         self._left = most
         self._meaning = dataclasses.replace(meaning, definitions=())
         self._limit = limit
-        self._whole = View.of(journey)
+        self._whole = View.from_journey(journey)
         # The days about those of the events: an end elsewhere divides them no otherwise, and moves farther.
         days = [event.day.midpoint for event in journey.events]
         self._days = sorted({day + about for day in days for about in (-1, 0, 1)})

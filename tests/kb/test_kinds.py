@@ -72,7 +72,12 @@ def test_what_may_list_kinds_is_there() -> None:
 @pytest.mark.parametrize("kind", KIND_TABLE.values(), ids=KINDS)
 def test_a_kind_speaks_of_what_there_is(kind: Kind) -> None:
     """Its attributes, concepts, notes, label and words are known where they are used."""
-    assert {*kind.says, *kind.tells_apart, *kind.short.values(), *kind.told.get("that", ())} <= kind.attributes.keys()
+    assert {
+        *kind.result_attributes,
+        *kind.distinguishing,
+        *kind.short.values(),
+        *kind.read_back.get("that", ()),
+    } <= kind.attributes.keys()
     assert not kind.main_attribute or kind.main_attribute in kind.attributes
     assert {*kind.concepts, *kind.meant_by, *filter(None, [kind.named_by])} <= set(CONCEPT_KINDS)
     assert kind.noted_in
@@ -81,9 +86,9 @@ def test_a_kind_speaks_of_what_there_is(kind: Kind) -> None:
     assert not kind.coral_label or kind.coral_label in schema().entities
     assert kind.made_of is None or kind.made_of in KINDS
     assert kind.belongs_to in ("tumor", "patient")
-    assert kind.told["noun"]
-    assert kind.told["below"]
-    assert kind.told.get("alone") or kind.told["of"]
+    assert kind.read_back["noun"]
+    assert kind.read_back["below"]
+    assert kind.read_back.get("alone") or kind.read_back["of"]
     scales = [name for name, type_ in kind.attributes.items() if type_ == "scale"]
     assert all(Scales.from_files().scale(name) is not None for name in scales)
 

@@ -32,7 +32,7 @@ coral_label = "ClinicalCondition"
 cdm_domain = "Device"
 later = true
 spellings = ["implanted device", "device"]
-told = { noun = "implanted device", of = "of the kind", below = "or any kind of it" }
+read_back = { noun = "implanted device", of = "of the kind", below = "or any kind of it" }
 [kind.device.attributes]
 laterality = ["left", "right", "bilateral", "midline"]
 """

@@ -434,7 +434,9 @@ def number_or_word(value: str | float) -> str:
 
 def test_the_words_know_the_whole_vocabulary() -> None:
     """Every kind, attribute, context, pick, operator and relation has its English."""
-    assert all({"noun", "below"} <= told.keys() for told in (WORDS["any"], *(KIND_TABLE[kind].told for kind in KINDS)))
+    assert all(
+        {"noun", "below"} <= told.keys() for told in (WORDS["any"], *(KIND_TABLE[kind].read_back for kind in KINDS))
+    )
     assert set(ATTRIBUTES) <= set(WORDS["attributes"])
     assert list(WORDS["contexts"]) == list(nodes.CONTEXTS)
     assert set(WORDS["picks"]) | {"any"} == set(nodes.PICKS)

@@ -41,14 +41,14 @@ class DerivationCheck:
     evidence: EvidenceCheck
     rebuilt: Mapping[str, Event] | None = None
 
-    def event(self, event_id: str, told: Mapping[str, Any]) -> None:
+    def event(self, event_id: str, stated: Mapping[str, Any]) -> None:
         """One event of the proof."""
         findings, record = self.evidence.findings, self.evidence.record
         event = record.events.get(event_id)
         if event is None:
             findings.fault("event", "the knowledge base holds no such event of this patient")
             return
-        self.evidence.differing(told, self._as_told(event_id, event), "event")
+        self.evidence.differing(stated, self._as_stated(event_id, event), "event")
         findings.require(event.event_id == event_id, "event", "its id is not that of its content")
         self._again(event_id, event)
         mentions = [record.mentions[one] for one in event.evidence if one in record.mentions]
@@ -60,7 +60,7 @@ class DerivationCheck:
         self._when(event_id, event, mentions)
         self._whose(event)
 
-    def _as_told(self, event_id: str, event: Event) -> dict[str, Any]:
+    def _as_stated(self, event_id: str, event: Event) -> dict[str, Any]:
         record = self.evidence.record
         midpoint = datetime.date.fromordinal(event.day.midpoint).isoformat() if event.day.known else None
         by = next(
@@ -115,8 +115,8 @@ class DerivationCheck:
             "its concept follows from no mention that it cites",
         )
         for name, value in event.attributes.items():
-            told = [mention.attributes[name] for mention in mentions if name in mention.attributes]
-            if value in told or name == "regimen" and any(mention.concept == value for mention in mentions):
+            stated = [mention.attributes[name] for mention in mentions if name in mention.attributes]
+            if value in stated or name == "regimen" and any(mention.concept == value for mention in mentions):
                 continue
             if name in _ADDED:
                 self.evidence.needs_reading("some attributes follow from all that is known of a course or variant")
@@ -176,8 +176,8 @@ class DerivationCheck:
             # The days on which all that is told of it agree.
             low, high = max(one.day.low for one in mentions), min(one.day.high for one in mentions)
             findings.require((event.day.low, event.day.high) == (low, high), "day", "its mentions agree on other days")
-            told = {f"{mention.source}:{mention.text}" for mention in mentions}
-            findings.require(set(event.anchors) <= told, "day", "no mention cites what it is anchored by")
+            stated = {f"{mention.source}:{mention.text}" for mention in mentions}
+            findings.require(set(event.anchors) <= stated, "day", "no mention cites what it is anchored by")
             return
         if not any(mention.day == event.day for mention in mentions):
             if event.kind in COURSES:

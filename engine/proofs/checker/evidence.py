@@ -110,7 +110,7 @@ class EvidenceCheck:
             self.findings.fault("event", "the knowledge base holds no such mention of this patient")
             return
         stored = self.record.notes.get(mention.note_id)
-        self.differing(told, self._as_told(mention, stored), "mention")
+        self.differing(told, self._as_stated(mention, stored), "mention")
         if stored is None:
             self.findings.fault("note", "the mention's note is not there")
             return
@@ -147,7 +147,7 @@ class EvidenceCheck:
             self._contradicted(mention)
             self._uncited(mention, note)
 
-    def _as_told(self, mention: Mention, stored: StoredNote | None) -> dict[str, Any]:
+    def _as_stated(self, mention: Mention, stored: StoredNote | None) -> dict[str, Any]:
         text = "" if stored is None else stored.note.text
         proposed = {"probability": mention.confidence} if mention.model else {}
         return {

@@ -29,8 +29,8 @@ def _between(
         if events is None:
             found.append([])
             continue
-        told = walk.set_of(proof, at, NEGATED[world])
-        found.append(walk.whole(events, told, view, NEGATED[world]))
+        stated = walk.set_of(proof, at, NEGATED[world])
+        found.append(walk.whole(events, stated, view, NEGATED[world]))
         at += 1
     return found
 
@@ -48,16 +48,16 @@ def _in_order(
     """Holds: the chosen witnesses, one of each step, if each stands in its relation to the one before. Fails: there is
     no such chain among all of them."""
     between = _between(walk, [relation.without for relation in relations], proof, len(steps), view, world)
-    told = [walk.set_of(proof, at, world) for at in range(len(steps))]
+    stated = [walk.set_of(proof, at, world) for at in range(len(steps))]
     if holds:
-        chosen = [walk.chosen(step, one, view, world) for step, one in zip(steps, told, strict=True)]
+        chosen = [walk.chosen(step, one, view, world) for step, one in zip(steps, stated, strict=True)]
         if not all(chosen):
             return None
         for relation, middle, (one, two) in zip(relations, between, itertools.pairwise(chosen), strict=True):
             right = relate(relation, one, two, world, walk.sets, middle)
             walk.findings.require(right, "day", "the chosen events are not so related")
         return chosen
-    all_ones = [walk.whole(step, one, view, world) for step, one in zip(steps, told, strict=True)]
+    all_ones = [walk.whole(step, one, view, world) for step, one in zip(steps, stated, strict=True)]
     reached = all_ones[0]
     for relation, middle, following in zip(relations, between, all_ones[1:], strict=True):
         reached = [
@@ -99,12 +99,12 @@ def _clear(walk: Walk, node: nodes.Clear, proof: Proof, view: View, world: World
             for other in absent
         )
 
-    told = walk.set_of(proof, 0, world)
+    stated = walk.set_of(proof, 0, world)
     if holds:
-        chosen = walk.chosen(node.events, told, view, world)
+        chosen = walk.chosen(node.events, stated, view, world)
         walk.findings.require(not chosen or is_clear(chosen), "day", "an event that must not be there lies there")
     else:
-        clear = [one for one in walk.whole(node.events, told, view, world) if is_clear(one)]
+        clear = [one for one in walk.whole(node.events, stated, view, world) if is_clear(one)]
         walk.findings.require(not clear, "day", "an event has none of the absent beside it")
 
 
@@ -152,14 +152,14 @@ def _lacking(walk: Walk, node: nodes.Lacking, proof: Proof, view: View, world: W
     """None of the events, and the reason that is asked for and no other."""
     events, opposite = node.events, NEGATED[world]
     walk.findings.require(proof.get("how") == node.how, "query", "it is another kind of absence")
-    told = {str(one) for one in items(proof.get("told"))}
-    walk.named.update(told)
+    stated = {str(one) for one in items(proof.get("told"))}
+    walk.named.update(stated)
     right = {
         seen.event_id
         for seen in view.seen
         if events.kind in (None, seen.event.kind) and str(seen.event.context.polarity) != "present"
     }
-    walk.findings.require(told == right, "event", "what is told to be absent or uncertain is other")
+    walk.findings.require(stated == right, "event", "what is told to be absent or uncertain is other")
     notes = {note_id for note_id, stored in view.record.notes.items() if stored.status == "current"}
     walk.findings.require({str(one) for one in items(proof.get("notes"))} == notes, "note", "the notes are others")
     walk.notes.update(notes)
@@ -205,10 +205,10 @@ def _is_denied(sets: Sets, events: nodes.Events, view: View, world: World) -> bo
         sources=events.sources,
     )
     loose = [seen for seen in view.seen if seen.shown >= world and events.kind in (None, seen.event.kind)]
-    said = {seen.event.concept for seen in loose if sets.first_failing(asked, seen, view, world) is None}
+    denied = {seen.event.concept for seen in loose if sets.first_failing(asked, seen, view, world) is None}
     if events.kind is None:
-        said.discard("")
-    if "" in said or (events.concept is not None and _is_said_of(sets, said, events.concept)):
+        denied.discard("")
+    if "" in denied or (events.concept is not None and _covers(sets, denied, events.concept)):
         return True
     return events.condition is not None and any(
         all(seen.event.attributes.get(name, "") != "" for name in attributes_of(events.condition))
@@ -217,14 +217,14 @@ def _is_denied(sets: Sets, events: nodes.Events, view: View, world: World) -> bo
     )
 
 
-def _is_said_of(sets: Sets, said: set[str], concept: nodes.ConceptExpression) -> bool:
+def _covers(sets: Sets, denied: set[str], concept: nodes.ConceptExpression) -> bool:
     match concept:
         case nodes.Under(nodes.Concept(wanted)):
-            return bool(said & sets.above(wanted))
+            return bool(denied & sets.above(wanted))
         case nodes.Union(parts):
-            return all(_is_said_of(sets, said, part) for part in parts)
+            return all(_covers(sets, denied, part) for part in parts)
         case nodes.OtherThan(base, _):
-            return _is_said_of(sets, said, base)
+            return _covers(sets, denied, base)
     raise UnknownNode(f"{type(concept).__name__} in a concept expression")
 
 

@@ -32,13 +32,13 @@ class Models:
     at_hand: bool = False
 
     @classmethod
-    def of(cls, versions: Mapping[str, Any], at_hand: bool) -> Models:
+    def from_versions(cls, versions: Mapping[str, Any], at_hand: bool) -> Models:
         """As the versions of a manifest tell it."""
-        told = str(versions.get("model", _NONE))
+        stated = str(versions.get("model", _NONE))
         found = _PROBABILITIES.fullmatch(str(versions.get("probabilities", "")))
-        if told == _NONE or found is None:
+        if stated == _NONE or found is None:
             return cls(at_hand=at_hand)
-        name, _, digest = told.partition("+")
+        name, _, digest = stated.partition("+")
         return cls(name, digest, float(found["proposed"]), float(found["believed"]), at_hand)
 
     def check(self, mention: Mention, concepts: ConceptTable, findings: Findings) -> None:

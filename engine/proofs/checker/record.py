@@ -53,7 +53,7 @@ class Record:
     mentions: Mapping[str, Mention]
     events: Mapping[str, Event]
     decisions: Mapping[str, Decision]
-    events_told: int
+    events_stated: int
     events_found: int
     digest: str
     found_digests: tuple[str, ...]
@@ -128,7 +128,7 @@ class Tables:
         found = self._rows("SELECT patient, events, digest FROM patient WHERE patient_id = $1", [patient_id])
         if not found:
             return None
-        number, events_told, digest = found[0]
+        number, events_stated, digest = found[0]
         notes = self._dicts("SELECT * FROM note WHERE patient = $1 ORDER BY status, ordinal", [number])
         mentions = self._dicts("SELECT * FROM mention WHERE patient = $1 ORDER BY ordinal", [number])
         relations = self._dicts("SELECT * FROM relation WHERE patient = $1 ORDER BY ordinal", [number])
@@ -157,12 +157,12 @@ class Tables:
                 for row in events
             },
             {row["decision_id"]: decision_from(patient_id, row) for row in decisions},
-            events_told,
+            events_stated,
             len(events),
             digest,
             tuple(
-                _digest(patient_id, told, mentions, relations, events, attributes, evidence, decisions)
-                for told in _as_written(notes)
+                _digest(patient_id, stated, mentions, relations, events, attributes, evidence, decisions)
+                for stated in _as_written(notes)
             ),
         )
 

@@ -119,7 +119,7 @@ class Sets:
         record = view.record
         if not in_context(node.context, event, world):
             return "world" if node.context in _OF_WORLDS and event.world < world else "context"
-        if node.source and not any(node.source in classes for classes in _told_in(event, record)):
+        if node.source and not any(node.source in classes for classes in _note_classes(event, record)):
             return "source"
         if node.undisputed and seen.event_id in record.disputed:
             return "dispute"
@@ -177,8 +177,8 @@ def in_context(context: str, event: Event, world: World) -> bool:
     if context == "any":
         return True
     if context == "family":
-        told = recorded.polarity is Polarity.PRESENT and recorded.temporality in _HAPPENED
-        return recorded.experiencer is Experiencer.FAMILY and told
+        factual = recorded.polarity is Polarity.PRESENT and recorded.temporality in _HAPPENED
+        return recorded.experiencer is Experiencer.FAMILY and factual
     if recorded.experiencer is not Experiencer.PATIENT:
         return False
     if context == "declined":
@@ -188,7 +188,7 @@ def in_context(context: str, event: Event, world: World) -> bool:
     raise UnknownNode(f"the context {context!r}")
 
 
-def _told_in(event: Event, record: Record) -> Iterator[frozenset[str]]:
+def _note_classes(event: Event, record: Record) -> Iterator[frozenset[str]]:
     """Of each mention that the event cites, the classes of note that its place is of."""
     for mention_id in event.evidence:
         mention = record.mentions.get(mention_id)

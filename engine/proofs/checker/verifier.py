@@ -82,7 +82,7 @@ class Verifier:
         self._of_facts = is_of_facts(self.tables)
         self._reads_again = read_again and not self._of_facts
         self._model, at_hand = model_of(self.tables, model)
-        self._models = Models.of(self.tables.manifest.get("versions", {}), at_hand)
+        self._models = Models.from_versions(self.tables.manifest.get("versions", {}), at_hand)
         self._record = functools.lru_cache(_KEPT)(self.tables.record)
         self._reread = functools.lru_cache(_KEPT)(self._read_again)
 
@@ -100,8 +100,8 @@ class Verifier:
         """Whether ``proof`` shows that the patient is in the answer to the resolved ``query`` in ``world``."""
         findings = Findings()
         findings.faults.extend(self._of_tables)
-        told = mapping(proof)
-        self._check_head(told, query, patient_id, world, findings)
+        stated = mapping(proof)
+        self._check_head(stated, query, patient_id, world, findings)
         try:
             record = self._record(patient_id)
         except (ValueError, KeyError, TypeError) as error:
@@ -119,8 +119,8 @@ class Verifier:
             self._sets, self.tables.edges, findings, query.definitions, {**STEPS, **LEAVES}, set(), set(), set()
         )
         with findings.at("criterion"):
-            walk.step(query.body, told.get("criterion"), View.of(record), world, True)
-        self._check_records(told, record, reread, walk, findings)
+            walk.step(query.body, stated.get("criterion"), View.from_record(record), world, True)
+        self._check_records(stated, record, reread, walk, findings)
         return Verdict(
             patient_id, tuple(dict.fromkeys(findings.faults)), tuple(findings.unchecked), tuple(findings.models)
         )
@@ -172,15 +172,17 @@ class Verifier:
     # --- one proof --------------------------------------------------------------------------------------------------
 
     def _check_head(
-        self, told: Mapping[str, Any], query: nodes.Query, patient_id: str, world: World, findings: Findings
+        self, stated: Mapping[str, Any], query: nodes.Query, patient_id: str, world: World, findings: Findings
     ) -> None:
-        findings.require(told.get("format") == FORMAT, "query", f"the proof's form is not {FORMAT}, the one known here")
-        findings.require(told.keys() <= _FIELDS, "query", "the proof has parts that no proof has")
-        findings.require(told.get("patient") == patient_id, "query", "the proof is of another patient")
-        findings.require(told.get("query") == render(query), "query", "the proof is of another query")
-        findings.require(told.get("world") == world.name.lower(), "world", "the proof is of another world")
         findings.require(
-            told.get("generation") == self.tables.generation,
+            stated.get("format") == FORMAT, "query", f"the proof's form is not {FORMAT}, the one known here"
+        )
+        findings.require(stated.keys() <= _FIELDS, "query", "the proof has parts that no proof has")
+        findings.require(stated.get("patient") == patient_id, "query", "the proof is of another patient")
+        findings.require(stated.get("query") == render(query), "query", "the proof is of another query")
+        findings.require(stated.get("world") == world.name.lower(), "world", "the proof is of another world")
+        findings.require(
+            stated.get("generation") == self.tables.generation,
             "query",
             "the proof is of another state of the knowledge base",
         )
@@ -188,7 +190,7 @@ class Verifier:
     def _check_rows(self, record: Record, findings: Findings) -> None:
         with findings.at("patient"):
             findings.require(
-                record.events_told == record.events_found == len(record.events),
+                record.events_stated == record.events_found == len(record.events),
                 "event",
                 "events are missing, or too many",
             )
@@ -217,7 +219,7 @@ class Verifier:
         return is_read_alike(self.tables)
 
     def _check_records(
-        self, told: Mapping[str, Any], record: Record, reread: Reread | None, walk: Walk, findings: Findings
+        self, stated: Mapping[str, Any], record: Record, reread: Reread | None, walk: Walk, findings: Findings
     ) -> None:
         """The events that the steps name, their mentions and notes, and the edges: all told, and as they are."""
         evidence = EvidenceCheck(
@@ -228,7 +230,7 @@ class Verifier:
             None if reread is None else reread.mentions,
             self._models,
         )
-        events, mentions, notes = (mapping(told.get(name)) for name in ("events", "mentions", "notes"))
+        events, mentions, notes = (mapping(stated.get(name)) for name in ("events", "mentions", "notes"))
         # Without the model the rules' mentions are what they were, and events may not be.
         rebuilt = None if reread is None or not self._models.at_hand else reread.events
         derivation = DerivationCheck(evidence, rebuilt)
@@ -261,7 +263,7 @@ class Verifier:
             with findings.at(f"note {note_id}"):
                 findings.require(note_id in notes, "note", "a mention lies in it and the proof does not tell of it")
                 evidence.note(note_id, mapping(notes.get(note_id)))
-        for edge, ends in mapping(told.get("edges")).items():
+        for edge, ends in mapping(stated.get("edges")).items():
             with findings.at(f"edge {edge}"):
                 findings.require(
                     ends == list(self.tables.edges.get(edge, ())), "edge", "the knowledge base has no such edge"

@@ -41,7 +41,7 @@ class View:
     record: Record
 
     @classmethod
-    def of(cls, record: Record) -> View:
+    def from_record(cls, record: Record) -> View:
         """All events of a patient."""
         return cls(
             tuple(

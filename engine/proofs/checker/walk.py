@@ -38,12 +38,12 @@ class Walk:
     named: set[str]
     notes: set[str]
 
-    def step(self, node: nodes.PatientExpression, told: Any, view: View, world: World, holds: bool) -> None:
+    def step(self, node: nodes.PatientExpression, stated: Any, view: View, world: World, holds: bool) -> None:
         """One node of the query and what the proof tells of it."""
         if type(node) not in self.steps and node.expansion is not None:
-            self.step(node.expansion, told, view, world, holds)
+            self.step(node.expansion, stated, view, world, holds)
             return
-        proof = mapping(told)
+        proof = mapping(stated)
         name = node_name(node)
         part = proof.get("part")
         with self.findings.at(f"{name} {part + 1}" if isinstance(part, int) else name):
@@ -75,17 +75,17 @@ class Walk:
 
     def set_of(self, proof: Proof, at: int, world: World) -> Proof:
         """What the proof tells of the ``at``-th event set."""
-        told = items(proof.get("sets"))
-        found = mapping(told[at]) if at < len(told) else {}
+        stated = items(proof.get("sets"))
+        found = mapping(stated[at]) if at < len(stated) else {}
         self.findings.require(found, "query", "it tells nothing of one of its event sets")
         self.findings.require(
             found.get("world") == world.name.lower(), "world", "an event set is told of another world"
         )
         return found
 
-    def chosen(self, node: nodes.Events, told: Proof, view: View, world: World) -> Witness:
+    def chosen(self, node: nodes.Events, stated: Proof, view: View, world: World) -> Witness:
         """The witness that a proof chooses: one that the set has, with its days, ways up and, of a pick, the others."""
-        entries = [mapping(entry) for entry in items(told.get("chosen"))]
+        entries = [mapping(entry) for entry in items(stated.get("chosen"))]
         ids = [str(entry.get("event")) for entry in entries]
         self.relied.update(ids)
         self.named.update(ids)
@@ -95,7 +95,7 @@ class Walk:
             witnesses = [*witnesses, tuple(seen for one in witnesses for seen in one)]
         fitting = [one for one in witnesses if {seen.event_id for seen in one} == set(ids)]
         if not fitting or not ids or len(set(ids)) != len(ids):
-            self._tell_why(node, ids, view, world)
+            self._report_failing(node, ids, view, world)
             return ()
         found = {seen.event_id: seen for seen in fitting[0]}
         for entry in entries:
@@ -103,10 +103,10 @@ class Walk:
             self._days(entry, seen)
             self._ways_up(node, entry, seen)
         if node.pick.how != "any":
-            self._others(node, told, set(ids), view, world)
+            self._others(node, stated, set(ids), view, world)
         return tuple(found[one] for one in ids)
 
-    def _tell_why(self, node: nodes.Events, ids: Sequence[str], view: View, world: World) -> None:
+    def _report_failing(self, node: nodes.Events, ids: Sequence[str], view: View, world: World) -> None:
         failing = dict(self.sets.rejected(node, view, world))
         for one in ids:
             if one in failing:
@@ -117,13 +117,13 @@ class Walk:
         self.findings.fault("event", "the chosen events are no witness of the set")
 
     def _days(self, entry: Proof, seen: Seen) -> None:
-        told = entry.get("days")
-        self.findings.require(told == dated(DayInterval(seen.low, seen.high)), "day", "the days looked at are others")
+        stated = entry.get("days")
+        self.findings.require(stated == dated(DayInterval(seen.low, seen.high)), "day", "the days looked at are others")
 
     def _ways_up(self, node: nodes.Events, entry: Proof, seen: Seen) -> None:
         if node.concept is not None:
             self._way_up(entry.get("path"), seen.event.concept, named_in(node.concept))
-        told = [mapping(one) for one in items(entry.get("value_paths"))]
+        stated = [mapping(one) for one in items(entry.get("value_paths"))]
         expected: list[tuple[str, str, set[str]]] = []
         for condition in conditions_in(node.condition):
             wanted = {term.id for term in condition.values if isinstance(term, nodes.Concept)}
@@ -132,26 +132,26 @@ class Walk:
                 expected.append((condition.attribute, value, wanted))
         attributes = [attribute for attribute, _, _ in expected]
         self.findings.require(
-            [one.get("attribute") for one in told] == attributes, "edge", "the ways up of its values are others"
+            [one.get("attribute") for one in stated] == attributes, "edge", "the ways up of its values are others"
         )
-        for one, (_, value, wanted) in zip(told, expected, strict=False):
+        for one, (_, value, wanted) in zip(stated, expected, strict=False):
             self._way_up(one.get("path"), value, wanted)
 
-    def _way_up(self, told: Any, concept: str, wanted: set[str]) -> None:
+    def _way_up(self, stated: Any, concept: str, wanted: set[str]) -> None:
         """Each edge of a way is there and begins where the one before ended; the last ends at what is asked for."""
         at = concept
-        for edge in items(told):
+        for edge in items(stated):
             child, parent = self.edges.get(str(edge), ("", ""))
             if not self.findings.require(child == at and parent, "edge", f"no edge {edge} leads up from {at!r}"):
                 return
             at = parent
         self.findings.require(
-            isinstance(told, list) and at in wanted,
+            isinstance(stated, list) and at in wanted,
             "edge",
             f"the way up from {concept!r} does not end at what is asked for",
         )
 
-    def _others(self, node: nodes.Events, told: Proof, chosen: set[str], view: View, world: World) -> None:
+    def _others(self, node: nodes.Events, stated: Proof, chosen: set[str], view: View, world: World) -> None:
         """Of a pick, all others among which it was chosen are told."""
         among = World.BELIEVED if world is World.BELIEVED else World.POSSIBLE
         expected = {
@@ -159,20 +159,20 @@ class Walk:
             for seen in self.sets.members(node, view, among)
             if seen.event_id not in chosen
         }
-        entries = [mapping(entry) for entry in items(told.get("others"))]
+        entries = [mapping(entry) for entry in items(stated.get("others"))]
         self.named.update(str(entry.get("event")) for entry in entries)
         found = {str(entry.get("event")): entry.get("days") for entry in entries}
         self.findings.require(
             found == expected and len(found) == len(entries), "pick", "the others that it was chosen among are others"
         )
 
-    def whole(self, node: nodes.Events, told: Proof, view: View, world: World) -> list[Witness]:
+    def whole(self, node: nodes.Events, stated: Proof, view: View, world: World) -> list[Witness]:
         """All witnesses of a set; the proof must tell them, and of all other events of the kind the failing check."""
         witnesses = self.sets.witnesses(node, view, world)
-        entries = [[mapping(entry) for entry in items(one)] for one in items(told.get("witnesses"))]
+        entries = [[mapping(entry) for entry in items(one)] for one in items(stated.get("witnesses"))]
         claimed = [{str(entry.get("event")): entry.get("days") for entry in one} for one in entries]
         expected = [{seen.event_id: dated(DayInterval(seen.low, seen.high)) for seen in one} for one in witnesses]
-        rejected = [mapping(entry) for entry in items(told.get("rejected"))]
+        rejected = [mapping(entry) for entry in items(stated.get("rejected"))]
         self.named.update(one for entry in claimed for one in entry)
         self.named.update(str(entry.get("event")) for entry in rejected)
         self.findings.require(
@@ -228,11 +228,11 @@ def conditions_in(node: nodes.Condition | None) -> list[nodes.Is]:
 
 
 def _exists(walk: Walk, node: nodes.Exists, proof: Proof, view: View, world: World, holds: bool) -> None:
-    told = walk.set_of(proof, 0, world)
+    stated = walk.set_of(proof, 0, world)
     if holds:
-        walk.chosen(node.events, told, view, world)
+        walk.chosen(node.events, stated, view, world)
     else:
-        walk.findings.require(not walk.whole(node.events, told, view, world), "event", "an event qualifies")
+        walk.findings.require(not walk.whole(node.events, stated, view, world), "event", "an event qualifies")
 
 
 def _all_of(walk: Walk, node: nodes.And, proof: Proof, view: View, world: World, holds: bool) -> None:
@@ -258,11 +258,11 @@ def _enough(
     world: World,
     holds: bool,
 ) -> None:
-    told = {part.get("part"): part for part in walk.parts(proof)}
-    known = {at: part for at, part in told.items() if isinstance(at, int) and 0 <= at < len(criteria)}
+    stated = {part.get("part"): part for part in walk.parts(proof)}
+    known = {at: part for at, part in stated.items() if isinstance(at, int) and 0 <= at < len(criteria)}
     enough = n if holds else len(criteria) - n + 1
     walk.findings.require(
-        len(known) == len(told) == len(walk.parts(proof)) and len(known) >= enough,
+        len(known) == len(stated) == len(walk.parts(proof)) and len(known) >= enough,
         "query",
         f"it needs {enough} of its parts and tells of {len(known)}",
     )
@@ -275,13 +275,13 @@ def _not(walk: Walk, node: nodes.Not, proof: Proof, view: View, world: World, ho
 
 
 def _except(walk: Walk, node: nodes.Except, proof: Proof, view: View, world: World, holds: bool) -> None:
-    told = {part.get("part"): part for part in walk.parts(proof)}
-    enough = set(told) == {0, 1} if holds else len(told) == 1 and set(told) <= {0, 1}
+    stated = {part.get("part"): part for part in walk.parts(proof)}
+    enough = set(stated) == {0, 1} if holds else len(stated) == 1 and set(stated) <= {0, 1}
     walk.findings.require(enough, "query", "it does not tell of the sides that it needs")
-    if 0 in told:
-        walk.step(node.left, told[0], view, world, holds)
-    if 1 in told:
-        walk.step(node.right, told[1], view, NEGATED[world], not holds)
+    if 0 in stated:
+        walk.step(node.left, stated[0], view, world, holds)
+    if 1 in stated:
+        walk.step(node.right, stated[1], view, NEGATED[world], not holds)
 
 
 def _same_tumor(walk: Walk, node: nodes.SameTumor, proof: Proof, view: View, world: World, holds: bool) -> None:

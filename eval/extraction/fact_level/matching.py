@@ -3,8 +3,9 @@
 An event holds a statement when its **kind** is of the same family, its **concept** is the same, and its **context**
 agrees: polarity, experiencer, and whether it happened, is planned or only imagined (current and historical are one). An
 event that is present and yet only possible, because a decision disputes it, counts as uncertain. *With value*: the
-attributes of :attr:`.Kind.says` that the statement gives agree as well, or the event says the same more closely.
-*Compatible*: the concepts are the same or one is above the other. Dates take no part; they are told of what matched.
+attributes of :attr:`.Kind.result_attributes` that the statement gives agree as well, or the event says the same more
+closely. *Compatible*: the concepts are the same or one is above the other. Dates take no part; they are told of what
+matched.
 
 Two ways of writing are taken as one. Nodes of which none is involved are absent, whether the count or the words say so;
 a result that is equivocal is an uncertain one. A regimen is held by itself or by all the drugs that it always has.
@@ -219,7 +220,7 @@ class Matcher:
 
 def _given(statement: Statement) -> list[str]:
     absent = statement.kind == "variant" and statement.context.polarity is Polarity.ABSENT
-    names = _OF_AN_ABSENT_VARIANT if absent else KIND_TABLE[statement.kind].says
+    names = _OF_AN_ABSENT_VARIANT if absent else KIND_TABLE[statement.kind].result_attributes
     return [name for name in names if name in statement.attributes]
 
 

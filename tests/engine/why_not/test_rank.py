@@ -25,7 +25,7 @@ WORLDS = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
 
 def strength(query: nodes.PatientExpression, *events: Event, world: World = World.BELIEVED) -> float:
     """How strong the evidence of a patient with these events is."""
-    view = View.of(Journey("P", events=events))
+    view = View.from_journey(Journey("P", events=events))
     return Strengths(nodes.Query(query), view, Meaning(CONCEPTS, SCALES)).of_query(world).value
 
 
@@ -74,7 +74,7 @@ def test_every_member_has_a_strength_in_every_world(seed: int) -> None:
     for journey in journeys:
         for world in WORLDS:
             if reference.matches(query, journey, CONCEPTS, SCALES, world):
-                found = Strengths(query, View.of(journey), meaning).of_query(world)
+                found = Strengths(query, View.from_journey(journey), meaning).of_query(world)
                 assert 0 < found.value <= 1
                 assert found.says
 
