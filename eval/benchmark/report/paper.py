@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
 
 PAPER_FILE: Final = Path(__file__).with_name("paper.toml")
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieval:
+class _Published(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Retrieval(_Published):
     """A row of Table 1, in per cent: precision, recall and F1 as ``found``, and given the size of the gold cohort."""
 
     system: str
@@ -21,8 +25,7 @@ class Retrieval:
     top_k: tuple[float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Inconsistency:
+class Inconsistency(_Published):
     """A row of Tables 2 to 4: two questions of the bank, the ``sizes`` of their answers, how many of the right answer
     lie ``beyond`` the left one, and, where the two ought to be equal, how many of the left are ``missing``."""
 
@@ -35,49 +38,44 @@ class Inconsistency:
     missing: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """A figure in per cent with what the paper puts behind its ±."""
 
     value: float
     spread: float
 
 
-@dataclass(frozen=True, slots=True)
-class Full:
+class Full(_Published):
     """A row of Table 6; None where nothing is printed, or nothing legible. ``unclear``: see the notes of the source."""
 
-    system: str
-    precision: Spread | None
-    recall: Spread | None
-    f1: Spread | None
-    fpr: Spread | None
+    system: str = Field(alias="name")
+    precision: Spread | None = None
+    recall: Spread | None = None
+    f1: Spread | None = None
+    fpr: Spread | None = None
     unclear: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(_Published):
     """A point of a part of Figure 3 that the text gives in figures: F1 in per cent."""
 
-    part: str
-    of: str
+    part: str = Field(alias="figure")
+    of: str = Field(alias="class")
     system: str
     f1: float
 
 
-@dataclass(frozen=True, slots=True)
-class Efficiency:
+class Efficiency(_Published):
     """Section 4.2.5: milliseconds that a query takes, dollars for each retrieved patient of a query."""
 
-    hypercube_milliseconds: float
+    hypercube_milliseconds: float = Field(alias="hypercube_milliseconds_a_query")
     hypercube_machine: str
-    reader_dollars: float
-    reader_calls: int
+    reader_dollars: float = Field(alias="reader_dollars_a_patient")
+    reader_calls: int = Field(alias="reader_calls_a_patient")
 
 
-@dataclass(frozen=True)
-class Paper:
-    """All of it. ``queries`` and ``means`` of Table 1, and the rows of Tables 1 and 6, by size of the gold cohort."""
+class Paper(_Published):
+    """All of it. ``queries`` of Table 1, and the rows of Tables 1 and 6, by size of the gold cohort."""
 
     citation: str
     patients: int
@@ -85,7 +83,6 @@ class Paper:
     chunks: int
     notes: tuple[str, ...]
     queries: Mapping[str, int]
-    means: Mapping[str, str]
     retrieval: Mapping[str, tuple[Retrieval, ...]]
     inconsistencies: tuple[Inconsistency, ...]
     full: Mapping[str, tuple[Full, ...]]
@@ -95,42 +92,22 @@ class Paper:
 
 @cache
 def load_paper() -> Paper:
-    """What :data:`PAPER_FILE` holds. KeyError or TypeError if it is not of that form."""
+    """What :data:`PAPER_FILE` holds. KeyError or ValueError if it is not of that form."""
     data = tomllib.loads(PAPER_FILE.read_text(encoding="utf-8"))
-    source, spent = data["source"], data["efficiency"]
-    return Paper(
-        citation=f"{source['authors']}: {source['title']}. {source['where']}",
-        patients=source["patients"],
-        documents=source["documents"],
-        chunks=source["chunks"],
-        notes=tuple(source["notes"]),
-        queries={one["size"]: one["queries"] for one in data["retrieval"]},
-        means={one["size"]: one["mean"] for one in data["retrieval"]},
-        retrieval={one["size"]: _retrieval(one) for one in data["retrieval"]},
-        inconsistencies=tuple(
-            Inconsistency(**{**one, "sizes": (one["sizes"][0], one["sizes"][1])}) for one in data["inconsistency"]
-        ),
-        full={one["size"]: tuple(_full(row) for row in one["systems"]) for one in data["full"]},
-        points=tuple(Point(one["figure"], one["class"], one["system"], one["f1"]) for one in data["point"]),
-        efficiency=Efficiency(
-            spent["hypercube_milliseconds_a_query"],
-            spent["hypercube_machine"],
-            spent["reader_dollars_a_patient"],
-            spent["reader_calls_a_patient"],
-        ),
+    source = data["source"]
+    of_systems = {
+        table["size"]: [{"system": name, **row} for name, row in table.items() if isinstance(row, dict)]
+        for table in data["retrieval"]
+    }
+    return Paper.model_validate(
+        {
+            **source,
+            "citation": f"{source['authors']}: {source['title']}. {source['where']}",
+            "queries": {table["size"]: table["queries"] for table in data["retrieval"]},
+            "retrieval": of_systems,
+            "inconsistencies": data["inconsistency"],
+            "full": {table["size"]: table["systems"] for table in data["full"]},
+            "points": data["point"],
+            "efficiency": data["efficiency"],
+        }
     )
-
-
-def _retrieval(section: Mapping[str, Any]) -> tuple[Retrieval, ...]:
-    systems = {name: row for name, row in section.items() if isinstance(row, dict)}
-    return tuple(Retrieval(name, _three(row["found"]), _three(row["top_k"])) for name, row in systems.items())
-
-
-def _three(values: list[float]) -> tuple[float, float, float]:
-    precision, recall, f1 = values
-    return precision, recall, f1
-
-
-def _full(row: Mapping[str, Any]) -> Full:
-    spreads = {name: Spread(*row[name]) if name in row else None for name in ("precision", "recall", "f1", "fpr")}
-    return Full(row["name"], **spreads, unclear=row.get("unclear", False))
