@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ..bank.acr.bank import load_bank
-from ..bank.consistency.pairs import PairsError, load_subtypes, normalized
+from ..bank.consistency.pairs import PairsError, load_subtypes, normalized, rows_of
 from ..baselines.systems.contract import Question
 
 _FOLDER: Final = Path(__file__).parent
@@ -110,13 +110,7 @@ def _paraphrased() -> tuple[Expected, ...]:
 def _intersections() -> tuple[Expected, ...]:
     listed = []
     implied = {(one.child, one.parent) for one in load_subtypes()}
-    lines = [
-        line
-        for line in (_FOLDER / "intersections.tsv").read_text(encoding="utf-8").splitlines()
-        if line.strip() and not line.startswith("#")
-    ]
-    for line in lines[1:]:
-        children, bases, adds = line.split("\t")
+    for _, (children, bases, adds) in rows_of(_FOLDER / "intersections.tsv", ("complex", "base", "adds")):
         for child in map(int, children.split()):
             for base in map(int, bases.split()):
                 if (child, base) not in implied:

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from ..measures.bootstrap import RESAMPLES, Mean, averages, between, resampled
 from ..measures.classes import COMPLEXITIES, SIZES, SizeBounds
-from ..measures.metrics import F1, FALSE_POSITIVE_RATE, HALLUCINATION_RATIO, PRECISION, RECALL, Measure
+from ..measures.metrics import PER_QUERY, Measure
 from ..measures.scoring import Counts, macro, micro, spread, total, value
 from .grades import Grades
 
-#: What is told of each stratum: the columns of the paper's table 6, and the hallucination ratio.
-COLUMNS: Final = (PRECISION, RECALL, F1, FALSE_POSITIVE_RATE, HALLUCINATION_RATIO)
 #: The mean that the paper reports of each size; of queries that nobody matches it reports the false positive rate.
 MEANS: Final[Mapping[str, Mean]] = {"broad": "macro", "narrow": "macro", "sparse": "micro", "zero": "macro"}
 GROUPS: Final = ("bottom third", "middle third", "top third")
@@ -58,7 +56,7 @@ class Averaged:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The quality over some questions and patients: each of :data:`COLUMNS` by its name, and the summed counts."""
+    """The quality over some questions and patients: each of ``PER_QUERY`` by its name, and the summed counts."""
 
     questions: tuple[str, ...]
     patients: int
@@ -105,7 +103,7 @@ class Table:
                 sum(value(one, counts) is not None for counts in summed),
                 between(self.drawn(one, chosen, mean)),
             )
-            for one in COLUMNS
+            for one in PER_QUERY
         }
         return Quality(tuple(self.ids[one] for one in chosen), len(self.counts), mean, measures, total(summed))
 

@@ -78,7 +78,7 @@ def load_paraphrases(folder: Path = _FOLDER) -> tuple[Paraphrase, ...]:
     """All paraphrases in the order of the file. PairsError for a list that says a thing twice, or says nothing."""
     pairs = []
     seen: dict[frozenset[str], int] = {}
-    for number, (kind, worlds, left, right) in _rows(folder / "paraphrases.tsv", ("kind", "worlds", "left", "right")):
+    for number, (kind, worlds, left, right) in rows_of(folder / "paraphrases.tsv", ("kind", "worlds", "left", "right")):
         where = f"paraphrases.tsv, line {number}"
         if kind not in PARAPHRASE_KINDS:
             raise PairsError(f"{where}: kind {kind!r} is not one of {', '.join(PARAPHRASE_KINDS)}")
@@ -94,7 +94,7 @@ def load_intersections(folder: Path = _FOLDER) -> tuple[Intersection, ...]:
     """All intersections in the order of the file. PairsError as above, and for a query that the bank has not."""
     triples = []
     seen: dict[frozenset[str], int] = {}
-    for number, (left, right, both) in _rows(folder / "intersections.tsv", ("left", "right", "both")):
+    for number, (left, right, both) in rows_of(folder / "intersections.tsv", ("left", "right", "both")):
         where = f"intersections.tsv, line {number}"
         _check(where, (left, right), seen, number)
         if both:
@@ -109,7 +109,7 @@ def load_subtypes(folder: Path = _FOLDER) -> tuple[Subtype, ...]:
     known = {one.id for one in load_bank()}
     pairs: list[Subtype] = []
     seen: set[tuple[int, int]] = set()
-    for number, (children, parents, reason) in _rows(folder / "subtypes.tsv", ("children", "parents", "reason")):
+    for number, (children, parents, reason) in rows_of(folder / "subtypes.tsv", ("children", "parents", "reason")):
         where = f"subtypes.tsv, line {number}"
         if not reason:
             raise PairsError(f"{where}: no reason is given")
@@ -138,7 +138,7 @@ def written(text: str) -> str:
     raise PairsError(f"the bank has no query {id_}")
 
 
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def rows_of(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of each row; short rows are filled, the header must be ``columns``."""
     header = True
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

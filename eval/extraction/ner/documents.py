@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....kb.errors import UsageError
+from ..corpora.corpus import Unread
 from ..corpora.sources import json_rows
 from .cells import holds_tuples, is_blank, read_names, read_tags, read_tuples
 from .tagging import Entity, entities_of_tags, token_spans, token_types_of_entities
@@ -32,14 +33,6 @@ _DELIMITERS: Final = (",", "\t", ";")
 _LARGEST_CELL: Final = 2**31 - 1
 _WHOLE_NUMBER: Final = re.compile(r"\d+\.0*")
 _TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A part of a file that could not be read: where, and why. No text of the corpus is in it."""
-
-    place: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +78,7 @@ class Corpus:
     """The annotated abstracts by id, in the file's order, and what of the file could not be read."""
 
     documents: dict[str, Document] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Unread] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -96,7 +89,7 @@ class Predictions:
     column: str
     types: tuple[str, ...]
     answers: dict[str, Prediction] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Unread] = field(default_factory=list)
     unknown_types: Counter[str] = field(default_factory=Counter)
     not_in_corpus: list[str] = field(default_factory=list)
     bad_rows: int = 0
@@ -110,7 +103,7 @@ def read_corpus(path: Path) -> Corpus:
         if document is None:
             continue
         if document.id in corpus.documents:
-            corpus.problems.append(Problem(place, f"a second row of {document.id}; the first counts"))
+            corpus.problems.append(Unread(place, f"a second row of {document.id}; the first counts"))
         else:
             corpus.documents[document.id] = document
     if not corpus.documents:
@@ -129,21 +122,21 @@ def is_of_trials(path: Path) -> bool:
     return {IDS[0], "tokens", "ner_tags"} <= first.keys()
 
 
-def _document(place: str, row: Mapping[str, Any], problems: list[Problem]) -> Document | None:
+def _document(place: str, row: Mapping[str, Any], problems: list[Unread]) -> Document | None:
     """The abstract of a row; None, and a problem, when it has no readable tokens and tags."""
     id = _id(row)
     if not id:
-        problems.append(Problem(place, f"no id. Hint: a column {IDS[0]}"))
+        problems.append(Unread(place, f"no id. Hint: a column {IDS[0]}"))
         return None
     place = f"{place} ({id})"
     tokens = _tokens(row.get("tokens"))
     if not tokens:
-        problems.append(Problem(place, "no list of tokens; left out"))
+        problems.append(Unread(place, "no list of tokens; left out"))
         return None
     raw = row.get("ner_tags")
     reading = read_tags(raw if isinstance(raw, str) else json.dumps(raw), tokens)
-    problems.extend(Problem(place, f"ner_tags: {reason}") for reason in reading.reasons)
-    problems.extend(Problem(place, f"ner_tags: unknown type {name} ({n})") for name, n in reading.unknown.items())
+    problems.extend(Unread(place, f"ner_tags: {reason}") for reason in reading.reasons)
+    problems.extend(Unread(place, f"ner_tags: unknown type {name} ({n})") for name, n in reading.unknown.items())
     if reading.tags is None:
         return None
     text = row.get("text") if isinstance(row.get("text"), str) else ""
@@ -153,7 +146,7 @@ def _document(place: str, row: Mapping[str, Any], problems: list[Problem]) -> Do
     cell = row.get(GOLD)
     if isinstance(cell, str) and not is_blank(cell):
         tuples = read_tuples(cell)
-        problems.extend(Problem(place, f"{GOLD}: {reason}") for reason in tuples.reasons)
+        problems.extend(Unread(place, f"{GOLD}: {reason}") for reason in tuples.reasons)
         gold = tuples.entities if tuples.entities or not tuples.reasons else gold
     return Document(id, tuple(tokens), tuple(reading.tags), str(text or ""), tuple(gold))
 
@@ -177,11 +170,11 @@ def read_predictions(
             if id:
                 predictions.not_in_corpus.append(id)
             else:
-                predictions.problems.append(Problem(place, f"no id. Hint: a column {IDS[0]}"))
+                predictions.problems.append(Unread(place, f"no id. Hint: a column {IDS[0]}"))
                 predictions.bad_rows += 1
             continue
         if id in predictions.answers:
-            predictions.problems.append(Problem(f"{place} ({id})", "a second row of this id; the first counts"))
+            predictions.problems.append(Unread(f"{place} ({id})", "a second row of this id; the first counts"))
             continue
         corpus.documents[id] = corpus.documents[id].with_text(str(row.get("text") or ""))
         before = len(predictions.problems)
@@ -238,23 +231,23 @@ def _answer(
         return Prediction(document.id, "names", names=names, verbatim=verbatim)
     cell = row.get(columns[""])
     if not isinstance(cell, str) or is_blank(cell):
-        predictions.problems.append(Problem(place, f"{columns['']}: empty cell. Hint: [] where nothing was found"))
+        predictions.problems.append(Unread(place, f"{columns['']}: empty cell. Hint: [] where nothing was found"))
         return Prediction(document.id, "tuples")
     form = "tuples" if holds_tuples(cell) or cell.strip() in ("[]", "()") else "tags"
     own = _tokens(row.get("tokens")) if form == "tags" else None
     if own and tuple(own) != document.tokens:
         predictions.problems.append(
-            Problem(place, f"tokens: {len(own)} tokens that are not the {len(document.tokens)} of the corpus")
+            Unread(place, f"tokens: {len(own)} tokens that are not the {len(document.tokens)} of the corpus")
         )
         if (answer := _of_other_tokens(cell, own, document, predictions)) is not None:
             return answer
     reading = read_tuples(cell) if form == "tuples" else read_tags(cell, document.tokens)
-    predictions.problems.extend(Problem(place, f"{columns['']}: {reason}") for reason in reading.reasons)
+    predictions.problems.extend(Unread(place, f"{columns['']}: {reason}") for reason in reading.reasons)
     predictions.unknown_types.update(reading.unknown)
     if form == "tuples":
         if reading.entities and token_spans(document.tokens, document.text) is None:
             reason = "the tokens do not stand in the text" if document.text else "no text to find the places in"
-            predictions.problems.append(Problem(place, f"{reason}: scored by abstract, and not by token"))
+            predictions.problems.append(Unread(place, f"{reason}: scored by abstract, and not by token"))
         return Prediction(document.id, form, entities=tuple(reading.entities))
     tags = reading.tags if reading.tags is not None else ["O"] * len(document.tokens)
     return prediction_of_tags(document, tags, verbatim=verbatim)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.benchmark.strata import COLUMNS, Table, document_groups
-from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
+from cohortium.eval.benchmark.strata import Table, document_groups
+from cohortium.eval.measures.metrics import F1, PER_QUERY, PRECISION, RECALL
 
 #: Two patients and three questions; summed: (tp 1, fp 1), (fn 1, tn 1), (tp 1, tn 1).
 COUNTS = np.array(
@@ -52,7 +52,7 @@ def test_an_empty_stratum_has_no_values():
         Table.drawn_from(COUNTS, ["a", "b", "c"]).quality([], "macro"),
         Table.drawn_from(COUNTS[:0], ["a", "b", "c"]).quality([0, 1, 2], "micro"),
     ):
-        for one in COLUMNS:
+        for one in PER_QUERY:
             told = quality.measures[one.name]
             assert (told.value, told.spread, told.ci, told.defined) == (None, None, None, 0)
 
