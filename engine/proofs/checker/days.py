@@ -17,16 +17,13 @@ from typing import Final
 
 from ....kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
 
-_MONTHS: Final = {
-    name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
-}
+#: ``days.toml``: the words by which the verifier knows a date.
+_DATA: Final = tomllib.loads(Path(__file__).with_name("days.toml").read_text(encoding="utf-8"))
+_MONTHS: Final = {name: number for number, name in enumerate(_DATA["months"], start=1)}
 _NUMBER: Final = re.compile(r"\d+")
 _NAME: Final = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*", re.IGNORECASE)
-_WORDS: Final = {
-    word: number
-    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-} | {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 5}
-_UNIT: Final = re.compile(r"\b(\d{1,3}|[a-z]+)?[\s\-]{0,3}(day|week|wk|month|mo|year|yr|d)s?\b", re.IGNORECASE)
+_NUMBERS: Final[dict[str, int]] = _DATA["numbers"]
+_UNIT: Final = re.compile(rf"\b(\d{{1,3}}|[a-z]+)?[\s\-]{{0,3}}({'|'.join(_DATA['units'])})s?\b", re.IGNORECASE)
 _UNIT_DAYS: Final = {"d": 1.0, "day": 1.0, "w": 7.0, "m": 30.4375, "y": 365.25}
 #: So many days after the note a date without a year may lie; and a date of a fact that happened.
 _AHEAD: Final = 31
@@ -69,8 +66,7 @@ def ends_with(rule: str, text: str, note: datetime.date | None, day: DayInterval
 @functools.cache
 def _relative() -> tuple[tuple[re.Pattern[str], int], ...]:
     """``days.toml``: words relative to the note, and how many days back they reach at most."""
-    table = tomllib.loads(Path(__file__).with_name("days.toml").read_text(encoding="utf-8"))["relative"]
-    return tuple((re.compile(words, re.IGNORECASE), reach) for words, reach in table.items())
+    return tuple((re.compile(words, re.IGNORECASE), reach) for words, reach in _DATA["relative"].items())
 
 
 def _possible(rule: str, text: str, note: datetime.date | None) -> Iterator[DayInterval]:
@@ -104,7 +100,7 @@ def _written(text: str, note: datetime.date | None) -> Iterator[DayInterval]:
         yield _year(year)
         if year % 10 == 0 and re.search(r"\ds\b", text):
             yield _span(_year(year).low, _year(year + 9).high)
-        if re.search("winter", text, re.IGNORECASE):
+        if _DATA["ends_next_year"] in text.lower():
             yield _span(_year(year).low, _month(year + 1, 3).high)
     for year in (*years, *beside):
         for month in (*named, *(number for number in numbers if 1 <= number <= 12)):
@@ -133,7 +129,7 @@ def _ago(text: str, note: datetime.date | None) -> Iterator[DayInterval]:
     if note is None:
         return
     numbers = [
-        _WORDS.get(word, int(word) if word.isdigit() else -1) for word in re.findall(r"\d+|[a-z]+", text.lower())
+        _NUMBERS.get(word, int(word) if word.isdigit() else -1) for word in re.findall(r"\d+|[a-z]+", text.lower())
     ]
     counts = [number for number in numbers if number >= 0]
     unit = next((_UNIT_DAYS[match[2].lower()[0]] for match in _UNIT.finditer(text)), None)

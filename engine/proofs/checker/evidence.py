@@ -67,10 +67,10 @@ class EvidenceCheck:
         if self.reread is None:
             self.findings.cannot(what)
 
-    def differing(self, told: Mapping[str, Any], found: Mapping[str, Any], check: str) -> None:
+    def differing(self, stated: Mapping[str, Any], found: Mapping[str, Any], check: str) -> None:
         """Each field that the proof tells otherwise than the tables have it."""
-        for name in sorted({*told, *found}):
-            if told.get(name) != found.get(name):
+        for name in sorted({*stated, *found}):
+            if stated.get(name) != found.get(name):
                 part = {"date": "note", "sha256": "note", "start": "span", "end": "span", "text": "span"}.get(
                     name, check
                 )
@@ -78,7 +78,7 @@ class EvidenceCheck:
 
     # --- notes ------------------------------------------------------------------------------------------------------
 
-    def note(self, note_id: str, told: Mapping[str, Any]) -> None:
+    def note(self, note_id: str, stated: Mapping[str, Any]) -> None:
         """One note of the proof."""
         stored = self.record.notes.get(note_id)
         if stored is None:
@@ -86,7 +86,7 @@ class EvidenceCheck:
             return
         note = stored.note
         self.differing(
-            told,
+            stated,
             {
                 "doc_id": note.doc_id,
                 "date": None if note.date is None else note.date.isoformat(),
@@ -103,14 +103,14 @@ class EvidenceCheck:
 
     # --- mentions ---------------------------------------------------------------------------------------------------
 
-    def mention(self, mention_id: str, told: Mapping[str, Any], relied: bool) -> None:
+    def mention(self, mention_id: str, stated: Mapping[str, Any], relied: bool) -> None:
         """One mention of the proof; ``relied``: an event that is so in the proof's world rests on it."""
         mention = self.record.mentions.get(mention_id)
         if mention is None:
             self.findings.fault("event", "the knowledge base holds no such mention of this patient")
             return
         stored = self.record.notes.get(mention.note_id)
-        self.differing(told, self._as_stated(mention, stored), "mention")
+        self.differing(stated, self._as_stated(mention, stored), "mention")
         if stored is None:
             self.findings.fault("note", "the mention's note is not there")
             return
@@ -316,13 +316,15 @@ class EvidenceCheck:
         self.findings.cannot(
             "the day and assertion of an abstracted fact are the abstraction's own: no text proves them"
         )
-        told = _ASSERTED.search(note.text)
+        stated = _ASSERTED.search(note.text)
         # A variant of uncertain significance was found for certain.
         of_significance = (
-            told is not None and told[1] == "uncertain" and mention.attributes.get("significance") == "vus"
+            stated is not None and stated[1] == "uncertain" and mention.attributes.get("significance") == "vus"
         )
-        if told is not None and told[1] != "historical" and not of_significance:
-            self.findings.require(not mention.context.really_happened, "context", f"the fact is asserted as {told[1]}")
+        if stated is not None and stated[1] != "historical" and not of_significance:
+            self.findings.require(
+                not mention.context.really_happened, "context", f"the fact is asserted as {stated[1]}"
+            )
 
     def _contradicted(self, mention: Mention) -> None:
         """No cue that it cites says that it is no plain fact of the patient."""
