@@ -13,8 +13,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from .kb.version import __version__
-
 if TYPE_CHECKING:
     from .engine.api import open
     from .engine.cohort import Cohort
@@ -23,12 +21,15 @@ if TYPE_CHECKING:
     from .ingest.single import read
     from .kb.errors import CohortiumError
     from .kb.exchange.restore import restore_tables as restore
+    from .kb.version import __version__
     from .query_lang.circe.importer import from_circe
 
 __all__ = ["Cohort", "CohortiumError", "__version__", "from_circe", "open", "read", "read_brat", "restore", "verify"]
 
-#: Public name -> (module, name there).
+#: Public name -> (module, name there). Nothing is imported before: this file must load under any name, since pytest
+#: loads it by itself in a checkout whose name is no name of a package.
 _HOMES = {
+    "__version__": (".kb.version", "__version__"),
     "open": (".engine.api", "open"),
     "Cohort": (".engine.cohort", "Cohort"),
     "read": (".ingest.single", "read"),
