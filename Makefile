@@ -1,10 +1,10 @@
-# One command a job: make demo | test | test-all | lint | types | bench | bench-scale | bank | grammar | guide | api | site | clean.  Everything happens in .venv and build/.
+# One command a job: make demo | test | test-all | fuzz | lint | types | bench | bench-scale | bank | grammar | guide | api | site | lock | install-locked | audit | sbom | clean.  Everything happens in .venv and build/.
 PYTHON ?= python3
 BIN := .venv/bin
 KB := build/demo.kb
 RUN := $(BIN)/cohortium
 
-.PHONY: demo test test-all lint types bench bench-scale bank grammar guide api site clean
+.PHONY: demo test test-all fuzz lint types bench bench-scale bank grammar guide api site lock install-locked audit sbom clean
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -22,6 +22,10 @@ RUN := $(BIN)/cohortium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,dense,bench,ner]'
 	@touch $@
 
+.venv/supply: .venv/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[supply]'
+	@touch $@
+
 demo: .venv/core  ## read the sample notes and ask a few questions
 	@mkdir -p build && rm -rf $(KB)
 	$(RUN) ingest ingest/samples/notes.jsonl --kb $(KB)
@@ -34,6 +38,7 @@ demo: .venv/core  ## read the sample notes and ask a few questions
 	$(RUN) query $(KB) 'latest ECOG <= 1' --world certain --limit 3 --format json
 	$(RUN) ask $(KB) 'lung cancer pts treated w/ osimertinib'
 	$(RUN) verify $(KB) 'lung cancer and not metastasis to brain'
+	$(RUN) report $(KB) 'any EGFR inhibitor' --html build/demo.html
 
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -42,6 +47,9 @@ test: .venv/dev  ## the tests of every day, on two cores
 
 test-all: .venv/dev  ## every test, with as many generated examples as it asks for
 	COHORTIUM_TESTS=all $(PYTEST)
+
+fuzz: .venv/dev  ## the generated attacks of the tests, MINUTES=60 long
+	$(BIN)/python -m benchmarks.durability.fuzzing --minutes $(or $(MINUTES),60)
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -77,6 +85,28 @@ site: .venv/core mkdocs.yml  ## the pages as a site in build/site
 	@rm -rf build/pages build/site && mkdir -p build/pages
 	@cp -r *.md LICENSE docs build/pages/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# pip takes no hashes for what is installed editable, nor where another build of a pinned version is wanted (torch for the
+# processor alone): hashes stand in a lock of their own, for the program with its extras but those of torch.
+LOCKED := ner endpoint ontology dev bench
+lock: .venv/supply  ## requirements.lock, after pyproject.toml or constraints.txt was changed
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-emit-index-url \
+	  --python-version 3.11 --default-index https://pypi.org/simple --constraint constraints.txt \
+	  $(addprefix --extra ,$(LOCKED)) --custom-compile-command 'make lock  (uv pip compile --universal --generate-hashes)' \
+	  pyproject.toml --output-file requirements.lock
+
+install-locked: .venv/made  ## the program and its tools, each file checked against the hashes of requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+
+audit: .venv/supply  ## known vulnerabilities of the locked versions; needs a connection
+	@$(BIN)/python -c 'import urllib.request; urllib.request.urlopen("https://pypi.org/pypi/pip/25.0/json", timeout=20)' 2>/dev/null || { \
+	  echo "make audit: pypi.org, which knows them, does not answer. Nothing was audited." >&2; exit 2; }
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
+
+sbom: .venv/supply  ## what is installed, as CycloneDX in build/sbom.json
+	@mkdir -p build
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json $(BIN)/python
 
 clean:
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

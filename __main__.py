@@ -1,12 +1,13 @@
 """The command line's door: joins the commands and turns every error into its exit code.
 
-Exit codes: 0 done, 1 quarantined notes with ``--strict``, 2 usage, 3 query error, 4 nothing stored, 5 a proof fails or
-a knowledge base is damaged, 6 knowledge base of another version, 7 locked by another writer, 130 interrupted.
+What the codes mean is told in :data:`.kb.errors.EXIT_CODES`.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -16,7 +17,9 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from .kb.errors import CohortiumError, DamagedKb
+from .kb.errors import EXIT_CODES, CohortiumError, DamagedKb, UsageError
+from .kb.skin.escape import escaped
+from .kb.skin.streams import SureStream, print_as_is, visible_output
 from .kb.skin.terminal import accept_any_letter, print_error
 from .kb.version import __version__
 
@@ -30,6 +33,7 @@ MODULES: Final = (
         ".engine.commands.answering",
         ("info", "query", "ask", "explain", "why-not", "funnel", "lint", "import-circe", "sql", "repl"),
     ),
+    (".engine.commands.reporting", ("report",)),
     (".engine.commands.difference", ("diff",)),
     (".engine.commands.verification", ("verify",)),
     (".kb.exchange.commands", ("export", "restore")),
@@ -61,14 +65,55 @@ def _database_errors() -> tuple[type[BaseException], ...]:
     return (duckdb.Error,)
 
 
+#: What typer raises when a command line is wrong; it exports a kind of it alone.
+_WrongWords: Final[Any] = typer.BadParameter.__bases__[0]
+
+
+#: Arguments of several words, as the help calls them, each with one that stands in quotes as a shell wants them.
+_ASKED: Final = {
+    "QUERY": "\"diagnosis 'lung cancer' and stage IV\"",
+    "ENGLISH": "'patients with lung cancer'",
+    "STATEMENT": "'SELECT * FROM events'",
+}
+
+
+def _quotes_hint(error: Any) -> str:
+    """What to do about words too many, where a command takes a query: a shell parts what stands in no quotes."""
+    command = getattr(error.ctx, "command", None)
+    asked = [one.metavar for one in getattr(command, "params", ()) if one.metavar in _ASKED]
+    if not asked or "extra argument" not in error.message:
+        return ""
+    return f". Hint: {asked[0]} is one argument, and stands in quotes: {_ASKED[asked[0]]}"
+
+
+_RawOption = Annotated[
+    bool, typer.Option("--raw", help="Print unseen characters, and cells that look like formulas, as they are.")
+]
+
+
 class Door(TyperGroup):
-    """The one place where errors become exit codes."""
+    """The one place where errors become exit codes, and where all that is printed becomes visible."""
+
+    def make_context(self, *words: Any, **settings: Any) -> Any:
+        """The context of a command line; what is wrong with it is told in words that can be seen."""
+        try:
+            return super().make_context(*words, **settings)
+        except _WrongWords as error:
+            error.message = escaped(error.message)
+            raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a user's error is told in a line and never as a traceback."""
+        """Run the command behind the visible escapes; a user's error is told in a line and never as a traceback."""
+        with visible_output():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+        except _WrongWords as error:
+            error.message = escaped(error.message) + _quotes_hint(error)
+            raise
         except CohortiumError as error:
             print_error(error)
             raise typer.Exit(error.exit_code) from error
@@ -86,6 +131,22 @@ class Door(TyperGroup):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from error
         return result
+
+
+def skinned(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the option that every command has: ``--raw``."""
+
+    @functools.wraps(command)
+    def run(*words: Any, raw: bool = False, **settings: Any) -> None:
+        if raw:
+            print_as_is()
+        command(*words, **settings)
+
+    own = inspect.signature(command, eval_str=True)
+    added = inspect.Parameter("raw", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_RawOption)
+    run.__signature__ = own.replace(parameters=[*own.parameters.values(), added])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in (*own.parameters.values(), added)}
+    return run
 
 
 def _print_version(wanted: bool) -> None:
@@ -108,8 +169,8 @@ def commands(asked: str = "") -> typer.Typer:
         cls=Door,
         name="cohortium",
         help="Finds patient cohorts in clinical notes.",
+        epilog="Exit codes:\n\n" + "\n\n".join(f"{code}  {meaning}" for code, meaning in EXIT_CODES.items()),
         no_args_is_help=True,
-        add_completion=False,
         # A traceback with local variables would print note text.
         pretty_exceptions_enable=False,
     )
@@ -119,12 +180,12 @@ def commands(asked: str = "") -> typer.Typer:
     for module, names in MODULES:
         if everything or asked in names:
             for name, command in _commands_of(module):
-                app.command(name)(command)
+                app.command(name)(skinned(command))
     for name, summary, modules in GROUPS:
         if everything or asked == name:
             group = typer.Typer(help=summary, no_args_is_help=True)
             for inner, command in chain.from_iterable(map(_commands_of, modules)):
-                group.command(inner)(command)
+                group.command(inner)(skinned(command))
             app.add_typer(group, name=name)
     return app
 
@@ -144,11 +205,22 @@ def __getattr__(name: str) -> typer.Typer:
 
 def main() -> None:
     """Run the command line; leaves with its exit code."""
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    if sys.stdout is None:
+        # The next file that is opened would take its place, and be printed into.
+        print("cohortium: standard output is closed. Hint: >/dev/null discards an answer", file=sys.stderr)
+        sys.exit(UsageError.exit_code)
     accept_any_letter()
+    sure: Any = SureStream(sys.stdout)
+    sys.stdout = sure
     try:
         commands(sys.argv[1] if len(sys.argv) > 1 else "")(prog_name="cohortium")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except CohortiumError as error:  # of help or a version, which no command prints
+        print_error(error)
+        sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

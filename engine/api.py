@@ -9,9 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ..kb.arguments import PATH, expect, expect_path, expect_patient, paths_of
+from ..kb.deadline import SECONDS, SECONDS_OF_MANY, Allowance
+from ..kb.errors import MissingKb
 from ..kb.model import World
 from ..kb.ontology.concepts import ConceptTable
 from ..kb.ontology.scales import Scales
+from ..kb.skin.notebook import small_table
+from ..kb.skin.terminal import counted
 from ..kb.storage.reader import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.errors import QueryError
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..kb.exchange.card import Card
-    from ..kb.storage.free_sql import FreeSql
+    from ..kb.free_sql.cage import FreeSql
     from ..query_lang.lint.finding import Finding
     from ..query_lang.sql.source_text import Parameters as SqlParameters
 
@@ -40,6 +45,7 @@ def open(path: str | os.PathLike[str]) -> OpenKb:
 
     MissingKb if there is none, SchemaVersionError if another version of the program wrote it.
     """
+    expect_path("path", path, "the folder of a knowledge base")
     return OpenKb(KnowledgeBase.open(path))
 
 
@@ -51,6 +57,16 @@ class OpenKb:
         self._store = store
         self._sql: FreeSql | None = None
         self._opening = threading.Lock()
+
+    def __repr__(self) -> str:
+        return (
+            f"<OpenKb {self.path.name}: {counted(len(self._store.patients), 'patient')}, generation {self.generation}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Its counts, for a notebook."""
+        held = [(name, value) for name, value in self.info().items() if not isinstance(value, dict | list)]
+        return small_table(f"Knowledge base {self.path.name}", ("what", "value"), held)
 
     def __enter__(self) -> Self:
         return self
@@ -96,17 +112,41 @@ class OpenKb:
         parameters: Parameters | None = None,
         definitions: Iterable[str | os.PathLike[str]] = (),
         cohorts: Mapping[str, Cohort] | None = None,
+        *,
+        seconds: float | None = SECONDS,
+        cancel: threading.Event | None = None,
     ) -> Cohort:
         """The cohort that a query, as text or tree, denotes. QueryError if it cannot be read or resolved.
 
         ``parameters`` are the values of ``$names`` in the text; ``definitions`` are files of ``let … be …;`` lines, and
         ``cohorts`` are cohorts of this knowledge base, that the text may use by name.
+
+        Reading the query, and each evaluation of the cohort (its patients in one world, an explanation, a funnel), may
+        take so many ``seconds`` (None or 0: no end), and ends when another thread sets the event ``cancel``:
+        DeadlineExceeded, and never a part of an answer.
         """
+        expect("query", query, (str, nodes.Query), "a query as text, such as \"diagnosis 'lung cancer'\", or its tree")
+        _expect_given(parameters, cohorts)
+        allowed = Allowance(seconds, cancel)
+        with allowed.running():
+            return self._found(query, parameters, definitions, cohorts, allowed)
+
+    def _found(
+        self,
+        query: str | nodes.Query,
+        parameters: Parameters | None,
+        definitions: Iterable[str | os.PathLike[str]],
+        cohorts: Mapping[str, Cohort] | None,
+        allowed: Allowance,
+    ) -> Cohort:
         if isinstance(query, nodes.Query):
-            return Cohort(self._store, resolve(query, self.concepts, self.scales))
-        known = (*named_cohorts(self._store, cohorts or {}), *read_definitions(definitions))
+            return Cohort(self._store, resolve(query, self.concepts, self.scales), allowed=allowed)
+        known = (
+            *named_cohorts(self._store, cohorts or {}),
+            *read_definitions(paths_of("definitions", definitions, "a file of definitions")),
+        )
         resolved = resolve_text(query, self.concepts, self.scales, parameters, known)
-        return Cohort(self._store, resolved, query, given=(parameters, known))
+        return Cohort(self._store, resolved, query, given=(parameters, known), allowed=allowed)
 
     def lint(
         self,
@@ -114,13 +154,15 @@ class OpenKb:
         parameters: Parameters | None = None,
         definitions: Iterable[str | os.PathLike[str]] = (),
         cohorts: Mapping[str, Cohort] | None = None,
+        *,
+        seconds: float | None = SECONDS,
     ) -> tuple[Finding, ...]:
         """What is doubtful in a query, the gravest first, each with its place and what to do; see docs/guide/lint.md.
 
         Parameters, files of definitions and named cohorts as for :meth:`find`. QueryError if the query cannot be read
         or resolved.
         """
-        return self.find(query, parameters, definitions, cohorts).findings()
+        return self.find(query, parameters, definitions, cohorts, seconds=seconds).findings()
 
     def diff(
         self,
@@ -130,41 +172,55 @@ class OpenKb:
         definitions: Iterable[str | os.PathLike[str]] = (),
         *,
         world: World = World.BELIEVED,
+        seconds: float | None = SECONDS_OF_MANY,
     ) -> Difference:
         """Who joins and who leaves the answer to a query between ``old`` and this knowledge base, and why.
 
         The query is read under the ontology of each. ``world``: of which answer joiners and leavers are listed. Both
-        must stay open while the difference is looked at. QueryError if the query cannot be read, in either.
+        must stay open while the difference is looked at, each part of which may take so many ``seconds``. QueryError if
+        the query cannot be read, in either.
         """
+        expect("old", old, OpenKb, "another open knowledge base: cohortium.open(path)")
+        expect("world", world, World, "a world: World.BELIEVED, World.CERTAIN or World.POSSIBLE")
         from .difference.changes import Difference
 
-        definitions = tuple(definitions)
-        new = self.find(query, parameters, definitions)
+        definitions = paths_of("definitions", definitions, "a file of definitions")
+        new = self.find(query, parameters, definitions, seconds=seconds)
         try:
-            before = old.find(query, parameters, definitions)
+            before = old.find(query, parameters, definitions, seconds=seconds)
         except QueryError as error:
             raise QueryError(f"as {old.path} (generation {old.generation}) knows it: {error}") from error
         return Difference(before, new, world)
 
-    def find_circe(self, source: str | os.PathLike[str] | Mapping[str, Any], *, lossy: bool = False) -> Cohort:
+    def find_circe(
+        self,
+        source: str | os.PathLike[str] | Mapping[str, Any],
+        *,
+        lossy: bool = False,
+        seconds: float | None = SECONDS,
+    ) -> Cohort:
         """The cohort of an OHDSI cohort definition (Circe JSON: a path, its text or what it holds).
 
         CirceError if something is lost that changes who is found, unless ``lossy`` says that this is accepted;
-        :func:`cohortium.from_circe` lists what is lost.
+        :func:`cohortium.from_circe` lists what is lost. ``seconds`` as for :meth:`find`.
         """
+        expect("source", source, (*PATH, Mapping), "a cohort definition: a path, its JSON text, or what it holds")
         from ..query_lang.circe.document import CirceError
         from ..query_lang.circe.importer import from_circe
 
-        imported = from_circe(source, self.concepts, self.scales)
+        allowed = Allowance(seconds)
+        with allowed.running():
+            imported = from_circe(source, self.concepts, self.scales)
         lost = [loss for loss in imported.losses if loss.effect != "none"]
         if lost and not lossy:
             losses = "; ".join(f"{loss.path}: {loss.what} ({loss.why})" for loss in lost[:3])
             more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
             raise CirceError(f"not all of it can be asked: {losses}{more}. Hint: lossy=True asks the rest")
-        return Cohort(self._store, imported.query, imported.text)
+        return Cohort(self._store, imported.query, imported.text, allowed=allowed)
 
     def journey(self, patient_id: str) -> Timeline:
         """What is known of one patient, in order of time. UnknownPatient if there is none of this id."""
+        expect_patient(patient_id)
         # Imported when asked for: a cohort needs no journey.
         from .answers.journey import timeline
 
@@ -180,6 +236,7 @@ class OpenKb:
         ``without_text`` leaves out all words of notes, for good: see docs/guide/exchange.md. NotWritable if the folder
         is there already or cannot be made.
         """
+        expect_path("folder", folder, "a new folder to write to")
         from ..kb.exchange.export import export_tables
 
         return export_tables(self._store, folder, without_text=without_text)
@@ -188,29 +245,51 @@ class OpenKb:
         """The words and phrases of the query language, for completion."""
         return KEYWORDS.keys()
 
-    def ask(self, question: str, translator: str = "rules") -> Answer:
+    def ask(
+        self,
+        question: str,
+        translator: str = "rules",
+        *,
+        seconds: float | None = SECONDS,
+        cancel: threading.Event | None = None,
+    ) -> Answer:
         """The answer to a question in plain English, with what was understood of it; see docs/guide/english.md.
 
         Never a guess: a question that is not wholly read is declined, one with several readings gives them all.
         ``translator`` "llm" also asks the chat model that the environment names (docs/guide/llm.md), and the two
         readings are held against each other; with "rules" nothing leaves the machine. UsageError for any other.
+        ``seconds`` and ``cancel`` as for :meth:`find`: of the translation, and of each evaluation.
         """
+        expect("question", question, str, "a question in plain English, as text")
         # Imported when asked for: answering a query does not need it.
         from .asking import Answer, translated
 
-        return Answer(self._store, translated(self._store, question, translator))
+        allowed = Allowance(seconds, cancel)
+        with allowed.running():
+            return Answer(self._store, translated(self._store, question, translator), allowed)
 
-    def find_sql(self, text: str, parameters: SqlParameters | None = None) -> Cohort:
+    def find_sql(
+        self,
+        text: str,
+        parameters: SqlParameters | None = None,
+        *,
+        seconds: float | None = SECONDS,
+        cancel: threading.Event | None = None,
+    ) -> Cohort:
         """The cohort of a SELECT over the virtual tables; see docs/guide/sql.md. QueryError if it cannot be read.
 
         ``parameters`` are the values of ``:name`` (a mapping) or of ``?`` (a sequence). The cohort's
-        ``resolved`` is the query in the query language, which has the same meaning.
+        ``resolved`` is the query in the query language, which has the same meaning. ``seconds`` and ``cancel`` as for
+        :meth:`find`.
         """
+        expect("text", text, str, "a SELECT statement, as text")
         # Imported when asked for: the parser of SQL would slow down every start.
         from ..query_lang.sql.front import parse_sql
 
-        parsed = parse_sql(text, parameters)
-        return Cohort(self._store, resolve(parsed.query, self.concepts, self.scales, parsed), text)
+        allowed = Allowance(seconds, cancel)
+        with allowed.running():
+            parsed = parse_sql(text, parameters)
+            return Cohort(self._store, resolve(parsed.query, self.concepts, self.scales, parsed), text, allowed=allowed)
 
     def sql(
         self,
@@ -223,15 +302,34 @@ class OpenKb:
         """The rows of a read-only DuckDB statement over the views of docs/guide/sql.md, as an Arrow table.
 
         ``parameters`` fill ``?`` and ``$1`` (a sequence) or ``$name`` (a mapping). ``limit`` keeps the first
-        rows; after ``seconds`` the statement is stopped. Files, network, extensions and settings are shut off.
-        SqlError for whatever goes wrong; its message holds no note text.
+        rows. It runs in a process of its own, in which files, network, extensions and settings are shut off.
+        DeadlineExceeded after ``seconds``, DamagedKb where the tables cannot be read, SqlError for whatever else goes
+        wrong; no message holds note text.
         """
-        return self._free_sql().answer(statement, parameters, limit=limit, seconds=seconds)
+        expect("statement", statement, str, "a SQL statement, as text")
+        expect("parameters", parameters, (Sequence, Mapping, type(None)), "a list of values, or a mapping by name")
+        expect("limit", limit, (int, type(None)), "the number of rows to give, or None")
+        expect("seconds", seconds, (int, float), "a number of seconds")
+        from ..kb.free_sql.cage import UnreadableFile
+
+        try:
+            return self._free_sql().answer(statement, parameters, limit=limit, seconds=seconds)
+        except (MissingKb, UnreadableFile):
+            # The statement is to blame only where the tables are as they were written.
+            self._store.prove_tables()
+            raise
 
     def _free_sql(self) -> FreeSql:
-        from ..kb.storage.free_sql import FreeSql
+        from ..kb.free_sql.cage import FreeSql
 
         with self._opening:
             if self._sql is None:
                 self._sql = FreeSql(self._store.database)
             return self._sql
+
+
+def _expect_given(parameters: Parameters | None, cohorts: Mapping[str, Cohort] | None) -> None:
+    expect("parameters", parameters, (Mapping, type(None)), "a mapping of the names of parameters to their values")
+    expect("cohorts", cohorts, (Mapping, type(None)), "a mapping of names to cohorts of this knowledge base")
+    for name, cohort in (cohorts or {}).items():
+        expect(f"cohorts[{name!r}]", cohort, Cohort, "a cohort of this knowledge base: kb.find(query)")

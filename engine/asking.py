@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from ..kb.deadline import Allowance
 from ..kb.errors import UsageError
-from ..kb.skin.terminal import print_table
+from ..kb.skin.notebook import small_table
+from ..kb.skin.terminal import counted, print_csv, print_lines, print_table, print_text
 from ..kb.storage.reader import KnowledgeBase
 from ..query_lang.english.translate import Reading, Translation, translate
-from .cohort import Cohort
-from .tables import WorldName, cohort_payload, print_cohort
+from .answers.read_as import ReadAs, question_read_as
+from .cohort import UNHURRIED, Cohort
+from .tables import WorldName, cohort_payload, csv_rows, print_cohort
 
 #: Who may translate a question: the rules of the program, or they and a chat model (docs/guide/llm.md).
 TRANSLATORS: Final = ("rules", "llm")
@@ -47,10 +51,30 @@ class Difference:
 class Answer:
     """What was understood of a question, and the patients of it: none when it was declined or has several readings."""
 
-    def __init__(self, kb: KnowledgeBase, translation: Translation) -> None:
-        """Use ``kb.ask(question)``."""
+    def __init__(self, kb: KnowledgeBase, translation: Translation, allowed: Allowance = UNHURRIED) -> None:
+        """Use ``kb.ask(question)``. Each evaluation may take what is ``allowed``."""
+        self._allowed = allowed
         self._kb = kb
         self.translation = translation
+
+    def __repr__(self) -> str:
+        if self.cohort is not None:
+            return f"<Answer: {counted(len(self.cohort), 'patient')}: {self.cohort.text}>"
+        readings = len(self.translation.readings)
+        return (
+            f"<Answer: {counted(readings, 'reading')}>"
+            if readings
+            else f"<Answer: declined: {self.translation.reason}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What was understood with the patients, or why there are none, for a notebook."""
+        translation = self.translation
+        if self.cohort is not None:
+            said = [small_table(part, (), ()) for part in translation.understood.split("\n\n")]
+            return "".join([*said, self.cohort._repr_html_()])
+        rows = [(reading.says, reading.text) for reading in translation.readings]
+        return small_table(f"not answered: {translation.reason}", ("it may mean", "query"), rows)
 
     def __len__(self) -> int:
         return 0 if self.cohort is None else len(self.cohort)
@@ -67,7 +91,13 @@ class Answer:
     def cohort(self) -> Cohort | None:
         """The cohort of the question; None when it was declined or can be read in several ways."""
         query = self.translation.query
-        return None if query is None else Cohort(self._kb, query, self.translation.text)
+        return None if query is None else Cohort(self._kb, query, self.translation.text, allowed=self._allowed)
+
+    @cached_property
+    def read_as(self) -> tuple[ReadAs, ...]:
+        """Names in the question that were read as a concept whose preferred name says less, more or something else."""
+        query = self.translation.query
+        return () if query is None else question_read_as(self.translation.question, query, self._kb.concepts)
 
     @cached_property
     def cohorts(self) -> tuple[Cohort, ...]:
@@ -75,7 +105,7 @@ class Answer:
         return tuple(self._cohort(reading) for reading in self.translation.readings)
 
     def _cohort(self, reading: Reading) -> Cohort:
-        return Cohort(self._kb, reading.query, reading.text)
+        return Cohort(self._kb, reading.query, reading.text, allowed=self._allowed)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -95,6 +125,8 @@ class Answer:
         """The object of a query, then what was understood and what was not; see docs/guide/english.md."""
         if self.cohort is not None:
             payload = cohort_payload(self.cohort, world, limit, explain=False)
+            if self.read_as:
+                payload["read_as"] = [one.as_dict() for one in self.read_as]
         else:
             payload = {
                 "query": "", "resolved": "", "world": world.value, "count": 0, "believed": 0, "certain": 0,
@@ -109,9 +141,10 @@ class Answer:
 def print_answer(answer: Answer, payload: dict[str, Any], limit: int | None) -> None:
     """What was understood, then the patients; or the readings; or why the question was declined, and what to say."""
     translation = answer.translation
+    print_lines(one.as_text() for one in answer.read_as)
+    payload = {name: value for name, value in payload.items() if name != "read_as"}
     if translation.understood:
-        print(translation.understood)
-        print()
+        print_text(f"{translation.understood}\n")
     if translation.note:
         print(f"note: {translation.note}")
     if answer.cohort is not None:
@@ -125,8 +158,22 @@ def print_answer(answer: Answer, payload: dict[str, Any], limit: int | None) -> 
     print(f"not answered, since {translation.reason}; ask the one you mean:")
     for number, (reading, difference) in enumerate(zip(translation.readings, answer.differences, strict=True), 1):
         print()
-        print(f"{number}. {reading.says}")
-        print(f"   query: {reading.text}")
+        print_text(f"{number}. {reading.says}")
+        print_text(f"   query: {reading.text}")
         if difference.patients:
             more = f" of {difference.count}" if difference.count > len(difference.patients) else ""
             print_table((f"only in reading {number}{more}",), [(patient,) for patient in difference.patients])
+
+
+def print_rows_of(answer: Answer, payload: dict[str, Any]) -> None:
+    """The patients as csv; what was understood, or why there are none, on standard error: it is no row."""
+    translation = answer.translation
+    told = [*translation.understood.split("\n"), f"note: {translation.note}" if translation.note else ""]
+    if answer.cohort is None:
+        told.append(f"not answered: {translation.reason}. Hint: --format table tells what to say instead")
+    for line in filter(None, told):
+        print(line, file=sys.stderr)
+    if answer.cohort is None:
+        print_csv(("patient_id", "certainty"), ())
+    else:
+        print_csv(*csv_rows(answer.cohort, payload))

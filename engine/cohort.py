@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyroaring import BitMap
 
+from ..kb.arguments import expect, expect_patient, expect_patients
+from ..kb.deadline import Allowance
 from ..kb.errors import UsageError
 from ..kb.model import World
+from ..kb.skin.notebook import MOST_ROWS, small_table
+from ..kb.skin.terminal import count_text
 from ..kb.storage.reader import KnowledgeBase
 from ..query_lang import nodes
 from ..query_lang.errors import QueryError
@@ -24,13 +31,18 @@ if TYPE_CHECKING:
 
     from ..query_lang.lint.finding import Finding
     from ..query_lang.parsing.parameters import Parameters
+    from .answers.empty import Empty
     from .answers.explain import Explanation
     from .answers.funnel import Funnel
     from .answers.rank import RankedPatient
+    from .answers.read_as import ReadAs
+    from .report.page import Report
     from .why_not.answer import WhyNot
 
 #: Sub-expressions that :meth:`Cohort.parts` lists, at most.
 MOST_PARTS: Final = 100
+#: What an evaluation may take when nobody says otherwise.
+UNHURRIED: Final = Allowance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,9 @@ class Cohort:
     """The patients that a query denotes, in one of the three worlds (by default the believed one).
 
     Behaves like a frozen set of patient ids, in sorted order. ``&``, ``|`` and ``-`` join cohorts of one knowledge
-    base into one whose query says so. Evaluated when first needed, once; safe to share between threads.
+    base into one whose query says so. Two cohorts are equal (``==``) when they have the same patients, in the same
+    world of the same state of a knowledge base, whatever their queries say; so equal cohorts count once in a set.
+    Evaluated when first needed, once; safe to share between threads.
     """
 
     def __init__(
@@ -58,17 +72,30 @@ class Cohort:
         text: str = "",
         world: World = World.BELIEVED,
         given: tuple[Parameters | None, tuple[nodes.Definition, ...]] = (None, ()),
+        allowed: Allowance = UNHURRIED,
     ) -> None:
         """``query`` is resolved; ``text`` is what was asked (by default the query as it was understood), and was read
-        with the parameters and the definitions from elsewhere that are ``given``."""
+        with the parameters and the definitions from elsewhere that are ``given``. Each evaluation may take what is
+        ``allowed``."""
+        self._allowed = allowed
         self._kb = kb
         self.query = query
         self._text = text
         self._given = given
         self.world = world
+        # The answers in the worlds, as far as they are found: both bounds can come of one look.
+        self._known: dict[World, BitMap] = {}
 
     def __repr__(self) -> str:
         return f"<Cohort of {len(self)} patients ({self.world.name.lower()}): {_shortened(self.resolved)}>"
+
+    def _repr_html_(self) -> str:
+        """Its count and its first patients, for a notebook."""
+        count = count_text(len(self.believed), len(self.certain), len(self.possible))
+        shown = list(islice(self, MOST_ROWS))
+        more = f"… and {len(self) - len(shown)} more" if len(self) > len(shown) else ""
+        rows = [(patient, self.certainty(patient)) for patient in shown]
+        return small_table(f"{count} patients: {_shortened(self.resolved, 500)}", ("patient", "certainty"), rows, more)
 
     @property
     def kb(self) -> KnowledgeBase:
@@ -80,10 +107,19 @@ class Cohort:
     @cached_property
     def numbers(self) -> BitMap:
         """The dense patient numbers. QueryError if the query cannot be evaluated."""
+        with self.evaluating():
+            return evaluate(self.query, self._kb, self.world, self._known)
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """The clock of one evaluation: DeadlineExceeded at its end. QueryError for what cannot be evaluated."""
         try:
-            return evaluate(self.query, self._kb, self.world)
+            with self._allowed.running():
+                yield
         except QueryTreeError as error:
             raise QueryError(str(error)) from error
+        except RecursionError as error:
+            raise QueryError("the query is nested too deep", hint="list alternatives side by side") from error
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -100,13 +136,31 @@ class Cohort:
         except UsageError:
             return False
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cohort):
+            return NotImplemented
+        if self is other:
+            return True
+        return self._state == other._state and self.numbers == other.numbers
+
+    def __hash__(self) -> int:
+        numbers = self.numbers
+        return hash((self._state, len(numbers), numbers.min() if numbers else 0, numbers.max() if numbers else 0))
+
+    @property
+    def _state(self) -> tuple[Path, str, World]:
+        """Of what the patient numbers are: which knowledge base, which state of it, and which world."""
+        return self._kb.path, self._kb.generation, self.world
+
     def in_world(self, world: World) -> Cohort:
-        """The answer to the same query in a world: certain, believed or possible."""
+        """The answer to the same query in a world: certain, believed or possible. UsageError for anything else."""
         if world is self.world:
             return self
+        expect("world", world, World, "a world: World.BELIEVED, World.CERTAIN or World.POSSIBLE")
         found = self._worlds.get(world)
         if found is None:
-            found = self._worlds[world] = Cohort(self._kb, self.query, self._text, world, self._given)
+            found = self._worlds[world] = Cohort(self._kb, self.query, self._text, world, self._given, self._allowed)
+            found._known = self._known
         return found
 
     @property
@@ -132,21 +186,23 @@ class Cohort:
         if not isinstance(other, Cohort):
             return NotImplemented
         left, right, definitions = self._joined(other)
-        return Cohort(
-            self._kb, nodes.Query(nodes.And((*_parts(left, nodes.And), *_parts(right, nodes.And))), definitions)
-        )
+        return self._with(nodes.And((*_parts(left, nodes.And), *_parts(right, nodes.And))), definitions)
 
     def __or__(self, other: Cohort) -> Cohort:
         if not isinstance(other, Cohort):
             return NotImplemented
         left, right, definitions = self._joined(other)
-        return Cohort(self._kb, nodes.Query(nodes.Or((*_parts(left, nodes.Or), *_parts(right, nodes.Or))), definitions))
+        return self._with(nodes.Or((*_parts(left, nodes.Or), *_parts(right, nodes.Or))), definitions)
 
     def __sub__(self, other: Cohort) -> Cohort:
         if not isinstance(other, Cohort):
             return NotImplemented
         left, right, definitions = self._joined(other)
-        return Cohort(self._kb, nodes.Query(nodes.Except(left, right), definitions))
+        return self._with(nodes.Except(left, right), definitions)
+
+    def _with(self, body: nodes.PatientExpression, definitions: tuple[nodes.Definition, ...]) -> Cohort:
+        """Another believed cohort of this knowledge base, which may take as long."""
+        return Cohort(self._kb, nodes.Query(body, definitions), allowed=self._allowed)
 
     def _joined(
         self, other: Cohort
@@ -199,6 +255,7 @@ class Cohort:
     def certainty(self, patient_id: str) -> str:
         """The strongest world whose answer has a patient of this cohort: certain, believed or possible. UnknownPatient
         if there is no such patient."""
+        expect_patient(patient_id)
         number = self._kb.number(patient_id)
         for world in (World.CERTAIN, World.BELIEVED):
             if number in self.in_world(world).numbers:
@@ -218,26 +275,45 @@ class Cohort:
             {"patient_id": pa.array(list(self), pa.string()), "certainty": pa.array(certainty, pa.string())}
         )
 
+    def evidence(self, patients: Iterable[str] | None = None) -> pa.Table:
+        """What each patient's membership rests on, a row for each quoted evidence of each criterion, sorted by patient.
+
+        ``patients``: only these (UnknownPatient for one that is none). Columns: patient_id, certainty; criterion (its
+        text), criterion_certainty, counts (whether the fact makes the criterion hold, or only stands beside); kind,
+        name, earliest, latest (ISO, empty when unknown), attributes, context, world of the fact; doc_id, note_date,
+        start, end (character offsets into the note), quote, sentence, rule. Reads the record of each patient.
+        """
+        from .answers.evidence_rows import evidence_table
+
+        if patients is not None:
+            expect_patients(patients)
+        return evidence_table(self.explain(patient) for patient in (self if patients is None else patients))
+
     def explain(self, patient_id: str) -> Explanation:
         """For each criterion its truth and its evidence. UnknownPatient if the knowledge base has no such patient."""
+        expect_patient(patient_id)
         # Imported when asked for: a count needs neither evidence nor the reference engine.
         from .answers.explain import explained
 
-        journey = self._kb.journey(patient_id, relations=False)
-        return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
+        with self.evaluating():
+            journey = self._kb.journey(patient_id, relations=False)
+            return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
 
     def findings(self) -> tuple[Finding, ...]:
         """What the linter finds doubtful in the query, the gravest first."""
         from ..query_lang.lint.atoms import Atoms
         from ..query_lang.lint.linter import lint_resolved
 
-        return lint_resolved(self.query, self._text, Atoms(self._kb.concepts, self._kb.scales), self._kb, *self._given)
+        with self.evaluating():
+            atoms = Atoms(self._kb.concepts, self._kb.scales)
+            return lint_resolved(self.query, self._text, atoms, self._kb, *self._given)
 
     def prove(self, patient_id: str) -> dict[str, Any]:
         """The proof that the patient is in this cohort, in its world, as JSON-able data: docs/reference/proofs.md.
 
         UnknownPatient if there is no such patient, UsageError if it is no member, NoProof (a defect) if none is found.
         """
+        expect_patient(patient_id)
         from .proofs.prover import proof_of
 
         number = self._kb.number(patient_id)
@@ -246,15 +322,16 @@ class Cohort:
                 f"{patient_id!r} is not in this cohort ({self.world.name.lower()}), so there is nothing to prove. "
                 "Hint: explain() tells what each criterion finds"
             )
-        return proof_of(
-            self.query,
-            self._kb.journey(patient_id, relations=False),
-            self._kb.concepts,
-            self._kb.scales,
-            self.world,
-            resolved=self.resolved,
-            generation=self._kb.generation,
-        )
+        with self.evaluating():
+            return proof_of(
+                self.query,
+                self._kb.journey(patient_id, relations=False),
+                self._kb.concepts,
+                self._kb.scales,
+                self.world,
+                resolved=self.resolved,
+                generation=self._kb.generation,
+            )
 
     def why_not(self, patient_id: str) -> WhyNot:
         """The criteria that keep a patient out, the nearest evidence, and the cheapest edit of the query that admits
@@ -262,23 +339,68 @@ class Cohort:
 
         UnknownPatient if the knowledge base has no such patient, UsageError unless the cohort is the believed one.
         """
-        from .why_not.answer import why_not
+        expect_patient(patient_id)
+        from .answers.query_text import QueryText
+        from .answers.typed_text import typed_places
+        from .why_not.answer import in_typed_text, why_not
 
         if self.world is not World.BELIEVED:
             raise UsageError("why_not is about the believed answer. Hint: cohort.believed.why_not(…)")
-        try:
-            return why_not(self.query, self._kb, patient_id, self.numbers)
-        except QueryTreeError as error:
-            raise QueryError(str(error)) from error
+        with self.evaluating():
+            found = why_not(self.query, self._kb, patient_id, self.numbers)
+            places = typed_places(self.query, QueryText(self.query), self._text, *self._given)
+            return in_typed_text(found, self.text, places)
 
     def funnel(self) -> Funnel:
         """How many patients remain after each criterion, whom it removes, and whom dropping it alone would regain."""
         from .answers.funnel import funnel
 
-        try:
+        with self.evaluating():
             return funnel(self.query, self._kb)
+
+    def read_as(self) -> tuple[ReadAs, ...]:
+        """Names in what was asked that are read as a concept whose preferred name says less, more or something else."""
+        from ..query_lang.lint.places import sites_of
+        from .answers.read_as import names_read_as
+
+        return names_read_as(sites_of(self.query, self._text, *self._given), self._kb.concepts) if self._text else ()
+
+    def why_empty(self) -> Empty | None:
+        """Which criterion nobody meets, and what is recorded near it (other kinds of fact, other values, wider
+        concepts); None for a cohort with patients. A few queries are asked for it."""
+        if self.numbers:
+            return None
+        from .answers.empty import why_empty
+
+        try:
+            return why_empty(self.query, self._kb, self.world)
         except QueryTreeError as error:
             raise QueryError(str(error)) from error
+
+    def report(self, limit: int | None = 50) -> Report:
+        """Everything that supports this answer, as a page (``.as_html()``) or in a notebook: query, read-back, counts,
+        funnel, the first ``limit`` members (None: all) with their evidence and a picture of their record, signature.
+
+        UsageError for a number below 0. Reads the record of each member that is shown.
+        """
+        from .report.page import Answered, report_on
+
+        expect("limit", limit, (int, type(None)), "the number of members to show in full, or None for all")
+        numbers = {world: self.in_world(world).numbers for world in (World.CERTAIN, World.BELIEVED, World.POSSIBLE)}
+        with self.evaluating():
+            return report_on(
+                Answered(
+                    self._kb,
+                    self.query,
+                    self.text,
+                    self.resolved,
+                    self.world,
+                    numbers,
+                    self.findings(),
+                    tuple(one.as_text() for one in self.read_as()),
+                ),
+                limit,
+            )
 
     def rank(self, top: int | None = 20) -> tuple[RankedPatient, ...]:
         """The first ``top`` patients (None: all): the certain first, then by the weakest evidence that they need.
@@ -287,16 +409,20 @@ class Cohort:
         """
         from .answers.rank import ranked
 
+        expect("top", top, (int, type(None)), "the number of patients to list, or None for all")
         if top is not None and top < 0:
             raise UsageError("rank: 'top' is the number of patients to list, 0 or more")
-        return ranked(self.query, self._kb, self._by_certainty(), top)
+        with self.evaluating():
+            return ranked(self.query, self._kb, self._by_certainty(), top)
 
     def by_strength(self) -> Iterator[tuple[World, str, float]]:
         """All patients in the order of :meth:`rank`, each with their world and strength alone: half its cost."""
         from .answers.rank import by_strength
 
-        for world, patient, strength in by_strength(self.query, self._kb, self._by_certainty(), None):
-            yield world, patient, strength.value
+        with self.evaluating():
+            # All of it: a clock that ran while the caller looks at one of them would run out of nobody's fault.
+            found = list(by_strength(self.query, self._kb, self._by_certainty(), None))
+        return ((world, patient, strength.value) for world, patient, strength in found)
 
     def _by_certainty(self) -> dict[World, BitMap]:
         """Each of the patients under the strongest world that has them."""
@@ -313,7 +439,8 @@ class Cohort:
         waiting = [(part, 0) for part in reversed(children(self.query.body))]
         while waiting and len(found) < MOST_PARTS:
             node, depth = waiting.pop()
-            found.append((Cohort(self._kb, nodes.Query(node, self.query.definitions), "", self.world), depth))
+            query = nodes.Query(node, self.query.definitions)
+            found.append((Cohort(self._kb, query, "", self.world, allowed=self._allowed), depth))
             waiting.extend((part, depth + 1) for part in reversed(children(node)))
         return found
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ..kb.model import World
-from ..kb.skin.terminal import count_text, print_table, value_text
+from ..kb.skin.terminal import count_text, print_lines, print_table, print_text
+from .answers.evidence import attributes_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..query_lang.lint.finding import Finding
-    from .answers.evidence import ShownEvent
     from .answers.journey import Timeline
     from .cohort import Cohort
 
@@ -48,6 +48,11 @@ def cohort_payload(cohort: Cohort, world: WorldName, limit: int | None, explain:
         "possible": len(cohort.possible),
         "patients": listed,
     }
+    if read_as := cohort.read_as():
+        payload["read_as"] = [one.as_dict() for one in read_as]
+    empty = asked.why_empty()
+    if empty is not None:
+        payload["empty"] = empty.as_dict()
     if explain:
         payload["explanations"] = {patient: cohort.explain(patient).as_dict() for patient in listed}
     return payload
@@ -95,6 +100,14 @@ def csv_rows(cohort: Cohort, payload: dict[str, Any]) -> tuple[tuple[str, ...], 
     return ("patient_id", "certainty"), list(certainty_rows(cohort, payload["patients"]))
 
 
+def evidence_sheet(cohort: Cohort, payload: dict[str, Any]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Heading and rows of the evidence of the patients listed, in the order in which they are."""
+    from .answers.evidence_sheet import COLUMNS, evidence_rows
+
+    ranked = [row["patient_id"] for row in payload["ranked"]] if "ranked" in payload else payload["patients"]
+    return COLUMNS, evidence_rows(cohort.explain(patient) for patient in ranked)
+
+
 def print_ranked(rows: list[dict[str, Any]]) -> None:
     """Each patient with the strength of the weakest evidence, and what that rests on."""
     columns = ("rank", "patient", "certainty", "strength", "weakest criterion", "rests on")
@@ -109,26 +122,37 @@ def print_ranked(rows: list[dict[str, Any]]) -> None:
 
 def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None) -> None:
     """The count with its bounds, the query as understood, the patients, and what each rests on when asked."""
-    print(f"{count_text(payload['believed'], payload['certain'], payload['possible'])} patients: {payload['resolved']}")
+    print_lines(one["says"] for one in payload.get("read_as", ()))
+    counts = count_text(payload["believed"], payload["certain"], payload["possible"])
+    print_text(f"{counts} patients: {payload['resolved']}")
     shown = payload["patients"][: TABLE_ROWS if limit is None else limit]
     if "ranked" in payload:
         listed = payload["ranked"] if limit is None else payload["ranked"][:limit]
         print_ranked(listed)
-        shown = listed
-    elif "explanations" in payload:
+        shown = [row["patient_id"] for row in listed]
+    if "explanations" in payload:
         for patient in shown:
             print()
-            print(cohort.explain(patient).as_text())
-    elif shown:
+            print_lines(cohort.explain(patient).lines())
+    elif shown and "ranked" not in payload:
         print_table(("patient", "certainty"), certainty_rows(cohort, shown))
+    if "empty" in payload:
+        print_empty(cohort.in_world(World[payload["world"].upper()]))
     if len(shown) < payload["count"]:
         option = "--rank" if "ranked" in payload else "--limit N"
         print(f"… and {payload['count'] - len(shown)} more ({option} lists more)")
 
 
+def print_empty(cohort: Cohort) -> None:
+    """Why nobody is in the cohort; nothing when somebody is."""
+    empty = cohort.why_empty()
+    if empty is not None:
+        print_lines(empty.lines())
+
+
 def print_findings(findings: Sequence[Finding]) -> None:
     """Each finding of the linter with its place and hint, a blank line between two."""
-    print("\n\n".join(finding.as_text() for finding in findings) or "nothing doubtful was found")
+    print_text("\n\n".join(finding.as_text() for finding in findings) or "nothing doubtful was found")
 
 
 def print_notes(findings: Sequence[Finding]) -> None:
@@ -141,12 +165,12 @@ def print_notes(findings: Sequence[Finding]) -> None:
 
 def print_imported(payload: dict[str, Any]) -> None:
     """The query of an imported definition, what it says, how many it finds, and what was not carried."""
-    print(payload["query"])
-    print(f"\n{payload['says']}")
+    print_text(f"{payload['query']}\n\n{payload['says']}\n")
     if "count" in payload:
-        print(f"\n{count_text(payload['count'], payload['certain'], payload['possible'])} patients")
+        print(f"{count_text(payload['count'], payload['certain'], payload['possible'])} patients")
+        print()
     lost = payload["not_carried"]
-    print("\neverything was carried" if not lost else f"\nnot carried ({len(lost)}):")
+    print("everything was carried" if not lost else f"not carried ({len(lost)}):")
     for loss in lost:
         effect = "" if loss["effect"] == "none" else f" [{loss['effect']}]"
         print(f"    {loss['path']}: {loss['what']}: {loss['why']}{effect}")
@@ -187,8 +211,3 @@ def print_journey(timeline: Timeline) -> None:
             print(f"    stands: {event.as_text()}")
         for event in decision.rejected:
             print(f"    gives way: {event.as_text()}")
-
-
-def attributes_text(row: ShownEvent) -> str:
-    """``laterality left, site breast``."""
-    return ", ".join(f"{name} {value_text(value)}" for name, value in sorted(row.attributes.items()))

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..kb.arguments import PATH, expect, expect_patients
+from ..kb.deadline import SECONDS_OF_MANY, check, within
 from ..kb.errors import UsageError
 from ..kb.model import World
 from ..query_lang import nodes
@@ -80,6 +82,7 @@ def verify(
     proofs: Proofs | None = None,
     read_again: bool = True,
     model: str | os.PathLike[str] | None = None,
+    seconds: float | None = SECONDS_OF_MANY,
 ) -> Verification:
     """Check that each member of a cohort is one, by a proof that is independent of the engine that found it.
 
@@ -87,17 +90,48 @@ def verify(
     ``patients``: only these; UsageError for one who is no member, unless ``proofs`` holds a proof of it. ``proofs`` are
     checked as they are, by patient, and a member without one fails; without them the engine gives a proof of each.
     ``read_again``: also read the patients' notes anew; ``model``: the directory of the model that read them too, if one
-    did (the one that ships needs no naming). QueryError, MissingKb, SchemaVersionError; UsageError for another model.
+    did (the one that ships needs no naming). After ``seconds`` (None or 0: never) DeadlineExceeded. QueryError,
+    MissingKb, SchemaVersionError; UsageError for another model.
     """
+    expect("kb", kb, (OpenKb, *PATH), "an open knowledge base, or the folder of one")
+    expect("query", query, (str, nodes.Query, Cohort), "a query as text, its tree, or a cohort")
+    expect("world", world, str, "believed, certain or possible")
+    expect("proofs", proofs, (Mapping, type(None)), "a mapping of patient ids to their proofs")
+    if patients is not None:
+        expect_patients(patients)
     if not isinstance(kb, OpenKb):
         with open_kb(kb) as opened:
-            return verify(opened, query, patients, world=world, proofs=proofs, read_again=read_again, model=model)
+            return verify(
+                opened,
+                query,
+                patients,
+                world=world,
+                proofs=proofs,
+                read_again=read_again,
+                model=model,
+                seconds=seconds,
+            )
     try:
         asked = World[world.upper()]
     except KeyError:
         asked = World.NONE
     if asked is World.NONE:
         raise UsageError(f"the world is {world!r}; it is believed, certain or possible")
+    with within(seconds):
+        return _verified(kb, query, asked, patients, proofs, read_again=read_again, model=model)
+
+
+# What :func:`verify` was given.
+def _verified(
+    kb: OpenKb,
+    query: str | nodes.Query | Cohort,
+    asked: World,
+    patients: Iterable[str] | None,
+    proofs: Proofs | None,
+    *,
+    read_again: bool,
+    model: str | os.PathLike[str] | None,
+) -> Verification:
     cohort = (query if isinstance(query, Cohort) else kb.find(query)).in_world(asked)
     verifier = Verifier(kb.path, kb.generation, read_again=read_again, model=model)
     try:
@@ -105,6 +139,7 @@ def verify(
         resolved = verifier.resolved(query.query if isinstance(query, Cohort) else query)
         verdicts = []
         for patient, proof in given.items():
+            check()
             if isinstance(proof, NoProof):
                 verdicts.append(Verdict(patient, (Fault("proof", "", str(proof)),)))
             else:

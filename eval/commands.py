@@ -10,6 +10,7 @@ import typer
 
 from ..ingest.commands import print_unresolved
 from ..kb.errors import UsageError
+from ..kb.files.whole_files import write_text_privately
 from ..kb.skin.options import FormatOption, NoRowsOption, OutOption
 from ..kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table, three_places
 from .bank.consistency.command import consistency
@@ -77,7 +78,7 @@ def acr(
         raise UsageError("eval acr needs a knowledge base or an abstraction. Hint: --kb KB, or --facts FACTS.jsonl")
     # Before the run, which may keep a knowledge base.
     check_output(output, out, rows=True)
-    check_output(output, html, rows=True)
+    check_output(Format.TABLE, html, rows=True)
     from .measures.terms import Terms
 
     terms = Terms(alpha, beta, seed)
@@ -95,8 +96,18 @@ def acr(
         output=output,
         out=out,
         as_table=lambda: print_scores(scores),
-        as_csv=lambda: print_csv(_QUERY_COLUMNS, ([row[name] for name in _QUERY_COLUMNS] for row in scores["queries"])),
+        as_csv=lambda: print_csv(*_query_rows(scores, errors)),
     )
+
+
+def _query_rows(scores: dict[str, Any], errors: bool) -> tuple[tuple[str, ...], list[list[Any]]]:
+    """Heading and a row for each query; with ``errors`` also the patients that it was wrong about."""
+    wrong = ("false_positives", "false_negatives") if errors else ()
+    rows = [
+        [*(row[name] for name in _QUERY_COLUMNS), *(" ".join(row.get(name, ())) for name in wrong)]
+        for row in scores["queries"]
+    ]
+    return (*_QUERY_COLUMNS, *wrong), rows
 
 
 def negex(
@@ -249,10 +260,7 @@ def _three(part: dict[str, Any]) -> tuple[str, str, str]:
 def _write_page(path: Path, scores: dict[str, Any]) -> None:
     from .bank.acr.page import page
 
-    try:
-        path.write_text(page(scores), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
+    write_text_privately(path, page(scores))
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ..kb.errors import CohortiumError, NothingStored, UsageError
+from ..kb.errors import NothingStored, UsageError
+from ..kb.skin.streams import data_output
 from ..kb.skin.terminal import Format, answer, check_output, counted, print_json, print_table, value_text
 
 #: The model of the commands that read; the figures for it stand in docs/guide/learned_recognition.md.
@@ -18,6 +19,14 @@ DEFAULT_MODEL: Final = "none"
 OntologyOption = Annotated[
     Path | None,
     typer.Option("--ontology", metavar="DIR", help="Know the concepts of this folder too (see 'ontology import')."),
+]
+NoteSeconds = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="S", help="Processor time that one note may take (30; 0: any)."),
+]
+NoteCharacters = Annotated[
+    int | None,
+    typer.Option(min=0, metavar="N", help="How long one note may be, in characters (1000000; 0: any)."),
 ]
 ModelOption = Annotated[
     str,
@@ -28,12 +37,6 @@ ModelOption = Annotated[
         " NOTES to it, which COHORTIUM_LLM_SEND_NOTES=yes must allow.",
     ),
 ]
-
-
-class Quarantined(CohortiumError):
-    """With ``--strict``, a run that put records into quarantine (exit 1)."""
-
-    exit_code = 1
 
 
 def parse_map(text: str) -> dict[str, str]:
@@ -82,11 +85,25 @@ def ingest(
     ontology: OntologyOption = None,
     model: ModelOption = DEFAULT_MODEL,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 when anything is in quarantine.")] = False,
+    note_seconds: NoteSeconds = None,
+    note_characters: NoteCharacters = None,
+    patient_notes: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Notes that one patient may have (100000; 0: any)."),
+    ] = None,
+    dates: Annotated[
+        str,
+        typer.Option(
+            metavar="month-first|day-first",
+            help="How 5/2/2023 is read in all sources; a date of the other order goes to quarantine.",
+        ),
+    ] = "month-first",
     output: Annotated[Format, typer.Option("--format", help="How to print the sums; no rows for csv.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the sums here.")] = None,
 ) -> None:
     """Read notes, or a clinical abstraction, into a knowledge base."""
-    from .run.pipeline import run_ingest
+    from .many import ingest_notes, require_notes
+    from .run.note_budget import budget_of
 
     # Before the run, and not after an hour of it.
     check_output(output, out, rows=False)
@@ -97,19 +114,24 @@ def ingest(
             raise UsageError("--abstraction reads with the shipped ontology. Hint: leave out --ontology")
         if model != DEFAULT_MODEL:
             raise UsageError("--abstraction reads facts, with no model. Hint: leave out --model")
+        if dates != "month-first":
+            raise UsageError("--abstraction reads dates that begin with the year alone. Hint: leave out --dates")
         ingest_abstraction(sources, kb, mapping, strict, output, out)
         return
-    report = run_ingest(
-        sources, kb, mapping=parse_map(mapping), workers=workers, strict=strict, ontology=ontology, model=model
+    report = ingest_notes(
+        sources,
+        kb,
+        mapping=parse_map(mapping),
+        workers=workers,
+        strict=strict,
+        ontology=ontology,
+        model=model,
+        budget=budget_of(note_seconds, note_characters, patient_notes),
+        dates=dates,
     )
     sums = report.as_dict()
     answer(sums, output=output, out=out, as_table=lambda: print_sums(sums, kb))
-    if report.exit_code == NothingStored.exit_code:
-        if not report.notes_in:
-            raise NothingStored(f"there is no note in {', '.join(map(str, sources))}")
-        raise NothingStored(f"no note of {report.notes_in} could be stored. Hint: the reasons stand above")
-    if report.exit_code == Quarantined.exit_code:
-        raise Quarantined(f"{report.quarantined} of {counted(report.notes_in, 'record')} in quarantine (--strict)")
+    require_notes(report, sources)
 
 
 def ingest_abstraction(
@@ -118,6 +140,7 @@ def ingest_abstraction(
     """Read facts that people wrote down into a knowledge base of its own."""
     from ..kb.storage.layout import Layout
     from .abstraction.load import load_abstractions
+    from .many import Quarantined
 
     if len(sources) != 1 or mapping:
         raise UsageError("--abstraction reads one file, as it is. Hint: leave out --map and any other source")
@@ -165,6 +188,9 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
         print_table(("where", "reason"), [(row["where"], row["reason"]) for row in sums["quarantine"]])
     if sums["quarantined"] > len(sums["quarantine"]):
         print(f"… and {sums['quarantined'] - len(sums['quarantine'])} more in quarantine")
+    print_passed_over(sums["passed_over"])
+    if "dates" in sums:
+        print_dates(**sums["dates"])
     if "asked" in sums:
         from .models.chat.choice import sentence_of
 
@@ -172,6 +198,34 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     held = f"{counted(sums['patients'], 'patient')}, {counted(sums['events'], 'event')}"
     copied = f" ({sums['patients_read']} read, {sums['patients_copied']} as before)" if sums["patients_copied"] else ""
     print(f"{kb}: {held}{copied}, {sums['seconds']:.1f} s")
+
+
+def print_dates(order: str, either: int) -> None:
+    """How many dates were read in an order that they do not tell themselves, and how to read them in the other."""
+    other = "day-first" if order == "month-first" else "month-first"
+    print(f"{counted(either, 'note date')} like 5/2/2023 read {order}. Hint: --dates {other} if the source writes so")
+
+
+def print_passed_over(told: Mapping[str, Any]) -> None:
+    """What of the sources was not used, a line each: nothing is left out silently."""
+    from .readers.told import words
+
+    reasons = words()["reasons"]
+    for code, number in told.get("files", {}).items():
+        named = [row["where"] for row in told["listed"] if row["reason"] == reasons[code]]
+        more = f", … {number - len(named)} more" if number > len(named) else ""
+        print(f"passed over: {reasons[code]}: {', '.join(named)}{more}")
+    if resources := told.get("resources"):
+        print(
+            "passed over: FHIR resources that bring no note: " + ", ".join(f"{n} {one}" for one, n in resources.items())
+        )
+    for row in told.get("columns", ()):
+        alike = f" (and {counted(row['sources'] - 1, 'file')} like it)" if row["sources"] > 1 else ""
+        more = f", … {row['number'] - len(row['columns'])} more" if row["number"] > len(row["columns"]) else ""
+        hint = f". Hint: {row['hint']}" if "hint" in row else ""
+        print(f"columns not used: {row['where']}{alike}: {', '.join(row['columns'])}{more}{hint}")
+    for hint in told.get("hints", ()):
+        print(f"Hint: {hint}")
 
 
 # Each option of the command is a parameter: so typer reads a command line.
@@ -193,31 +247,48 @@ def read(
     steps: Annotated[
         bool, typer.Option("--steps", help="Print what each step of the reading adds (+), changes (~) and removes (-).")
     ] = False,
+    note_seconds: NoteSeconds = None,
+    note_characters: NoteCharacters = None,
     output: Annotated[Format, typer.Option("--format", help="How to print; there are no rows for csv.")] = Format.TABLE,
 ) -> None:
     """Read one note and print what it says: mentions with their context, and relations."""
     if steps and brat:
         raise UsageError("--steps prints no annotations. Hint: leave out --brat")
+    if brat and (as_json or output is not Format.TABLE):
+        raise UsageError("--brat writes annotations and prints no mentions. Hint: leave out --json and --format")
+    check_output(output, None, rows=False)
     text = note_text(note)
 
     from .models.tagging.choice import chosen_model
+    from .run.note_budget import budget_of, one_note
     from .single import read as read_one
     from .single import read_steps
 
     learned = chosen_model(model)
+    budget = budget_of(note_seconds, note_characters)
     if steps:
-        changes = read_steps(text, date, title, type_, ontology=ontology, model=learned)
+        with one_note(budget, text):
+            changes = read_steps(text, date, title, type_, ontology=ontology, model=learned)
         traced = {"steps": [asdict(one) for one in changes]}
         shown = Format.JSON if as_json else output
         answer(traced, output=shown, out=None, as_table=lambda: print_steps(traced["steps"]))
         return
-    document = read_one(text, date, title, type_, ontology=ontology, model=learned)
+    document = read_one(
+        text,
+        date,
+        title,
+        type_,
+        ontology=ontology,
+        model=learned,
+        note_seconds=budget.seconds,
+        note_characters=budget.characters,
+    )
     if learned is not None and (asked := learned.asked()):
         from .models.chat.choice import sentence_of
 
         print(sentence_of(asked), file=sys.stderr)
     if brat == "-":
-        sys.stdout.write(document.to_brat())
+        data_output().write(document.to_brat())
         return
     if brat:
         from .coral_schema.brat_folder import save
@@ -234,10 +305,18 @@ def read(
 
 def note_text(place: str) -> str:
     """The text of a file, or of standard input for ``-``; UTF-8, the line ends as they are."""
+    from .readers.records import LONGEST_TEXT
+
     try:
-        data = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
+        if place == "-":
+            data = sys.stdin.buffer.read(4 * LONGEST_TEXT + 1)
+        else:
+            with Path(place).open("rb") as stream:
+                data = stream.read(4 * LONGEST_TEXT + 1)
     except OSError as error:
         raise UsageError(f"cannot read '{place}': {error.strerror}") from error
+    if len(data) > 4 * LONGEST_TEXT:
+        raise UsageError(f"'{place}' is longer than a note, which has at most {LONGEST_TEXT:,} characters")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -10,11 +10,13 @@ import dataclasses
 import datetime
 import os
 import re
+import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..kb.arguments import expect
 from ..kb.errors import UsageError
 from ..kb.model import EARLIEST_DAY, LATEST_DAY, Note, Value
 from ..kb.ontology.concepts import ConceptTable
@@ -26,6 +28,7 @@ from .coral_schema.types import schema
 from .models.tagging.choice import Choice, chosen_model
 from .note.read import NoteReader, ReadNote, read_text, shared_reader
 from .note.trace import Traced
+from .run.note_budget import budget_of, one_note
 from .text.frame import Frame, resolve_overlaps
 from .text.shape import without_blanks
 
@@ -77,7 +80,7 @@ class ReadRelation:
 class Document:
     """One text as it was read: its mentions in the order of the text, and the relations between them."""
 
-    text: str
+    text: str = field(repr=False)
     mentions: tuple[ReadMention, ...]
     relations: tuple[ReadRelation, ...]
 
@@ -131,19 +134,27 @@ def read(
     targets: Sequence[tuple[int, int] | tuple[int, int, str]] = (),
     ontology: str | os.PathLike[str] | None = None,
     model: str | os.PathLike[str] | Choice | None = None,
+    note_seconds: float = 0,
+    note_characters: int = 0,
 ) -> Document:
     """Read one text. ``date`` is the note's own, a date or its ISO text; ``ontology`` a folder of further concepts;
     ``model`` a model directory that proposes mentions which the rules lack, ``shipped``, ``llm`` (the chat model of the
-    environment, which is sent the text) or ``none``.
+    environment, which is sent the text) or ``none``. ``note_seconds`` of the processor and ``note_characters``: what it
+    may take; 0 is without bound.
 
     ``targets`` are character spans that become mentions whatever the lexicon knows, so that their context is judged;
     with a third member, an entity type of the schema, they are of that type. Without one a span that reads like a drug
     is a MedicationName, any other a Symptom.
     UsageError when the date is none, a target lies outside the text, its type is none, there are no concepts in the
-    folder, or the model cannot be loaded.
+    folder, the model cannot be loaded, or the text is too long; DeadlineExceeded when the time is over.
     """
+    expect("text", text, str, "the text of one note; of a file: Path(…).read_text()")
+    expect("title", title, str, "the title of the note")
+    expect("type", type, str, "the type of the note")
     date = _day(date)
     spans, labels = [], {}
+    for target in targets:
+        expect("targets", target, (tuple, list), "spans: (start, end), or (start, end, type)")
     for start, end, *label in targets:
         if not 0 <= start < end <= len(text):
             raise UsageError(f"the target ({start}, {end}) lies outside the text of {len(text)} characters")
@@ -155,8 +166,11 @@ def read(
         labels[start, end] = label[0] if label else ""
     extra = None if ontology is None else Path(ontology)
     learned = chosen_model(model)
-    found = read_text(text, date, title, type, spans, notations=True, ontology=extra, model=learned)
-    return document_of(found, shared_reader(extra, learned), labels)
+    # Made before its time runs.
+    reader = shared_reader(extra, learned)
+    with one_note(budget_of(note_seconds, note_characters), text):
+        found = read_text(text, date, title, type, spans, notations=True, ontology=extra, model=learned)
+        return document_of(found, reader, labels)
 
 
 def read_steps(
@@ -176,6 +190,7 @@ def read_steps(
 
 def _day(date: datetime.date | str | None) -> datetime.date | None:
     """A date, or the one that an ISO text writes; UsageError for any other text."""
+    expect("date", date, (datetime.date, str, types.NoneType), "a date, or its ISO text")
     if not isinstance(date, str):
         return date
     try:

@@ -203,7 +203,8 @@ class Note:
 
     patient_id: str
     doc_id: str
-    text: str
+    # Words of notes stand in no repr: reprs end up in logs and tracebacks.
+    text: str = field(repr=False)
     date: datetime.date | None = None
     type: str = ""
     title: str = ""
@@ -241,7 +242,7 @@ class Mention:
     note_id: str
     start: int
     end: int
-    text: str
+    text: str = field(repr=False)
     kind: str
     label: str
     concept: str

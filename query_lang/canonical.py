@@ -35,7 +35,7 @@ from .nodes import (
     Union,
 )
 from .render import render_concept
-from .tree import map_children, map_event_sets, map_parts
+from .tree import children, decided_by, fold, map_children, map_event_sets, map_parts, require_written_out
 
 N = TypeVar("N", bound=Node)
 
@@ -48,6 +48,8 @@ def same_question(one: Query, other: Query, concepts: ConceptTable | None = None
 def canonical(query: Query, concepts: ConceptTable | None = None) -> PatientExpression:
     """The criterion with definitions put in, and every list of parts flat, without repeats, and in one order.
 
+    QueryError, naming the definition, where definitions of definitions come to too much (see :mod:`.tree`).
+
     Rests on laws of sets alone: associative, commutative, idempotent, De Morgan, ``A except B`` is ``A and not B``,
     *any of these concepts* is an ``or`` where nothing is picked, ``A after B`` is ``B before A``. With ``concepts``,
     what selects the same concepts under that ontology is the same, too: such a form compares, and is no query.
@@ -56,28 +58,47 @@ def canonical(query: Query, concepts: ConceptTable | None = None) -> PatientExpr
     return form if concepts is None else _criterion(_selected(form, concepts))
 
 
+def plain_leaf(node: PatientExpression) -> PatientExpression:
+    """The form of a criterion that no other criteria make up. One of which a single fact is enough stays as it is:
+    the facts tell what it has in common with another."""
+    if isinstance(node, Exists):
+        return node if node.events.pick == Pick() else Exists(_plain(node.events))
+    return _criterion(node)
+
+
 def inlined(query: Query) -> PatientExpression:
-    """The criterion of a query with every definition in its place."""
+    """The criterion of a query with every definition in its place. QueryError if that is too much."""
+    require_written_out(query)
     known: dict[str, PatientExpression] = {}
     for definition in query.definitions:
         known[definition.name.casefold()] = _put_in(definition.body, known)
     return _put_in(query.body, known)
 
 
-def _put_in(node: PatientExpression, known: Mapping[str, PatientExpression]) -> PatientExpression:
-    if isinstance(node, Defined):
-        return known.get(node.name.casefold(), node)
-    return map_children(node, lambda part: _put_in(part, known))
+def _put_in(root: PatientExpression, known: Mapping[str, PatientExpression]) -> PatientExpression:
+    def put_in(node: PatientExpression, made: tuple[PatientExpression, ...]) -> PatientExpression:
+        return known.get(node.name.casefold(), node) if isinstance(node, Defined) else _with_parts(node, made)
+
+    return fold(root, put_in, children)
+
+
+def _with_parts(node: PatientExpression, made: tuple[PatientExpression, ...]) -> PatientExpression:
+    fresh = iter(made)
+    return map_children(node, lambda _: next(fresh))
 
 
 # --- patients ---------------------------------------------------------------------------------------------------------
 
 
-def _criterion(node: PatientExpression) -> PatientExpression:
+def _criterion(root: PatientExpression) -> PatientExpression:
     """A criterion in its form, its parts being put into theirs first."""
+    return fold(root, _formed, decided_by)
+
+
+def _formed(node: PatientExpression, made: tuple[PatientExpression, ...]) -> PatientExpression:
     if node.expansion is not None:
-        return _criterion(node.expansion)
-    node = map_children(node, _criterion)
+        return made[0]
+    node = _with_parts(node, made)
     match node:
         case And(parts):
             return _joined(And, parts)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..kb.errors import CohortiumError
+from ..kb.skin.escape import escaped
 
 _SHOWN_BEFORE: Final = 50
 _SHOWN_AFTER: Final = 30
@@ -20,6 +21,7 @@ class QueryError(CohortiumError):
     """
 
     exit_code = 3
+    has_lines = True
 
     def __init__(self, message: str, *, text: str = "", offset: int | None = None, hint: str = "") -> None:
         """An error at ``offset`` of ``text``."""
@@ -65,12 +67,12 @@ class QueryError(CohortiumError):
         return "\n".join(error._described() for error in self.errors)
 
     def _described(self) -> str:
-        parts = [self.message]
+        parts = [escaped(self.message)]
         if self.excerpt:
             parts[0] += f" (line {self.line}, column {self.column})"
             parts += [f"    {line}" for line in self.excerpt.split("\n")]
         if self.hint:
-            parts.append(f"Hint: {self.hint}")
+            parts.append(f"Hint: {escaped(self.hint)}")
         return "\n".join(parts)
 
 

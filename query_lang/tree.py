@@ -6,10 +6,13 @@ keep a stack of their own: cohorts that were joined one by one nest deeper than 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, TypeVar, get_args
 
+from ..kb.deadline import check
+from .errors import QueryError
 from .nodes import (
     Concept,
     ConceptExpression,
@@ -19,6 +22,7 @@ from .nodes import (
     Node,
     OtherThan,
     PatientExpression,
+    Query,
     SingleCondition,
 )
 
@@ -73,6 +77,54 @@ def event_sets(node: Node) -> tuple[Events, ...]:
     return tuple(found)
 
 
+# --- definitions written out -----------------------------------------------------------------------------------------
+
+#: A query whose definitions stand in each other deeper than this, written out, is refused, as the parser refuses deeper
+#: texts: what decides and renders recurses.
+DEEPEST: Final = 200
+#: What must write definitions out (canonical forms, edits of a query) does so up to this many criteria. The longest
+#: text has fewer; definitions of definitions double with each, and come to more than any memory in a hundred lines.
+MOST_WRITTEN_OUT: Final = 20_000
+
+
+def require_shallow(query: Query) -> None:
+    """QueryError, naming the definition, if criteria stand in each other deeper than :data:`DEEPEST`, written out."""
+    depths: dict[str, int] = {}
+    for name, root in _roots(query):
+        depths[name] = fold(root, functools.partial(_depth, depths), children)
+        if depths[name] > DEEPEST:
+            raise QueryError(
+                f"{_called(name)} is nested more than {DEEPEST} levels deep, with the definitions in it written out",
+                hint="list alternatives side by side",
+            )
+
+
+def require_written_out(query: Query, most: int = MOST_WRITTEN_OUT) -> None:
+    """QueryError, naming the definition, if the query has more than ``most`` criteria, its definitions written out."""
+    sizes: dict[str, int] = {}
+    for name, root in _roots(query):
+        sizes[name] = sum(sizes.get(one.name, 1) if isinstance(one, Defined) else 1 for one in criteria(root))
+        if sizes[name] > most:
+            raise QueryError(
+                f"{_called(name)} has more than {most:,} criteria with the definitions in it written out, which this "
+                "needs",
+                hint="use each definition once, or ask it of less",
+            )
+
+
+def _roots(query: Query) -> Iterator[tuple[str, PatientExpression]]:
+    yield from ((definition.name, definition.body) for definition in query.definitions)
+    yield "", query.body
+
+
+def _called(name: str) -> str:
+    return f"the definition '{name[:60]}'" if name else "the query"
+
+
+def _depth(known: Mapping[str, int], node: PatientExpression, below: tuple[int, ...]) -> int:
+    return known.get(node.name, 0) if isinstance(node, Defined) else 1 + max(below, default=0)
+
+
 # --- all below --------------------------------------------------------------------------------------------------------
 
 
@@ -81,6 +133,7 @@ def walk(root: N, below: Callable[[N], tuple[N, ...]]) -> Iterator[N]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
+        check()
         yield node
         waiting.extend(reversed(below(node)))
 
@@ -139,6 +192,7 @@ def fold(root: N, meaning: Callable[[N, tuple[T, ...]], T], below: Callable[[N],
     done: list[T] = []
     while waiting:
         node, first = waiting.pop()
+        check()
         if first is None and (inner := below(node)):
             waiting.append((node, len(done)))
             waiting.extend([(one, None) for one in reversed(inner)])

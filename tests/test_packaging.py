@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -34,13 +35,25 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(checkout: Path) -> zipfile.ZipFile:
     """The wheel that the copy builds."""
-    target = checkout.parent / "wheels"
+    return built(checkout, checkout.parent / "wheels")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """The wheel of the model that ships, of which the checkout holds the folder ``models``."""
+    copy = tmp_path_factory.mktemp("models") / "models"
+    shutil.copytree(ROOT / "models", copy, ignore=LEFT_OUT)
+    return built(copy, copy.parent / "wheels")
+
+
+def built(folder: Path, target: Path) -> zipfile.ZipFile:
+    """The wheel that a folder with a pyproject.toml builds."""
     code = f"from setuptools.build_meta import build_wheel; build_wheel({str(target)!r})"
     target.mkdir()
-    done = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    (built,) = target.glob("*.whl")
-    return zipfile.ZipFile(built)
+    (wheel,) = target.glob("*.whl")
+    return zipfile.ZipFile(wheel)
 
 
 def test_the_wheel_holds_the_folders_and_nothing_else(checkout: Path, wheel: zipfile.ZipFile) -> None:
@@ -61,6 +74,42 @@ def test_the_wheel_installs_one_package_and_one_command(wheel: zipfile.ZipFile) 
     assert {name.partition("/")[0] for name in wheel.namelist() if ".dist-info/" not in name} == {"cohortium"}
     (entry,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     assert wheel.read(entry).decode().split("\n")[1].strip() == "cohortium = cohortium.__main__:main"
+
+
+def test_no_model_weighs_on_the_wheel(wheel: zipfile.ZipFile) -> None:
+    """Networks are in the other wheel: this one is at most 8 MB, its largest file 4."""
+    assert sum(one.compress_size for one in wheel.infolist()) < 8_000_000
+    assert max(one.file_size for one in wheel.infolist()) < 4_000_000
+    assert not [name for name in wheel.namelist() if name.endswith(".onnx")]
+
+
+def test_the_models_wheel_holds_the_model_and_nothing_else(models: zipfile.ZipFile) -> None:
+    """Its folder, whole, and the licence of the checkout."""
+    folder = ROOT / "models" / "cohortium_models"
+    expected = {path.relative_to(folder.parent).as_posix() for path in folder.rglob("*") if path.is_file()}
+    held = {name for name in models.namelist() if ".dist-info/" not in name}
+    assert held == {name for name in expected if "__pycache__" not in name}
+    assert (ROOT / "models" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_model_is_found_beside_the_program_and_missed_with_a_hint(
+    wheel: zipfile.ZipFile, models: zipfile.ZipFile, tmp_path: Path
+) -> None:
+    """As installed: the extra brings it, and without it the error says what to install."""
+    wheel.extractall(tmp_path / "program")
+    models.extractall(tmp_path / "model")
+    code = "from cohortium.ingest.models.tagging.choice import shipped_folder; print(shipped_folder())"
+    for places, told in (("program model", "cohortium_models"), ("program", "pip install 'cohortium[shipped]'")):
+        path = os.pathsep.join(str(tmp_path / place) for place in places.split())
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": path},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert told in done.stdout + done.stderr
+        assert str(ROOT) not in done.stdout
 
 
 def test_every_folder_with_code_is_listed() -> None:

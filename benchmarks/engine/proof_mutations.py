@@ -44,6 +44,7 @@ from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
 from cohortium.query_lang import nodes
 from cohortium.query_lang.render import render
+from tests.kb.told_again import tell_digests
 
 #: Whether the notes are read again.
 READING: Final = (True, False)
@@ -207,6 +208,8 @@ class Bench:
                             ids = {"note": target.note.note_id, "mention": target.mention.mention_id}
                             ids["cued"] = target.mention.mention_id
                             connection.execute(statement, [ids.get(what, target.event.event_id)])
+                    # Whoever changes rows can tell the digests of files anew: only proofs find it then.
+                    tell_digests(other)
                     self._judge(tally, ("row", family, kind), other, [claim for claim, _ in chosen], old=True)
 
     def records(self, tally: Tally) -> None:
@@ -388,6 +391,7 @@ def ontology(bench: Bench, tally: Tally, times: int) -> None:
             with _copied(bench.path) as other:
                 with duckdb.connect(str(_database(other))) as connection:
                     connection.execute(statement, [target.event.concept, "x"])
+                tell_digests(other)
                 bench._judge(tally, ("ontology", "edge", kind), other, [claim], old=True)
 
 

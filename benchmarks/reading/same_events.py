@@ -40,6 +40,8 @@ TABLES: Final[Mapping[str, tuple[str, str, str, str]]] = {
 }
 #: Dense numbers, which depend on the other patients: the rows are found by them.
 _NUMBERS: Final = frozenset({"patient", "event", "first_event"})
+#: Entries of a manifest that tell of the program and of the files that it wrote, rather than of what they hold.
+_OF_THE_WRITING: Final = frozenset({"versions", "schema_version", "generation", "files", "digest"})
 
 
 class Unreadable(Exception):
@@ -98,11 +100,11 @@ def generation(kb: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def manifest_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """The names of what differs in both, the versions of pipeline and schema left out."""
+    """The names of what differs in both, the versions of pipeline and schema and what is told of files left out."""
     names = [name for name in sorted(old.keys() & new.keys()) if old[name] != new[name]]
     versions, other = ({**side.get("versions", {}), "pipeline": ""} for side in (old, new))
     told = [f"versions.{name}" for name in sorted(versions | other) if versions.get(name) != other.get(name)]
-    return [name for name in names if name not in ("versions", "schema_version")] + told
+    return [name for name in names if name not in _OF_THE_WRITING] + told
 
 
 def _compare_table(database: duckdb.DuckDBPyConnection, table: str, show: int) -> TableDifference:

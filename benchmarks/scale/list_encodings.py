@@ -62,7 +62,7 @@ def main() -> None:
             build_lists(_WithoutValues(kb), place, kb.concepts, limit)
             seconds = time.process_time() - started
             alone = (place / LISTS).stat().st_size
-            lists = Listed(place)
+            lists = Listed.of_folder(place)
             broad, single = (
                 microseconds(lambda one=one, lists=lists: lists.patients(kind, one, World.BELIEVED))
                 for one in (asked.broad, asked.single)

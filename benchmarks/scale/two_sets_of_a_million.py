@@ -74,7 +74,7 @@ def made_up(patients: int, each: int, nested: bool, seed: int) -> Any:
     }
     lists = {"first": BitMap(first), "second": BitMap(second)}
     return SimpleNamespace(
-        event_index=EventIndex(SimpleNamespace(told=told, array=arrays.__getitem__)),
+        event_index=EventIndex(SimpleNamespace(header=told, array=arrays.__getitem__, column=arrays.__getitem__)),
         concepts=ConceptTable([]),
         scales=None,
         posting=lambda kind, concept, world: lists[concept].copy(),

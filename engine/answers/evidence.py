@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Event, Journey, Value, World
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.skin.terminal import value_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,9 @@ class Quote:
     section: str
     start: int
     end: int
-    text: str
+    text: str = field(repr=False)
     sentence_start: int
-    sentence: str
+    sentence: str = field(repr=False)
     rule: str
 
 
@@ -158,3 +159,8 @@ def _plain(value: Value) -> str:
 def world_word(world: World) -> str:
     """``certain``, ``believed``, ``possible``, or ``no``."""
     return "no" if world is World.NONE else world.name.lower()
+
+
+def attributes_text(row: ShownEvent) -> str:
+    """``laterality left, site breast``."""
+    return ", ".join(f"{name} {value_text(value)}" for name, value in sorted(row.attributes.items()))

@@ -12,12 +12,13 @@ from typing import Any, Final
 from ...kb.model import Event, Journey, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
+from ...kb.skin.escape import escaped
 from ...query_lang import nodes
 from ...query_lang.render import render_expression
 from ...query_lang.tree import children, event_sets
 from ..reference.meaning import Meaning
 from ..reference.views import View
-from .evidence import EvidenceReader, ShownEvent, world_word
+from .evidence import EvidenceReader, Quote, ShownEvent, world_word
 
 _WORLDS: Final = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
 #: Events of the same kind and concept that do not count, shown beside those that do.
@@ -40,6 +41,17 @@ class ExplainedCriterion:
     parts: tuple[ExplainedCriterion, ...] = ()
     scope: str = ""
 
+    def pieces(self, part: str) -> Iterator[Piece]:
+        """The evidence of this criterion, then of its parts; a piece without an event where it has none itself."""
+        if not self.events and not self.others:
+            yield Piece(part, self)
+        for counts, events in ((True, self.events), (False, self.others)):
+            for event in events:
+                for quote in event.quotes or (None,):
+                    yield Piece(part, self, counts, event, quote)
+        for number, inner in enumerate(self.parts, 1):
+            yield from inner.pieces(f"{part}.{number}")
+
     def lines(self, depth: int = 0) -> Iterator[str]:
         """Indented lines: the criterion, its events with quotes, its parts."""
         indent = "  " * depth
@@ -58,6 +70,18 @@ class ExplainedCriterion:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of evidence: the criterion that it is for, whether it makes that hold or only stands near, the event,
+    and one quote of it (None: it has none). ``part`` numbers the criteria: 1, 1.1, …"""
+
+    part: str
+    criterion: ExplainedCriterion
+    counts: bool = False
+    event: ShownEvent | None = None
+    quote: Quote | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a patient is or is not in the answer to a query; ``certainty`` as in :class:`ExplainedCriterion`."""
 
@@ -66,6 +90,13 @@ class Explanation:
     certainty: str
     criterion: ExplainedCriterion
     definitions: tuple[tuple[str, ExplainedCriterion], ...] = ()
+
+    def pieces(self) -> Iterator[Piece]:
+        """All evidence, criterion by criterion in the order of the query; that of definitions, which are numbered
+        behind their names, comes last."""
+        yield from self.criterion.pieces("1")
+        for name, criterion in self.definitions:
+            yield from criterion.pieces(f"{name}: 1")
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -77,12 +108,17 @@ class Explanation:
             "definitions": {name: asdict(criterion) for name, criterion in self.definitions},
         }
 
-    def as_text(self) -> str:
-        """Indented lines for a terminal."""
-        lines = [f"{self.patient_id}: {self.certainty}", *self.criterion.lines(1)]
+    def lines(self) -> Iterator[str]:
+        """Indented lines."""
+        yield f"{self.patient_id}: {self.certainty}"
+        yield from self.criterion.lines(1)
         for name, criterion in self.definitions:
-            lines += [f"  {name}:", *criterion.lines(2)]
-        return "\n".join(lines)
+            yield f"  {name}:"
+            yield from criterion.lines(2)
+
+    def as_text(self) -> str:
+        """The lines for a terminal: what cannot be seen is escaped."""
+        return "\n".join(map(escaped, self.lines()))
 
 
 def explained(

@@ -6,17 +6,21 @@ who can still matter: who is left by the criteria before it, and who has failed 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from pyroaring import BitMap
 
+from ...kb.deadline import check
 from ...kb.model import World
 from ...kb.skin.terminal import count_text
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
+from ...query_lang.boolean_form import boolean_form
+from ..fast.evaluate import evaluate
 from ..fast.plan import Complement, Every, Scope
+from ..fast.repeats import matters
 from ..fast.shared_plan import SharedPlan
 from .query_text import ROOT, Path, QueryText
 
@@ -45,7 +49,7 @@ class FunnelRow:
     Where all must hold: ``remain`` after it and those before it, ``changes`` are the believed patients whom it
     removes of those who were left, ``alone`` those whom dropping it alone would regain (and only those: under *not*
     nothing else changes). Where one is enough: those found by it and those before it, whom it adds, whom dropping it
-    alone would lose.
+    alone would lose. ``changes_by_world`` and ``alone_by_world`` say the same of the other two worlds too.
     """
 
     text: str
@@ -53,8 +57,18 @@ class FunnelRow:
     end: int
     excluded: bool
     remain: Counts
-    changes: int
-    alone: int
+    changes_by_world: Counts
+    alone_by_world: Counts
+
+    @property
+    def changes(self) -> int:
+        """Believed patients whom the criterion removes, or adds."""
+        return self.changes_by_world.believed
+
+    @property
+    def alone(self) -> int:
+        """Believed patients whom dropping it alone would regain, or lose."""
+        return self.alone_by_world.believed
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +99,8 @@ class Funnel:
                     first: row.remain._asdict(),
                     second: row.changes,
                     third: row.alone,
+                    f"{second}_by_world": row.changes_by_world._asdict(),
+                    f"{third}_by_world": row.alone_by_world._asdict(),
                 }
                 for row in self.rows
             ],
@@ -100,6 +116,18 @@ class Funnel:
             text = f"not {row.text}" if row.excluded else row.text
             rows.append((count_text(*row.remain), self._bar(row.remain.believed), row.changes, row.alone, text))
         return (first, "", second, third, "criterion"), rows
+
+    def sheet(self) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+        """Heading and rows of the attrition table: each count in the three worlds, in a column of its own."""
+        worlds = Counts._fields
+        columns = tuple(f"{heading}_{world}" for heading in _HEADINGS[self.shape] for world in worlds)
+        rows: list[tuple[object, ...]] = []
+        if self.shape == "every":
+            rows.append(("every patient", "no", *(self.everybody,) * len(worlds), *("",) * (2 * len(worlds))))
+        for row in self.rows:
+            counts = (*row.remain, *row.changes_by_world, *row.alone_by_world)
+            rows.append((row.text, "yes" if row.excluded else "no", *counts))
+        return ("criterion", "excluded", *columns), rows
 
     def _bar(self, number: int) -> str:
         return "█" * round(_BAR * number / self.everybody) if self.everybody else ""
@@ -131,12 +159,21 @@ def funnel(query: nodes.Query, kb: KnowledgeBase) -> Funnel:
             counted[world], answers[world] = _every(plan, steps, world)
         else:
             counted[world], answers[world] = _some(plan, steps, n, world)
+    if matters(boolean_form(query.body, query.definitions), kb.concepts):
+        for world in (World.CERTAIN, World.POSSIBLE):
+            # A fact that two of the criteria ask is one fact: they are bounded together, not one by one.
+            def held(kept: Sequence[_Criterion], world: World = world) -> BitMap:
+                joined = _together(shape, n, kept, scopes)
+                if joined is None:
+                    return plan.everybody if shape == "every" else BitMap()
+                return evaluate(nodes.Query(joined, query.definitions), kb, world)
+
+            counted[world], answers[world] = _one_by_one(held, criteria, shape)
     rows = []
     for at, criterion in enumerate(criteria):
         span = text[criterion.path]
-        believed = counted[World.BELIEVED][at]
-        remain = Counts(*(counted[world][at][0] for world in WORLDS))
-        rows.append(FunnelRow(text.shown(criterion.path), *span, criterion.excluded, remain, *believed[1:]))
+        counts = (Counts(*numbers) for numbers in zip(*(counted[world][at] for world in WORLDS), strict=True))
+        rows.append(FunnelRow(text.shown(criterion.path), *span, criterion.excluded, *counts))
     answer = Counts(*(answers[world] for world in WORLDS))
     return Funnel(text.text, shape, len(plan.everybody), answer, tuple(rows))
 
@@ -192,6 +229,22 @@ def _conjuncts(node: nodes.PatientExpression, path: Path, *, excluded: bool) -> 
             yield _Criterion(node, path, excluded)
 
 
+def _together(
+    shape: str, n: int, criteria: Sequence[_Criterion], scopes: Sequence[str]
+) -> nodes.PatientExpression | None:
+    """The criteria as one; None for fewer than must hold."""
+    parts = tuple(nodes.Not(one.node) if one.excluded else one.node for one in criteria)
+    if len(parts) < max(n, 1):
+        return None
+    if len(parts) == 1:
+        node = parts[0]
+    else:
+        node = nodes.And(parts) if shape == "every" else nodes.AtLeast(max(n, 1), parts)
+    for scope in reversed(scopes):
+        node = nodes.SameTumor(node) if scope == "tumor" else nodes.SameEvent(node)
+    return node
+
+
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 
@@ -238,23 +291,18 @@ def _every(plan: SharedPlan, steps: Sequence[int], world: World) -> tuple[list[t
 def _some(plan: SharedPlan, steps: Sequence[int], n: int, world: World) -> tuple[list[tuple[int, int, int]], int]:
     """Of each alternative in turn: how many are found, how many it adds, how many are found with it and not without."""
     held = [plan.members(step, world) for step in steps]
-    rows = []
-    everyone = _at_least(plan.everybody, held, n)
-    before = BitMap()
-    for at in range(len(held)):
-        found = _at_least(plan.everybody, held[: at + 1], n)
-        without = _at_least(plan.everybody, held[:at] + held[at + 1 :], n)
-        rows.append((len(found), len(found) - len(before), len(everyone - without)))
-        before = found
-    return rows, len(everyone)
-
-
-def _at_least(everybody: BitMap, held: Sequence[BitMap], n: int) -> BitMap:
-    reached = [everybody] + [BitMap() for _ in range(n)]
-    for found in held:
-        for times in range(n, 0, -1):
-            reached[times] |= reached[times - 1] & found
-    return reached[n]
+    # Those in at least so many of the alternatives so far; one more than asked for tells who is in exactly so many.
+    reached = [plan.everybody] + [BitMap() for _ in range(n + 1)]
+    counted = []
+    before = 0
+    for at, members in enumerate(held):
+        check()
+        for times in range(min(at, n) + 1, 0, -1):
+            reached[times] |= reached[times - 1] & members
+        counted.append((len(reached[n]), len(reached[n]) - before))
+        before = len(reached[n])
+    barely = reached[n] - reached[n + 1]
+    return [(*row, len(members & barely)) for row, members in zip(counted, held, strict=True)], before
 
 
 def _in_scopes(
@@ -270,12 +318,22 @@ def _in_scopes(
             number = plan.plan.add(Scope(scope, number))
         return plan.members(number, world)
 
-    everyone = held(steps)
+    return _one_by_one(held, steps, "every")
+
+
+def _one_by_one(
+    held: Callable[[Sequence[Any]], BitMap], criteria: Sequence[Any], shape: str
+) -> tuple[list[tuple[int, int, int]], int]:
+    """The counts of each criterion, where ``held`` tells who is left by, or found by, some of them together."""
+    everyone = held(criteria)
     rows = []
-    before = plan.everybody
-    for at in range(len(steps)):
-        found = held(steps[: at + 1])
-        without = held([*steps[:at], *steps[at + 1 :]])
-        rows.append((len(found), len(before) - len(found), len(without - everyone)))
+    before = held(())
+    for at in range(len(criteria)):
+        found = held(criteria[: at + 1])
+        without = held([*criteria[:at], *criteria[at + 1 :]])
+        if shape == "every":
+            rows.append((len(found), len(before - found), len(without - everyone)))
+        else:
+            rows.append((len(found), len(found - before), len(everyone - without)))
         before = found
     return rows, len(everyone)

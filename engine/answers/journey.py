@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ...kb.kinds import DRUGS
 from ...kb.model import Event, Journey, World
 from ...kb.ontology.concepts import ConceptTable
-from .evidence import EvidenceReader, ShownEvent, bounds_text
+from ...kb.skin.notebook import small_table
+from ...kb.skin.terminal import counted
+from .evidence import EvidenceReader, ShownEvent, attributes_text, bounds_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,11 @@ class Timeline:
     """A patient's record. ``journey`` holds the model objects; ``rows`` are its events, the earliest first and those
     without a date last; ``lines`` the lines of therapy of each tumor, in their order."""
 
-    journey: Journey
-    rows: tuple[ShownEvent, ...]
-    decisions: tuple[ShownDecision, ...]
-    lines: tuple[ShownLine, ...] = ()
+    # None of it stands in a repr, which ends up in logs: it holds the words of notes.
+    journey: Journey = field(repr=False)
+    rows: tuple[ShownEvent, ...] = field(repr=False)
+    decisions: tuple[ShownDecision, ...] = field(repr=False)
+    lines: tuple[ShownLine, ...] = field(default=(), repr=False)
 
     @property
     def patient_id(self) -> str:
@@ -56,6 +59,12 @@ class Timeline:
     def events(self) -> tuple[Event, ...]:
         """The events as the knowledge base has them."""
         return self.journey.events
+
+    def _repr_html_(self) -> str:
+        """The events, for a notebook."""
+        rows = [(row.when, row.kind, row.name, attributes_text(row), row.assertion) for row in self.rows]
+        caption = f"{self.patient_id}: {counted(len(rows), 'event')}"
+        return small_table(caption, ("when", "kind", "what", "attributes", "context"), rows)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyroaring import BitMap
 
+from ...kb.deadline import check
 from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
@@ -81,6 +82,7 @@ def by_strength(
             return
         scored: list[tuple[float, str, Strength]] = []
         for number in by_world[world]:
+            check()
             patient = kb.patients[number]
             strength = Strengths(query, View.from_journey(kb.journey(patient, relations=False)), meaning).of_query(
                 world

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...kb.deadline import check
 from ...kb.model import Event, World
 from ...query_lang import nodes
 from ...query_lang.tree import event_sets
@@ -47,11 +48,15 @@ class Strengths:
         self._bodies = {definition.name: definition.body for definition in query.definitions}
         self._view = view
         self._meaning = meaning
+        self._known: dict[tuple[str, int, World, bool], Strength | None] = {}
         self._concepts_of = {mention.mention_id: mention.concept for mention in view.journey.mentions}
 
     def of_query(self, world: World) -> Strength:
         """By the strongest way in which the query holds of the patient in ``world``, where it does."""
         found = self._strength(self._body, ROOT, self._view, world, True)
+        if found is None:
+            # Certain by nothing in particular: however it is, one part or another holds. As it is believed, some do.
+            found = self._strength(self._body, ROOT, self._view, World.BELIEVED, True)
         assert found is not None  # it is asked of members alone
         return found
 
@@ -77,6 +82,7 @@ class Strengths:
         self, node: nodes.PatientExpression, path: Path, view: View, world: World, wanted: bool
     ) -> Strength | None:
         """By what it holds (``wanted``) or fails to hold in the world; None when it does not."""
+        check()
         match node:
             case nodes.And(parts) | nodes.Or(parts) | nodes.AtLeast(_, parts):
                 found = [self._strength(part, (*path, at), view, world, wanted) for at, part in enumerate(parts)]
@@ -91,7 +97,11 @@ class Strengths:
                 ]
                 return _weakest_needed(sides, 2 if wanted else 1)
             case nodes.Defined(name):
-                return self._strength(self._bodies[name], (name,), view, world, wanted)
+                # Once of what a view shows: definitions of definitions double.
+                key = name, view.shown, world, wanted
+                if key not in self._known:
+                    self._known[key] = self._strength(self._bodies[name], (name,), view, world, wanted)
+                return self._known[key]
             case nodes.SameTumor(body):
                 shown = [view.of_tumor(tumor) for tumor, highest in view.tumors.items() if highest >= world]
                 return self._of_scope(body, path, shown, world, wanted)

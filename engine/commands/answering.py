@@ -8,14 +8,18 @@ from typing import Annotated, Final
 
 import typer
 
+from ...kb.deadline import SECONDS
+from ...kb.errors import DECLINED
 from ...kb.model import World
 from ...kb.skin.options import FormatOption, NoRowsOption, OutOption
-from ...kb.skin.terminal import Format, answer, print_csv, print_table
+from ...kb.skin.terminal import Format, answer, print_csv, print_lines, print_table
+from ...kb.skin.whole_answers import SecondsOption, in_time
 from ..tables import (
     TABLE_ROWS,
     WorldName,
     cohort_payload,
     csv_rows,
+    evidence_sheet,
     print_cohort,
     print_findings,
     print_imported,
@@ -59,11 +63,20 @@ def query(
     out: OutOption = None,
 ) -> None:
     """Find the patients that a query denotes."""
-    cohort = asked_sql(kb, text, settings, definitions) if as_sql else asked(kb, text, settings, definitions)
-    payload = cohort_payload(cohort, world, _shown(limit, output, out), explain)
-    if rank or top is not None:
-        ranked = cohort.in_world(World[world.name]).rank(top)
-        payload["ranked"] = [patient.as_dict() for patient in ranked]
+    # A table and JSON have it with the answer.
+    tell = output is Format.CSV
+    cohort = asked_sql(kb, text, settings, definitions) if as_sql else asked(kb, text, settings, definitions, tell=tell)
+    ranking = rank or top is not None
+    # A sheet of evidence is made row by row, and needs nothing of it in the payload.
+    explained = explain and (output is not Format.CSV or out is not None)
+    payload = cohort_payload(cohort, world, _shown(limit, output, out), explained and not ranking)
+    if ranking:
+        most = min((number for number in (top, limit) if number is not None), default=None)
+        payload["ranked"] = [patient.as_dict() for patient in cohort.in_world(World[world.name]).rank(most)]
+        if explained:
+            payload["explanations"] = {
+                row["patient_id"]: cohort.explain(row["patient_id"]).as_dict() for row in payload["ranked"]
+            }
     findings = cohort.findings()
     if findings:
         payload["findings"] = [finding.as_dict() for finding in findings]
@@ -72,18 +85,20 @@ def query(
         output=output,
         out=out,
         as_table=lambda: print_cohort(cohort, payload, limit),
-        as_csv=lambda: print_csv(*csv_rows(cohort, payload)),
+        as_csv=lambda: print_csv(*(evidence_sheet if explain else csv_rows)(cohort, payload)),
     )
     if output is not Format.JSON and str(out) != "-":
         print_notes(findings)
 
 
+# Each option of the command is a parameter: so typer reads a command line.
 def lint(
     kb: KbArgument,
     text: QueryArgument,
     output: NoRowsOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Leave with 1 on a contradiction and the like.")] = False,
     out: OutOption = None,
 ) -> None:
     """Tell what is doubtful in a query: what contradicts itself, adds nothing, or is never told of here."""
@@ -95,6 +110,8 @@ def lint(
         "findings": [finding.as_dict() for finding in findings],
     }
     answer(payload, output=output, out=out, as_table=lambda: print_findings(findings))
+    if strict and any(finding.severity == "problem" for finding in findings):
+        raise typer.Exit(1)
 
 
 # Each option of the command is a parameter: so typer reads a command line.
@@ -102,20 +119,28 @@ def ask(
     kb: KbArgument,
     question: Annotated[str, typer.Argument(metavar="ENGLISH", help="A question in quotes; - reads standard input.")],
     world: Annotated[WorldName, typer.Option(help="Which answer the patients are listed of.")] = WorldName.BELIEVED,
-    output: NoRowsOption = Format.TABLE,
+    output: FormatOption = Format.TABLE,
     limit: Annotated[int | None, typer.Option(min=0, help="List at most so many patients (a table: 20).")] = None,
     llm: Annotated[
         bool, typer.Option("--llm", help="Also ask the chat model that the environment names (docs/guide/llm.md).")
     ] = False,
     out: OutOption = None,
 ) -> None:
-    """Find the patients that a question in plain English asks for; what cannot be read is declined, never guessed."""
+    """Find the patients that a question in plain English asks for; what cannot be read is declined: exit 8."""
     from ..api import open as open_kb
-    from ..asking import print_answer
+    from ..asking import print_answer, print_rows_of
 
     found = open_kb(kb).ask(query_text(question), translator="llm" if llm else "rules")
     payload = found.to_dict(world, _shown(limit, output, out))
-    answer(payload, output=output, out=out, as_table=lambda: print_answer(found, payload, limit))
+    answer(
+        payload,
+        output=output,
+        out=out,
+        as_table=lambda: print_answer(found, payload, limit),
+        as_csv=lambda: print_rows_of(found, payload),
+    )
+    if found.cohort is None:
+        raise typer.Exit(DECLINED)
 
 
 def _shown(limit: int | None, output: Format, out: Path | None) -> int | None:
@@ -149,14 +174,22 @@ def explain(
     kb: KbArgument,
     text: QueryArgument,
     patient: Annotated[str, typer.Argument(metavar="PATIENT", help="A patient id.")],
-    output: NoRowsOption = Format.TABLE,
+    output: FormatOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Show, for one patient, each criterion with the evidence for it."""
+    from ..answers.evidence_sheet import COLUMNS, evidence_rows
+
     found = asked(kb, text, settings, definitions).explain(patient)
-    answer(found.as_dict(), output=output, out=out, as_table=lambda: print(found.as_text()))
+    answer(
+        found.as_dict(),
+        output=output,
+        out=out,
+        as_table=lambda: print_lines(found.lines()),
+        as_csv=lambda: print_csv(COLUMNS, evidence_rows([found])),
+    )
 
 
 def sql(
@@ -198,39 +231,45 @@ def why_not(
 ) -> None:
     """Show why a patient is not found: what fails, the nearest evidence, and the cheapest edit that admits them."""
     found = asked(kb, text, settings, definitions).why_not(patient)
-    answer(found.as_dict(), output=output, out=out, as_table=lambda: print(found.as_text()))
+    answer(found.as_dict(), output=output, out=out, as_table=lambda: print_lines(found.lines()))
 
 
 def funnel(
     kb: KbArgument,
     text: QueryArgument,
-    output: NoRowsOption = Format.TABLE,
+    output: FormatOption = Format.TABLE,
     settings: SetOption = None,
     definitions: DefinitionsOption = None,
     out: OutOption = None,
 ) -> None:
     """Show how many patients remain after each criterion, and whom dropping it would regain."""
     found = asked(kb, text, settings, definitions).funnel()
-    answer(found.as_dict(), output=output, out=out, as_table=lambda: print_table(*found.table()))
+    answer(
+        found.as_dict(),
+        output=output,
+        out=out,
+        as_table=lambda: print_table(*found.table()),
+        as_csv=lambda: print_csv(*found.sheet()),
+    )
 
 
-def repl(kb: KbArgument) -> None:
+def repl(kb: KbArgument, seconds: SecondsOption = SECONDS) -> None:
     """Ask query after query; :help tells what else."""
     from ..api import open as open_kb
     from .repl import converse
 
-    converse(open_kb(kb))
+    converse(open_kb(kb), seconds)
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (
     ("info", info),
-    ("query", query),
-    ("ask", ask),
-    ("explain", explain),
-    ("why-not", why_not),
-    ("funnel", funnel),
-    ("lint", lint),
-    ("import-circe", import_circe),
+    ("query", in_time(query)),
+    ("ask", in_time(ask)),
+    ("explain", in_time(explain)),
+    ("why-not", in_time(why_not)),
+    ("funnel", in_time(funnel)),
+    ("lint", in_time(lint)),
+    ("import-circe", in_time(import_circe)),
     ("sql", sql),
     ("repl", repl),
 )

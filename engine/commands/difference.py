@@ -8,9 +8,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from ...kb.deadline import SECONDS_OF_MANY
 from ...kb.model import World
 from ...kb.skin.options import FormatOption, OutOption
 from ...kb.skin.terminal import Format, answer, check_output, print_csv, print_table
+from ...kb.skin.whole_answers import in_time
 from ..difference.changes import Change, Difference
 from ..tables import TABLE_ROWS, WorldName
 from .options import DefinitionsOption, QueryArgument, SetOption, query_text
@@ -80,7 +82,8 @@ def _print_difference(found: Difference, limit: int) -> None:
 
 
 def _print_change(change: Change, found: Difference) -> None:
-    print(f"\n{change.patient_id} {change.what}: {change.in_words}")
+    print()
+    print(f"{change.patient_id} {change.what}: {change.in_words}")
     notes = [f"{note.doc_id} {note.what}" for note in change.notes[:_MOST_NOTES]]
     if len(change.notes) > _MOST_NOTES:
         notes.append(f"and {len(change.notes) - _MOST_NOTES} more")
@@ -93,4 +96,4 @@ def _print_change(change: Change, found: Difference) -> None:
         print(f"  {line}")
 
 
-COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("diff", diff),)
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("diff", in_time(diff, SECONDS_OF_MANY)),)

@@ -24,12 +24,21 @@ DefinitionsOption = Annotated[
 ]
 
 
-def asked(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
-    """The cohort of a query of the command line, with the values of its parameters and its files of definitions."""
+def asked(
+    kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None, *, tell: bool = True
+) -> Cohort:
+    """The cohort of a query of the command line, with the values of its parameters and its files of definitions.
+
+    ``tell``: names that were read as a concept of another extent are told on standard error; they are no part of rows.
+    """
     from ...query_lang.parsing.library import read_parameters
     from ..api import open as open_kb
 
-    return open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
+    cohort = open_kb(kb).find(query_text(text), read_parameters(settings or ()), definitions or ())
+    if tell:
+        for one in cohort.read_as():
+            print(one.as_text(), file=sys.stderr)
+    return cohort
 
 
 def asked_sql(kb: Path, text: str, settings: list[str] | None, definitions: list[Path] | None) -> Cohort:
@@ -45,7 +54,13 @@ def asked_sql(kb: Path, text: str, settings: list[str] | None, definitions: list
 def query_text(text: str) -> str:
     """The query itself; ``-`` reads it from standard input."""
     if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        from ...query_lang.parsing.parse import LONGEST_QUERY
+
+        # A character takes up to four bytes.
+        read = sys.stdin.buffer.read(4 * LONGEST_QUERY + 1)
+        if len(read) > 4 * LONGEST_QUERY:
+            raise UsageError(f"standard input has more than a query may: {LONGEST_QUERY:,} characters")
+        text = read.decode("utf-8", "surrogateescape")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

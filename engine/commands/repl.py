@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ...kb.deadline import SECONDS, Allowance
 from ...kb.errors import CohortiumError, UsageError
 from ...kb.model import World
-from ...kb.skin.terminal import count_text, print_table
+from ...kb.skin.escape import escaped
+from ...kb.skin.terminal import count_text, counted, print_lines, print_table, print_text
+from ...kb.skin.whole_answers import whole_or_nothing
 from ..tables import (
     WorldName,
     certainty_rows,
+    print_empty,
     print_findings,
     print_info,
     print_journey,
@@ -35,6 +39,8 @@ PROMPT: Final = "cohortium> "
 #: A concept name is completed from its first words on; longer tails of the line are not looked up.
 LONGEST_TAIL: Final = 6
 MOST_COMPLETIONS: Final = 40
+#: Ten times as long as a query may be (characters): what goes on for longer has no lines.
+_LONGEST_LINE: Final = 1_000_000
 
 
 def state_folder() -> Path:
@@ -95,7 +101,9 @@ def completer(names: Names, commands: Iterable[str]) -> Completer:
             if line.startswith(":"):
                 yield from (Completion(name, -len(line)) for name in listed if name.startswith(line))
             else:
-                yield from (Completion(name, -length) for name, length in names.completions(line))
+                yield from (
+                    Completion(name, -length, display=escaped(name)) for name, length in names.completions(line)
+                )
 
     return LineCompleter()
 
@@ -103,8 +111,10 @@ def completer(names: Names, commands: Iterable[str]) -> Completer:
 class Conversation:
     """What stays from line to line: the knowledge base, the world and limit in force, the last cohort."""
 
-    def __init__(self, kb: OpenKb) -> None:
+    def __init__(self, kb: OpenKb, seconds: float = SECONDS) -> None:
+        """``seconds``: what each answer may take (0: no end)."""
         self.kb = kb
+        self.seconds = seconds
         self.world = WorldName.BELIEVED
         self.limit = 10
         self.last: Cohort | None = None
@@ -122,6 +132,7 @@ class Conversation:
             ":lint": (self._lint, ":lint QUERY         what is doubtful in a query, with places and hints"),
             ":world": (self._world, ":world NAME        list the patients of believed, certain or possible"),
             ":limit": (self._limit, ":limit N           list at most N patients"),
+            ":time": (self._time, ":time SECONDS      give up an answer after so many seconds (0: never)"),
             ":info": (self._info, ":info              what the knowledge base holds"),
             ":sql": (self._sql, ":sql STATEMENT     rows of a read-only SQL statement (docs/guide/sql.md)"),
             ":help": (self._help, ":help              this"),
@@ -134,17 +145,26 @@ class Conversation:
         if line in (":quit", ":q", ":exit", "quit", "exit"):
             return False
         try:
-            if line == "help":
-                self._help("")
-            elif line.startswith(":"):
-                self._command(line)
-            elif line.startswith("?"):
-                self._question(line[1:].strip())
-            elif line and not line.startswith("#"):
-                self._query(line)
+            with whole_or_nothing(self.seconds):
+                self._answer(line)
+        except KeyboardInterrupt:
+            # At a prompt it is this answer that is given up; a file of lines is given up whole.
+            if not sys.stdin.isatty():
+                raise
+            print("interrupted")
         except CohortiumError as error:
-            print(f"{error}")
+            print_lines(str(error).split("\n") if error.has_lines else [str(error)])
         return True
+
+    def _answer(self, line: str) -> None:
+        if line == "help":
+            self._help("")
+        elif line.startswith(":"):
+            self._command(line)
+        elif line.startswith("?"):
+            self._question(line[1:].strip())
+        elif line and not line.startswith("#"):
+            self._query(line)
 
     def _command(self, line: str) -> None:
         name, _, rest = line.partition(" ")
@@ -155,16 +175,18 @@ class Conversation:
 
     def _query(self, text: str) -> None:
         self.last = cohort = self.kb.find(text)
-        print(cohort.resolved)
+        print_lines(one.as_text() for one in cohort.read_as())
+        print_text(cohort.resolved)
         for part, depth in cohort.parts():
             counts = count_text(len(part), len(part.certain), len(part.possible))
-            print(f"{counts:>20}  {'  ' * depth}{part.resolved}")
+            print_text(f"{counts:>20}  {'  ' * depth}{part.resolved}")
         patients = sorted(cohort.in_world(World[self.world.name]))
         if patients and self.limit:
             print_table(("patient", "certainty"), certainty_rows(cohort, patients[: self.limit]))
         if len(patients) > self.limit:
             print(f"… and {len(patients) - self.limit} more (:limit N lists more)")
         print(f"{count_text(len(cohort), len(cohort.certain), len(cohort.possible))} patients")
+        print_empty(cohort.in_world(World[self.world.name]))
         print_notes(cohort.findings())
 
     def _question(self, text: str) -> None:
@@ -183,11 +205,11 @@ class Conversation:
 
     def _explain(self, patient: str) -> None:
         cohort = self._last(" to explain")
-        print(cohort.explain(_named(patient, ":explain")).as_text())
+        print_lines(cohort.explain(_named(patient, ":explain")).lines())
 
     def _why_not(self, patient: str) -> None:
         cohort = self._last()
-        print(cohort.why_not(_named(patient, ":why-not")).as_text())
+        print_lines(cohort.why_not(_named(patient, ":why-not")).lines())
 
     def _funnel(self, rest: str) -> None:
         print_table(*self._last().funnel().table())
@@ -210,23 +232,25 @@ class Conversation:
             raise UsageError(":limit needs a number, for example :limit 20")
         self.limit = int(number)
 
+    def _time(self, number: str) -> None:
+        try:
+            self.seconds = Allowance(float(number)).seconds or 0
+        except ValueError:
+            raise UsageError(":time needs a number of seconds, for example :time 120") from None
+
     def _info(self, rest: str) -> None:
         print_info(self.kb.info())
 
     def _sql(self, statement: str) -> None:
         if not statement:
             raise UsageError(":sql needs a statement, for example :sql SELECT kind, count(*) FROM events GROUP BY kind")
-        try:
-            found = self.kb.sql(statement, limit=self.limit + 1)
-        except KeyboardInterrupt:
-            print("interrupted")
-            return
+        found = self.kb.sql(statement, limit=self.limit + 1)
         print_rows(rows_payload(statement, found, self.limit), ":limit N")
 
     def _help(self, rest: str) -> None:
         print("A line is a query, for example: diagnosis of breast cancer and HER2 positive")
         print("A line that begins with ? is a question in plain English: ? patients with HER2-positive breast cancer")
-        print("\n".join(text for _, text in self.commands.values()))
+        print_lines(text for _, text in self.commands.values())
         print("Counts read 412 (398–437): believed, and from certain to possible. Tab completes.")
 
 
@@ -240,7 +264,10 @@ def _named(patient: str, command: str) -> str:
 def lines_of(kb: OpenKb, conversation: Conversation) -> Iterator[str]:
     """The lines to answer: from the prompt on a terminal, else from standard input."""
     if not sys.stdin.isatty():
-        yield from (line.rstrip("\n") for line in sys.stdin)
+        while line := sys.stdin.readline(_LONGEST_LINE + 1):
+            if len(line) > _LONGEST_LINE:
+                raise UsageError(f"a line of standard input has more than {_LONGEST_LINE:,} characters")
+            yield line.rstrip("\n")
         return
     from prompt_toolkit import PromptSession
 
@@ -257,9 +284,20 @@ def lines_of(kb: OpenKb, conversation: Conversation) -> Iterator[str]:
             return
 
 
-def converse(kb: OpenKb) -> None:
-    """Read lines and answer them until the last, ``:quit`` or the end of input."""
-    conversation = Conversation(kb)
+def greeting(kb: OpenKb) -> str:
+    """The lines that a conversation begins with: what is open, and how to go on."""
+    patients = counted(kb.info()["patients"], "patient")
+    return (
+        f"{kb.path.name}: {patients}. A line is a query; one that begins with ? is a question in plain English.\n"
+        ":help tells what else, Tab completes, :quit leaves"
+    )
+
+
+def converse(kb: OpenKb, seconds: float = SECONDS) -> None:
+    """Read lines and answer them, each in so many seconds, until the last, ``:quit`` or the end of input."""
+    conversation = Conversation(kb, seconds)
+    if sys.stdin.isatty():
+        print(greeting(kb))
     for line in lines_of(kb, conversation):
         if not conversation.reply(line):
             return

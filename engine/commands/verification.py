@@ -9,9 +9,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from ...kb.deadline import SECONDS_OF_MANY
 from ...kb.errors import CohortiumError, UsageError
+from ...kb.files.whole_files import write_text_privately
 from ...kb.skin.options import NoRowsOption, OutOption
-from ...kb.skin.terminal import Format, answer, check_output, counted, print_table
+from ...kb.skin.terminal import Format, answer, check_output, counted, json_text, print_table, print_text
+from ...kb.skin.whole_answers import in_time
 from ..tables import TABLE_ROWS, WorldName
 from .options import (
     DefinitionsOption,
@@ -61,7 +64,7 @@ def verify(
     cohort = asked(kb, text, settings, definitions)
     done = run(kb, cohort, patient or None, world=world.value, proofs=given, read_again=reading, model=model or None)
     if keep is not None:
-        _write(keep, {"proofs": dict(done.proofs)})
+        write_text_privately(keep, json_text({"proofs": dict(done.proofs)}) + "\n")
     outcome = done.as_dict()
     answer(outcome, output=output, out=out, as_table=lambda: print_verification(outcome))
     if not done.holds:
@@ -89,7 +92,7 @@ def read_proofs(path: Path) -> dict[str, Any]:
 def print_verification(outcome: dict[str, Any]) -> None:
     """The count, what failed and where, and what was left unchecked, with the reasons."""
     proofs = counted(outcome["checked"], "proof")
-    print(f"{outcome['verified']} of {proofs} verified ({outcome['world']}): {outcome['resolved']}")
+    print_text(f"{outcome['verified']} of {proofs} verified ({outcome['world']}): {outcome['resolved']}")
     rows = [
         (member["patient"], fault["check"], fault["where"], fault["message"])
         for member in outcome["members"]
@@ -106,11 +109,4 @@ def print_verification(outcome: dict[str, Any]) -> None:
         print(f"not checked: {reason}")
 
 
-def _write(path: Path, payload: dict[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(payload, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
-
-
-COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("verify", verify),)
+COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (("verify", in_time(verify, SECONDS_OF_MANY)),)

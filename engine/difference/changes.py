@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...kb.deadline import check
 from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...kb.storage.rows import CURRENT
@@ -120,10 +121,12 @@ class Difference:
 
     def _changes(self, what: str) -> tuple[Change, ...]:
         patients = self._moved[self.world][what == LEFT]
-        old, new = _Held(self._old.kb, patients), _Held(self._new.kb, patients)
-        return tuple(self._change(patient, what, old, new) for patient in patients)
+        with self._new.evaluating():
+            old, new = _Held(self._old.kb, patients), _Held(self._new.kb, patients)
+            return tuple(self._change(patient, what, old, new) for patient in patients)
 
     def _change(self, patient: str, what: str, old: _Held, new: _Held) -> Change:
+        check()
         notes = _note_changes(old.notes.get(patient, {}), new.notes.get(patient, {}))
         if patient not in old.digests or patient not in new.digests:
             return Change(patient, what, (Cause("patient"),), notes)
@@ -145,7 +148,8 @@ class Difference:
         if not all(held):
             return None
         old, new = self._asked
-        return evidence_of((old, self._old.kb.journey(patient_id)), (new, self._new.kb.journey(patient_id)))
+        with self._new.evaluating():
+            return evidence_of((old, self._old.kb.journey(patient_id)), (new, self._new.kb.journey(patient_id)))
 
     # --- in words -----------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from pyroaring import BitMap
 
+from ...kb.deadline import check
 from ...kb.kinds import KINDS
 from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from .concept_sets import is_closed, named_ids
-from .plan import Atom, Complement, Count, Either, Every, Listed, Plan, Related, Scope, is_plain
+from .plan import Atom, Complement, Count, Either, Every, Listed, Plan, Related, Scope, is_plain, parts_of
 from .value_lists import Split, ValueLists, listed_world
 
 #: The world that bounds a negation.
@@ -43,6 +44,9 @@ class BitmapEvaluator:
         self._known: dict[tuple[int, World], _Known] = {}
         self._lists = ValueLists(kb)
         self._splits: dict[tuple[nodes.Events, World], Split] = {}
+        # A step that many others are made of is looked into once: definitions of definitions would double each time.
+        self._estimates: dict[tuple[int, World], int] = {}
+        self._bounds: dict[tuple[int, World], BitMap | None] = {}
 
     def members(self, number: int, world: World, candidates: BitMap) -> BitMap:
         """Those of ``candidates`` of whom the step holds in ``world``."""
@@ -58,6 +62,7 @@ class BitmapEvaluator:
         return known.members & candidates
 
     def _decide(self, number: int, world: World, candidates: BitMap) -> BitMap:
+        check()
         match self._plan.steps[number]:
             case Every(parts):
                 return self._every(parts, world, candidates)
@@ -115,7 +120,8 @@ class BitmapEvaluator:
             # Who is in fewer than that many can no longer reach n, and who has n needs no more.
             open_ = (reached[missing] if missing > 0 else candidates) - reached[n]
             found = self.members(part, world, open_)
-            for k in range(n, 0, -1):
+            check()
+            for k in range(min(n, seen + 1), 0, -1):
                 reached[k] |= reached[k - 1] & found
         return reached[n]
 
@@ -146,6 +152,12 @@ class BitmapEvaluator:
 
     def _estimate(self, number: int, world: World) -> int:
         """About how many patients a step has that lists decide; no list is read for that."""
+        found = self._estimates.get((number, world))
+        if found is None:
+            found = self._estimates[number, world] = self._estimated(number, world)
+        return found
+
+    def _estimated(self, number: int, world: World) -> int:
         everybody = len(self._kb.patients)
         match self._plan.steps[number]:
             case Atom(events):
@@ -169,6 +181,15 @@ class BitmapEvaluator:
 
     def bound(self, number: int, world: World) -> BitMap | None:
         """Who is outside is not in the step, nor does it hold of a tumor or event of theirs; None: no such bound."""
+        step = self._plan.steps[number]
+        if not parts_of(step):
+            return self._bound(number, world)
+        if (number, world) not in self._bounds:
+            check()
+            self._bounds[number, world] = self._bound(number, world)
+        return self._bounds[number, world]
+
+    def _bound(self, number: int, world: World) -> BitMap | None:
         match self._plan.steps[number]:
             case Atom(events):
                 return self._atom_bound(events, world)

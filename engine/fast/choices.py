@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from ...kb.deadline import check
 from ...kb.kinds import MAIN_ATTRIBUTE
 from ...kb.model import BETTER_WHEN_HIGHER, EARLIEST_DAY, Value
 from ...kb.ontology.scales import Scales, as_number
@@ -161,6 +162,7 @@ def grouped(frame: Frame, mask: Array) -> Iterator[tuple[int, list[int]]]:
     entries = entries[np.argsort(frame.group[entries], kind="stable")]
     groups, starts = np.unique(frame.group[entries], return_index=True)
     for group, part in zip(groups.tolist(), np.split(entries, starts[1:]) if len(groups) else [], strict=True):
+        check()
         yield group, part.tolist()
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ...kb.deadline import too_much
 from ...kb.index.event_rows import Coded, EventRows
 from ...kb.index.patient_sets import patient_set
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Value, World
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Beyond every day and every difference of days, with room to add them up in 32 bits.
 FAR: Final = 1 << 30
+#: More groups or entries than that are not made: a gigabyte of columns. One scope comes nowhere near; scopes inside
+#: scopes show each tumor the whole of each other, and multiply.
+MOST_ENTRIES: Final = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,7 @@ class Rows:
     @cached_property
     def tumors(self) -> Tumors:
         """The tumors of the patients, also those that no row here belongs to."""
-        first = self._index.array("first_tumor")
+        first = self._index.column("first_tumor")
         starts = first[self.patients].astype(np.int64)
         return Tumors(starts, first[self.patients + 1] - starts, self._index.array("tumor_world"))
 
@@ -246,6 +250,7 @@ class Frame:
         """
         tumors = self.rows.tumors
         counts = tumors.counts[self.patient]
+        _require_few(int(counts.sum()))
         parent = np.repeat(np.arange(self.groups), counts)
         first = np.cumsum(counts) - counts
         number = tumors.starts[self.patient][parent] + np.arange(len(parent)) - first[parent]
@@ -256,6 +261,7 @@ class Frame:
         parent_of_one = self.group[one]
         group_of_one = first[parent_of_one] + own[one]
         copies = counts[self.group[many]]
+        _require_few(int(copies.sum()))
         source = np.repeat(many, copies)
         step = np.arange(len(source)) - np.repeat(np.cumsum(copies) - copies, copies)
         group_of_many = first[self.group[source]] + step
@@ -276,9 +282,17 @@ class Frame:
     def by_event(self, world: World) -> tuple[Frame, Array]:
         """A group for each row that is shown in ``world``; with them the group that each comes from."""
         kept = np.arange(self.entries) if self.shown is None else np.flatnonzero(self.shown >= world)
+        if len(kept) == self.entries == self.groups and np.array_equal(self.group, kept):
+            # Each group is one event already.
+            return self, self.group
         parent = self.group[kept]
         shown = None if self.shown is None else self.shown[kept]
         return Frame(self.rows, self.row(kept), np.arange(len(kept)), shown, self.patient[parent]), parent
+
+
+def _require_few(entries: int) -> None:
+    if entries > MOST_ENTRIES:
+        raise too_much("'same tumor' stands in 'same tumor' too often. Hint: ask it of each criterion once")
 
 
 def ascending(numbers: Array) -> bool:

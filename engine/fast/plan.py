@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...kb.deadline import check, too_much
 from ...kb.kinds import KINDS
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
@@ -13,6 +14,9 @@ from ...query_lang.tree import decided_by, event_sets, fold
 
 #: Deeper plans are refused, as the parser refuses deeper texts: evaluation and rendering recurse.
 DEEPEST_PLAN: Final = 200
+#: So many parts in all steps together: some hundred megabytes. The longest chain of definitions that flatten into each
+#: other, each of which is then as wide as all before it, comes to half of that.
+MOST_PARTS: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +90,14 @@ class Plan:
         self._rules = tuple(rules)
         self._numbers: dict[Step, int] = {}
         self._depths: list[int] = []
+        self._parts = 0
         #: Of each step: 0 bitmaps alone, 1 events, 2 events and others, 3 a scope.
         self.costs: list[int] = []
 
     def add(self, step: Step) -> int:
-        """The number of the step, rewritten. QueryTreeError if it stands too deep."""
+        """The number of the step, rewritten. QueryTreeError if it stands too deep, DeadlineExceeded if there are too
+        many."""
+        check()
         for rule in self._rules:
             step = rule(step, self)
         number = self._numbers.get(step)
@@ -99,6 +106,11 @@ class Plan:
             if depth > DEEPEST_PLAN:
                 raise QueryTreeError(
                     f"criteria are nested more than {DEEPEST_PLAN} deep. Hint: list alternatives side by side"
+                )
+            self._parts += len(parts_of(step))
+            if self._parts > MOST_PARTS:
+                raise too_much(
+                    f"its plan has more than {MOST_PARTS:,} parts. Hint: name a concept or a set above the alternatives"
                 )
             number = self._numbers[step] = len(self.steps)
             self.steps.append(step)
@@ -149,6 +161,16 @@ def steps_below(plan: Plan, number: int) -> Iterator[Step]:
         fresh = set(parts_of(step)) - seen
         seen |= fresh
         waiting.extend(fresh)
+
+
+def shared_steps(plan: Plan) -> frozenset[int]:
+    """The numbers of the steps that more than one step is made of."""
+    seen: set[int] = set()
+    shared: set[int] = set()
+    for step in plan.steps:
+        for part in parts_of(step):
+            (shared if part in seen else seen).add(part)
+    return frozenset(shared)
 
 
 def atoms_below(plan: Plan, number: int) -> tuple[nodes.Events, ...]:

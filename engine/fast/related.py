@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from ...kb.deadline import check
 from ...kb.kinds import KIND_TABLE
 from ...kb.model import LATEST_DAY, World
 from ...kb.ontology.scales import as_number
@@ -380,6 +381,7 @@ def _matched(left: Array, right: Array, keys: int) -> Iterator[tuple[Array, Arra
     total = int(before[-1] + count[-1])
     cuts = np.unique(np.searchsorted(before, np.arange(0, total, _PAIRS_AT_A_TIME)))
     for at, end in pairwise([*cuts[cuts < len(left)].tolist(), len(left)]):
+        check()
         here = count[at:end]
         one = np.repeat(np.arange(at, end), here)
         # The n-th pair of all is so many after the first one of its left.

@@ -12,21 +12,28 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from ...kb.deadline import check
 from ...kb.errors import CohortiumError
 from ...kb.model import Journey, Polarity, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ...query_lang import nodes
+from ...query_lang.boolean_form import Leaf, Part, Scope
+from ...query_lang.errors import QueryError
 from ...query_lang.render import render_expression
 from ...query_lang.tree import named_concepts
 from ..reference.meaning import Meaning
+from ..reference.open_facts import MOST_WAYS, Bounds, OpenFacts, form_of, truths
 from ..reference.views import OPPOSITE, Seen, View
 from .records import Record, Records, days_of
 
 FORMAT: Final = 1
+#: A proof of more steps is not written: the longest text has fewer criteria, and more come of definitions of
+#: definitions, which a proof writes out.
+MOST_STEPS: Final = 20_000
 
 #: In which order an event of the right kind and concept is held against an atom: name of the check, and the fields of
 #: the atom that it looks at. The first that an event does not pass is named as the one that fails.
@@ -72,14 +79,14 @@ def proof_of(
     """The proof that the patient of ``journey`` is in the answer to ``query`` in ``world``, as JSON-able data.
 
     ``resolved`` is the query's text, ``generation`` the state of the knowledge base. NoProof if the definition of the
-    nodes does not admit the patient.
+    nodes does not admit the patient; QueryError, naming the definition, if it would have more than MOST_STEPS.
     """
     meaning = Meaning(concepts, scales, query.definitions)
     view = View.from_journey(journey)
     if not meaning.holds(query.body, view, world):
         raise NoProof(f"no proof: by the definition of its nodes the query does not hold of {journey.patient_id!r}")
     prover = Prover(meaning, Records(journey, concepts), [])
-    criterion = prover.argued(query.body, view, world, True)
+    criterion = prover.whole_of(query.body, view, world, True)
     return {
         "format": FORMAT,
         "patient": journey.patient_id,
@@ -98,21 +105,92 @@ class Prover:
     meaning: Meaning
     records: Records
     used: list[str]
+    #: The steps so far, and the definition that the next ones are in.
+    steps: Iterator[int] = field(default_factory=itertools.count)
+    inside: str = ""
 
     def argued(self, node: nodes.PatientExpression, view: View, world: World, holds: bool) -> Record:
         """That ``node`` holds (or fails) of what ``view`` shows in ``world``, which is so."""
+        check()
+        if next(self.steps) > MOST_STEPS:
+            where = f", in the definition '{self.inside[:60]}'" if self.inside else ""
+            raise QueryError(
+                f"the proof would have more than {MOST_STEPS:,} steps{where}",
+                hint="a proof writes definitions out: use each once, or prove the parts",
+            )
         argue = ARGUMENTS.get(type(node))
         if argue is None and node.expansion is not None:
             return self.argued(node.expansion, view, world, holds)
         if argue is None:
             raise NoProof(f"no proof: {type(node).__name__} cannot be proved yet")
         return {
+            **self._head(node, world, holds),
+            **argue(self, node, view, world, holds),
+        }
+
+    def whole_of(self, node: nodes.PatientExpression, view: View, world: World, holds: bool) -> Record:
+        """As :meth:`argued`, of a whole query or body of a scope: a fact that occurs twice in it is one fact."""
+        while type(node) not in ARGUMENTS and node.expansion is not None:
+            node = node.expansion
+        by_parts = self.meaning.bounded(node, view, world) == holds
+        found = self.argued(node, view, world, holds) if by_parts else self._head(node, world, holds)
+        settled = holds == (world is World.CERTAIN)
+        if world is World.BELIEVED or (by_parts and settled):
+            return found
+        together = self._together(node, view, holds, settled)
+        return found if together is None else {**found, "together": together}
+
+    def _head(self, node: nodes.PatientExpression, world: World, holds: bool) -> Record:
+        return {
             "node": _node_name(node),
             "text": render_expression(node),
             "world": world.name.lower(),
             "holds": holds,
-            **argue(self, node, view, world, holds),
         }
+
+    def _together(self, node: nodes.PatientExpression, view: View, holds: bool, settled: bool) -> Record | None:
+        """What occurs twice in a criterion, and in which ways it can be; None where nothing does. Unless it is settled
+        by all of them, also a case in which it may hold (or fail)."""
+        form = form_of(node, self.meaning.definitions)
+        facts = OpenFacts(self.meaning, form)
+        if not facts.may_repeat(view):
+            return None
+        known = facts.of_leaves(view, form.root)
+        shared = facts.shared(view, form.root, known)
+        place = {number: at for at, number in enumerate(known)}
+        events = {seen.position: seen.event for seen in view.events}
+        found: Record = {
+            "criteria": [self._criterion(form.parts[number], one, view) for number, one in known.items()],
+            "facts": [
+                {
+                    "event": self.records.event(events[position]),
+                    "ways": sorted(sorted(place[number] for number in way) for way in family),
+                }
+                for position, family in sorted(shared.events.items())
+            ],
+            "ways": shared.number_of_ways,
+        }
+        if not settled and 1 < shared.number_of_ways <= MOST_WAYS:
+            cases = [truth for truth in truths(shared) if _allows(facts.joined(form.root, {**known, **truth}), holds)]
+            case = min(cases, key=lambda truth: [not one.certain for one in truth.values()])
+            found["case"] = sorted(place[number] for number, one in case.items() if one.certain)
+        return found
+
+    def _criterion(self, part: Part, bounds: Bounds, view: View) -> Record:
+        """A criterion by itself; one that is not of single facts with what shows its bounds."""
+        assert isinstance(part, Leaf | Scope)  # what a form joins is one of these
+        found: Record = {
+            "text": render_expression(part.node),
+            "is": "certain" if bounds.certain else "possible" if bounds.possible else "impossible",
+        }
+        if not isinstance(part, Leaf) or part.facts is None:
+            found["parts"] = [
+                self.argued(part.node, view, world, holds)
+                for world, holds in ((World.CERTAIN, bounds.certain), (World.POSSIBLE, bounds.possible))
+                # What is certain is possible, too, and what is impossible not certain.
+                if (world is World.CERTAIN) == holds or bounds.certain != bounds.possible
+            ]
+        return found
 
     def part(self, at: int, node: nodes.PatientExpression, view: View, world: World, holds: bool) -> Record:
         """The ``at``-th part of a criterion."""
@@ -204,6 +282,11 @@ class Prover:
         return found
 
 
+def _allows(bounds: Bounds, holds: bool) -> bool:
+    """Whether a criterion may hold, or may fail."""
+    return bounds.possible if holds else not bounds.certain
+
+
 def _support(witness: tuple[Seen, ...]) -> tuple[int, int, int, int]:
     """The surest, then what most notes tell, then the first."""
     event = witness[0].event
@@ -262,7 +345,7 @@ def _enough(
     enough = n if holds else len(parts) - n + 1
     shown: list[Record] = []
     for at, part in enumerate(parts):
-        if len(shown) < enough and prover.meaning.holds(part, view, world) == holds:
+        if len(shown) < enough and prover.meaning.bounded(part, view, world) == holds:
             shown.append(prover.part(at, part, view, world, holds))
     return {"parts": shown}
 
@@ -280,7 +363,7 @@ def _except(prover: Prover, node: nodes.Except, view: View, world: World, holds:
 
     if holds:
         return {"parts": [left(), right()]}
-    return {"parts": [right() if prover.meaning.holds(node.left, view, world) else left()]}
+    return {"parts": [right() if prover.meaning.bounded(node.left, view, world) else left()]}
 
 
 def _same_tumor(prover: Prover, node: nodes.SameTumor, view: View, world: World, holds: bool) -> Record:
@@ -302,7 +385,7 @@ def _scoped(
     """One scope in which the body holds; or every one, in which it fails."""
     if holds:
         views = [next(entry for entry in views if prover.meaning.holds(body, entry[1], world))]
-    return {"parts": [{name: scope, **prover.part(0, body, inner, world, holds)} for scope, inner in views]}
+    return {"parts": [{name: scope, "part": 0, **prover.whole_of(body, inner, world, holds)} for scope, inner in views]}
 
 
 def _ordered(prover: Prover, node: nodes.Ordered, view: View, world: World, holds: bool) -> Record:
@@ -411,7 +494,10 @@ def _among(prover: Prover, node: nodes.Among, view: View, world: World, holds: b
 def _defined(prover: Prover, node: nodes.Defined, view: View, world: World, holds: bool) -> Record:
     known = prover.meaning.definitions
     at = next(at for at, definition in enumerate(known) if definition.name == node.name)
-    body, inner = known[at].body, replace(prover, meaning=replace(prover.meaning, definitions=known[:at]))
+    body, inner = (
+        known[at].body,
+        replace(prover, meaning=replace(prover.meaning, definitions=known[:at]), inside=node.name),
+    )
     return {"name": node.name, "parts": [inner.part(0, body, view, world, holds)]}
 
 

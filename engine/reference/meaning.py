@@ -8,14 +8,16 @@ sets. The theory in three sentences:
 * The **believed** answer is the answer in one designated completion (interval midpoints; what is only possible is not
   so; what is unattached belongs to no tumor).
 * The **certain** answer is a lower bound of the answers in all completions, the **possible** answer an upper bound:
-  *and*, *or* and *at least* keep the bound, *not* and *except* swap it. So certain ⊆ believed ⊆ possible.
+  *and*, *or* and *at least* keep the bound, *not* and *except* swap it, and where this leaves open what a query asks
+  twice, the ways in which it can be are gone through (:mod:`.open_facts`). So certain ⊆ believed ⊆ possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from ...kb.deadline import check
 from ...kb.kinds import MAIN_ATTRIBUTE
 from ...kb.model import DayInterval, Event, Journey, Value, World
 from ...kb.ontology.concepts import ConceptTable
@@ -23,6 +25,7 @@ from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from ...query_lang.tree import attributes_of
+from .open_facts import OpenFacts, form_of
 from .picks import ByDay, ByValue, fewest_days, first_days
 from .time import (
     admits,
@@ -61,35 +64,48 @@ class Meaning:
     concepts: ConceptTable
     scales: Scales
     definitions: tuple[nodes.Definition, ...] = ()
+    #: What this meaning and those that see fewer of its definitions are known by in the memory of a view.
+    own: object = field(default_factory=object, compare=False, repr=False)
 
     # --- patient expressions: true or false of a view, in a world ---------------------------------------------------
 
     def holds(self, node: nodes.PatientExpression, view: View, world: World) -> bool:
         """Whether the criterion holds of what ``view`` shows, in ``world``."""
+        found = self.bounded(node, view, world)
+        if world is World.BELIEVED or isinstance(node, nodes.Exists | nodes.EventCriterion):
+            return found
+        if found == self.bounded(node, view, OPPOSITE[world]):
+            return found
+        bounds = OpenFacts(self, form_of(node, self.definitions)).bounds(view)
+        return bounds.certain if world is World.CERTAIN else bounds.possible
+
+    def bounded(self, node: nodes.PatientExpression, view: View, world: World) -> bool:
+        """As :meth:`holds`, each part of a criterion being looked at by itself, though a fact occur in two of them."""
         if world not in OPPOSITE:
             raise ValueError("a query is answered in the certain, believed or possible world")
+        check()
         match node:
             case nodes.Exists(events):
                 return bool(self.witnesses(events, view, world))
             case nodes.And(parts):
-                return all(self.holds(part, view, world) for part in parts)
+                return all(self.bounded(part, view, world) for part in parts)
             case nodes.Or(parts):
-                return any(self.holds(part, view, world) for part in parts)
+                return any(self.bounded(part, view, world) for part in parts)
             case nodes.Not(part):
-                return not self.holds(part, view, OPPOSITE[world])
+                return not self.bounded(part, view, OPPOSITE[world])
             case nodes.Except(left, right):
-                return self.holds(left, view, world) and not self.holds(right, view, OPPOSITE[world])
+                return self.bounded(left, view, world) and not self.bounded(right, view, OPPOSITE[world])
             case nodes.AtLeast(n, parts):
-                return sum(self.holds(part, view, world) for part in parts) >= n
-            case nodes.SameTumor(body):
-                return any(
-                    self.holds(body, view.of_tumor(tumor), world)
-                    for tumor, highest in view.tumors.items()
-                    if highest >= world
-                )
-            case nodes.SameEvent(body):
-                # It ranges over what is recorded: an atom inside asks whether the event is so.
-                return any(self.holds(body, view.of_event(seen), world) for seen in view.events if seen.world >= world)
+                return sum(self.bounded(part, view, world) for part in parts) >= n
+            case nodes.SameTumor() | nodes.SameEvent() if world is World.BELIEVED:
+                return self._scoped(node, view, world)
+            case nodes.SameTumor() | nodes.SameEvent():
+                # Once of what a view shows: to bound a scope, both its bounds are asked for, and double with each that
+                # stands in another. The node is kept with what was found, so that its number stays its own.
+                key = self.own, len(self.definitions), id(node), view.shown, world
+                if key not in view.memory:
+                    view.memory[key] = node, self._scoped(node, view, world)
+                return bool(view.memory[key][1])
             case nodes.Ordered():
                 return self._ordered(node, view, world)
             case nodes.Sequence():
@@ -105,11 +121,29 @@ class Meaning:
             case nodes.Among(patients):
                 return view.journey.patient_id in patients
             case nodes.Defined(name):
-                body, before = self._definition(name)
-                return replace(self, definitions=before).holds(body, view, world)
+                return self._defined(name, view, world)
         if node.expansion is not None:
-            return self.holds(node.expansion, view, world)
+            return self.bounded(node.expansion, view, world)
         raise QueryTreeError(f"{type(node).__name__} is no patient expression")
+
+    def _scoped(self, node: nodes.SameTumor | nodes.SameEvent, view: View, world: World) -> bool:
+        if isinstance(node, nodes.SameEvent):
+            # It ranges over what is recorded: an atom inside asks whether the event is so.
+            return any(self.holds(node.body, view.of_event(seen), world) for seen in view.events if seen.world >= world)
+        return any(
+            self.holds(node.body, view.of_tumor(tumor), world)
+            for tumor, highest in view.tumors.items()
+            if highest >= world
+        )
+
+    def _defined(self, name: str, view: View, world: World) -> bool:
+        """Whether a definition holds: decided once of what a view shows, since definitions of definitions double."""
+        body, before = self._definition(name)
+        key = self.own, len(before), view.shown, world
+        if key not in view.memory:
+            view.memory[key] = replace(self, definitions=before).bounded(body, view, world)
+        found: bool = view.memory[key]
+        return found
 
     def _definition(self, name: str) -> tuple[nodes.PatientExpression, tuple[nodes.Definition, ...]]:
         """The body of a definition, to be read where it is used, and the definitions before it, which it may use."""
@@ -122,17 +156,25 @@ class Meaning:
 
     def _ordered(self, node: nodes.Ordered, view: View, world: World) -> bool:
         """A witness on each side, such that whichever events they are, the two differ and are so related."""
-        return any(
-            self.joined(node, left, right, view, world)
-            for left in self.witnesses(node.left, view, world)
-            for right in self.witnesses(node.right, view, world)
-        )
+        lefts, rights = (self.witnesses(side, view, world) for side in (node.left, node.right))
+        between = self._strangers(node.without, view, world)
+        return any(self._joined(node, left, right, between, world) for left in lefts for right in rights)
 
     def joined(
         self, node: nodes.Ordered, left: Sequence[Seen], right: Sequence[Seen], view: View, world: World
     ) -> bool:
         """Whether two witnesses stand in the relation, whichever of their events they are."""
-        between = self._strangers(node.without, view, world)
+        return self._joined(node, left, right, self._strangers(node.without, view, world), world)
+
+    def _joined(
+        self,
+        node: nodes.Ordered,
+        left: Sequence[Seen],
+        right: Sequence[Seen],
+        between: Sequence[tuple[Seen, ...]],
+        world: World,
+    ) -> bool:
+        check()
         return all(self._related(node, first, second, between, world) for first in left for second in right)
 
     def _related(
@@ -166,10 +208,7 @@ class Meaning:
             reached = [
                 later
                 for later in self.witnesses(events, view, world)
-                if any(
-                    all(self._related(step, first, second, between, world) for first in earlier for second in later)
-                    for earlier in reached
-                )
+                if any(self._joined(step, earlier, later, between, world) for earlier in reached)
             ]
         return bool(reached)
 
@@ -295,6 +334,7 @@ class Meaning:
 
     def _members(self, node: nodes.Events, view: View, world: World) -> list[Seen]:
         """What kind, concept, context and window leave, before pick and condition."""
+        check()
         concepts = None if node.concept is None else self.concept_ids(node.concept)
         return [
             in_window(seen, node.window, world)

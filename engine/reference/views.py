@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ...kb.model import ALL_TUMORS, NO_TUMOR, DayInterval, Event, Journey, World
 
@@ -36,11 +37,20 @@ class View:
 
     ``tumors`` are those of the patient, whatever the view, each with the highest world that one of its events is in.
     ``journey`` is the whole record: what is not asked of a tumor or an event (birth, notes, decisions) is found there.
+    ``memory`` keeps what was found of a definition: it is of one patient, and all views of the patient share it.
     """
 
     events: tuple[Seen, ...]
     tumors: Mapping[str, World]
     journey: Journey
+    memory: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def shown(self) -> int:
+        """A number for what the view shows: two views of a patient that show the same have the same."""
+        key = tuple([(seen.position, seen.world, seen.narrowed) for seen in self.events])
+        found: int = self.memory.setdefault(key, len(self.memory))
+        return found
 
     @classmethod
     def from_journey(cls, journey: Journey) -> View:

@@ -5,18 +5,20 @@ What an edit is and what it costs is told in ``docs/guide/why_not.md``. All of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, TypeVar
 
 from pyroaring import BitMap
 
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, World
+from ...kb.skin.escape import escaped
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from ...query_lang.render import render, render_concept, render_condition, render_events, render_expression
+from ...query_lang.tree import require_written_out
 from ..answers.evidence import bounds_text
-from ..answers.query_text import QueryText
+from ..answers.query_text import QueryText, Span
 from ..fast.shared_plan import SharedPlan
 from ..reference.meaning import Meaning
 from ..reference.views import View
@@ -38,14 +40,25 @@ _CLASSES: Final = {
 }
 
 
+#: A query of more criteria, its definitions written out, is not edited: the longest text has fewer facts than this in
+#: use, and an edit is looked for of each.
+MOST_EDITED: Final = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class EditStep:
-    """One change. ``how`` is its class; the criterion stands at ``start`` to ``end`` of the rendered query."""
+    """One change. ``how`` is its class; the criterion stands at ``start`` to ``end`` of the rendered query, and at
+    ``typed_start`` to ``typed_end`` of what was typed (None where it does not stand there)."""
 
     how: str
     says: str
     start: int
     end: int
+    typed_start: int | None = None
+    typed_end: int | None = None
+
+
+_Placed = TypeVar("_Placed", FailingPart, EditStep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +98,7 @@ class QueryEdit:
         ]
         yield f"  cheapest edit: {', '.join(spent)}"
         for step in self.steps:
-            yield f"    {step.says}  (characters {step.start}–{step.end})"
+            yield f"    {step.says}  ({_place(step)})"
         yield f"  the edited query: {self.query or 'no criterion is left: every patient'}"
         others = f"it also admits {self.admits} other{'s' * (self.admits != 1)}"
         yield f"    {others}" + (f", and loses {self.loses}" if self.loses else "")
@@ -94,13 +107,15 @@ class QueryEdit:
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """Why a patient is not in the believed answer. ``certainty`` is the strongest world that has them: certain,
-    believed, possible or no; a patient who is admitted has no failing parts and no edit."""
+    believed, possible or no; a patient who is admitted has no failing parts and no edit. ``query`` is the query as it
+    was understood, ``typed`` what was typed: parts and steps have their places in both."""
 
     patient_id: str
     query: str
     certainty: str
     failing: tuple[FailingPart, ...] = ()
     edit: QueryEdit | None = None
+    typed: str = ""
 
     @property
     def admitted(self) -> bool:
@@ -112,6 +127,7 @@ class WhyNot:
         return {
             "patient": self.patient_id,
             "query": self.query,
+            "typed": self.typed,
             "admitted": self.admitted,
             "certainty": self.certainty,
             "failing": [asdict(part) for part in self.failing],
@@ -119,17 +135,18 @@ class WhyNot:
         }
 
     def as_text(self) -> str:
-        """Lines for a terminal."""
-        return "\n".join(self._lines())
+        """The lines for a terminal: what cannot be seen is escaped."""
+        return "\n".join(map(escaped, self.lines()))
 
-    def _lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
+        """Indented lines."""
         if self.edit is None:
             yield f"{self.patient_id} is in the cohort ({self.certainty})"
             return
         also = " (it is possible that they are)" if self.certainty == "possible" else ""
         yield f"{self.patient_id} is not in the cohort{also}: {self.query}"
         for part in self.failing:
-            yield f"  {'excluded by' if part.excluded else 'fails'}: {part.text}  (characters {part.start}–{part.end})"
+            yield f"  {'excluded by' if part.excluded else 'fails'}: {part.text}  ({_place(part)})"
             yield f"    {part.says}" + (f", as seen of {part.scope}" if part.scope else "")
             for near in part.nearest:
                 yield f"    {'it has' if part.excluded else 'nearest'}: {near.event.as_text()}"
@@ -140,10 +157,31 @@ class WhyNot:
         yield from self.edit.lines()
 
 
+def _place(one: FailingPart | EditStep) -> str:
+    """Where it stands in what was typed, or else in the query as it was understood."""
+    if one.typed_start is not None:
+        return f"characters {one.typed_start}–{one.typed_end}"
+    return f"characters {one.start}–{one.end} of the query as it was understood"
+
+
+def in_typed_text(found: WhyNot, typed: str, places: Mapping[Span, Span]) -> WhyNot:
+    """The same with the places in what was ``typed``: ``places`` has them by those in the query as understood."""
+
+    def placed(one: _Placed) -> _Placed:
+        span = places.get(Span(one.start, one.end))
+        return one if span is None else replace(one, typed_start=span.start, typed_end=span.end)
+
+    edit = found.edit
+    if edit is not None:
+        edit = replace(edit, steps=tuple(map(placed, edit.steps)))
+    return replace(found, failing=tuple(map(placed, found.failing)), edit=edit, typed=typed)
+
+
 def why_not(query: nodes.Query, kb: KnowledgeBase, patient_id: str, believed: BitMap) -> WhyNot:
     """Why ``patient_id`` is not in the answer to the resolved ``query``, whose believed patients are ``believed``.
 
-    UnknownPatient if the knowledge base has no such patient.
+    UnknownPatient if the knowledge base has no such patient; QueryError, naming the definition, if the query has more
+    than MOST_EDITED criteria with its definitions written out.
     """
     journey = kb.journey(patient_id, relations=False)
     meaning = Meaning(kb.concepts, kb.scales, query.definitions)
@@ -151,6 +189,9 @@ def why_not(query: nodes.Query, kb: KnowledgeBase, patient_id: str, believed: Bi
     worlds = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
     certainty = next((world.name.lower() for world in worlds if meaning.holds(query.body, view, world)), "no")
     text = QueryText(query)
+    if certainty not in ("certain", "believed"):
+        # An edit writes out what it changes of a definition that is used more than once.
+        require_written_out(query, MOST_EDITED)
     if certainty in ("certain", "believed"):
         return WhyNot(patient_id, text.text, certainty)
     climbs = Climbs(kb.concepts)

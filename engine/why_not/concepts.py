@@ -42,6 +42,16 @@ class Climbs:
             seen.update(level)
             yield from ((parent, steps) for parent in level)
 
+    def instead(self, concept: str) -> Sequence[tuple[str, int]]:
+        """Those above that somebody would ask for instead: not a group of markers in place of one (that another marker
+        is negative says nothing of this one), and not *any value* in place of a value, which asks for nothing."""
+        if concept not in self._concepts or self._concepts.kind(concept) == "biomarker":
+            return ()
+        above = self.above(concept)
+        if self._concepts.kind(concept) == "value":
+            return [(one, steps) for one, steps in above if self._concepts.parents(one)]
+        return above
+
 
 class ConceptEdits:
     """The edits of the concepts of atoms about one kind (None: any) of one record."""
@@ -98,7 +108,7 @@ class ConceptEdits:
         if exact:
             loose = nodes.Under(term)
             found.append(Option(self._mask(loose), CONCEPT, loose))
-        for above, steps in self._climbs.above(term.id):
+        for above, steps in self._climbs.instead(term.id):
             higher = self._named(above)
             found.append(Option(self._mask(higher), CONCEPT * (steps + exact), higher))
         return undominated(found, True)

@@ -169,7 +169,7 @@ class EventEdits:
         found = self._parts.get(widen)
         if found is None:
             kind, events = self.events.kind, self.events
-            conditions = ConditionEdits(self.record, kind, self._climbs.above).options(events.condition, widen)
+            conditions = ConditionEdits(self.record, kind, self._climbs.instead).options(events.condition, widen)
             others = (list(self._windows(widen, both=True)), list(self._provenance(widen)), list(self._contexts(widen)))
             among = self._all
             for options in (*others, *([conditions] if events.pick.how == "any" else [])):

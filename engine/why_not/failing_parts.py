@@ -61,6 +61,9 @@ class FailingPart:
     says: str
     scope: str = ""
     nearest: tuple[NearEvent, ...] = ()
+    #: Characters of what was typed; None where it does not stand there.
+    typed_start: int | None = None
+    typed_end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from ...kb.deadline import check, too_much
+from ...kb.errors import DeadlineExceeded
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from ...query_lang.tree import children, event_sets
@@ -24,6 +26,9 @@ from .record import BELIEVED, Change, Record, bits
 from .sequences import SequenceEdits
 from .times import OrderEdits, Way
 
+#: So many ways to hold of the places are kept of one criterion: each is a version of a query, and there are as many as
+#: sets of places at worst.
+MOST_WAYS: Final = 100_000
 #: Where a criterion stands: the name of its definition ("" for the query itself), then which part of which part.
 Path = tuple[str | int, ...]
 
@@ -137,6 +142,7 @@ class EditSearch:
 
     def versions(self, node: nodes.PatientExpression, path: Path, places: tuple[int, ...], widen: bool) -> Versions:
         """The cheapest versions of the criterion at ``path``, by the places of which they hold."""
+        check()
         key = (path, places, widen)
         found = self._known.get(key)
         if found is None:
@@ -307,6 +313,9 @@ class EditSearch:
                 ways.append(self._dropped(part, (*path, at), 0))
             reached: dict[tuple[tuple[int, ...], int], tuple[int, list[_Partial]]] = {}
             for ((counted, number), (_, ones)), way in product(partial.items(), ways):
+                check()
+                if len(reached) > MOST_WAYS:
+                    raise _too_many_ways()
                 key = (
                     tuple(times + (way.held >> bit & 1) for bit, times in enumerate(counted)),
                     number + len(way.nodes),
@@ -450,20 +459,30 @@ def _kept(ways: Iterable[tuple[int, int, Version]], widen: bool) -> Versions:
     """The cheapest ways to each vector, without vectors that a cheaper one outdoes."""
     found: Versions = {}
     for held, cost, version in ways:
+        check()
         _add(found, held, cost, version)
+        if len(found) > MOST_WAYS:
+            raise _too_many_ways()
     return {held: found[held] for held in _undone(((held, cost) for held, (cost, _) in found.items()), widen)}
 
 
 def _least(ways: Iterable[_Partial], widen: bool) -> list[_Partial]:
     found: dict[tuple[int, bool], tuple[int, list[_Partial]]] = {}
     for one in ways:
+        check()
         _add(found, (one.held, bool(one.nodes)), one.cost, one)
+        if len(found) > MOST_WAYS:
+            raise _too_many_ways()
     kept: list[_Partial] = []
     for some in (True, False):
         of_sort = {held: entry for (held, has), entry in found.items() if has is some}
         for held in _undone(((held, cost) for held, (cost, _) in of_sort.items()), widen):
             kept += of_sort[held][1]
     return kept
+
+
+def _too_many_ways() -> DeadlineExceeded:
+    return too_much("there are too many ways to edit the query. Hint: ask why-not of a part of it")
 
 
 def _undone(vectors: Iterable[tuple[int, int]], widen: bool) -> list[int]:

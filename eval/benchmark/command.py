@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...kb.errors import UsageError
+from ...kb.files.whole_files import write_text_privately
 from ...kb.skin.options import NoRowsOption, OutOption
 from ...kb.skin.terminal import Format, answer, check_output, counted, json_text, print_table
 from ..measures.terms import Terms
@@ -104,13 +105,13 @@ def acr(
     with Workshop(out, records.corpus, known=known, kb=kb, workers=workers, tuning=tuning) as workshop:
         options = RunOptions(terms, again, listed, with_text)
         report = run_benchmark(out, records, wanted, asked, workshop, options)
-    _write(out / "report.json", json_text(report))
+    write_text_privately(out / "report.json", json_text(report))
     from .report.page import page
 
     html = page(report)
-    _write(out / "report.html", html)
+    write_text_privately(out / "report.html", html)
     if html_out is not None:
-        _write(html_out, html)
+        write_text_privately(html_out, html)
     from .report.tables import print_report
 
     answer(report, output=output, out=json_out, as_table=lambda: print_report(report))
@@ -202,14 +203,6 @@ def _small_corpus(folder: Path, seed: int, workers: int) -> Path:
     patients, documents = SMALL
     write_corpus(folder, patients=patients, documents=documents, seed=seed, workers=workers, command=command_line())
     return folder
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.touch(mode=0o600)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
 
 
 COMMANDS: Final[tuple[tuple[str, Callable[..., None]], ...]] = (

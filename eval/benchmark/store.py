@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from ...kb.files.whole_files import open_privately
 from ..baselines.systems.contract import Answer, Failure, Outcome, Question, Quote, Ranked, Spent
 
 _FOLDER: Final = "answers"
@@ -54,7 +55,7 @@ class AnswerStore:
         """
         kept = answer_as_dict(answer)
         self._answers[asked(question)] = answer_from(kept)
-        with self._path.open("a", encoding="utf-8") as file:
+        with open_privately(self._path, append=True) as file:
             file.write(json.dumps({"asked": asked(question), **kept}) + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -66,7 +67,7 @@ class AnswerStore:
 
     def _rewrite(self, lines: Sequence[str]) -> None:
         part = self._path.with_suffix(".part")
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        with open_privately(part) as file:
             file.writelines(f"{line}\n" for line in lines)
             file.flush()
             os.fsync(file.fileno())

@@ -7,7 +7,6 @@ H. Harkema et al., J Biomed Inform 42 (2009).
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -76,8 +75,8 @@ def read_marked(path: str | Path) -> tuple[list[MarkedSentence], int]:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from error
     sentences: list[MarkedSentence] = []
     unmarked = 0
-    rows = csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for position, row in enumerate(rows, 1):
+    for position, line in enumerate(text.splitlines(), 1):
+        row = line.split("\t")
         if len(row) < COLUMNS:
             raise UsageError(f"{path}, line {position}: {len(row)} fields where {COLUMNS} belong")
         if position == 1:

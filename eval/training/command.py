@@ -72,7 +72,9 @@ def ner(
     device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
     precision: Annotated[str, typer.Option(help="auto, float32, bfloat16 or float16.")] = "auto",
     threads: Annotated[int, typer.Option(min=0, help="Threads on the processor; 0: as torch decides.")] = 0,
-    output: Annotated[Format, typer.Option("--format", help="How to print the scores.")] = Format.TABLE,
+    output: Annotated[Format, typer.Option("--format", help="How to print the scores; no rows for csv.")] = (
+        Format.TABLE
+    ),
     json_out: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write the scores here.")] = None,
 ) -> None:
     """Train a recogniser of named entities; stopped, the same command goes on where it was."""

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from ...kb.files.bounded import lines_of
 from ...kb.files.json_lines import json_object, patient_of
+from ...kb.files.limits import LimitReached, current_limits
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, DayInterval
+from ..readers.records import KEPT_OF_RAW, reason
 from .structure import ASSERTIONS, KINDS, means_death
 
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:T.*)?")
@@ -65,39 +68,66 @@ class Abstraction:
 
 def read_abstractions(path: Path) -> Iterator[Abstraction | BadRecord]:
     """The patients of a file, and what in it cannot be used. UsageError if there is no such file."""
+    limits = current_limits()
     try:
-        lines = path.read_bytes().splitlines()
+        stream = path.open("rb")
     except OSError as error:
         raise UsageError(f"the abstraction cannot be read from {path}: {error.strerror}") from error
     seen: set[str] = set()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        place = f"line {number}"
+    number = bad = 0
+    with stream:
         try:
-            entry = json_object(line, '"patient_id" and "facts"')
-            patient = _patient(entry)
-            if patient in seen:
-                raise ValueError(f"patient {patient} has a line before this one")
-        except ValueError as error:
-            yield BadRecord(place, str(error), raw=line.decode("utf-8", "backslashreplace"))
-            continue
-        seen.add(patient)
-        facts: list[AbstractedFact] = []
-        for position, written in enumerate(entry["facts"], 1):
-            try:
-                facts.append(_fact(position, written))
-            except ValueError as error:
-                yield BadRecord(f"{place}, fact {position}", str(error), patient, json.dumps(written, default=str))
+            for number, line in lines_of(stream, limits):
+                for one in _of_line(f"line {number}", line, seen):
+                    bad = bad + 1 if isinstance(one, BadRecord) else 0
+                    yield one
+                    if bad > limits.faults:
+                        raise LimitReached("too_many_faults")
+        except (LimitReached, OSError) as error:
+            code = error.code if isinstance(error, LimitReached) else "damaged_file"
+            yield BadRecord(f"after line {number}", reason(code))
+
+
+def _of_line(place: str, line: bytes | None, seen: set[str]) -> Iterator[Abstraction | BadRecord]:
+    """The patient of a line and what of it cannot be used; the patient is added to those who were ``seen``."""
+    if line is None:
+        yield BadRecord(place, reason("line_too_long"), raw="(too long to keep)")
+        return
+    try:
+        entry = json_object(line, '"patient_id" and "facts"')
+        patient = _patient(entry)
+        if patient in seen:
+            raise ValueError(f"patient {patient} has a line before this one")
+    except ValueError as error:
+        yield BadRecord(place, str(error), raw=line[:KEPT_OF_RAW].decode("utf-8", "backslashreplace").rstrip("\r\n"))
+        return
+    seen.add(patient)
+    facts: list[AbstractedFact] = []
+    for position, written in enumerate(entry["facts"], 1):
         try:
-            death = day_of(entry.get("death_date"))
-        except ValueError as error:
-            yield BadRecord(
-                f"{place}, death_date", str(error), patient, json.dumps(entry.get("death_date"), default=str)
-            )
-            death = None
-        dead = death is not None or means_death(str(entry.get("vital_status") or ""))
-        yield Abstraction(patient, tuple(facts), dead, death)
+            facts.append(_fact(position, written))
+        except (ValueError, RecursionError) as error:
+            yield BadRecord(f"{place}, fact {position}", _words_of(error), patient, _as_json(written))
+    try:
+        death = day_of(entry.get("death_date"))
+    except (ValueError, RecursionError) as error:
+        yield BadRecord(f"{place}, death_date", _words_of(error), patient, _as_json(entry.get("death_date")))
+        death = None
+    status = entry.get("vital_status")
+    dead = death is not None or means_death(status if isinstance(status, str) else "")
+    yield Abstraction(patient, tuple(facts), dead, death)
+
+
+def _words_of(error: ValueError | RecursionError) -> str:
+    return "nested too deep" if isinstance(error, RecursionError) else str(error)
+
+
+def _as_json(written: object) -> str:
+    """What was written, for the quarantine, as much of it as is kept."""
+    try:
+        return json.dumps(written, default=str)[:KEPT_OF_RAW]
+    except (RecursionError, ValueError):
+        return "(nested too deep to show)"
 
 
 def _patient(entry: dict[str, Any]) -> str:

@@ -64,6 +64,8 @@ _LONGEST_ITEM = 60
 _GERMLINE_PANEL = "germline_panel"
 #: So many genes in a row, without a word of their own, are what a panel looks at.
 _PANEL = 10
+#: The words that deny a phrase right behind them are no longer than this (characters).
+_REACH_OF_DENIAL = 40
 
 
 def _is_panel(group: Group) -> bool:
@@ -291,7 +293,7 @@ class ResultBinder:
                 if short and means_another(frame.text, *short.span(), (start, end)):
                     continue
                 if statement("denied_composite").match(frame.text, match.end, end) or statement("no_composite").search(
-                    frame.text, start, match.start
+                    frame.text, max(start, match.start - _REACH_OF_DENIAL), match.start
                 ):
                     continue
                 for marker, result in results.items():

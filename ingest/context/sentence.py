@@ -10,6 +10,7 @@ On a form the boxes or the bare answer behind a name decide.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -69,6 +70,8 @@ class Reading:
         return Reading(context, status or self.status, self.cues)
 
 
+#: So many cues, or targets, of one sentence are all gone through; of more, those that stand near enough.
+_CROWDED: Final = 16
 #: An answer stands behind a colon, a question mark, a box or a gap of the same line.
 _ANY_SIGN = re.compile(r"[:?\[(\u2610-\u2612\t]")
 _SIGN = re.compile(rf"{_ANY_SIGN.pattern}| {{3,}}")
@@ -208,10 +211,12 @@ class SentenceContext:
     """The cues of one sentence, found once, and what they say of each target in it."""
 
     __slots__ = (
+        "_farthest",
         "_is_asking",
         "_is_plain",
         "_links",
         "_of_all",
+        "_of_results",
         "_of_treatments",
         "_people",
         "_span",
@@ -244,6 +249,8 @@ class SentenceContext:
                 self._of_treatments.append((("status",), found))
             else:
                 self._of_all.append((tuple(found.kind.sets), found))
+        #: No cue reaches further (words).
+        self._farthest = max((found.kind.reach for found in cues.found), default=0)
         self.hard = cues.hard
         self.negation_ends = cues.negation
         self._links = cues.links
@@ -252,6 +259,8 @@ class SentenceContext:
         #: Where the sentence tells of people at large ("women who carry ..."): of none of them is it the patient.
         self._people = cues.people
         self._is_asking = text.find("?", *span) >= 0
+        #: Whether the cue that begins there stands in the result of a target, for those that were asked about.
+        self._of_results: dict[int, bool] = {}
         #: Whether no word of the sentence bears on what is said in it.
         self._is_plain = not (cues.found or self._is_asking or cues.people[0] < cues.people[1])
 
@@ -259,8 +268,7 @@ class SentenceContext:
         """The cues that govern the target; between two equally near the one behind comes first."""
         governing: _Governing = {}
         kind, first, last = target.kind, target.first, target.last
-        known = self._of_all + self._of_treatments if kind in TREATMENTS else self._of_all
-        for parts, found in known:
+        for parts, found in self._within_reach(target):
             cue, match = found
             # Most cues of a sentence stand too far from a target, or on the wrong side of it: that is seen first.
             before = match.last <= first
@@ -276,6 +284,17 @@ class SentenceContext:
             if len(ranked) > 1:
                 ranked.sort(key=_rank)
         return governing
+
+    def _within_reach(self, target: Target) -> Sequence[tuple[tuple[str, ...], Found]]:
+        """The cues that may stand near enough to the target: in a crowded sentence not all are gone through."""
+        lists = [self._of_all, self._of_treatments] if target.kind in TREATMENTS else [self._of_all]
+        if len(self.found) > _CROWDED:
+            low, high = target.first - self._farthest, target.last + self._farthest
+            lists = [
+                known[bisect_left(known, low, key=_last_word) : bisect_right(known, high, key=_first_word)]
+                for known in lists
+            ]
+        return lists[0] + lists[1] if len(lists) > 1 else lists[0]
 
     def _governs(self, found: Found, target: Target, before: bool) -> bool:
         """Whether a cue governs a target within its reach that it does not overlap; ``before``: it stands before it."""
@@ -311,7 +330,10 @@ class SentenceContext:
         def holds(result: tuple[int, int]) -> bool:
             return result[0] <= match.start and match.end <= result[1]
 
-        of_any = any(any(map(holds, other.results)) for other in self._targets if other.results)
+        of_any = self._of_results.get(match.start)
+        if of_any is None:
+            of_any = any(any(map(holds, other.results)) for other in self._targets if other.results)
+            self._of_results[match.start] = of_any
         return of_any and not any(map(holds, target.results))
 
     def _heads_list(self, found: Found) -> bool:
@@ -351,7 +373,11 @@ class SentenceContext:
         if kind.name == "negation_behind" and _LISTED.fullmatch(self._text, target.end, match.start):
             return not any(target.last <= first and last < match.first for first, last in self.negation_ends)
         position = target.end
-        for other in self._targets:
+        between = self._targets
+        if len(between) > _CROWDED:
+            first = bisect_left(between, position, key=_start)
+            between = between[first : bisect_left(between, match.start, first, key=_start)]
+        for other in between:
             if other.start < position or other.start >= match.start or other is target:
                 continue
             if not _COORDINATION.fullmatch(self._text, position, other.start):
@@ -369,10 +395,10 @@ class SentenceContext:
             verdict = (
                 gap.count(",") == 1 and not gap.rpartition(",")[2].strip() and _VERDICT.match(self._text, match.start)
             )
-            return (gap.count(",") == 0 or bool(verdict)) and not any(
-                first >= target.last and last <= match.first
-                for first, last in self.negation_ends
-                if kind.name == "certainty_behind"
+            if gap.count(",") and not verdict:
+                return False
+            return kind.name != "certainty_behind" or not any(
+                first >= target.last and last <= match.first for first, last in self.negation_ends
             )
         return True
 
@@ -624,3 +650,15 @@ class SentenceContext:
 
 def _rank(ranked: tuple[int, Found]) -> int:
     return ranked[0]
+
+
+def _first_word(known: tuple[tuple[str, ...], Found]) -> int:
+    return known[1].match.first
+
+
+def _last_word(known: tuple[tuple[str, ...], Found]) -> int:
+    return known[1].match.last
+
+
+def _start(target: Target) -> int:
+    return target.start

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...kb.errors import UsageError
+from ...kb.files.whole_files import write_private
 from .standoff import Standoff
 from .types import Schema, schema
 
@@ -52,7 +53,8 @@ def _one_of(known: Schema, types: frozenset[str]) -> str:
 def save(standoff: Standoff, place: str | Path) -> tuple[Path, ...]:
     """Write ``place`` (``.ann``), beside it the text that it annotates and, where there is none, ``annotation.conf``.
 
-    The paths written. UsageError when another text stands beside it already, or nothing can be written there.
+    The paths written, for their owner alone. UsageError when another text stands beside it already, or nothing can be
+    written there.
     """
     ann = Path(place)
     if ann.suffix != ".ann":
@@ -65,12 +67,12 @@ def save(standoff: Standoff, place: str | Path) -> tuple[Path, ...]:
             if text.read_bytes().removeprefix(b"\xef\xbb\xbf") != content:
                 raise UsageError(f"'{text}' holds another text. Hint: name another place for the annotations")
         else:
-            text.write_bytes(content)
+            write_private(text, content)
             written.append(text)
-        ann.write_bytes(standoff.to_ann().encode("utf-8", "surrogatepass"))
+        write_private(ann, standoff.to_ann().encode("utf-8", "surrogatepass"))
         if not conf.exists():
             conf.write_text(annotation_conf(), "utf-8")
             written.append(conf)
     except OSError as error:
-        raise UsageError(f"cannot write '{error.filename or ann}': {error.strerror}") from error
+        raise UsageError(f"cannot write '{ann}': {error.strerror}") from error
     return tuple(written)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
+from ...kb.arguments import expect_path
 from ...kb.errors import CohortiumError, UsageError
 from ...kb.files.text_files import text_of
 
@@ -220,6 +221,7 @@ def parse(ann: str, text: str | None = None) -> Standoff:
 
 def load(path: str | Path) -> Standoff:
     """An ``.ann`` file with the ``.txt`` beside it, where there is one. UsageError when it cannot be read."""
+    expect_path("path", path, "an .ann file")
     place = Path(path)
     beside = place.with_suffix(".txt")
     ann = text_of(place, _CONVERT)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
 
+from ...kb.deadline import check
 from ...kb.kinds import COURSES, KIND_TABLE, MOLECULAR, REPEATED
 from ...kb.model import (
     EARLIEST_DAY,
@@ -67,6 +68,7 @@ def build_journey(
     def built(some: list[ReadNote]) -> Workbench:
         bench = Workbench(patient_id, concepts, some)
         for step in STEPS if steps is None else steps:
+            check()
             step(bench)
         return bench
 
@@ -248,10 +250,12 @@ def separate_tumors(bench: Workbench) -> None:
         by_note[fact.mention.note_id].append(fact)
     documents = {note: DocumentTumors(named) for note, named in by_note.items()}
     around = _Around(bench, roots)
+    of_all: dict[tuple[int, tuple[int, int]], bool] = {}
     for fact in bench.facts:
+        check()
         if fact.tumor or not is_own(fact):
             continue
-        if fact.kind in MOLECULAR and _is_of_all(bench, fact):
+        if fact.kind in MOLECULAR and _is_of_all(bench, fact, of_all):
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
         else:
             note = fact.mention.note_id
@@ -259,9 +263,15 @@ def separate_tumors(bench: Workbench) -> None:
             bench.tumors.link(fact, beside, documents.get(note), partial(around.tumor, fact.note))
 
 
-def _is_of_all(bench: Workbench, fact: Fact) -> bool:
-    """Whether the sentence says it of every tumor (``all three cancers are mismatch repair deficient``)."""
-    return bool(statement("of_all_tumors").search(bench.notes[fact.note].note.text, *fact.mention.sentence))
+def _is_of_all(bench: Workbench, fact: Fact, known: dict[tuple[int, tuple[int, int]], bool]) -> bool:
+    """Whether the sentence says it of every tumor (``all three cancers are mismatch repair deficient``); ``known``:
+    the sentences that were looked at before."""
+    place = (fact.note, fact.mention.sentence)
+    said = known.get(place)
+    if said is None:
+        said = bool(statement("of_all_tumors").search(bench.notes[fact.note].note.text, *fact.mention.sentence))
+        known[place] = said
+    return said
 
 
 def tumor_roots(bench: Workbench) -> list[Fact]:

@@ -6,8 +6,9 @@ possible, and the final one that is believed in its place is not certain.
 
 from __future__ import annotations
 
+import bisect
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,42 +27,31 @@ _ANY_CANCER: Final = frozenset({"malignant_neoplasm", "carcinoma", "neoplasm", "
 _TIME_AND_AGAIN: Final = 3
 #: Attributes that tell one finding of a concept from another.
 _SAME: Final = frozenset({"protein", "cdna", "result", "alteration", "stage", "laterality"})
+#: Attributes in which a statement and its correction must not differ.
+_AGREEING: Final = ("laterality", "protein", "alteration", "result", "stage", "t")
+_APART: Final = tuple(sorted({*_SAME, *_AGREEING}))
 
 
 def retract(bench: Workbench) -> None:
     """A note that takes a statement back rejects it where it was made before, and where it is merely copied later."""
-    standing = _by_statement(bench.facts)
+    statements = _Statements(bench)
     for taken in [fact for fact in bench.facts if fact.context.reason == "retracted"]:
-        same = [
-            fact
-            for (kind, concept), facts in standing.items()
-            if kind == taken.kind
-            and (concept == taken.concept or taken.concept not in _ANY_CANCER)
-            and _covers(bench.concepts, taken.concept, concept)
-            for fact in facts
-        ]
-        restated = _Restated(same, taken)
-        rejected = [
-            fact
-            for fact in same
-            if not fact.rejected
-            # What was done is not undone by a note that takes its mention back.
-            and fact.kind not in PROCEDURES
-            and not restated(fact)
-            and _agree(taken, fact)
-            and (
-                fact.note < taken.note
-                or fact.copied
-                or (fact.note == taken.note and fact.mention.start < taken.mention.start)
-            )
-        ]
+        # What was done is not undone by a note that takes its mention back.
+        if taken.kind in PROCEDURES:
+            continue
+        same = statements.covered_by(taken)
+        meant = [one for one in same if _agree(taken, one.first) and one.before(taken)]
+        meant = [one for one in meant if not _is_restated(one, same, taken)]
+        rejected = [fact for one in meant for fact in one.before(taken)]
         if (
             _is_misfiled(taken)
             and len({fact.note for fact in rejected if fact.note != taken.note and not fact.copied}) > 1
         ):
-            rejected = []  # Stated time and again, the disease is the patient's: one line of another's was misfiled.
+            continue  # Stated time and again, the disease is the patient's: one line of another's was misfiled.
         why = f"a later note takes back {taken.kind} {bench.concepts.name(taken.concept)}".rstrip()
         _reject(bench, rejected, taken, "correction over error", why)
+        for one in meant:
+            one.give_way(taken)
 
 
 def _is_misfiled(taken: Fact) -> bool:
@@ -69,30 +59,101 @@ def _is_misfiled(taken: Fact) -> bool:
     return taken.kind == "diagnosis" and any(cue.rule == ANOTHER_PATIENT for cue in taken.mention.cues)
 
 
-class _Restated:
+class _InOrder:
+    """Facts in the order in which they were stated, of which what was said before some place gives way, once."""
+
+    __slots__ = ("_facts", "_gone", "_places")
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._facts = sorted(facts, key=_place)
+        self._places = list(map(_place, self._facts))
+        #: So many of the first gave way already.
+        self._gone = 0
+
+    def before(self, place: tuple[int, int]) -> list[Fact]:
+        """Those that were stated before the place and still stand."""
+        return self._facts[self._gone : bisect.bisect_left(self._places, place)]
+
+    def give_way(self, place: tuple[int, int]) -> list[Fact]:
+        """The same; nobody looks at them again."""
+        given = self.before(place)
+        self._gone += len(given)
+        return given
+
+
+class _Statement:
+    """The standing facts that state one thing in equal words: kind, concept, and what tells findings apart."""
+
+    __slots__ = ("_copies", "_own", "first", "notes")
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self.first = facts[0]
+        own = [fact for fact in facts if not fact.copied]
+        #: The positions of the notes that say so in their own words, each once.
+        self.notes = sorted({fact.note for fact in own})
+        self._own = _InOrder(own)
+        self._copies = [fact for fact in facts if fact.copied]
+
+    def before(self, taken: Fact) -> list[Fact]:
+        """What ``taken`` can take back: what was stated before it, and what is merely copied later."""
+        return self._own.before(_place(taken)) + self._copies
+
+    def give_way(self, taken: Fact) -> None:
+        """What :meth:`before` gave stands no more."""
+        self._own.give_way(_place(taken))
+        self._copies = []
+
+
+class _Statements:
+    """All that is stated by kind and concept, so that a correction does not look through all facts."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._concepts = bench.concepts
+        alike: dict[tuple[str, str, tuple[object, ...]], list[Fact]] = defaultdict(list)
+        for fact in bench.facts:
+            if fact.context.really_happened and not fact.rejected:
+                alike[fact.kind, fact.concept, tuple(map(fact.attributes.get, _APART))].append(fact)
+        self._of: dict[str, dict[str, list[_Statement]]] = defaultdict(lambda: defaultdict(list))
+        for (kind, concept, _), facts in alike.items():
+            self._of[kind][concept].append(_Statement(facts))
+        self._covered: dict[tuple[str, str], list[_Statement]] = {}
+
+    def covered_by(self, taken: Fact) -> list[_Statement]:
+        """The statements of the concept that is taken back, and of those below it."""
+        key = (taken.kind, taken.concept)
+        found = self._covered.get(key)
+        if found is None:
+            found = self._covered[key] = [
+                one
+                for concept, statements in self._of.get(taken.kind, {}).items()
+                if (concept == taken.concept or taken.concept not in _ANY_CANCER)
+                and _covers(self._concepts, taken.concept, concept)
+                for one in statements
+            ]
+        return found
+
+
+def _place(fact: Fact) -> tuple[int, int]:
+    return fact.note, fact.mention.start
+
+
+def _is_restated(stated: _Statement, same: Iterable[_Statement], taken: Fact) -> bool:
     """Whether later notes say the same again in their own words: then it was not this that was taken back.
 
     One note is enough for what is narrower than the statement taken back; a stale line may repeat the statement itself.
     """
-
-    def __init__(self, facts: Sequence[Fact], taken: Fact) -> None:
-        self._later = [fact for fact in facts if fact.note > taken.note and not fact.copied and not fact.rejected]
-        self._taken = taken
-        self._known: dict[tuple[object, ...], bool] = {}
-
-    def __call__(self, fact: Fact) -> bool:
-        details = {name: value for name, value in fact.attributes.items() if name in _SAME}
-        # Many notes say it in the same way.
-        key = (fact.concept, *sorted(details.items()))
-        if key not in self._known:
-            later = {
-                other.note
-                for other in self._later
-                if other.concept == fact.concept
-                and all(other.attributes.get(name, value) == value for name, value in details.items())
-            }
-            self._known[key] = len(later) >= (1 if fact.concept != self._taken.concept else _TIME_AND_AGAIN)
-        return self._known[key]
+    first = stated.first
+    enough = 1 if first.concept != taken.concept else _TIME_AND_AGAIN
+    later: set[int] = set()
+    for other in same:
+        if not other.notes or other.notes[-1] <= taken.note or other.first.concept != first.concept:
+            continue
+        said = other.first.attributes
+        if all(
+            said.get(name, first.attributes[name]) == first.attributes[name] for name in _SAME & first.attributes.keys()
+        ):
+            later.update(note for note in other.notes[-enough:] if note > taken.note)
+    return len(later) >= enough
 
 
 def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: str, why: str) -> None:
@@ -104,21 +165,12 @@ def _reject(bench: Workbench, rejected: Sequence[Fact], believed: Fact, rule: st
         bench.decisions.append(WorkbenchDecision(rule, (believed,), tuple(rejected), why))
 
 
-def _by_statement(facts: Sequence[Fact]) -> dict[tuple[str, str], list[Fact]]:
-    """What really happened, by kind and concept: looking through all facts for each correction would cost too much."""
-    standing: dict[tuple[str, str], list[Fact]] = defaultdict(list)
-    for fact in facts:
-        if fact.context.really_happened:
-            standing[fact.kind, fact.concept].append(fact)
-    return standing
-
-
 def _covers(concepts: ConceptTable, taken: str, concept: str) -> bool:
     return taken == concept or bool(taken and concepts.is_a(concept, taken))
 
 
 def _agree(taken: Fact, fact: Fact) -> bool:
-    for name in ("laterality", "protein", "alteration", "result", "stage", "t"):
+    for name in _AGREEING:
         if name in taken.attributes and name in fact.attributes and taken.attributes[name] != fact.attributes[name]:
             return False
     return True
@@ -132,6 +184,7 @@ def supersede(bench: Workbench) -> None:
     for fact in bench.facts:
         if fact.kind == "biomarker" and not fact.rejected:
             results[fact.concept, sign_of(bench.concepts, fact)].append(fact)
+    standing = {key: _InOrder(facts) for key, facts in results.items()}
     is_corrected: dict[tuple[str, tuple[int, int]], bool] = {}
     for result in [fact for fact in bench.facts if fact.kind == "biomarker" and fact.context.really_happened]:
         place = (result.mention.note_id, result.mention.sentence)
@@ -143,8 +196,8 @@ def supersede(bench: Workbench) -> None:
         rejected = [
             fact
             for marker in (kin(result.concept) if sign else ())
-            for fact in results.get((marker, -sign), ())
-            if not fact.rejected and (fact.note, fact.mention.start) < (result.note, result.mention.start)
+            if (marker, -sign) in standing
+            for fact in standing[marker, -sign].give_way(_place(result))
         ]
         why = f"a corrected result of {bench.concepts.name(result.concept)} replaces the earlier one"
         _reject(bench, rejected, result, "correction over error", why)
@@ -192,7 +245,7 @@ def _dispute_preliminary(bench: Workbench, texts: Mapping[str, str]) -> None:
             why = f"a preliminary result of {bench.concepts.name(fact.concept)} gives way to a contrary one"
             fact.rejected, fact.world = True, World.POSSIBLE
             # The note that settles it may say so more than once.
-            for same in said[contrary.kind, contrary.concept, contrary.note, -sign, _side(contrary)]:
+            for same in said.pop((contrary.kind, contrary.concept, contrary.note, -sign, _side(contrary)), ()):
                 same.world = World.BELIEVED
             bench.decisions.append(WorkbenchDecision("final over preliminary", (contrary,), (fact,), why))
 

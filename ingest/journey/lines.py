@@ -324,12 +324,17 @@ def _belongs(concepts: ConceptTable, course: Course, line: Line, disease: Diseas
 
 def _go_together(concepts: ConceptTable, one: str, other: str) -> bool:
     """Whether one drug for the other, or the one added to the other, begins no line: of one family, or endocrine."""
+    families, endocrine, added = _place_in_lines(concepts, one)
+    others, other_endocrine, other_added = _place_in_lines(concepts, other)
+    return not families.isdisjoint(others) or endocrine and other_added or other_endocrine and added
+
+
+@lru_cache(maxsize=20_000)
+def _place_in_lines(concepts: ConceptTable, drug: str) -> tuple[frozenset[str], bool, bool]:
+    """The families of a drug, whether it is endocrine, and whether it is one that is added to such."""
     drugs = _table()["drugs"]
-    if any(concepts.is_a(one, family) and concepts.is_a(other, family) for family in drugs["families"]):
-        return True
-    endocrine = [concepts.is_any(drug, drugs["endocrine"]) for drug in (one, other)]
-    added = [concepts.is_any(drug, drugs["added_to_endocrine"]) for drug in (one, other)]
-    return endocrine[0] and added[1] or endocrine[1] and added[0]
+    families = frozenset(family for family in drugs["families"] if concepts.is_a(drug, family))
+    return families, concepts.is_any(drug, drugs["endocrine"]), concepts.is_any(drug, drugs["added_to_endocrine"])
 
 
 def _numbers(lines: Sequence[Line]) -> list[int]:

@@ -79,6 +79,8 @@ class Record:
         self.words = conflict_words(bench.concepts)
         self._standing: list[Fact] = []
         self._decided = -1
+        #: Whether a sentence of a note holds one of the words, where that was asked before.
+        self._holding: dict[tuple[re.Pattern[str], int, tuple[int, int]], bool] = {}
 
     def standing(self, *kinds: str) -> list[Fact]:
         """The patient's own facts of these kinds that happened and that nothing has gone against yet."""
@@ -102,7 +104,12 @@ class Record:
 
     def has(self, words: re.Pattern[str], fact: Fact) -> bool:
         """Whether the sentence of the fact holds one of the words."""
-        return bool(words.search(self.bench.notes[fact.note].note.text, *fact.mention.sentence))
+        place = (words, fact.note, fact.mention.sentence)
+        found = self._holding.get(place)
+        if found is None:
+            found = bool(words.search(self.bench.notes[fact.note].note.text, *fact.mention.sentence))
+            self._holding[place] = found
+        return found
 
     def is_treated(self, low: int, high: int) -> bool:
         """Whether a treatment that changes what tissue shows was given from ``low`` to ``high``."""

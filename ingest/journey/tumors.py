@@ -141,9 +141,7 @@ class TumorMap:
             return 0
         if fact.concept in _UNSPECIFIC and not organ:
             return 2 if side and side in tumor.sides else 1
-        related = fact.concept in tumor.concepts or any(
-            self._concepts.related(fact.concept, concept) for concept in tumor.concepts
-        )
+        related = not tumor.concepts.isdisjoint(_kin(self._concepts, fact.concept))
         if organ and organ in tumor.organs:
             if side and side in tumor.sides and self._compatible(fact, tumor):
                 return 5
@@ -236,13 +234,10 @@ class TumorMap:
 
     def specific_to(self, fact: Fact) -> list[str]:
         """The tumors of the kinds that the thing, or a drug of the regimen, is specific to, if any."""
-        drugs = (component.drug for component in shipped_components().get(fact.concept, ()))
-        things = [one for one in (fact.concept, *drugs) if one in self._concepts]
-        for markers, kinds in _specific():
-            if any(self._concepts.is_a(thing, marker) for thing in things for marker in markers):
-                fitting = [identifier for identifier, tumor in self.known_by(fact.day) if self._is_one_of(kinds, tumor)]
-                if fitting:
-                    return fitting
+        for kinds in _kinds_of_tumors(self._concepts, fact.concept):
+            fitting = [identifier for identifier, tumor in self.known_by(fact.day) if self._is_one_of(kinds, tumor)]
+            if fitting:
+                return fitting
         return []
 
     def only(self, day: DayInterval = _ANY_DAY) -> str:
@@ -303,6 +298,20 @@ def _families(concepts: ConceptTable, concept: str) -> frozenset[str]:
 def _systems(concepts: ConceptTable, concept: str) -> frozenset[str]:
     """The diseases of a whole system that a concept is one of."""
     return _families(concepts, concept).intersection(_SYSTEMIC)
+
+
+@lru_cache(maxsize=20_000)
+def _kin(concepts: ConceptTable, concept: str) -> frozenset[str]:
+    """A concept with all that it is related to: what lies above it, and what lies below."""
+    return concepts.at_or_above(concept) | concepts.at_or_below(concept)
+
+
+@lru_cache(maxsize=20_000)
+def _kinds_of_tumors(concepts: ConceptTable, concept: str) -> tuple[tuple[str, ...], ...]:
+    """The kinds of tumors that a thing, or a drug of the regimen that it is, is specific to: what to try in turn."""
+    drugs = (component.drug for component in shipped_components().get(concept, ()))
+    things = [one for one in (concept, *drugs) if one in concepts]
+    return tuple(kinds for markers, kinds in _specific() if any(concepts.is_any(thing, markers) for thing in things))
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ...kb.deadline import check
 from ...kb.kinds import CORRECTABLE, DESCRIBING_TUMORS, DRUGS, KIND_TABLE, MOLECULAR, READING_CONTEXT, TREATMENTS
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from ...kb.ontology.concepts import ConceptTable
@@ -163,6 +164,8 @@ class MentionWriter:
         criteria = False
         for sentence, here in frame.by_sentence(ordered):
             start, end, closed_by = sentence
+            if here:
+                check()
             if lead and (start - lead_end > 1500 or not _in_list(text, start, lead_end)):
                 lead = ()
             opens = text.find(":", start, end + 1) >= 0 and (

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from ...kb.deadline import check
 from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS
 from ...kb.model import Mention, Relation
 from ...kb.note_classes import note_class
@@ -114,6 +115,7 @@ def find_spans(page: Page) -> None:
     """The spans of all recognisers, with the overlaps of names settled."""
     frame = page.frame
     for recognizer in page.tools.recognizers:
+        check()
         if frame.opens(recognizer.gates) and frame.holds(recognizer.triggers):
             page.apart.setdefault(recognizer.layer, []).extend(recognizer.find(frame))
     page.spans = resolve_overlaps(page.apart.pop(NAMES, ()))
@@ -389,6 +391,7 @@ STEPS: Final[tuple[Step, ...]] = (
 def run(page: Page, steps: Sequence[Step]) -> Page:
     """The page, filled by these steps."""
     for step in steps:
+        check()
         step(page)
     return page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import encodings.aliases
 import functools
 import re
 import tomllib
@@ -68,14 +69,34 @@ def _decoded(content: bytes, declared: str, position: int) -> Attached:
     if packed or media not in {*known["plain"], *known["markup"]}:
         return Attached(position, fault="unreadable_format")
     charset = _CHARSET.search(declared)
-    try:
-        text = content.decode(charset[1] if charset else "utf-8").removeprefix("\ufeff")
-    except LookupError:
+    codec = _codecs().get(_plain(charset[1] if charset else "utf-8"))
+    if codec is None:
         return Attached(position, fault="unknown_charset")
+    try:
+        text = content.decode(codec).removeprefix("\ufeff")
     except ValueError:
         fault = "nul_bytes" if b"\0" in content else "wrong_charset" if charset else "invalid_utf8"
         return Attached(position, fault=fault)
     return Attached(position, lines_of_markup(text) if media in known["markup"] else text)
+
+
+@functools.cache
+def _codecs() -> Mapping[str, str]:
+    """Every name of a character set that is read → the codec of Python. A name that stands nowhere here is not looked
+    up: there are codecs that take minutes, or unpack."""
+    aliases = encodings.aliases.aliases
+    read = [name.replace("-", "_") for name in formats()["charset"]["read"]]
+    modules = {aliases.get(name, name) for name in read}
+    found = {_plain(name): name for name in (*read, *modules)}
+    for alias, module in aliases.items():
+        if module in modules:
+            found.setdefault(_plain(alias), module)
+    return found
+
+
+def _plain(name: str) -> str:
+    """A name of a character set without what people write in it or not: ``UTF_8`` is ``utf8``."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 def _guessed(content: bytes) -> str:

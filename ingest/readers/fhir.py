@@ -6,7 +6,10 @@ bring a note and cannot is in quarantine.
 
 from __future__ import annotations
 
+import codecs
+import functools
 import gzip
+import itertools
 import json
 import re
 import zlib
@@ -15,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from ...kb.files.limits import LimitReached, current_limits
 from . import jsonl
 from .attachments import Attached, formats, read_attachment, texts_of
 from .fhir_scope import Resource, Scope, first_word, values_at, word
@@ -22,9 +26,8 @@ from .files import SourceFile, open_bytes
 from .mapping import ColumnMap
 from .markup import lines_of_markup
 from .records import RETRACTED, RawRecord, is_retraction
+from .told import Told
 
-#: A Bundle is read whole; a bigger file (bytes, unpacked) goes to quarantine.
-LONGEST_FILE: Final = 256 * 1024 * 1024
 #: So many lines are looked at to tell a bulk export from lines of notes.
 _LOOKED_AT: Final = 20
 #: A FHIR date may leave out the day, or the month as well.
@@ -39,6 +42,11 @@ class _Found:
     place: str
     number: int
     scope: Scope
+
+
+@functools.cache
+def _without_notes() -> frozenset[str]:
+    return frozenset(formats()["without_notes"]["types"].split())
 
 
 def check(file: SourceFile, columns: ColumnMap) -> None:
@@ -56,7 +64,13 @@ def is_export(file: SourceFile) -> bool:
     return any("resourceType" in record.fields for record, _ in zip(records, range(_LOOKED_AT), strict=False))
 
 
-def read_lines(file: SourceFile) -> Iterator[RawRecord]:
+def is_no_resource(file: SourceFile) -> bool:
+    """Whether a file is one JSON value without any resource in it, a manifest for example."""
+    records = list(itertools.islice(read(file, Told()), 2))
+    return [record.fault for record in records] in (["no_resource"], ["not_an_object"])
+
+
+def read_lines(file: SourceFile, told: Told) -> Iterator[RawRecord]:
     """The notes of a bulk export, one resource a line."""
     for line in jsonl.read(file):
         if line.fault:
@@ -64,33 +78,33 @@ def read_lines(file: SourceFile) -> Iterator[RawRecord]:
             continue
         for found in _resources(line.fields, f"{line.place}, ", line.place):
             own = f"{line.number}" if found.place == line.place else f"{line.number}.{found.number}"
-            yield from _records(file.label, found, f"{file.label}:{own}")
+            yield from _records(file.label, found, f"{file.label}:{own}", told)
 
 
-def read(file: SourceFile) -> Iterator[RawRecord]:
+def read(file: SourceFile, told: Told) -> Iterator[RawRecord]:
     """The notes of a file that is one resource, one Bundle, or a list of them."""
+    limits = current_limits()
     try:
-        with open_bytes(file.path) as stream:
-            data = stream.read(LONGEST_FILE + 1)
+        with open_bytes(file, limits) as stream:
+            data = stream.read(limits.file + 1)
+    except LimitReached as reached:
+        yield RawRecord(file.label, "file", 1, fault=reached.code, raw="(too long to keep)")
+        return
     except (EOFError, zlib.error, OSError) as error:
         torn = isinstance(error, EOFError | zlib.error | gzip.BadGzipFile)
         fault = "damaged_file" if torn else "unreadable_file"
         yield RawRecord(file.label, "file", 1, fault=fault, raw=type(error).__name__)
         return
-    if len(data) > LONGEST_FILE:
+    if len(data) > limits.file:
         yield RawRecord(file.label, "file", 1, fault="file_too_long", raw="(too long to keep)")
         return
-    try:
-        value = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        fault = "nul_bytes" if b"\0" in data else "invalid_utf8"
-        yield RawRecord(file.label, "file", 1, fault=fault, raw=data.decode("utf-8", "backslashreplace"))
+    value, fault = jsonl.decoded(data.removeprefix(codecs.BOM_UTF8), limits)
+    if fault:
+        yield RawRecord(file.label, "file", 1, fault=fault, raw=jsonl.shown(data))
         return
-    except (ValueError, RecursionError):
-        yield RawRecord(file.label, "file", 1, fault="malformed_json", raw=data.decode("utf-8-sig"))
-        return
+    del data
     for found in _resources(value, "", "file"):
-        yield from _records(file.label, found, f"{file.label}:{found.number}")
+        yield from _records(file.label, found, f"{file.label}:{found.number}", told)
 
 
 def _resources(value: object, before: str, place: str) -> Iterator[_Found]:
@@ -122,7 +136,7 @@ def _held(entries: list[Any]) -> Iterator[tuple[str, Resource]]:
             yield word(entry.get("fullUrl")), entry["resource"]
 
 
-def _records(label: str, found: _Found, default_doc_id: str) -> Iterator[RawRecord]:
+def _records(label: str, found: _Found, default_doc_id: str, told: Told) -> Iterator[RawRecord]:
     """The notes of one resource, and what of it goes to quarantine."""
     value, place, number = found.value, found.place, found.number
     if not isinstance(value, Mapping):
@@ -131,7 +145,9 @@ def _records(label: str, found: _Found, default_doc_id: str) -> Iterator[RawReco
     kind = word(value.get("resourceType"))
     plan = formats()["resource"].get(kind)
     if plan is None:
-        if kind not in formats()["without_notes"]["types"].split():
+        if kind in _without_notes():
+            told.resources[kind] += 1
+        else:
             fault = "unknown_resource" if kind else "no_resource"
             yield RawRecord(label, place, number, fault=fault, raw=_raw(value))
         return
@@ -148,7 +164,8 @@ def _records(label: str, found: _Found, default_doc_id: str) -> Iterator[RawReco
     }
     notes, faults = texts_of(_texts(value, plan, found.scope))
     if not notes and kind == "DiagnosticReport" and not any(values_at(value, plan["attachments"])):
-        return  # Results without a text: numbers, of which other resources tell.
+        told.resources[f"{kind} without a text"] += 1  # Numbers, of which other resources tell.
+        return
     for order, note in enumerate(notes):
         own = fields["doc_id"] if order == 0 else f"{fields['doc_id']}#{note.position}"
         yield RawRecord(label, place, number, {**fields, "doc_id": own, "text": note.text})

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-_PATIENT: Final = re.compile(r"(?:^|/)Patient/([^/?#|\s]+)")
+from .attachments import formats
+
+#: The base of a server if any, a type of resource and an id; what may follow names a version, or a part of it.
+_SPELLED: Final = re.compile(r"(?:(.*)/)?([A-Z][A-Za-z]+)/([^/?#|\s]+)(?:/|/_history(?:/.*)?|[?#|].*)?")
 _LOOKED_UP: Final = re.compile(r"(?:^|/)Patient\?(?:[^#]*&)?identifier=(?:[^|&#]*\|)?([^|&#\s]+)")
 _URN: Final = re.compile(r"urn:(?:uuid|oid):(\S+)")
 
@@ -46,31 +50,47 @@ class Scope:
 
     def __init__(self, entries: Iterable[tuple[str, Resource]] = ()) -> None:
         self._held: dict[str, Resource] = {}
+        self._doubled: set[str] = set()
         for url, resource in entries:
             kind, own = word(resource.get("resourceType")), word(resource.get("id"))
             for key in (url, f"{kind}/{own}" if own else ""):
-                if key:
-                    self._held.setdefault(key, resource)
+                if key and not _alike(self._held.setdefault(key, resource), resource):
+                    self._doubled.add(key)
 
     def find(self, reference: str, within: Resource) -> Resource | None:
-        """The resource that a reference names: contained in ``within``, or of this Bundle; a version is left aside."""
+        """The resource that a reference names: contained in ``within``, or of this Bundle; a version is left aside.
+
+        None as well when several resources have that name: which of them is meant, nobody can tell.
+        """
+        return None if self._names_several(reference, within) else self._first(reference, within)
+
+    def _first(self, reference: str, within: Resource) -> Resource | None:
         if reference.startswith("#"):
-            contained = values_at(within, "contained")
-            return next((one for one in contained if isinstance(one, Mapping) and one.get("id") == reference[1:]), None)
-        plain = reference.partition("/_history/")[0]
-        return self._held.get(plain) or self._held.get("/".join(plain.rsplit("/", 2)[-2:]))
+            return next(_contained(reference, within), None)
+        return next((self._held[key] for key in _keys(reference) if key in self._held), None)
+
+    def _names_several(self, reference: str, within: Resource) -> bool:
+        if reference.startswith("#"):
+            first = self._first(reference, within)
+            return first is not None and any(one != first for one in _contained(reference, within))
+        return next((key for key in _keys(reference) if key in self._held), "") in self._doubled
 
     def patient_id(self, resource: Resource) -> str:
         """The id of the patient whom a resource is about, empty when it tells none.
 
         ``Patient/123`` is 123, in a Bundle and out of it. A reference that is only a name within its Bundle or its
         resource gives the id or the record number of the Patient there; last, the identifier that the subject carries.
+        Who is no Patient (a Group, a Device), and a name that several resources share, is nobody.
         """
         subject = resource.get("subject")
         reference = first_word(subject, "reference")
-        spelled = _PATIENT.search(reference) or _LOOKED_UP.search(reference)
-        if spelled:
-            return spelled[1]
+        if self._names_several(reference, resource) or _is_other(subject, reference):
+            return ""
+        if spelled := _SPELLED.fullmatch(reference):
+            if spelled[2] == "Patient":
+                return spelled[3]
+        elif looked_up := _LOOKED_UP.search(reference):
+            return looked_up[1]
         patient = self.find(reference, resource) if reference else None
         if patient is not None and patient.get("resourceType") != "Patient":
             return ""
@@ -83,6 +103,46 @@ class Scope:
             return found
         urn = _URN.fullmatch(reference)
         return urn[1] if urn else ""
+
+
+def _keys(reference: str) -> tuple[str, str]:
+    """The names under which a Bundle may hold what is referred to: the full URL, and type and id."""
+    plain = reference.partition("/_history/")[0]
+    return plain, "/".join(plain.rsplit("/", 2)[-2:])
+
+
+def _contained(reference: str, within: Resource) -> Iterator[Resource]:
+    held = values_at(within, "contained")
+    return (one for one in held if isinstance(one, Mapping) and one.get("id") == reference[1:])
+
+
+def _alike(one: Resource, other: Resource) -> bool:
+    """Whether two resources under one name are one: equal, versions of one, or Patients of one id."""
+    if one is other or one == other:
+        return True
+    own = [(word(each.get("resourceType")), word(each.get("id"))) for each in (one, other)]
+    if own[0] != own[1] or not own[0][1]:
+        return False
+    versions = {first_word(each, "meta.versionId") for each in (one, other)}
+    return own[0][0] == "Patient" or len(versions) == 2
+
+
+@functools.cache
+def _kinds() -> frozenset[str]:
+    """The types of resources of FHIR."""
+    return frozenset(formats()["without_notes"]["types"].split()) | frozenset(formats()["resource"])
+
+
+def _is_other(subject: object, reference: str) -> bool:
+    """Whether a subject says that it is no Patient: by its type, or by the path of its reference."""
+    kind = first_word(subject, "type").rpartition("/")[2]
+    if kind and kind != "Patient":
+        return True
+    plain = re.split(r"[?#|]", reference.partition("/_history/")[0], maxsplit=1)[0]
+    *before, above, _ = ("", *plain.split("/")) if "/" in plain else ("", "", "")
+    return (above in _kinds() and above != "Patient") or (
+        above == "Patient" and bool(before) and before[-1] in _kinds()
+    )
 
 
 def _record_number(patient: Resource) -> str:

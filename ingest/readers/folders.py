@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
-from .files import SourceFile
+from .files import SourceFile, open_file
 from .mapping import ColumnMap
 from .note_dates import date_in_name
-from .records import LONGEST_TEXT, RawRecord
+from .records import KEPT_OF_RAW, LONGEST_TEXT, RawRecord
 from .report_header import read_header
 
 COLUMNS: Final = ("folder", "file", "name", "path", "date", "type", "text")
@@ -38,16 +38,19 @@ def read(file: SourceFile) -> Iterator[RawRecord]:
     whole = path.with_suffix("").as_posix()
     folder, _, name = whole.rpartition("/") if len(path.parts) < 2 else whole.partition("/")
     try:
-        with file.path.open("rb") as stream:
+        with open_file(file) as stream:
             data = stream.read(4 * LONGEST_TEXT + 4)
     except OSError as error:
         yield RawRecord(file.label, "file", 1, fault="unreadable_file", raw=error.strerror or type(error).__name__)
         return
+    if len(data) > 4 * LONGEST_TEXT:
+        yield RawRecord(file.label, "file", 1, fault="text_too_long", raw="(too long to keep)")
+        return
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raw = data.decode("utf-8", "backslashreplace")
-        fault = "text_too_long" if len(data) > 4 * LONGEST_TEXT else "nul_bytes" if b"\0" in data else "invalid_utf8"
+        raw = data[:KEPT_OF_RAW].decode("utf-8", "backslashreplace")
+        fault = "nul_bytes" if b"\0" in data else "invalid_utf8"
         yield RawRecord(file.label, "file", 1, fault=fault, raw=raw)
         return
     place = {"folder": folder, "file": path.stem, "name": name, "path": whole}

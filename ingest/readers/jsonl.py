@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import Any
 
+from ...kb.files.bounded import lines_of
+from ...kb.files.limits import LimitReached, Limits, current_limits
+from ...kb.files.strict_json import BadJson, check_amount, loads
 from .files import SourceFile, open_bytes
 from .mapping import ColumnMap
-from .records import RawRecord
-
-#: A longer line is not even taken into memory (bytes); escapes can make it six times as long as its note.
-LONGEST_LINE: Final = 128 * 1024 * 1024
-_BOM: Final = b"\xef\xbb\xbf"
+from .records import KEPT_OF_RAW, RawRecord
 
 
 def check(file: SourceFile, columns: ColumnMap) -> None:
@@ -32,46 +30,46 @@ def check(file: SourceFile, columns: ColumnMap) -> None:
 
 def read(file: SourceFile) -> Iterator[RawRecord]:
     """The records of the file; blank lines are none."""
+    limits = current_limits()
     number = 0
     try:
-        with open_bytes(file.path) as stream:
-            for number, line in _lines(stream):
+        with open_bytes(file, limits) as stream:
+            for number, line in lines_of(stream, limits):
                 if line is None:
                     yield RawRecord(
-                        file.label, f"line {number}", number, fault="text_too_long", raw="(too long to keep)"
+                        file.label, f"line {number}", number, fault="line_too_long", raw="(too long to keep)"
                     )
-                elif line.strip():
-                    yield _record(file.label, number, line)
+                else:
+                    yield _record(file.label, number, line, limits)
+    except LimitReached as reached:
+        raw = "(what was read until then is kept)"
+        yield RawRecord(file.label, f"after line {number}", number + 1, fault=reached.code, raw=raw)
     except (EOFError, zlib.error, OSError) as error:
         fault = "unreadable_file" if isinstance(error, PermissionError) else "damaged_file"
         yield RawRecord(file.label, f"after line {number}", number + 1, fault=fault, raw=type(error).__name__)
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
-    number = 0
-    while line := stream.readline(LONGEST_LINE):
-        number += 1
-        if number == 1:
-            line = line.removeprefix(_BOM)
-        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            while (rest := stream.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                pass
-            yield number, None
-        else:
-            yield number, line
-
-
-def _record(label: str, number: int, line: bytes) -> RawRecord:
+def _record(label: str, number: int, line: bytes, limits: Limits) -> RawRecord:
     place = f"line {number}"
+    value, fault = decoded(line, limits)
+    if not fault and not isinstance(value, dict):
+        fault = "not_an_object"
+    if fault:
+        return RawRecord(label, place, number, fault=fault, raw=shown(line))
+    return RawRecord(label, place, number, value)
+
+
+def decoded(data: bytes, limits: Limits) -> tuple[Any, str]:
+    """The JSON value of some bytes, and an empty text; or None, and the reason code why there is none."""
     try:
-        text = line.decode("utf-8").rstrip("\r\n")
+        check_amount(data, limits.values)
+        return loads(data.decode("utf-8")), ""
     except UnicodeDecodeError:
-        raw = line.decode("utf-8", "backslashreplace")
-        return RawRecord(label, place, number, fault="nul_bytes" if b"\0" in line else "invalid_utf8", raw=raw)
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        return RawRecord(label, place, number, fault="nul_bytes" if "\0" in text else "malformed_json", raw=text)
-    if not isinstance(fields, dict):
-        return RawRecord(label, place, number, fault="not_an_object", raw=text)
-    return RawRecord(label, place, number, fields)
+        return None, "nul_bytes" if b"\0" in data else "invalid_utf8"
+    except BadJson as error:
+        return None, "nul_bytes" if error.code == "malformed_json" and b"\0" in data else error.code
+
+
+def shown(data: bytes) -> str:
+    """The beginning of some bytes, as much of it as is kept."""
+    return data[:KEPT_OF_RAW].decode("utf-8", "backslashreplace").rstrip("\r\n")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from ...kb.errors import UsageError
@@ -14,6 +15,8 @@ FIELDS: Final = ("patient_id", "doc_id", "date", "type", "title", "text", "statu
 #: Without these no record of a table can become a note.
 REQUIRED: Final = ("patient_id", "text")
 _SHOWN: Final = 20
+#: How alike two names are that mean one thing (of 1).
+_NEAR: Final = 0.75
 #: A table without a header offers its first row as column names; what may be a note's words is not repeated.
 _NAME_LIKE: Final = re.compile(r"[\w.:/#-]+(?: [\w.:/#-]+){0,2}")
 
@@ -46,7 +49,7 @@ class ColumnMap:
             column = self.column(name)
             if column in present or (name not in self.named and name not in required):
                 continue
-            shown = [there for there in present if len(there) <= 40 and _NAME_LIKE.fullmatch(there)]
+            shown = shown_names(present)
             listed = ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
             there = f"its columns are: {listed}" if listed else "it has no line of column names"
             if name in self.named:
@@ -56,6 +59,28 @@ class ColumnMap:
             raise UsageError(
                 f"{where}: no column '{column}'. Hint: {there}; tell which one it is with --map {name}=COLUMN"
             )
+
+
+def shown_names(present: Collection[str]) -> list[str]:
+    """The columns that are surely names, a few dozen at most."""
+    likely = (there for there in present if len(there) <= 40 and _NAME_LIKE.fullmatch(there))
+    return list(itertools.islice(likely, 3 * _SHOWN))
+
+
+def near_columns(
+    unused: Sequence[str], present: Collection[str], columns: ColumnMap, known: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Fields that a source lacks → the unused column that may hold them. ``known``: field → names elsewhere."""
+    left = {"_".join(name.casefold().split()): name for name in reversed(shown_names(unused))}
+    found: dict[str, str] = {}
+    for field in FIELDS:
+        if columns.column(field) in present:
+            continue
+        exact = [name for name in (field, *known.get(field, ())) if name in left]
+        near = exact or difflib.get_close_matches(field, left, n=1, cutoff=_NEAR)
+        if near:
+            found[field] = left.pop(near[0])
+    return found
 
 
 def _meant(name: str, present: Collection[str]) -> str:

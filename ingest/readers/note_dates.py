@@ -6,8 +6,14 @@ import datetime
 import functools
 import re
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from ...kb.errors import UsageError
+
+#: The orders in which dates of two numbers (``5/2/2023``) are read, the usual one first.
+ORDERS: Final = ("month-first", "day-first")
 
 _TIME: Final = (
     r"(?:(?:\s*,\s*|\s+|T)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?"
@@ -38,12 +44,51 @@ def _spellings() -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / "dates.toml").read_text(encoding="utf-8"))
 
 
-def note_date(value: object) -> datetime.date | None:
+class OtherOrder(ValueError):
+    """A date that exists in the other order alone: it shows that its source does not write the order in force."""
+
+
+@dataclass(slots=True)
+class NoteDates:
+    """The reading of the dates of a run in one ``order``; ``either`` counts those that have another day in the other.
+
+    One order holds for all: a source that writes ``13/02/2023`` means the fifth of February by ``05/02/2023``.
+    UsageError for an order that is none.
+    """
+
+    order: str = ORDERS[0]
+    either: int = 0
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise UsageError(f"{self.order!r} is no order of dates (--dates). Hint: it is {' or '.join(ORDERS)}")
+
+    def day(self, value: object) -> datetime.date | None:
+        """As :func:`note_date`, in this order, and counted."""
+        found = _parts(value)
+        if not isinstance(found, dict):
+            return found
+        day = _day(found, self.order)
+        if found.get("a") and day.month != day.day and day.day <= 12:
+            self.either += 1
+        return day
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the report and its JSON; empty where every date has one reading."""
+        return {"order": self.order, "either": self.either} if self.either else {}
+
+
+def note_date(value: object, order: str = ORDERS[0]) -> datetime.date | None:
     """The day that a source gives for a note, times and zones dropped; None when it gives none.
 
-    ``3/4/2019`` is the fourth of March, ``25/4/2019`` the 25th of April, ``3.4.2019`` the third of April.
-    ValueError when it is no date or no such day exists.
+    ``3/4/2019`` is the fourth of March, or with the order ``day-first`` the third of April, which ``3.4.2019`` always
+    is. ValueError when it is no date or no such day exists, OtherOrder when it exists in the other order.
     """
+    return NoteDates(order).day(value)
+
+
+def _parts(value: object) -> datetime.date | dict[str, str | None] | None:
+    """A date as it is, or the named parts of one that is written."""
     if value is None:
         return None
     if isinstance(value, datetime.datetime):
@@ -61,18 +106,21 @@ def note_date(value: object) -> datetime.date | None:
         raise ValueError("no date")
     for spelling in _SPELLINGS:
         if found := spelling.fullmatch(text):
-            return _day(found.groupdict())
+            return found.groupdict()
     raise ValueError("no date")
 
 
-def _day(parts: dict[str, str | None]) -> datetime.date:
+def _day(parts: dict[str, str | None], order: str) -> datetime.date:
     year = int(parts["y"] or "")
     if year < 100:
         year += 2000 if year < _spellings()["pivot"] else 1900
     if parts.get("a"):
         month, day = int(parts["a"] or ""), int(parts["b"] or "")
-        if month > 12:
+        if order == "day-first":
             month, day = day, month
+        if month > 12 >= day:
+            datetime.date(year, day, month)
+            raise OtherOrder("the date is in the other order")
     elif parts.get("w"):
         month, day = _month(parts["w"] or ""), int(parts["d"] or "")
     else:

@@ -28,6 +28,12 @@ def is_note_table(columns: Collection[str]) -> bool:
     return {name.lower() for name in columns}.issuperset(_plan()["recognised"]["columns"])
 
 
+def used_columns() -> set[str]:
+    """The columns, in small letters, from which a field of a note may be read."""
+    plan = _plan()
+    return {column for columns in plan["fields"].values() for column in columns} | set(plan["recognised"]["columns"])
+
+
 def check(file: SourceFile, columns: ColumnMap) -> None:
     """UsageError when the map names a column that is not there; the fields that it leaves out have their places."""
     columns.check({*tables.header(file), *FIELDS}, file.label)

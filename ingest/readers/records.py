@@ -5,21 +5,25 @@ from __future__ import annotations
 import datetime
 import functools
 import json
+import math
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from ...kb.files.limits import current_limits, limits_in_words
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Note
 from ...kb.storage.rows import QuarantinedRecord
 from .mapping import ColumnMap
-from .note_dates import note_date
+from .note_dates import NoteDates, OtherOrder
 
 #: Longer notes go to quarantine (characters).
 LONGEST_TEXT: Final = 20_000_000
 LONGEST_PATIENT_ID: Final = 200
 LONGEST_DOC_ID: Final = 1_000
+#: A longer type or title is none (characters).
+LONGEST_REMARK: Final = 10_000
 #: Of a quarantined record, so much is kept (characters); source and place lead to the rest.
 KEPT_OF_RAW: Final = 1_000_000
 
@@ -27,6 +31,7 @@ KEPT_OF_RAW: Final = 1_000_000
 RETRACTED: Final = "retracted"
 _LONGEST_STATUS: Final = 100
 _ABSENT: Final = object()
+_LARGEST_ID: Final = 10**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +73,46 @@ def _reasons() -> Mapping[str, str]:
 
 def reason(code: str) -> str:
     """``code: plain words``. A code may carry a detail of ours after a colon (``reader_error:ValueError``)."""
-    return f"{code}: {_reasons()[code.partition(':')[0]]}"
+    words = _reasons()[code.partition(":")[0]]
+    # What a limit is, and which character sets are read, other files say.
+    return f"{code}: {words.format_map({**limits_in_words(), **_other_words()}) if '{' in words else words}"
 
 
-def read_records(records: Iterable[RawRecord], columns: ColumnMap) -> Iterator[Incoming | QuarantinedRecord]:
-    """Every record as a note or as a quarantine row: none is dropped."""
+@functools.cache
+def _other_words() -> Mapping[str, str]:
+    formats = tomllib.loads((Path(__file__).parent / "fhir.toml").read_text(encoding="utf-8"))
+    return {"charsets": ", ".join(formats["charset"]["read"])}
+
+
+def read_records(
+    records: Iterable[RawRecord], columns: ColumnMap, dates: NoteDates
+) -> Iterator[Incoming | QuarantinedRecord]:
+    """Every record of a file as a note or as a quarantine row: none is dropped. ``dates`` reads those of the notes.
+
+    Too many of the latter together end the file with one more: what is no file of notes shall not fill the quarantine.
+    """
+    most = current_limits().faults
+    faults = 0
     for record in records:
-        take = functools.partial(_value, record.fields, columns)
-        if record.fault:
-            yield quarantined(record, record.fault, _shown_id(take("patient_id")), _shown_id(take("doc_id")))
-            continue
-        retraction = is_retraction(take("status"))
-        try:
-            note = _key_alone(take) if retraction else _note(take, f"{record.source}:{record.number}")
-        except _Fault as fault:
-            yield quarantined(record, str(fault), _shown_id(take("patient_id")), _shown_id(take("doc_id")))
-        else:
-            yield Incoming(note, record.source, record.place, retraction)
+        one = _judged(record, columns, dates)
+        yield one
+        faults = faults + 1 if isinstance(one, QuarantinedRecord) else 0
+        if faults > most:
+            last = RawRecord(record.source, f"after {record.place}", record.number + 1, raw="(not read)")
+            yield quarantined(last, "too_many_faults")
+            return
+
+
+def _judged(record: RawRecord, columns: ColumnMap, dates: NoteDates) -> Incoming | QuarantinedRecord:
+    take = functools.partial(_value, record.fields, columns)
+    if record.fault:
+        return quarantined(record, record.fault, _shown_id(take("patient_id")), _shown_id(take("doc_id")))
+    retraction = is_retraction(take("status"))
+    try:
+        note = _key_alone(take) if retraction else _note(take, f"{record.source}:{record.number}", dates)
+    except _Fault as fault:
+        return quarantined(record, str(fault), _shown_id(take("patient_id")), _shown_id(take("doc_id")))
+    return Incoming(note, record.source, record.place, retraction)
 
 
 @functools.cache
@@ -102,8 +130,17 @@ def is_retraction(status: object) -> bool:
 
 def quarantined(record: RawRecord, code: str, patient_id: str = "", doc_id: str = "") -> QuarantinedRecord:
     """The quarantine row of a record."""
-    raw = record.raw or json.dumps(dict(record.fields), ensure_ascii=False, default=str)
+    raw = record.raw or _as_json(record.fields)
     return QuarantinedRecord(record.source, record.place, reason(code), patient_id, doc_id, raw[:KEPT_OF_RAW])
+
+
+def _as_json(fields: Mapping[str, object]) -> str:
+    try:
+        # Of a text without end only the beginning is kept, and a letter may take six in JSON.
+        kept = {name: one[:KEPT_OF_RAW] if isinstance(one, str | bytes) else one for name, one in fields.items()}
+        return json.dumps(kept, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):
+        return "(nested too deep to show)"
 
 
 def _value(fields: Mapping[str, object], columns: ColumnMap, name: str) -> object:
@@ -111,7 +148,11 @@ def _value(fields: Mapping[str, object], columns: ColumnMap, name: str) -> objec
 
 
 def _shown_id(value: object) -> str:
-    return "" if value is _ABSENT or value is None else str(value)[:LONGEST_PATIENT_ID]
+    if isinstance(value, str):
+        return value[:LONGEST_PATIENT_ID]
+    # Nothing else is an id; a list of lists, or a number without end, cannot even be written down.
+    small = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST_ID
+    return str(value) if small else ""
 
 
 def _key_alone(take: Callable[[str], object]) -> Note:
@@ -131,11 +172,12 @@ def _key(take: Callable[[str], object]) -> tuple[str, str]:
     return patient_id, _identifier(take("doc_id"), "bad_doc_id", LONGEST_DOC_ID)
 
 
-def _note(take: Callable[[str], object], default_doc_id: str) -> Note:
+def _note(take: Callable[[str], object], default_doc_id: str, dates: NoteDates) -> Note:
     patient_id, doc_id = _key(take)
     doc_id = doc_id or default_doc_id
     text = _text(take("text"))
-    note = Note(patient_id, doc_id, text, _date(take("date")), _remark(take("type")), _remark(take("title")))
+    date = _date(take("date"), dates)
+    note = Note(patient_id, doc_id, text, date, _remark(take("type")), _remark(take("title")))
     _check_letters(note)
     return note
 
@@ -158,7 +200,7 @@ def _identifier(value: object, fault: str, longest: int) -> str:
     if isinstance(value, float) and value.is_integer():
         # A table with gaps turns whole numbers into floats: 12.0 is patient 12.
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value in (math.inf, -math.inf):
         raise _Fault(fault)
     try:
         text = str(value).strip()
@@ -185,10 +227,12 @@ def _text(value: object) -> str:
     return value
 
 
-def _date(value: object) -> datetime.date | None:
+def _date(value: object, dates: NoteDates) -> datetime.date | None:
     try:
-        date = None if value is _ABSENT else note_date(value)
-    except ValueError as error:
+        date = None if value is _ABSENT else dates.day(value)
+    except OtherOrder as error:
+        raise _Fault("date_day_first" if dates.order == "month-first" else "date_month_first") from error
+    except (ValueError, RecursionError) as error:
         raise _Fault("unparsable_date") from error
     if date is not None and not EARLIEST_DAY <= date.toordinal() <= LATEST_DAY:
         raise _Fault("date_out_of_range")
@@ -199,4 +243,10 @@ def _remark(value: object) -> str:
     """A type or title: text of any kind, outer blanks dropped; what is missing is empty."""
     if value is _ABSENT or value is None or value != value:
         return ""
-    return str(value).strip()
+    try:
+        text = str(value).strip()
+    except (RecursionError, ValueError) as error:  # lists without end, an integer of thousands of digits
+        raise _Fault("nested_too_deep" if isinstance(error, RecursionError) else "number_too_long") from error
+    if len(text) > LONGEST_REMARK:
+        raise _Fault("remark_too_long")
+    return text

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from .note_dates import note_date
+from .note_dates import OtherOrder, note_date
 
 #: A header stands at the very top (characters), and each of its lines has a name, a leader and a value.
 _HEADER_ENDS: Final = 2_000
@@ -41,6 +41,9 @@ def _day(value: str) -> str:
     day = clock["day"] if clock else value
     try:
         note_date(day)
+    except OtherOrder:
+        # In which order dates are read is told to the run: there it is a date, or a reason.
+        return day
     except ValueError:
         return ""
     return day

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import functools
 import hashlib
@@ -17,7 +18,8 @@ import pyarrow as pa
 from ...kb.model import Journey, Note, content_id
 from ...kb.storage.rows import QuarantinedRecord, StagingRows, SupersededNote
 from ..models.tagging.choice import NONE, Choice
-from ..readers.records import reason
+from ..readers.records import KEPT_OF_RAW, reason
+from .note_budget import USUAL, NoteBudget, OverBudget
 
 #: The source of a quarantine row for a note of an earlier run that cannot be read any more; it counts as no row in.
 _HELD_BEFORE: Final = "knowledge base"
@@ -45,11 +47,12 @@ class PreparingReader(Protocol):
 class Reading:
     """A reader that other processes can make (``make`` is a function of a module), and the versions of what it does.
 
-    Other versions mean that every patient is read again.
+    Other versions mean that every patient is read again. ``budget``: what a note and a patient may take.
     """
 
     make: Callable[[], Reader]
     versions: tuple[tuple[str, str], ...]
+    budget: NoteBudget = USUAL
 
 
 class ShippedReader:
@@ -105,7 +108,7 @@ def _pipeline_version() -> str:
     ingest = Path(__file__).parents[1]
     kb = ingest.parent / "kb"
     files = [path for kind in ("*.py", "*.toml", "*.tsv") for path in ingest.rglob(kind)]
-    files += [path for room in (kb, kb / "ontology", kb / "storage") for path in room.glob("*.py")]
+    files += [path for room in (kb, kb / "files", kb / "ontology", kb / "storage") for path in room.glob("*.py")]
     files += [path for path in (ingest / "models" / "linking").rglob("*") if path.suffix in (".npz", ".json")]
     return f"{__version__}+{_digest(files)}"
 
@@ -177,8 +180,8 @@ class _Chain:
         return bool(known and self.versions and self.versions[-1].retraction)
 
 
-def read_batch(reader: Reader, patients: Sequence[PatientNotes]) -> BatchResult:
-    """Read the current version of every note and build every patient's journey."""
+def read_batch(reader: Reader, patients: Sequence[PatientNotes], budget: NoteBudget = USUAL) -> BatchResult:
+    """Read the current version of every note and build every patient's journey, as far as the budget goes."""
     rows = StagingRows()
     counts = dict.fromkeys(("stored", "unchanged", "superseding", "quarantined", "retracted"), 0)
     kept: list[str] = []
@@ -187,18 +190,20 @@ def read_batch(reader: Reader, patients: Sequence[PatientNotes]) -> BatchResult:
     for patient in patients:
         faults: list[QuarantinedRecord] = []
         chains = _chains(patient)
-        found = dict(_read_current(reader, chains, faults))
+        found = dict(_read_current(reader, chains, faults, budget))
         journey, failed = None, False
         try:
             if found:
-                journey = reader.build(patient.patient_id, _in_time(found))
+                with budget.joining(len(found)):
+                    journey = reader.build(patient.patient_id, _in_time(found))
             elif any(chain.taken_back for chain in chains.values()):
                 journey = Journey(patient.patient_id)
             if journey is not None:
                 rows.add_journey(journey, _not_current(chains))
         except Exception as error:
             # A defect must cost one patient, not the run; what is known of the patient from before stays.
-            faults = [_fault(version, "journey_error", error) for version in patient.versions if version.row]
+            code = _code("journey_error", error)
+            faults = [_fault(version, code) for version in patient.versions if version.row]
             journey, failed = None, True
         if journey is None:
             kept.append(patient.patient_id)
@@ -231,26 +236,40 @@ def _chains(patient: PatientNotes) -> dict[str, _Chain]:
 
 
 def _read_current(
-    reader: Reader, chains: dict[str, _Chain], faults: list[QuarantinedRecord]
+    reader: Reader, chains: dict[str, _Chain], faults: list[QuarantinedRecord], budget: NoteBudget
 ) -> Iterator[tuple[Note, Any]]:
-    """Each note's latest version that can be read; versions on which the reader fails leave the chain."""
+    """Each note's latest version that can be read; versions on which the reader fails, or that take too much, leave
+    the chain."""
     for chain in chains.values():
         while chain.current is not None:
             note = chain.current.note
             try:
-                yield note, reader.read(note)
+                yield note, _read(reader, note, budget)
                 break
             except Exception as error:
                 failed = [one for one in chain.versions if not one.retraction and one.note.note_id == note.note_id]
-                faults += [_fault(version, "reader_error", error) for version in failed]
+                code = _code("reader_error", error)
+                faults += [_fault(version, code) for version in failed]
                 chain.versions = [version for version in chain.versions if version not in failed]
 
 
-def _fault(version: Version, code: str, error: Exception) -> QuarantinedRecord:
+def _read(reader: Reader, note: Note, budget: NoteBudget) -> Any:
+    budget.admit(note.text)
+    with budget.reading():
+        read = reader.read(note)
+    budget.accept(read)
+    return read
+
+
+def _code(code: str, error: Exception) -> str:
     # The type alone: an exception's message may quote the note.
-    why = reason(f"{code}:{type(error).__name__}")
+    return error.code if isinstance(error, OverBudget) else f"{code}:{type(error).__name__}"
+
+
+def _fault(version: Version, code: str) -> QuarantinedRecord:
     source, place = version.row or (_HELD_BEFORE, version.note.note_id)
-    return QuarantinedRecord(source, place, why, version.note.patient_id, version.note.doc_id, version.note.text)
+    note = version.note
+    return QuarantinedRecord(source, place, reason(code), note.patient_id, note.doc_id, note.text[:KEPT_OF_RAW])
 
 
 def _in_time(found: dict[Note, Any]) -> list[Any]:
@@ -295,6 +314,7 @@ def batch_key(reading: Reading, patients: Sequence[PatientNotes]) -> str:
     """What a batch's result depends on, as an id."""
     return content_id(
         reading.versions,
+        dataclasses.astuple(reading.budget),
         [
             (version.note.note_id, version.row, version.superseded_by, version.retraction, version.retracted)
             for patient in patients

@@ -12,7 +12,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,9 +24,11 @@ from ...kb.storage.reader import KnowledgeBase
 from ...kb.storage.rows import QuarantinedRecord, StagingRows, joined_tables
 from ...kb.storage.writer import GenerationWriter
 from ..models.tagging.choice import Choice, ModelChoice, chosen_model, load_tagger
-from ..readers.records import Incoming
+from ..readers.note_dates import ORDERS
+from ..readers.records import Incoming, reason
 from ..readers.sources import Sources
 from .batches import BatchResult, PatientNotes, Reading, shipped_reading
+from .note_budget import NoteBudget
 from .report import IngestReport
 from .spool import Spool
 from .versions import VersionStore
@@ -38,6 +40,7 @@ BATCH_CHARACTERS: Final = 400_000
 #: So many batches are loaded at once: each insertion costs the same, however few its rows.
 _LOADED_AT_ONCE: Final = 16
 _QUARANTINE_ROWS: Final = 500
+_QUARANTINE_WEIGHT: Final = 8_000_000
 #: So many bytes of sources take longer to read than a worker to make ready.
 _WORTH_A_WORKER: Final = 1_000_000
 
@@ -65,6 +68,7 @@ class Run:
     affected: list[str] = field(default_factory=list)
     quarantine: StagingRows = field(default_factory=StagingRows)
     waiting: int = 0
+    weight: int = 0
 
     def put_aside(self, record: QuarantinedRecord) -> None:
         """Quarantine a record."""
@@ -72,13 +76,14 @@ class Run:
         self.report.add_fault(record.source, record.place, record.reason)
         self.quarantine.add_quarantine([record])
         self.waiting += 1
-        if self.waiting >= _QUARANTINE_ROWS:
+        self.weight += len(record.raw)
+        if self.waiting >= _QUARANTINE_ROWS or self.weight >= _QUARANTINE_WEIGHT:
             self.flush()
 
     def flush(self) -> None:
         """Hand over the quarantined records."""
         self.writer.add_tables(self.quarantine.take())
-        self.waiting = 0
+        self.waiting = self.weight = 0
 
     @property
     def read_otherwise(self) -> bool:
@@ -109,7 +114,15 @@ def separate_versions(run: Run, arrivals: Iterable[Incoming]) -> Iterator[Patien
     """Notes to patients with all versions of their notes, those only of whom something is new."""
     run.versions.add(arrivals)
     run.affected = run.versions.affected(everyone=run.read_otherwise)
-    run.report.add(unchanged=run.versions.unchanged(run.affected), patients_read=len(run.affected))
+    unchanged = run.versions.unchanged(run.affected)
+    most = run.reading.budget.notes
+    if crowded := run.versions.crowded(run.affected, most) if most else frozenset():
+        # They keep what is known of them from before.
+        for record in run.versions.records(sorted(crowded), reason("too_many_notes")):
+            run.put_aside(record)
+        run.flush()
+        run.affected = [patient for patient in run.affected if patient not in crowded]
+    run.report.add(unchanged=unchanged, patients_read=len(run.affected))
     run.bar.step("reading notes", run.versions.volume(run.affected))
     yield from run.versions.histories(run.affected)
 
@@ -213,6 +226,8 @@ def run_ingest(
     reading: Reading | None = None,
     ontology: str | os.PathLike[str] | None = None,
     model: str | os.PathLike[str] | Choice | None = None,
+    budget: NoteBudget | None = None,
+    dates: str = ORDERS[0],
 ) -> IngestReport:
     """Read notes into the knowledge base at ``kb_path``, which is made when missing.
 
@@ -220,7 +235,9 @@ def run_ingest(
     for more than one needs the usual ``if __name__ == "__main__":``. ``progress``: a bar on a terminal, None for yes.
     ``reading``: another reader than the shipped one, for tests. ``ontology``: a folder of concepts beside the shipped
     ones, which the knowledge base keeps. ``model``: a model directory that proposes what the rules lack, ``shipped``,
-    ``llm`` (the chat model of the environment, which is sent the notes) or ``none`` (and None).
+    ``llm`` (the chat model of the environment, which is sent the notes) or ``none`` (and None). ``budget``: what one
+    note, and one patient, may take; what takes more goes to quarantine. ``dates``: in which order ``5/2/2023`` is
+    read in all sources, ``month-first`` or ``day-first``; a date of the other order goes to quarantine.
 
     UsageError (a source, the map, a folder, a model), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad
     record is none, it is counted and kept with its reason.
@@ -228,7 +245,7 @@ def run_ingest(
     if workers < 1:
         raise UsageError(f"workers is {workers}; it is 1 or more")
     begun = time.monotonic()
-    found = Sources(sources, mapping)
+    found = Sources(sources, mapping, dates)
     extra = None if ontology is None else Path(ontology)
     concepts = shipped_concepts(extra)
     learned = chosen_model(model)
@@ -238,6 +255,8 @@ def run_ingest(
         # What is wrong with a model, or missing for it, is told before processes are started.
         load_tagger(learned)
     reading = reading or shipped_reading(extra, learned)
+    if budget is not None:
+        reading = replace(reading, budget=budget)
     report = IngestReport(strict=strict)
     spool = Spool(Path(kb_path))
     with (
@@ -259,6 +278,8 @@ def run_ingest(
     with KnowledgeBase.open(kb_path) as written:
         rows = written.manifest["rows"]
     report.patients, report.events = rows["patient"], rows["event"]
+    report.passed_over = found.told.as_dict()
+    report.dates = found.dates.as_dict()
     report.asked = {} if learned is None else dict(learned.asked())
     report.seconds = round(time.monotonic() - begun, 3)
     return report

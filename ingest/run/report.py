@@ -21,7 +21,9 @@ class IngestReport:
     patients who were read, new or again, and ``patients_copied`` those whose rows were copied as they were.
     ``resumed`` counts the batches that a killed run had finished; ``reasons`` the quarantined records by reason;
     ``quarantine`` lists the first of them as ``{"where", "reason"}``; ``asked`` what a chat model was asked, and what
-    of it failed: empty, and not told, where none was.
+    of it failed: empty, and not told, where none was; ``passed_over`` what of the sources was not used (``Told`` of
+    ``ingest/readers/told.py``): files, FHIR resources, columns, and hints; ``dates`` in which order those were read
+    that have another day in the other (``order``), and how many (``either``): empty, and not told, where none was.
     """
 
     notes_in: int = 0
@@ -42,6 +44,8 @@ class IngestReport:
     reasons: collections.Counter[str] = field(default_factory=collections.Counter)
     quarantine: list[dict[str, str]] = field(default_factory=list)
     asked: dict[str, Any] = field(default_factory=dict)
+    passed_over: dict[str, Any] = field(default_factory=dict)
+    dates: dict[str, Any] = field(default_factory=dict)
 
     def add(self, **counts: int) -> None:
         """Add to the counts of these names."""
@@ -73,6 +77,7 @@ class IngestReport:
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
         fields = {**dataclasses.asdict(self), "reasons": dict(sorted(self.reasons.items())), "balanced": self.balanced}
-        if not self.asked:
-            del fields["asked"]
+        for name in ("asked", "dates"):
+            if not fields[name]:
+                del fields[name]
         return fields

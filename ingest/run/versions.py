@@ -16,8 +16,8 @@ from ...kb.model import Note
 from ...kb.sql_files import script
 from ...kb.storage.quiet_database import quiet_database
 from ...kb.storage.reader import KnowledgeBase
-from ...kb.storage.rows import RETRACTED
-from ..readers.records import Incoming
+from ...kb.storage.rows import RETRACTED, QuarantinedRecord
+from ..readers.records import KEPT_OF_RAW, Incoming
 from .batches import PatientNotes, Version
 
 _BATCH_ROWS: Final = 2_000
@@ -114,6 +114,19 @@ class VersionStore:
     def unchanged(self, affected: Sequence[str]) -> int:
         """How many records of this run belong to none of these patients: all of them are held as they are."""
         return int(self._run("unchanged", _patients(affected)).fetchall()[0][0])
+
+    def crowded(self, patients: Sequence[str], most: int) -> frozenset[str]:
+        """Those of the patients who have more than ``most`` versions of notes, with those held before."""
+        self._database.register("arriving", _patients(patients))
+        return frozenset(row[0] for row in self._database.execute(self._sql["crowded"], {"most": most}).fetchall())
+
+    def records(self, patients: Sequence[str], why: str) -> Iterator[QuarantinedRecord]:
+        """The records of this run of these patients, as quarantine rows with this reason."""
+        cursor = self._database.cursor()
+        cursor.register("arriving", _patients(patients))
+        cursor.execute(self._sql["records"])
+        for source, place, patient_id, doc_id, text in _fetched(cursor):
+            yield QuarantinedRecord(source, place, why, patient_id, doc_id, text[:KEPT_OF_RAW])
 
     def volume(self, patients: Sequence[str]) -> int:
         """How many records of this run belong to these patients."""

@@ -55,5 +55,18 @@ WHERE p.patient_id IN (SELECT patient_id FROM arriving);
 SELECT v.* FROM version AS v WHERE patient_id IN (SELECT patient_id FROM arriving)
 ORDER BY patient_id, position, doc_id, note_id;
 
+-- name: crowded
+-- Those of the patients who have more than so many versions of notes, held and arriving.
+SELECT patient_id FROM (
+    SELECT patient_id FROM version
+    UNION ALL SELECT p.patient_id FROM before.note JOIN before.patient AS p USING (patient)
+)
+WHERE patient_id IN (SELECT patient_id FROM arriving)
+GROUP BY patient_id HAVING count(*) > $most;
+
+-- name: records
+SELECT source, place, patient_id, doc_id, text FROM version
+WHERE source IS NOT NULL AND patient_id IN (SELECT patient_id FROM arriving) ORDER BY patient_id, position;
+
 -- name: volume
 SELECT count(*) FROM version WHERE source IS NOT NULL AND patient_id IN (SELECT patient_id FROM arriving);

@@ -56,7 +56,7 @@ def _read_here(reading: Reading, batches: Iterable[Batch], spool: Spool) -> Iter
         resumed = result is not None
         if result is None:
             reader = reader or reading.make()
-            result = read_batch(reader, batch)
+            result = read_batch(reader, batch, reading.budget)
             spool.put(key, result)
         yield batch, result, resumed
 
@@ -177,6 +177,6 @@ def _make_ready() -> None:
 
 
 def _work(key: str, batch: Batch) -> None:
-    if _spool is None:
+    if _spool is None or _reading is None:
         raise RuntimeError("the worker was not started")
-    _spool.put(key, read_batch(_made_reader(), batch))
+    _spool.put(key, read_batch(_made_reader(), batch, _reading.budget))

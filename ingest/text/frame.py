@@ -233,6 +233,8 @@ class Frame:
         return sentence.start, max(sentence.end, offset)
 
 
+#: More spans than these are settled by marking what is taken.
+_MANY: Final = 2_000
 #: The layers of spans: names, whose overlaps are settled among themselves, and what is read by itself.
 NAMES: Final = "names"
 SPREAD: Final = "spread"
@@ -264,9 +266,12 @@ def resolve_overlaps(spans: Iterable[Span]) -> list[Span]:
 
 def first_come(spans: Iterable[Placed]) -> list[Placed]:
     """Those that overlap none of the ones kept before them, in text order."""
+    candidates = list(spans)
+    if len(candidates) > _MANY and all(span.start < span.end for span in candidates):
+        return _first_come_of_many(candidates)
     kept: list[Placed] = []
     starts: list[int] = []
-    for span in spans:
+    for span in candidates:
         at = bisect.bisect_left(starts, span.end)
         if at and kept[at - 1].end > span.start:
             continue
@@ -275,11 +280,23 @@ def first_come(spans: Iterable[Placed]) -> list[Placed]:
     return kept
 
 
+def _first_come_of_many(spans: Sequence[Placed]) -> list[Placed]:
+    """As :func:`first_come`, in time that grows with their number: each new place would move all behind it."""
+    taken = bytearray(max(span.end for span in spans))
+    kept: list[Placed] = []
+    for span in spans:
+        start, end = span.start, span.end
+        if taken.find(1, start, end) < 0:
+            taken[start:end] = b"\1" * (end - start)
+            kept.append(span)
+    return sorted(kept, key=_start)
+
+
 def starting(spans: Sequence[Span], low: int, high: int) -> Sequence[Span]:
     """Those of ``spans``, which are in text order, that start at ``low`` or behind it and before ``high``."""
     first = bisect.bisect_left(spans, low, key=_start)
     return spans[first : bisect.bisect_left(spans, high, first, key=_start)]
 
 
-def _start(span: Span) -> int:
+def _start(span: _HasPlace) -> int:
     return span.start

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate
@@ -35,6 +36,14 @@ _HEADING = re.compile(
 _MAY_HEAD = re.compile(_BEFORE_HEADING + r"(?P<word>[A-Za-z]+)[A-Za-z0-9 /&,'’().\-]*(?P<sign>[:;<\t*=~_#]|\Z)?")
 _SHORT_HEADING = re.compile(r"[ \t]{0,12}(?P<name>[A-Z][A-Za-z&/]{0,9})(?=[ \t:.\-(])")
 _INLINE_HEADING = re.compile(r"[.;|\]][ \t]{1,8}(?P<name>[A-Z][A-Za-z&/ ]{1,24}?):(?=\s|\Z)")
+#: A heading in capitals within a line, as exporters leave it that write something else for a line break: ``.,PLAN:, ``,
+#: ``||PLAN: ``, ``~PLAN:``, ``\\.br\\PLAN:``, ``<br><b>PLAN:</b>``, ``**PLAN:**``.
+_EXPORTED_HEADING = re.compile(
+    r"""(?P<sign>,\ ?|(?:\|\||~|\\\.br\\|<br\ ?/?>)\ ?(?:<b>|\*\*|\d{1,2}\.\ )?|<b>|\*\*)
+        (?P<name>(?P<capitals>[A-Z][A-Z/&'() \-]{2,40})|(?<=[.;?!:],)[A-Z][A-Za-z/&'() \-]{2,40})
+        [ ]?:(?:</b>|\*\*)?(?P<behind>[ ]{0,3},|(?=\s|\Z))""",
+    re.VERBOSE,
+)
 #: A heading whose name no list holds still ends a section that would otherwise swallow it (a family history).
 _ANY_HEADING = re.compile(r"[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}(?:\([^()\n]{1,60}\)[ ]?)?):(?=\s|\Z)")
 #: So does a line of capitals after an empty line, in a note that is not all in capitals.
@@ -115,6 +124,8 @@ class SectionNames:
     #: The letters with which the folded names begin, and the length of the shortest of those words.
     beginnings: frozenset[str]
     shortest_contained: int
+    #: Sections that are lists: the words that no item of theirs has, and those that only such have.
+    lists: dict[str, tuple[re.Pattern[str], re.Pattern[str]]]
 
 
 @lru_cache(maxsize=1)
@@ -126,11 +137,14 @@ def section_names() -> SectionNames:
     soap: dict[str, tuple[str, str]] = {}
     members: dict[str, frozenset[str]] = {}
     contained: list[tuple[str, tuple[str, str]]] = []
+    lists: dict[str, tuple[re.Pattern[str], re.Pattern[str]]] = {}
     for section, entry in table.items():
         if "soap" in entry:
             soap[entry["soap"]] = (section, entry["effect"])
         if "members" in entry:
             members[entry["effect"]] = frozenset(entry["members"])
+        if "ended_by" in entry:
+            lists[section] = (_any_of(entry["ended_by"]), _any_of(entry["kept_by"]))
         contained += [(words, (section, entry["effect"])) for words in entry.get("contains", ())]
         for name in entry["names"]:
             names[_fold_heading(name)] = (section, entry["effect"])
@@ -139,7 +153,11 @@ def section_names() -> SectionNames:
             names.setdefault(_fold_heading(name), (section, entry["effect"]))
     beginnings = frozenset(map(_first_letters, names))
     shortest = min(len(words) for words, _ in contained)
-    return SectionNames(names, short, soap, members, tuple(contained), beginnings, shortest)
+    return SectionNames(names, short, soap, members, tuple(contained), beginnings, shortest, lists)
+
+
+def _any_of(words: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words)})\b", re.IGNORECASE)
 
 
 def _fold_heading(name: str) -> str:
@@ -246,6 +264,9 @@ def _heads(line: str) -> _Heads | None:
             found = _KNOWN_OPEN_ENDED[match["name"]]
             if found and found[1] != "criteria":  # "Trial eligibility: see section D." is a remark.
                 inline.append((match.start() + 1, match.end(), *found))
+        if _MAY_BE_EXPORTED.search(line):
+            known_ends = {heading[1] for heading in inline}
+            inline += [heading for heading in _exported_headings(line) if heading[1] not in known_ends]
         match = _ANY_HEADING.match(line)
         unknown = match.end() if match else 0
     match = _CAPITAL_LINE.match(line) if line.isupper() else None
@@ -253,6 +274,26 @@ def _heads(line: str) -> _Heads | None:
     if not (known or short or letter or inline or unknown or capitals):
         return None
     return _Heads(known, small, short, letter, tuple(inline), unknown, capitals)
+
+
+_MAY_BE_EXPORTED = re.compile(r"[,|~\\>*] ?[A-Z0-9][^:]{2,44}:")
+
+
+#: A comma right behind one of these is no writer's.
+_ENDS_SENTENCE: Final = frozenset(".;?!:")
+
+
+def _exported_headings(line: str) -> Iterator[tuple[int, int, str, str]]:
+    """The headings in capitals that once opened lines of their own, as in :class:`_Heads`."""
+    for match in _EXPORTED_HEADING.finditer(line):
+        found = _KNOWN_CLOSED[match["name"]]
+        if match["sign"].startswith(","):
+            # What is parted so is a heading, whether or not a list knows it: by commas on both sides, or right behind a
+            # sentence. "ER:, positive" stands in no note.
+            if match["capitals"] and match["behind"] or line[match.start() - 1 : match.start()] in _ENDS_SENTENCE:
+                yield match.start("name"), match.end(), *(found or ("", ""))
+        elif found and found[1] != "criteria":
+            yield match.start("name"), match.end(), *found
 
 
 #: Lines come again: headings in every note, boilerplate in every other. Longer ones seldom do.
@@ -319,9 +360,35 @@ def sections_of(text: str) -> list[Section]:
             )
             name, effect = ("body", "narrative") if ends else previous
         end = starts[index + 1] if index + 1 < len(starts) else len(text)
-        sections.append(Section(start, end, name, effect, heading_end))
+        listed = section_names().lists.get(name)
+        behind = end if listed is None else _end_of_list(text, heading_end, end, *listed)
+        sections.append(Section(start, behind, name, effect, heading_end))
         previous = (name, effect)
+        if behind < end:
+            previous = ("body", "narrative")
+            sections.append(Section(behind, end, *previous, behind))
     return sections
+
+
+#: What parts the sentences of a list, and the items of one in which each stands on a line.
+_PARTS_ITEMS = re.compile(r"[.;](?=\s)\s*|\s*\n\s*")
+#: A paragraph of so many words is prose, where a blank line parts it from a list.
+_PROSE = 6
+
+
+def _end_of_list(text: str, start: int, end: int, ended_by: re.Pattern[str], kept_by: re.Pattern[str]) -> int:
+    """Where something begins that cannot be an item of the list from ``start`` to ``end``; ``end`` if nothing does."""
+    at, apart = start, False
+    while at < end:
+        parted = _PARTS_ITEMS.search(text, at, end)
+        stops, goes_on = parted.span() if parted else (end, end)
+        item = text[at:stops]
+        other = at > start and item.strip() and not kept_by.search(item)
+        if other and (ended_by.search(item) or apart and len(item.split()) >= _PROSE):
+            return at
+        apart = text.count("\n", stops, goes_on) > 1
+        at = goes_on
+    return end
 
 
 #: In a note whose lines the page width broke, what opens a line of its own all the same: a label, a row of a table.
@@ -473,6 +540,22 @@ def bracket_end(text: str, start: int, end: int) -> int:
     return text.find(")", end, end + 80) + 1
 
 
+def _parted(text: str, sentences: list[Sentence], starts: Sequence[int]) -> list[Sentence]:
+    """The sentences, none of which goes on under the next heading."""
+    parted: list[Sentence] = []
+    for sentence in sentences:
+        low, high = bisect.bisect_right(starts, sentence.start), bisect.bisect_left(starts, sentence.end)
+        # A line of its own, and a heading behind a full stop, were looked at when the sentences were parted.
+        within = [start for start in starts[low:high] if text[start - 1] != "\n" and not text[start].isspace()]
+        if not within:
+            parted.append(sentence)
+            continue
+        bounds = (sentence.start, *within, sentence.end)
+        for start, end in itertools.pairwise(bounds):
+            parted += _trimmed(text, start, end, sentence.closed_by if end == sentence.end else "line")
+    return parted
+
+
 class Shape:
     """Lines, sections and sentences of one text, with lookup by character offset."""
 
@@ -482,8 +565,8 @@ class Shape:
         """``sections``: what divides the text, in order, covering it."""
         self.text = text
         self.sections = sections(text)
-        self.sentences = list(sentences_of(text))
         self._section_starts = [section.start for section in self.sections]
+        self.sentences = _parted(text, sentences_of(text), self._section_starts)
         self._sentence_starts = [sentence.start for sentence in self.sentences]
 
     def section_at(self, offset: int) -> Section:

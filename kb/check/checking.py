@@ -26,9 +26,11 @@ from .posting_rows import posting_rules
 from .rules import REPAIR, RESTORE, Faults, Rule, statement_rules
 from .stored_order import order_rules
 from .value_rows import value_rules
+from .written_bytes import byte_rules
 
 #: All that is looked at, in this order: what is said of rows makes sense where they lie as they must.
 RULES: Final[tuple[Rule, ...]] = (
+    *byte_rules(),
     *file_rules(),
     *order_rules(),
     *statement_rules(),
@@ -115,7 +117,7 @@ def check_kb(
     layout = Layout(place)
     try:
         with bar(progress) as shown:
-            report = _followed(layout, wanted, lambda generation: _held(layout, generation, quick, shown, rules))
+            report = _followed(layout, wanted, lambda generation, _: _held(layout, generation, quick, shown, rules))
     except DamagedKb as error:
         # What names the generation, or tells of it, cannot be read: there is nothing more to look at.
         report = CheckReport(str(layout.path), wanted, quick)
@@ -131,14 +133,13 @@ def check_kb(
     return report
 
 
-def _followed(layout: Layout, wanted: str, look: Callable[[str], CheckReport]) -> CheckReport:
+def _followed(layout: Layout, wanted: str, look: Callable[[str, dict[str, Any]], CheckReport]) -> CheckReport:
     """The report of the generation that is wanted (empty: of the current one)."""
     if not wanted:
         return layout.follow(look, whole=False)
     generation = named_generation(layout, wanted)
     try:
-        layout.check_schema(generation)
-        return look(generation)
+        return look(generation, layout.check_schema(generation))
     except FileNotFoundError as error:
         raise layout.damaged(f"{Path(error.filename).name} of generation {generation} is missing") from error
 
@@ -156,7 +157,7 @@ def _looked_at(layout: Layout, generation: str, quick: bool, shown: Bar, rules: 
     report = CheckReport(str(layout.path), generation, quick)
     found = report.findings
     try:
-        layout.check_files(generation)
+        layout.check_files(generation, layout.manifest_file(generation))
     except DamagedIndex as error:
         found.append(_damage("files of the index", "index", error, REPAIR))
     except DamagedKb as error:

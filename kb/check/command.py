@@ -28,7 +28,7 @@ def check(
     output: NoRowsOption = Format.TABLE,
     out: OutOption = None,
 ) -> None:
-    """Check a knowledge base: keys, spans, ids, dates, worlds, order and index. Leaves with 5 when it is not sound."""
+    """Check a knowledge base: keys, spans, ids, dates, worlds, order, index, bytes. Leaves with 10 if not sound."""
     from .checking import check_kb
     from .repair import repair_index
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from ..skin.progress import Bar
 from ..sql_files import statements
+from ..storage.digests import Digests
 from ..storage.layout import DATABASE, Layout
 from ..storage.quiet_database import quiet_database
 
@@ -33,6 +35,11 @@ class LookedAt:
         #: What a rule could not look at, told beside what it found: ids that were not derived but made up.
         self.doing = ""
         self.unchecked: dict[str, int] = {}
+
+    @functools.cached_property
+    def digests(self) -> Digests:
+        """What was written into the files."""
+        return self.layout.digests(self.generation, self.layout.manifest_file(self.generation))
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as resources:

@@ -55,7 +55,7 @@ def _postings(looked_at: LookedAt) -> Iterator[Faults]:
 def open_lists(looked_at: LookedAt) -> Listed | None:
     """The lists of the generation; None where their file cannot be read."""
     try:
-        return Listed(looked_at.folder / INDEX)
+        return Listed.of_folder(looked_at.folder / INDEX)
     except (OSError, DamagedIndex):
         return None
 

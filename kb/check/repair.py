@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import duckdb
 
 from ..errors import NotWritable, UsageError
+from ..files.block_digests import digest_of
 from ..index.build import build_index
 from ..ontology.stored_ontology import concepts_from
 from ..storage.full_disk import DISK_ERRORS
@@ -30,9 +33,10 @@ def repair_index(path: str | os.PathLike[str]) -> str:
         )
     layout = Layout(place)
     # Before the lock, which would make a folder where there is none.
-    layout.follow(lambda generation: generation, whole=False)
+    layout.follow(lambda generation, manifest: generation, whole=False)
     with layout.writing():
-        generation = layout.follow(lambda generation: generation, whole=False)
+        generation, manifest = layout.follow(lambda generation, manifest: (generation, manifest), whole=False)
+        _check_tables(layout, generation, manifest)
         folder = layout.building / INDEX
         folder.mkdir(mode=0o700)
         try:
@@ -51,3 +55,11 @@ def repair_index(path: str | os.PathLike[str]) -> str:
         except (duckdb.Error, ValueError) as error:
             raise layout.damaged(f"its index cannot be made of its tables ({type(error).__name__})") from error
     return generation
+
+
+def _check_tables(layout: Layout, generation: str, manifest: Mapping[str, Any]) -> None:
+    """DamagedKb unless the tables are as they were written, by the digest of the whole: the checksums of their blocks
+    are part of what is made again."""
+    found = digest_of(layout.generation(generation) / DATABASE).sha256
+    if found != layout.digests(generation, manifest).sha256(DATABASE):
+        raise layout.damaged(f"{DATABASE} is not as it was written, and an index of it would not be sound")

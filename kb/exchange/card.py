@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import DamagedExport, SchemaVersionError, UsageError
+from ..files.untrusted import read_regular, shape_expected, text, whole_number
 from ..storage.layout import SCHEMA_VERSION
 
 CARD: Final = "export.json"
@@ -95,16 +96,16 @@ def read_card(folder: Path) -> Card:
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is no folder. Hint: 'cohortium export KB OUT' makes one")
     try:
-        data = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        data = json.loads(read_regular(folder / CARD).decode("utf-8"))
     except FileNotFoundError as error:
         raise UsageError(
             f"'{folder}' is no export: there is no {CARD} in it. Hint: 'cohortium export KB OUT' makes one; notes in "
             "Parquet files are read by 'cohortium ingest'"
         ) from error
     except OSError as error:
-        raise UsageError(f"'{folder / CARD}' cannot be read: {error.strerror or type(error).__name__}") from error
-    except ValueError as error:
-        raise damaged(folder, f"{CARD} is no JSON") from error
+        raise damaged(folder, f"{CARD} cannot be read ({error.strerror or type(error).__name__})") from error
+    except (ValueError, RecursionError) as error:
+        raise damaged(folder, f"{CARD} is no JSON, or nested too deeply") from error
     if not isinstance(data, dict) or data.get("form") != FORM:
         raise UsageError(f"'{folder / CARD}' is not the card of an export of Cohortium. Hint: name the export's folder")
     versions = (data.get("form_version"), data.get("schema_version"))
@@ -114,14 +115,12 @@ def read_card(folder: Path) -> Card:
             f"form {FORM_VERSION} and version {SCHEMA_VERSION}. Hint: restore it with the version of the program that "
             "wrote it, or export it again from a knowledge base of this version"
         )
-    try:
+    with shape_expected(lambda what: damaged(folder, f"{CARD} lacks what a card tells ({what})")):
         tables = {
-            str(name): TableFile(int(one["rows"]), int(one["bytes"]), str(one["sha256"]))
+            name: TableFile(whole_number(one["rows"]), whole_number(one["bytes"]), text(one["sha256"]))
             for name, one in data["tables"].items()
         }
-        return Card(str(data["generation"]), tables, bool(data["without_text"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise damaged(folder, f"{CARD} lacks what a card tells") from error
+        return Card(text(data["generation"]), tables, bool(data["without_text"]))
 
 
 def damaged(folder: Path, what: str) -> DamagedExport:

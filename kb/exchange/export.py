@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import MissingKb
+from ..files.whole_files import refuse_inside_kb
 from ..files.whole_folders import whole_folder
 from ..skin.progress import Bar, bar
 from ..storage.quiet_database import quiet_database
@@ -33,8 +34,11 @@ def export_tables(
 
     The folder and its files are their owner's alone; they appear when all is written, or not at all. Equal
     generations give equal files. ``without_text`` leaves out the columns that hold words of notes (see
-    :data:`.card.TEXT_COLUMNS`). NotWritable if the folder is there already or cannot be written.
+    :data:`.card.TEXT_COLUMNS`). NotWritable if the folder is there already or cannot be written; DamagedKb where the
+    tables are not as they were written: damage goes into no export.
     """
+    refuse_inside_kb(Path(folder))
+    kb.prove_tables()
     with whole_folder(Path(folder)) as part, _opened(kb, part / "spill") as database, bar(progress) as shown:
         names = [name for (name,) in database.execute(_TABLES).fetchall()]
         files = {name: _write(database, name, part / file_name(name), without_text, shown) for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,13 +13,15 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..arguments import expect_path
 from ..errors import UsageError
+from ..files.untrusted import open_regular, shape_expected, whole_number
 from ..index.build import build_index
 from ..ontology.stored_ontology import concepts_from
 from ..skin.progress import Bar, bar
 from ..sql_files import script
 from ..storage.full_disk import full_disk_reported
-from ..storage.layout import DATABASE, INDEX, Layout, generation_id
+from ..storage.layout import DATABASE, INDEX, SCHEMA_VERSION, Layout, generation_id
 from ..storage.writer import content_digest
 from ..storage.writing_database import writing_database
 from .card import Card, TableFile, damaged, file_name, read_card
@@ -37,6 +39,8 @@ def restore_tables(
     UsageError for what is no export, one without text, or a place that holds a knowledge base; DamagedExport (where,
     and what is wrong), SchemaVersionError, NotWritable, LockedError.
     """
+    expect_path("folder", folder, "the folder of an export")
+    expect_path("kb_path", kb_path, "the folder of the knowledge base to make")
     place, layout = Path(folder), Layout(kb_path)
     card = read_card(place)
     if card.without_text:
@@ -78,14 +82,15 @@ def _refuse_another(layout: Layout) -> None:
 def _check_file(folder: Path, name: str, file: TableFile) -> None:
     path = folder / file_name(name)
     try:
-        size = path.stat().st_size
-        if size != file.size:
-            raise damaged(folder, f"{path.name} has {size} bytes, not {file.size}")
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size != file.size:
+                raise damaged(folder, f"{path.name} has {size} bytes, not {file.size}")
             if hashlib.file_digest(stream, "sha256").hexdigest() != file.sha256:
                 raise damaged(folder, f"{path.name} has another checksum than when it was written")
-    except OSError as error:
-        raise damaged(folder, f"{path.name} cannot be read ({error.strerror or type(error).__name__})") from error
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or type(error).__name__
+        raise damaged(folder, f"{path.name} cannot be read ({what})") from error
 
 
 def _fill(database: duckdb.DuckDBPyConnection, folder: Path, card: Card, shown: Bar) -> None:
@@ -99,16 +104,24 @@ def _fill(database: duckdb.DuckDBPyConnection, folder: Path, card: Card, shown: 
         rows = 0
         columns = dict(zip(database.table(name).columns, map(str, database.table(name).types), strict=True))
         try:
-            with pq.ParquetFile(folder / file_name(name)) as parquet:
-                for batch in parquet.iter_batches(_BATCH_ROWS):
-                    rows += batch.num_rows
-                    _insert(database, name, pa.Table.from_batches([batch]), columns)
-                    shown.advance(batch.num_rows)
+            for batch in _batches(folder / file_name(name)):
+                rows += batch.num_rows
+                _insert(database, name, pa.Table.from_batches([batch]), columns)
+                shown.advance(batch.num_rows)
         except (pa.ArrowException, duckdb.ConstraintException, duckdb.ConversionException, ValueError) as error:
             # The error's own words may show a value of a row.
             raise damaged(folder, f"{file_name(name)} does not hold the table ({type(error).__name__})") from error
         if rows != file.rows:
             raise damaged(folder, f"{file_name(name)} has {rows} rows, not {file.rows}")
+
+
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file; ValueError where it cannot be read, for which pyarrow has many errors."""
+    try:
+        with pq.ParquetFile(path) as parquet:
+            yield from parquet.iter_batches(_BATCH_ROWS)
+    except (OSError, MemoryError, RecursionError) as error:
+        raise ValueError(f"not readable ({type(error).__name__})") from error
 
 
 def _insert(database: duckdb.DuckDBPyConnection, name: str, table: pa.Table, columns: Mapping[str, str]) -> None:
@@ -124,16 +137,18 @@ def _insert(database: duckdb.DuckDBPyConnection, name: str, table: pa.Table, col
 
 def _manifest(database: duckdb.DuckDBPyConnection, folder: Path, card: Card) -> dict[str, Any]:
     """The manifest of the tables, once it is shown that they are those of the generation that the card names."""
-    try:
+    with shape_expected(lambda what: damaged(folder, f"{file_name('manifest')} is no manifest ({what})")):
         rows = database.execute("SELECT name, value FROM manifest").fetchall()
         manifest = {name: json.loads(value) for name, value in rows}
-    except ValueError as error:
-        raise damaged(folder, f"{file_name('manifest')} is no manifest") from error
-    if generation_id(manifest) != card.generation:
-        raise damaged(folder, f"its manifest is not that of generation {card.generation}")
-    if content_digest(database) != manifest["content"]:
-        raise damaged(folder, "its patients, notes or quarantine are not those of its manifest")
-    for name, number in manifest["rows"].items():
-        if (found := card.tables[name].rows) != number:
-            raise damaged(folder, f"{file_name(name)} has {found} rows, and the manifest tells {number}")
-    return manifest
+        if generation_id(manifest) != card.generation:
+            raise damaged(folder, f"its manifest is not that of generation {card.generation}")
+        if (version := manifest["schema_version"]) != SCHEMA_VERSION or type(version) is not int:
+            raise damaged(
+                folder, f"its manifest is of another schema version than {SCHEMA_VERSION}, which the card tells"
+            )
+        if content_digest(database) != manifest["content"]:
+            raise damaged(folder, "its patients, notes or quarantine are not those of its manifest")
+        for name, number in manifest["rows"].items():
+            if (found := card.tables[name].rows) != whole_number(number):
+                raise damaged(folder, f"{file_name(name)} has {found} rows, and the manifest tells {number}")
+        return manifest

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import LockedError, NotWritable
+from .locks import lock, require_locks
 from .whole_files import close_and_sync, sync
 
 
@@ -22,6 +22,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     """
     if path.exists() and not _is_empty_folder(path):
         raise NotWritable(f"'{path}' is there already. Hint: name a new place, or move what is there away")
+    require_locks()
     part = path.absolute().parent / f".{path.name}.part"
     try:
         part.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -30,7 +31,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
         raise _not_writable(path, error) from error
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(handle)
         except BlockingIOError as error:
             raise LockedError(f"Another process is writing '{path}'. Hint: wait until it has ended") from error
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import UsageError
+from ..files.whole_files import write_private
 from ..ontology.concepts import shipped_concepts
 from ..ontology.rows import COLUMNS, ConceptRow
 from ..ontology.search import check_kind
@@ -107,14 +108,15 @@ def _write(out: Path, form: str, rows: Sequence[ConceptRow], dropped: Iterable[D
     left = ["code\twhat\twhy"]
     left += ["\t".join(map(_cell, (one.code, one.what, reasons[one.reason]))) for one in sorted(set(dropped))]
     files = {
-        f"imported_{form}.tsv": "\n".join(lines),
         f"dropped_{form}.tsv": "\n".join(left),
         f"imported_{form}.json": json.dumps(report.as_dict(), indent=2, ensure_ascii=False),
+        # The last one: where it is there, all of them are, and each is whole.
+        f"imported_{form}.tsv": "\n".join(lines),
     }
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (out / name).write_text(text + "\n", encoding="utf-8")
+            write_private(out / name, (text + "\n").encode())
     except OSError as error:
         raise UsageError(f"cannot write '{out}': {error.strerror or type(error).__name__}") from error
 

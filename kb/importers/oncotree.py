@@ -45,8 +45,9 @@ def _nodes(tree: object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any] 
 def _term(node: Mapping[str, Any], parent: Mapping[str, Any]) -> Term:
     name = str(node.get("name") or "")
     is_tissue = parent.get("parent") is None
-    references = node.get("externalReferences") or {}
-    ncit = references.get("NCI") or []
+    references = node.get("externalReferences")
+    ncit = references.get("NCI") if isinstance(references, Mapping) else None
+    ncit = ncit if isinstance(ncit, list) else []
     older = [f"ONCOTREE:{code}" for code in node.get("history") or ()]
     return Term(
         f"ONCOTREE:{node['code']}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -109,8 +109,11 @@ def lines_of(path: Path) -> Iterator[str]:
         raise UsageError(f"'{path}' is not UTF-8. Hint: convert it, for example with iconv -t utf-8") from error
 
 
-def rows_of(path: Path, needed: Iterable[str]) -> Iterator[dict[str, str]]:
-    """The rows of an unquoted tab-separated file by its column names, lower case. UsageError when one is missing."""
+def rows_of(path: Path, needed: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The rows of an unquoted tab-separated file by its column names, lower case.
+
+    UsageError when a column is missing, or a row ends before it.
+    """
     lines = lines_of(path)
     header = [name.strip().lower() for name in next(lines, "").split("\t")]
     missing = [name for name in needed if name not in header]
@@ -118,9 +121,16 @@ def rows_of(path: Path, needed: Iterable[str]) -> Iterator[dict[str, str]]:
         raise UsageError(
             f"'{path}': no column '{missing[0]}'. Hint: the file is tab-separated and begins with its column names"
         )
-    for line in lines:
+    least = 1 + max((header.index(name) for name in needed), default=0)
+    for number, line in enumerate(lines, 2):
         if line.strip():
-            yield dict(zip(header, line.split("\t"), strict=False))
+            cells = line.split("\t")
+            if len(cells) < least:
+                raise UsageError(
+                    f"'{path}', line {number}: {len(cells)} cells, where the columns asked for end with cell {least}. "
+                    "Hint: the file is cut off, or was changed; take it anew"
+                )
+            yield dict(zip(header, cells, strict=False))
 
 
 def file_of(sources: Iterable[Path], *names: str, needed: bool = True) -> Path | None:

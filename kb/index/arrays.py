@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import functools
 import json
-import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from ..errors import DamagedIndex
+from ..files.block_digests import BLOCK, BLOCK_BITS
+from ..files.kept_file import KeptFile, kept
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -90,51 +90,93 @@ class ArrayWriter:
             self._file = -1
 
 
-class ArrayFile:
-    """Reads a file of arrays. Making one touches nothing; DamagedIndex when the files are not there or not whole."""
+class Column:
+    """One array of a file, read-only, whose bytes are proven where they are read."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._data, self._directory = folder / f"{name}.bin", folder / f"{name}.json"
+    __slots__ = ("_file", "_offset", "_proven", "_raw")
+
+    def __init__(self, file: KeptFile, raw: Array, offset: int) -> None:
+        """``raw`` lies in ``file`` at the byte ``offset``."""
+        self._file, self._raw, self._offset = file, raw, offset
+        self._proven = file.proven
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the items."""
+        return self._raw.dtype
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __getitem__(self, part: slice | Array) -> Array:
+        """The items of a slice without steps, or at these positions, which ascend. DamagedIndex."""
+        if not self._proven:
+            self._prove(part)
+        found: Array = self._raw[part]
+        return found
+
+    def _prove(self, part: slice | Array) -> None:
+        width = self._raw.itemsize
+        if isinstance(part, slice):
+            start, stop, _ = part.indices(len(self._raw))
+        elif len(part):
+            start, stop = int(part[0]), int(part[-1]) + 1
+        else:
+            return
+        low, high = self._offset + start * width, self._offset + stop * width
+        if isinstance(part, slice) or (high - low) >> BLOCK_BITS < len(part):
+            self._file.prove(low, high)
+        elif not self._file.is_proven(low, high):
+            # Few items far apart: of what lies between them nothing is read.
+            for block in np.unique((part.astype(np.int64) * width + self._offset) >> BLOCK_BITS).tolist():
+                self._file.prove(block * BLOCK, block * BLOCK + 1)
+        self._proven = self._file.is_proven(self._offset, self._offset + len(self._raw) * width)
+
+
+class ArrayFile:
+    """Reads a file of arrays. Making one touches nothing; DamagedIndex when the files are not there or not as they were
+    written."""
+
+    def __init__(self, files: Path | Callable[[str], KeptFile], name: str) -> None:
+        """``files`` gives the two files by their names; those in a folder are believed."""
+        if isinstance(files, Path):
+            self._data, self._directory = kept(files / f"{name}.bin"), kept(files / f"{name}.json")
+        else:
+            self._data, self._directory = files(f"{name}.bin"), files(f"{name}.json")
 
     @functools.cached_property
     def header(self) -> dict[str, Any]:
         """The directory of the arrays, and what else the writer put beside it."""
-        try:
-            found = json.loads(self._directory.read_text(encoding="ascii"))
-            version, size, held = found["version"], found["bytes"], self._data.stat().st_size
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise self._damaged("it cannot be read") from error
+        with self._directory.decoding():
+            found = dict(json.loads(self._directory.read()))
+            version, size = found["version"], found["bytes"]
         if version != INDEX_VERSION:
-            raise self._damaged(f"it is of version {version}, and this program reads version {INDEX_VERSION}")
-        if held != size:
-            raise self._damaged(f"it has {held} bytes and should have {size}")
-        return dict(found)
+            raise self._directory.damaged(f"is of version {version}, and this program reads version {INDEX_VERSION}")
+        if len(self._data.data) != size:
+            raise self._data.damaged("is of another size than it was written")
+        return found
 
     def array(self, name: str) -> Array:
-        """One array, read-only: its bytes come from the disk when they are looked at."""
+        """One array, read-only, all of whose bytes are proven."""
+        raw, offset = self._raw(name)
+        self._data.prove(offset, offset + raw.nbytes)
+        return raw
+
+    def column(self, name: str) -> Column:
+        """The same, whose bytes come from the disk, and are proven, where they are looked at."""
+        raw, offset = self._raw(name)
+        return Column(self._data, raw, offset)
+
+    def _raw(self, name: str) -> tuple[Array, int]:
+        """One array, and where it lies."""
         try:
             kind, length, offset = self.header["arrays"][name]
             dtype = np.dtype(kind)
             if not 0 <= offset <= offset + length * dtype.itemsize <= self.header["bytes"]:
                 raise ValueError("outside the file")
         except (KeyError, TypeError, ValueError) as error:
-            raise self._damaged(f"its array {name!r} is not there") from error
+            raise self._directory.damaged(f"has no array {name!r}") from error
         if not length:
-            return np.zeros(0, dtype)
-        found: Array = np.frombuffer(self._mapped, dtype, length, offset)
-        return found
-
-    @functools.cached_property
-    def _mapped(self) -> mmap.mmap:
-        size = self.header["bytes"]
-        try:
-            with self._data.open("rb") as file:
-                return mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
-        except (OSError, ValueError) as error:
-            raise self._damaged("it cannot be mapped") from error
-
-    def _damaged(self, what: str) -> DamagedIndex:
-        return DamagedIndex(
-            f"The index {self._data} cannot be used: {what}. "
-            "Hint: 'cohortium check KB --repair' makes it again from the tables."
-        )
+            return np.zeros(0, dtype), offset
+        found: Array = np.frombuffer(self._data.data, dtype, length, offset)
+        return found, offset

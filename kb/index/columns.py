@@ -17,7 +17,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from ..model import Value
-from .arrays import Array
+from .arrays import Array, Column
 from .event_rows import AttributeValues, DistinctValues, EventRows, spread
 from .word_arrays import unpacked
 
@@ -42,6 +42,9 @@ class Arrays(Protocol):
     def array(self, name: str) -> Array:
         """One array."""
 
+    def column(self, name: str) -> Column:
+        """The same, to be read in part."""
+
 
 class EventIndex:
     """The event columns of one generation. Safe across threads; nothing is read before it is asked for."""
@@ -49,15 +52,23 @@ class EventIndex:
     def __init__(self, source: Arrays) -> None:
         self._source = source
         self._arrays: dict[str, Array] = {}
+        self._columns: dict[str, Column] = {}
         self._values: dict[int, DistinctValues] = {}
         #: The ranges of rows (first, one after the last) of a kind and concepts: an array of two columns, sorted.
         self.ranges = functools.lru_cache(maxsize=1024)(self._ranges)
 
     def array(self, name: str) -> Array:
-        """One array of the file."""
+        """One array of the file, to be read as a whole: all of it is proven."""
         found = self._arrays.get(name)
         if found is None:
             found = self._arrays[name] = self._source.array(name)
+        return found
+
+    def column(self, name: str) -> Column:
+        """One array of the file, to be read in part: what is read of it is proven."""
+        found = self._columns.get(name)
+        if found is None:
+            found = self._columns[name] = self._source.column(name)
         return found
 
     @functools.cached_property
@@ -196,7 +207,7 @@ class EventIndex:
 
     def _of_patients_between(self, slices: Array, first: int, last: int) -> Array:
         """Of each slice, the rows of the patients of these numbers and between; empty ones are left out."""
-        owner = self.array("patient")
+        owner = self.column("patient")
         if len(slices) <= _FEW_SLICES:
             found = np.array(
                 [
@@ -217,7 +228,7 @@ class EventIndex:
         """Those rows of the ranges, whose patients all are from ``low`` to below ``high``, of these patients."""
         mask = np.zeros((self.patients if high is None else high) - low, dtype=bool)
         mask[patients - low] = True
-        owner = self.array("patient")
+        owner = self.column("patient")
         if len(ranges) > _FEW_SLICES:
             rows = spread(ranges)
             return EventRows(self, [part for part in self._split(rows[mask[owner[rows] - low]]) if len(part)])
@@ -232,9 +243,9 @@ class EventIndex:
 
     def _by_patient(self, ranges: Array, patients: Array) -> EventRows:
         """The same for few patients, whose events are sought by their numbers."""
-        first = self.array("first_event")
+        first = self.column("first_event")
         events = spread(np.column_stack([first[patients], first[patients + 1]]).astype(np.int64))
-        rows = np.sort(self.array("row_of_event")[events].astype(np.int64))
+        rows = np.sort(self.column("row_of_event")[events].astype(np.int64))
         return EventRows(self, [part for part in self._split(rows[_lie_in(ranges, rows)]) if len(part)])
 
     def _split(self, rows: Array) -> list[Array]:
@@ -259,7 +270,7 @@ class EventIndex:
             return None
         rows = self.array(f"attribute_{number}_rows") if number in self._sparse else None
         start, _ = self.rows_of(kind)
-        return AttributeValues(start, self.array(f"attribute_{number}_codes"), rows, self._distinct(number))
+        return AttributeValues(start, self.column(f"attribute_{number}_codes"), rows, self._distinct(number))
 
     def attribute_columns(self, kind: str) -> Iterator[tuple[str, Sequence[Value], Array, Array]]:
         """Each attribute of a kind: its name, its values, the rows that have one, ascending, and the code of each."""
@@ -296,7 +307,7 @@ def _joined(parts: Iterable[Array]) -> Array:
     return np.column_stack([ranges[first, 0], until[last]])
 
 
-def _lower_bounds(sorted_in_slices: Array, slices: Array, number: int) -> Array:
+def _lower_bounds(sorted_in_slices: Column, slices: Array, number: int) -> Array:
     """Of each slice, the first row whose value is the number or more: all slices are halved together."""
     low, high = slices[:, 0].copy(), slices[:, 1].copy()
     while (open_ := low < high).any():

@@ -10,7 +10,7 @@ from typing import Final, Protocol, overload
 import numpy as np
 
 from ..model import Value
-from .arrays import Array
+from .arrays import Array, Column
 
 #: Rows of one kind: a stretch of them, or their numbers, ascending.
 Part = slice | Array
@@ -46,7 +46,7 @@ class AttributeValues:
     or for each of ``rows``, which count from there. A code is a position in ``distinct``; the next one is no value."""
 
     start: int
-    codes: Array
+    codes: Column
     rows: Array | None
     distinct: DistinctValues
 
@@ -69,9 +69,10 @@ class AttributeValues:
     def held(self) -> tuple[Array, Array]:
         """The rows of all that have a value, ascending, and the code of each."""
         if self.rows is not None:
-            return self.rows.astype(np.int64) + self.start, self.codes
-        rows = np.flatnonzero(self.codes != len(self.distinct))
-        return rows + self.start, self.codes[rows]
+            return self.rows.astype(np.int64) + self.start, self.codes[:]
+        codes = self.codes[:]
+        rows = np.flatnonzero(codes != len(self.distinct))
+        return rows + self.start, codes[rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,9 @@ class Columns(Protocol):
 
     def array(self, name: str) -> Array:
         """One array."""
+
+    def column(self, name: str) -> Column:
+        """The same, to be read in part."""
 
     @property
     def ranges(self) -> Callable[[str | None, frozenset[str] | None], Array]:
@@ -124,7 +128,7 @@ class EventRows:
 
     def column(self, name: str) -> Array:
         """A column of the index at the rows: not to be written to."""
-        column = self.index.array(name)
+        column = self.index.column(name)
         if len(self.parts) == 1:
             found: Array = column[self.parts[0]]
             return found
@@ -176,7 +180,7 @@ class EventRows:
         """Which events have an end; the first and the last day of it (of others, any)."""
         there, found = _sought(self.index.array("end_row"), self.at)
         low, high = np.zeros(len(self), dtype=np.int32), np.zeros(len(self), dtype=np.int32)
-        low[there], high[there] = (self.index.array(name)[found] for name in ("end_low", "end_high"))
+        low[there], high[there] = (self.index.column(name)[found] for name in ("end_low", "end_high"))
         return there, low, high
 
     # --- kinds, concepts, values ------------------------------------------------------------------------------------

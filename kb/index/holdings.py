@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ..files.kept_file import KeptFile, kept
 from ..model import EARLIEST_DAY, LATEST_DAY, World
 from ..sql_files import statements
 
@@ -39,15 +40,16 @@ def write_holdings(database: duckdb.DuckDBPyConnection, path: Path) -> None:
 class Holdings:
     """The counts of one generation. Safe across threads."""
 
-    def __init__(self, path: Path, lists: Listed) -> None:
+    def __init__(self, path: Path | KeptFile, lists: Listed) -> None:
         """``path`` is the file of the counts, read when it is first needed."""
-        self._path = path
+        self._file = kept(path)
         self._lists = lists
 
     @functools.cached_property
     def _data(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = json.loads(self._path.read_text(encoding="ascii"))
-        return found
+        with self._file.decoding():
+            found: Mapping[str, Any] = json.loads(self._file.read())
+            return found
 
     @functools.cached_property
     def events(self) -> Mapping[str, int]:

@@ -6,13 +6,13 @@ copied in long runs, their codes by small tables. Both sides are event indexes; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..files.kept_file import KeptFile
 from ..ontology.concepts import ConceptTable
 from .arrays import Array, ArrayWriter, narrowest
 from .columns import EventIndex
@@ -27,15 +27,15 @@ CHANGED: Final = "changed"
 
 
 class Update(NamedTuple):
-    """What sets a generation apart from the one before: the folder of the index that was (``before``), the numbers
-    there of the patients whose rows were not copied (``gone``), and the numbers of those whose rows are new (``come``).
-    Both are sorted.
+    """What sets a generation apart from the one before: the files of the index that was (``before``), by name, the
+    numbers there of the patients whose rows were not copied (``gone``), and the numbers of those whose rows are new
+    (``come``). Both are sorted.
 
     Their rows alone are also in the tables ``patient``, ``event`` and ``event_attribute`` of the schema
     :data:`CHANGED`, numbered from nought.
     """
 
-    before: Path
+    before: Callable[[str], KeptFile]
     gone: Array
     come: Array
 

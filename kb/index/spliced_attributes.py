@@ -54,7 +54,7 @@ class SplicedAttributes:
         counts = counts_of(codes, len(after) + 1)[:-1]
         old_counts = np.zeros(len(before), dtype=np.int64)
         if old is not None:
-            old_counts = counts_of(old.codes, len(before) + 1, old.at(gone))[:-1]
+            old_counts = counts_of(old.codes[:], len(before) + 1, old.at(gone))[:-1]
         held = int(old_counts.sum() + counts.sum())
         if not held:
             return False

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import CohortiumError, UsageError
 from ..skin.options import FormatOption, NoRowsOption, OutOption
-from ..skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from ..skin.terminal import Format, answer, check_output, counted, print_csv, print_lines, print_table
 from .concepts import ConceptTable
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def lint(
         raise UsageError("lint checks one folder. Hint: name it as DIR and leave out --ontology")
     check_output(output, out, rows=False)
     problems = lint_shipped(folder or ontology)
-    answer({"findings": problems}, output=output, out=out, as_table=lambda: print("\n".join(problems or ["clean"])))
+    answer({"findings": problems}, output=output, out=out, as_table=lambda: print_lines(problems or ["clean"]))
     if problems:
         raise Findings(f"the ontology has {counted(len(problems), 'finding')}")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from .name_index import NameIndex
+from .near_names import NearNames
 from .normal_forms import ONTOLOGY_FOLDER, normal_form
 from .rows import COLUMNS, ConceptRow, ValueSet, extended, read_folder
 
@@ -51,7 +52,8 @@ class ConceptTable:
         self._below: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
         self._names: NameIndex | None = None
-        self._by_kinds: dict[frozenset[str] | None, dict[str, str]] = {}
+        # A query with several unknown names asks again.
+        self._near_names: dict[frozenset[str] | None, NearNames] = {}
 
     @classmethod
     def from_files(cls, folder: Path | None = None, extra: Path | None = None) -> ConceptTable:
@@ -185,21 +187,14 @@ class ConceptTable:
         return found
 
     def nearest(self, text: str, kinds: Iterable[str] | None = None, n: int = 3) -> list[str]:
-        """Up to ``n`` known names that resemble ``text``, the most similar first: for "did you mean"."""
-        choices = self._choices(None if kinds is None else frozenset(kinds))
-        return [choices[normal] for normal in _most_similar(normal_form(text), list(choices), n)]
-
-    def _choices(self, kinds: frozenset[str] | None) -> dict[str, str]:
-        """Normal form -> name, of the concepts of these kinds; a query with several unknown names asks again."""
-        choices = self._by_kinds.get(kinds)
-        if choices is None:
-            choices = {}
-            for row in self._rows:
-                if kinds is None or row.kind in kinds:
-                    for name in self.names(row.id):
-                        choices.setdefault(normal_form(name), name)
-            self._by_kinds[kinds] = choices
-        return choices
+        """Up to ``n`` known names that ``text`` is likely a slip of, the likeliest first, else those that hold all its
+        words: for "did you mean". Empty when names only resemble it (see :mod:`.near_names`)."""
+        wanted = None if kinds is None else frozenset(kinds)
+        names = self._near_names.get(wanted)
+        if names is None:
+            rows = (row for row in self._rows if wanted is None or row.kind in wanted)
+            names = self._near_names[wanted] = NearNames(self.names(row.id) for row in rows)
+        return names.find(text, n)
 
     def name_index(self) -> NameIndex:
         """The index of names, built when first asked for."""
@@ -263,14 +258,3 @@ def shipped_concepts(extra: Path | None = None) -> ConceptTable:
 def _shipped() -> ConceptTable:
     """The shipped ontology, read once: nothing changes it while the program runs."""
     return ConceptTable.from_files()
-
-
-def _most_similar(wanted: str, choices: list[str], n: int) -> list[str]:
-    try:
-        from rapidfuzz import fuzz, process
-    except ImportError:
-        import difflib
-
-        return difflib.get_close_matches(wanted, choices, n, cutoff=0.6)
-    found = process.extract(wanted, choices, scorer=fuzz.ratio, limit=n, score_cutoff=60.0)
-    return [choice for choice, _, _ in found]

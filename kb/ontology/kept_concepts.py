@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import mmap
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, overload
 
-from ..errors import DamagedIndex
+from ..files.kept_file import KeptFile, kept
 from . import name_index, normal_forms
 from .concepts import ConceptTable
 from .name_index import NameIndex
@@ -60,20 +61,17 @@ def _written(concepts: ConceptTable) -> bytes:
 class KeptConcepts(ConceptTable):
     """The ontology of such a file: gives the answers of the table that was written. Safe to share between threads."""
 
-    def __init__(self, path: Path) -> None:
-        """DamagedIndex if the file is none of these; OSError if there is none."""
-        self._lines = path.read_bytes().split(b"\n")
-        try:
-            self._header = json.loads(self._lines[_HEADER])
-            self._ids, self._kinds, self._names_of, self._parent_ids = json.loads(self._lines[_HIERARCHY])
-            if len(self._lines) != _DETAILS + 2 or len(self._ids) != self._header["concepts"]:
+    def __init__(self, path: Path | KeptFile) -> None:
+        """DamagedIndex if the file is none of these, or is not as it was written."""
+        self._file = kept(path)
+        with self._file.decoding():
+            self._ends = _line_ends(self._file.data)
+            self._header = self._part(_HEADER)
+            self._ids, self._kinds, self._names_of, self._parent_ids = self._part(_HIERARCHY)
+            if len(self._ends) != _DETAILS + 1 or len(self._ids) != self._header["concepts"]:
                 raise ValueError("cut off")
-            sets = json.loads(self._lines[_SETS])
-        except (ValueError, KeyError, TypeError) as error:
-            raise DamagedIndex(
-                f"{path.name} in the index is not whole. Hint: 'cohortium check KB' tells more"
-            ) from error
-        super().__init__((), (ValueSet(name, tuple(members), tuple(aliases)) for name, members, aliases in sets))
+            sets = [ValueSet(name, tuple(members), tuple(aliases)) for name, members, aliases in self._part(_SETS)]
+        super().__init__((), sets)
         self._rows = _Rows(self)
         self._position = {concept: position for position, concept in enumerate(self._ids)}
         self._parents = [
@@ -105,7 +103,8 @@ class KeptConcepts(ConceptTable):
         if self._names is None:
             if self.rules_of_names != _rules_of_names():
                 return super().name_index()
-            normal, exact_short = json.loads(self._lines[_NAMES])
+            with self._file.decoding():
+                normal, exact_short = self._part(_NAMES)
             self._names = NameIndex(self._rows, self._position, exact_short, normal)
         return self._names
 
@@ -132,11 +131,30 @@ class KeptConcepts(ConceptTable):
 
     @functools.cached_property
     def _details(self) -> Any:
-        return json.loads(self._lines[_DETAILS])
+        with self._file.decoding():
+            return self._part(_DETAILS)
+
+    def _part(self, number: int) -> Any:
+        """What a line holds. All bytes up to its end are proven: those before it tell where it begins."""
+        self._file.prove(0, self._ends[number] + 1)
+        begin = self._ends[number - 1] + 1 if number else 0
+        return json.loads(self._file.data[begin : self._ends[number]])
 
     def _id(self, position: int) -> str:
         found: str = self._ids[position]
         return found
+
+
+def _line_ends(data: mmap.mmap | bytes) -> list[int]:
+    """Where the lines end; ValueError where the last one does not."""
+    ends: list[int] = []
+    begin = 0
+    while (end := data.find(b"\n", begin)) >= 0:
+        ends.append(end)
+        begin = end + 1
+    if begin != len(data):
+        raise ValueError("cut off")
+    return ends
 
 
 class _Rows(Sequence[ConceptRow]):

@@ -1,4 +1,5 @@
-"""Pages of HTML, each of a template that lies beside the code that fills it; all text in them is escaped."""
+"""Pages of HTML, each of a template that lies beside the code that fills it; all text in them is escaped, and what
+cannot be seen in it as on a terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from .escape import escaped_page
 from .terminal import three_places
 
 #: Templates name each other by their place in the package (``kb/skin/document.html``).
@@ -17,7 +19,7 @@ _PACKAGE: Final = Path(__file__).parents[2]
 
 def page(template: Path, **values: object) -> str:
     """The page that a template makes of these values. A page needs nothing else: no script, no font, no picture."""
-    return _environment(template.parent).get_template(template.name).render(values)
+    return escaped_page(_environment(template.parent).get_template(template.name).render(values))
 
 
 @functools.cache

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from .escape import escaped
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -27,7 +29,7 @@ class Bar:
         if self._progress is not None:
             if self._task is not None:
                 self._progress.remove_task(self._task)
-            self._task = self._progress.add_task(name, total=total)
+            self._task = self._progress.add_task(escaped(name), total=total)
 
     def advance(self, number: int = 1) -> None:
         """So many more notes are done."""
@@ -58,6 +60,6 @@ def _shown() -> Iterator[Bar]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield Bar(progress)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from ..errors import DamagedIndex, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
+from ..files.locks import lock, require_locks
+from ..files.untrusted import open_regular, read_regular, shape_expected, text, whole_number
 from ..files.whole_files import close_and_sync, sync
 from ..model import content_id
+from .digests import DIGESTS, MANIFEST, Digests, manifest_bytes, read_manifest, write_digests
 
 #: Raised whenever ``schema.sql`` or the meaning of a column changes.
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 DATABASE: Final = "kb.duckdb"
 #: The folder of what derives from the database alone: it can be lost and made again.
@@ -27,11 +31,15 @@ _GENERATIONS: Final = "generations"
 _BUILDING: Final = "building"
 _REMOVED: Final = "removed"
 _LOCK: Final = "writer.lock"
-_MANIFEST: Final = "manifest.json"
-#: The entry of ``manifest.json`` (not of the table ``manifest``) that tells the sizes of a generation's files.
+#: The entries of ``manifest.json`` (not of the table ``manifest``) that tell the digests of a generation's files, and
+#: which generation it is.
 FILES: Final = "files"
+_OWN: Final = "generation"
 #: What a manifest may tell that is not part of what it holds.
-ASIDE: Final = frozenset({FILES, "index"})
+ASIDE: Final = frozenset({FILES, _OWN, "index"})
+#: The name of a generation, as a pointer holds it; more bytes than these are none.
+_NAME: Final = re.compile(rb"[0-9a-f]{16}\n?")
+_LONGEST: Final = 64
 #: A reader looks so often for the current generation: two writes must end during each look to make it look again.
 _LOOKS: Final = 50
 
@@ -58,14 +66,23 @@ class Layout:
 
     def _pointer(self, name: str) -> str | None:
         try:
-            return (self.path / name).read_text(encoding="ascii").strip() or None
+            with open_regular(self.path / name) as file:
+                held = file.read(_LONGEST)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except UnicodeDecodeError as error:
-            raise DamagedKb(
-                f"The file {name} of the knowledge base at {self.path} is damaged: it names no generation. "
-                "Hint: put it back from a copy of the folder, or ingest the notes again into a new one."
-            ) from error
+        except OSError as error:
+            raise self._damaged_pointer(name, f"cannot be read ({error.strerror})") from error
+        if not _NAME.fullmatch(held):
+            raise self._damaged_pointer(name, "names no generation of it")
+        return held.decode("ascii").strip()
+
+    def _damaged_pointer(self, name: str, what: str) -> DamagedKb:
+        kept = ", ".join(self.generations())
+        hint = f"it keeps the generations {kept}; the file holds one of these names" if kept else "it keeps none"
+        return DamagedKb(
+            f"The file {name} of the knowledge base at {self.path} is damaged: it {what}. "
+            f"Hint: put back a copy of the folder, or the file alone: {hint}."
+        )
 
     def generations(self) -> tuple[str, ...]:
         """The ids of the generations that are kept, sorted."""
@@ -80,8 +97,7 @@ class Layout:
         """The current generation, of this schema version and with all its files; MissingKb, SchemaVersionError,
         DamagedKb or DamagedIndex."""
         current = self.some_current()
-        self.check_schema(current)
-        self.check_files(current)
+        self.check_files(current, self.check_schema(current))
         return current
 
     def some_current(self) -> str:
@@ -96,8 +112,8 @@ class Layout:
             )
         return current
 
-    def follow(self, open_generation: Callable[[str], Opened], *, whole: bool = True) -> Opened:
-        """What ``open_generation`` makes of the current generation, whatever a writer does meanwhile.
+    def follow(self, open_generation: Callable[[str, dict[str, Any]], Opened], *, whole: bool = True) -> Opened:
+        """What ``open_generation`` makes of the current generation and its manifest, whatever a writer does meanwhile.
 
         Between reading the pointer and opening what it names, two writes may end and the generation be gone: then the
         pointer names another, which is tried. Errors as :meth:`require_current`, for what stays so; unless ``whole`` is
@@ -106,10 +122,10 @@ class Layout:
         for _ in range(_LOOKS):
             current = self.some_current()
             try:
-                self.check_schema(current)
+                manifest = self.check_schema(current)
                 if whole:
-                    self.check_files(current)
-                return open_generation(current)
+                    self.check_files(current, manifest)
+                return open_generation(current, manifest)
             except (FileNotFoundError, DamagedKb) as error:
                 if self.current() != current:
                     continue
@@ -117,10 +133,7 @@ class Layout:
                     raise
                 if self.generation(current).is_dir():
                     raise self.damaged(f"{Path(error.filename or DATABASE).name} is missing") from error
-                raise MissingKb(
-                    f"The knowledge base at {self.path} has lost its current generation. "
-                    "Hint: put back a copy of the folder, or ingest the notes again into a new one."
-                ) from error
+                raise self._damaged_pointer(_CURRENT, f"names {current}, which is not there") from error
         raise LockedError(
             f"The knowledge base at {self.path} is written faster than it can be opened. Hint: wait for the writer."
         )
@@ -130,9 +143,10 @@ class Layout:
 
         A reader need not open its files at once then.
         """
+        require_locks()
         held = os.open(self.generation(generation), os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lock(held, shared=True)
         except BlockingIOError as error:
             os.close(held)
             raise FileNotFoundError(f"generation {generation} is being removed") from error
@@ -142,53 +156,76 @@ class Layout:
 
     def manifest_file(self, generation: str) -> dict[str, Any]:
         """What ``manifest.json`` of a generation tells; FileNotFoundError, DamagedKb."""
-        path = self.generation(generation) / _MANIFEST
         try:
-            stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            stated, digested = read_manifest(read_regular(self.generation(generation) / MANIFEST))
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise self.damaged(f"{MANIFEST} cannot be read ({error.strerror or type(error).__name__})") from error
         except ValueError as error:
-            raise self.damaged(f"{_MANIFEST} is no JSON") from error
+            raise self.damaged(f"{MANIFEST} is not as it was written ({type(error).__name__})") from error
         if not isinstance(stated, dict):
-            raise self.damaged(f"{_MANIFEST} is no object of JSON")
+            raise self.damaged(f"{MANIFEST} is no object of JSON")
+        if type(stated.get("schema_version")) is not int:
+            raise self.damaged(f"{MANIFEST} is none: it tells no schema version")
+        if digested and stated.get(_OWN) != generation:
+            raise self.damaged(f"{MANIFEST} is not that of generation {generation}")
+        # Those of older versions had none; of the version that it tells only what has one can be believed.
+        if not digested and stated["schema_version"] == SCHEMA_VERSION:
+            raise self.damaged(f"{MANIFEST} is not as it was written (without its digest)")
+        with shape_expected(lambda what: self.damaged(f"{MANIFEST} does not tell of files as it should ({what})")):
+            for name, told in dict(stated.get(FILES, {})).items():
+                _expect_file(name, told, proven=digested)
         return stated
 
     def version_of(self, generation: str) -> int:
-        """The schema version under which a generation was written; SchemaVersionError, DamagedKb."""
+        """The schema version under which a generation was written; DamagedKb."""
         try:
-            found = self.manifest_file(generation).get("schema_version", "unknown")
+            found: int = self.manifest_file(generation)["schema_version"]
         except FileNotFoundError as error:
-            raise self.damaged(f"{_MANIFEST} is missing") from error
-        if not isinstance(found, int):
-            raise self.wrong_schema(found)
+            raise self.damaged(f"{MANIFEST} is missing") from error
         return found
 
-    def check_schema(self, generation: str) -> None:
-        """SchemaVersionError unless the generation was written under this schema version."""
-        found = self.manifest_file(generation).get("schema_version", "unknown")
+    def check_schema(self, generation: str) -> dict[str, Any]:
+        """The manifest; SchemaVersionError unless the generation was written under this schema version."""
+        manifest = self.manifest_file(generation)
+        found = manifest["schema_version"]
         if found != SCHEMA_VERSION:
             raise self.wrong_schema(found)
+        return manifest
 
     def check_own_version(self, stated: str | None) -> None:
         """SchemaVersionError unless the database itself tells (in JSON) that it is of this schema version."""
         if stated != str(SCHEMA_VERSION):
             raise self.wrong_schema("unknown" if stated is None else stated)
 
-    def check_files(self, generation: str) -> None:
+    def check_files(self, generation: str, manifest: Mapping[str, Any]) -> None:
         """FileNotFoundError without a database, DamagedKb with one cut short, DamagedIndex when a file of the index is
-        missing or of another size than ``manifest.json`` tells."""
+        missing or of another size than the manifest tells."""
         folder = self.generation(generation)
-        sizes: dict[str, int] = self.manifest_file(generation).get(FILES, {})
-        if (folder / DATABASE).stat().st_size < sizes.get(DATABASE, 0):
+        sizes = {name: told["bytes"] for name, told in manifest.get(FILES, {}).items()}
+        found = (folder / DATABASE).stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise self.damaged(f"{DATABASE} is no regular file")
+        if found.st_size < sizes.get(DATABASE, 0):
             raise self.damaged(f"{DATABASE} is cut short")
         for name, size in sizes.items():
             if name == DATABASE:
                 continue
             try:
-                if (folder / name).stat().st_size == size:
+                found = (folder / name).stat()
+                if stat.S_ISREG(found.st_mode) and found.st_size == size:
                     continue
-                what = "is of another size than it was written"
+                what = "is of another size than it was written, or no file"
             except FileNotFoundError:
                 what = "is missing"
+            except OSError as error:
+                what = f"cannot be read ({error.strerror})"
             raise self.damaged_index(f"{name} {what}")
+
+    def digests(self, generation: str, manifest: Mapping[str, Any]) -> Digests:
+        """The files of a generation, as its manifest tells that they were written."""
+        return Digests(self.generation(generation), manifest.get(FILES, {}), self.damaged, self.damaged_index)
 
     def damaged_index(self, what: str) -> DamagedIndex:
         """The error for a current generation whose index cannot be used."""
@@ -229,16 +266,18 @@ class Layout:
 
         LockedError if another writer holds it, NotWritable if the directory cannot be made or written.
         """
+        require_locks()
+        made = not self.path.exists()
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._refuse_foreign()
             self.path.chmod(0o700)
-            lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            held = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise self._not_writable(error) from error
         try:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(held)
             except BlockingIOError as error:
                 raise LockedError(
                     f"Another process is writing the knowledge base at {self.path}. "
@@ -252,8 +291,20 @@ class Layout:
                 yield
             finally:
                 shutil.rmtree(self.building, ignore_errors=True)
+                if made:
+                    self._leave_nothing()
         finally:
-            os.close(lock)
+            os.close(held)
+
+    def _leave_nothing(self) -> None:
+        """Remove a folder that was made for what then was not published. The lock is held, so nobody else writes."""
+        with contextlib.suppress(OSError):
+            if not {entry.name for entry in self.path.iterdir()} <= {_LOCK, _GENERATIONS} or self.generations():
+                return
+            if (self.path / _GENERATIONS).is_dir():
+                (self.path / _GENERATIONS).rmdir()
+            (self.path / _LOCK).unlink()
+            self.path.rmdir()
 
     def _refuse_foreign(self) -> None:
         """NotWritable for a directory of other things: a knowledge base would close it to everyone but its owner."""
@@ -271,19 +322,25 @@ class Layout:
         )
 
     def _clean(self) -> None:
-        """Remove what a killed writer left, and every generation but the current and the previous one."""
+        """Remove what a killed writer left, and every generation but the current and the previous one.
+
+        DamagedKb, and nothing removed, where the pointer names none that is there.
+        """
+        kept, current, previous = self.generations(), self.current(), self.previous()
+        if current is not None and current not in kept:
+            raise self._damaged_pointer(_CURRENT, f"names {current}, which is not there")
         shutil.rmtree(self.building, ignore_errors=True)
         self.building.mkdir(mode=0o700)
-        keep = {self._pointer(_CURRENT), self._pointer(_PREVIOUS)}
-        for generation in self.generations():
-            if generation not in keep:
+        # A previous one that is not there may be misspelt: then none is taken for superfluous.
+        for generation in kept if previous is None or previous in kept else ():
+            if generation not in (current, previous):
                 self._remove_unless_held(self.generation(generation))
         shutil.rmtree(self.building / _REMOVED, ignore_errors=True)
 
     def _remove_unless_held(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(handle)
             self._take_away(folder)
         except BlockingIOError:
             pass  # a reader has it open: a later writer removes it
@@ -304,7 +361,7 @@ class Layout:
         for name in (DATABASE, INDEX):
             if (self.building / name).exists():
                 (self.building / name).replace(finished / name)
-        self._write_manifest(finished, manifest)
+        self._write_manifest(finished, generation, manifest)
         close_and_sync(finished)
         folder = self.path / _GENERATIONS
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -345,27 +402,27 @@ class Layout:
             self._take_away(folder / INDEX)
         (self.building / INDEX).replace(folder / INDEX)
         manifest = self.manifest_file(generation)
-        self._write_manifest(self.building, manifest, folder)
-        sync(self.building / _MANIFEST)
-        (self.building / _MANIFEST).replace(folder / _MANIFEST)
+        self._write_manifest(self.building, generation, manifest, folder)
+        for name in (DIGESTS, MANIFEST):
+            sync(self.building / name)
+            (self.building / name).replace(folder / name)
         sync(folder)
 
-    def _write_manifest(self, place: Path, manifest: Mapping[str, Any], folder: Path | None = None) -> None:
-        """``manifest.json`` at ``place``, with the sizes of the files in ``folder`` (else those beside it)."""
-        folder = folder or place
-        sizes = {
-            str(path.relative_to(folder)): path.stat().st_size
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.name != _MANIFEST
-        }
-        text = canonical_json({**manifest, FILES: sizes}) + "\n"
-        (place / _MANIFEST).write_text(text, encoding="utf-8")
-        (place / _MANIFEST).chmod(0o600)
+    def _write_manifest(
+        self, place: Path, generation: str, manifest: Mapping[str, Any], folder: Path | None = None
+    ) -> None:
+        """``manifest.json`` and ``digests`` at ``place``, of the files in ``folder`` (else of those beside them)."""
+        files = write_digests(folder or place, place)
+        text = canonical_json({**manifest, _OWN: generation, FILES: files})
+        (place / MANIFEST).write_bytes(manifest_bytes(text))
+        (place / MANIFEST).chmod(0o600)
 
     def _is_whole(self, generation: str) -> bool:
         try:
-            self.check_schema(generation)
-            self.check_files(generation)
+            manifest = self.check_schema(generation)
+            digests = self.digests(generation, manifest)
+            for name in digests.names:
+                digests.file(name).prove_all()
         except (OSError, DamagedKb, SchemaVersionError):
             return False
         return True
@@ -377,6 +434,22 @@ class Layout:
         sync(temporary)
         temporary.replace(self.path / name)
         sync(self.path)
+
+
+def _expect_file(name: object, told: Mapping[str, Any], *, proven: bool) -> None:
+    """ValueError and the like unless a manifest tells of a file by a name inside its generation, and of its bytes.
+
+    Those that prove their files (``proven``) tell the checksums as well.
+    """
+    parts = text(name).split("/")
+    if "\0" in text(name) or not set(parts).isdisjoint({"", ".", ".."}):
+        raise ValueError("a name that leads elsewhere")
+    whole_number(told["bytes"])
+    if proven and name == DIGESTS:
+        whole_number(told["block"])
+    elif proven:
+        text(told["sha256"])
+        whole_number(told["blocks"])
 
 
 def generation_id(manifest: Mapping[str, Any]) -> str:

@@ -5,43 +5,44 @@ What posting lists answer never asks it, and to load its library alone takes lon
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from ..deadline import interruptible
+from ..files.kept_file import KeptFile
 from .quiet_database import quiet_database
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from ..errors import DamagedKb
 
-#: What stands at the 8th byte of every DuckDB file.
-_MAGIC: Final = b"DUCK"
-_MAGIC_AT: Final = 8
+#: Bytes of the headers of a DuckDB file, which tell where everything lies.
+_HEADERS: Final = 3 * 4096
 
 
 class LazyDatabase:
     """Reads the file, which stays where it is. Safe across threads: each has its own cursor."""
 
-    def __init__(self, path: Path, damaged: Callable[[str], DamagedKb], check: Callable[[str | None], None]) -> None:
-        """FileNotFoundError if there is none, what ``damaged`` makes of a reason if it is none of DuckDB's.
+    def __init__(self, file: KeptFile, check: Callable[[str | None], None]) -> None:
+        """DamagedKb if there is none, or it does not begin as it was written.
 
         ``check`` is given the version of its schema that the database itself tells (as JSON, None if it tells none)
         when it is first asked, and may refuse it.
         """
-        self._path = path
-        self._damaged = damaged
+        self._path = file.path
+        self._damaged = file.damaged
         self._check = check
         self._opening = threading.Lock()
         self._local = threading.local()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._closed = False
-        with path.open("rb") as file:
-            if file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] != _MAGIC:
-                raise damaged(f"{path.name} cannot be read")
+        # The blocks of rows have checksums of their own, which are looked at when they are read.
+        file.prove(0, min(_HEADERS, len(file.data)))
 
     def close(self) -> None:
         """Close the file; every later call fails."""
@@ -61,18 +62,25 @@ class LazyDatabase:
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows of a statement of ours."""
-        found: list[tuple[Any, ...]] = self.cursor().execute(query, list(parameters)).fetchall()
+        cursor = self.cursor()
+        with self._asking(cursor):
+            found: list[tuple[Any, ...]] = cursor.execute(query, list(parameters)).fetchall()
         return found
 
     def dicts(self, query: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
         """The same, by the names of the columns."""
-        cursor = self.cursor().execute(query, list(parameters))
+        cursor = self.cursor()
+        with self._asking(cursor):
+            cursor.execute(query, list(parameters))
+            rows = cursor.fetchall()
         names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def arrow(self, query: str, parameters: Sequence[object] = ()) -> pa.Table:
         """The same, as a table of Arrow."""
-        return self.cursor().sql(query, params=list(parameters)).to_arrow_table()
+        cursor = self.cursor()
+        with self._asking(cursor):
+            return cursor.sql(query, params=list(parameters)).to_arrow_table()
 
     def selected(self, select: str, clauses: Sequence[str], order: str, wanted: Mapping[str, pa.Table]) -> pa.Table:
         """A select of ours with clauses of ours; ``wanted`` are registered tables that the clauses name."""
@@ -85,7 +93,8 @@ class LazyDatabase:
         for name, table in wanted.items():
             cursor.register(name, table)
         try:
-            return cursor.sql(query, params=list(parameters)).to_arrow_table()
+            with self._asking(cursor):
+                return cursor.sql(query, params=list(parameters)).to_arrow_table()
         finally:
             for name in wanted:
                 cursor.unregister(name)
@@ -102,13 +111,34 @@ class LazyDatabase:
 
                 if self._closed:
                     raise duckdb.ConnectionException("the knowledge base is closed")
-                try:
+                if self._path.with_name(f"{self._path.name}.wal").exists():
+                    # No writer of ours leaves one, and DuckDB would read from it.
+                    raise self._damaged("has a file of changes beside it that nobody wrote")
+                with self._telling():
                     connection = quiet_database(self._path, read_only=True)
                     self._check(_version(connection))
-                except duckdb.Error as error:
-                    raise self._damaged(f"{self._path.name} cannot be read") from error
                 self._connection = connection
             return self._connection
+
+    @contextlib.contextmanager
+    def _asking(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """A statement of the cursor, which a deadline stops, and whose errors are damage."""
+        with self._telling(), interruptible(cursor):
+            yield
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What DuckDB raises over blocks that do not fit their checksums, and what is made of them, is damage."""
+        import duckdb
+
+        try:
+            yield
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException, duckdb.ConnectionException):
+            raise
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            if os.strerror(errno.ENOSPC) in str(error):
+                raise
+            raise self._damaged(f"cannot be read ({type(error).__name__})") from error
 
 
 def _version(connection: duckdb.DuckDBPyConnection) -> str | None:

@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 import duckdb
 import numpy as np
 
+from ..files.kept_file import KeptFile
 from ..index.arrays import Array
 from ..index.splice import CHANGED, Update
 from ..skin.progress import Bar
 from ..sql_files import statements
-from .layout import INDEX
 from .side_by_side import Run, side_by_side
 
 #: Patients of a chunk: a sort of so many patients' rows fits in little memory.
@@ -69,11 +69,12 @@ def _joined(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 class MergedRows:
     """Joins the generation in the file ``previous`` and the staging tables of a writer."""
 
-    def __init__(self, database: duckdb.DuckDBPyConnection, previous: Path) -> None:
-        """``database`` is the writer's, with its staging tables."""
+    def __init__(self, database: duckdb.DuckDBPyConnection, previous: Path, index: Callable[[str], KeptFile]) -> None:
+        """``database`` is the writer's, with its staging tables; ``index`` gives the files of the index of the
+        previous one."""
         self._database = database
         self._sql = statements("storage/merge")
-        self._index = previous.parent / INDEX
+        self._index = index
         database.execute("ATTACH $1 AS before (READ_ONLY)", [str(previous)])
 
     @property

@@ -35,7 +35,10 @@ class Migration:
 
 
 #: Every step there is, from version to version.
-MIGRATIONS: Final[tuple[Migration, ...]] = (Migration(1, 2, "from_1_to_2", "the index beside the tables is built"),)
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    Migration(1, 2, "from_1_to_2", "the index beside the tables is built"),
+    Migration(2, 3, "from_2_to_3", "every file gets its digests"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import functools
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pyroaring import BitMap
 
 from ..errors import UnknownNote, UnknownPatient
+from ..files.kept_file import KeptFile
 from ..index.holdings import HOLDINGS, Holdings
+from ..index.lists.list_file import LISTS
 from ..index.lists.listed import Listed
 from ..index.lists.patient_ids import PATIENTS, PatientIds
+from ..index.lists.values import VALUES
 from ..model import Journey, Mention, Note, Value, World
 from ..note_classes import evidence_classes, note_class
 from ..ontology.concepts import ConceptTable
@@ -37,26 +40,23 @@ if TYPE_CHECKING:
 class KnowledgeBase:
     """One open generation. Answers stay those of that generation, whatever a writer does meanwhile."""
 
-    def __init__(self, layout: Layout, generation: str) -> None:
+    def __init__(self, layout: Layout, generation: str, manifest: Mapping[str, Any]) -> None:
         """Use :meth:`open`."""
         self._layout = layout
         self.generation = generation
         # Until this is closed the files stay, so that most of them can be opened when they are needed.
         self._release = weakref.finalize(self, os.close, layout.hold(generation))
-        folder = layout.generation(generation)
-        manifest = layout.manifest_file(generation)
-        try:
-            #: Patients by kind, concept and attribute value.
-            self.lists = Listed(folder / INDEX)
-            #: All patient ids, sorted; the position is the dense patient number.
-            self.patients = PatientIds(folder / INDEX / PATIENTS)
-        except FileNotFoundError as error:
-            raise layout.damaged_index(f"{Path(error.filename).name} is missing") from error
-        self._database = LazyDatabase(folder / DATABASE, layout.damaged, layout.check_own_version)
+        self._digests = layout.digests(generation, manifest)
+        #: Patients by kind, concept and attribute value.
+        self.lists = Listed(self.index_file(LISTS), self.index_file(VALUES))
+        #: All patient ids, sorted; the position is the dense patient number.
+        self.patients = PatientIds(self.index_file(PATIENTS))
+        self._tables = self._digests.file(DATABASE)
+        self._database = LazyDatabase(self._tables, layout.check_own_version)
         self._rows, self._dicts = self._database.rows, self._database.dicts
         self._selected, self._count = self._database.selected, self._database.count
         #: Which kinds, attributes and dates there are at all.
-        self.holdings = Holdings(folder / INDEX / HOLDINGS, self.lists)
+        self.holdings = Holdings(self.index_file(HOLDINGS), self.lists)
         #: What the writer told of the generation.
         self.manifest: dict[str, Any] = {name: value for name, value in manifest.items() if name not in ASIDE}
 
@@ -70,12 +70,12 @@ class KnowledgeBase:
         place, wanted = split_name(path)
         layout = Layout(place)
         if not wanted:
-            return layout.follow(lambda generation: cls(layout, generation))
+            return layout.follow(lambda generation, manifest: cls(layout, generation, manifest))
         generation = named_generation(layout, wanted)
         try:
-            layout.check_schema(generation)
-            layout.check_files(generation)
-            return cls(layout, generation)
+            manifest = layout.check_schema(generation)
+            layout.check_files(generation, manifest)
+            return cls(layout, generation, manifest)
         except FileNotFoundError as error:
             raise layout.damaged(f"generation {generation} is gone") from error
 
@@ -88,6 +88,14 @@ class KnowledgeBase:
     def path(self) -> Path:
         """The folder of the knowledge base."""
         return self._layout.path
+
+    def index_file(self, name: str) -> KeptFile:
+        """A file of the index, whose bytes are proven when they are first read."""
+        return self._digests.file(f"{INDEX}/{name}")
+
+    def prove_tables(self) -> None:
+        """See that every byte of the tables is as it was written; DamagedKb."""
+        self._tables.prove_all()
 
     def close(self) -> None:
         """Close the connection; every later call fails."""
@@ -105,7 +113,7 @@ class KnowledgeBase:
     @functools.cached_property
     def concepts(self) -> ConceptTable:
         """The ontology under which the notes were read."""
-        return KeptConcepts(self._layout.generation(self.generation) / INDEX / CONCEPTS)
+        return KeptConcepts(self.index_file(CONCEPTS))
 
     @functools.cached_property
     def scales(self) -> Scales:
@@ -141,7 +149,7 @@ class KnowledgeBase:
         from ..index.arrays import ArrayFile
         from ..index.columns import EVENTS, EventIndex
 
-        return EventIndex(ArrayFile(self.database.parent / INDEX, EVENTS))
+        return EventIndex(ArrayFile(self.index_file, EVENTS))
 
     def known_events(self, events: Array, source: str = "", sources: int = 1, undisputed: bool = False) -> Array:
         """Those of these event numbers that are told in a note or section of the class ``source`` (of

@@ -132,10 +132,12 @@ class GenerationWriter:
     def copy_others(self, previous: KnowledgeBase) -> int:
         """Copy every patient of an open generation who is not added, when the generation is finished; returns how many.
 
-        Everyone else is added before this call. The rows do not leave the database: see :mod:`.merged_rows`.
+        Everyone else is added before this call. The rows do not leave the database: see :mod:`.merged_rows`. DamagedKb,
+        before any is copied, where the previous tables are not as they were written: damage goes into no generation.
         """
         self._flush()
-        self._merged = MergedRows(self._database, previous.database)
+        previous.prove_tables()
+        self._merged = MergedRows(self._database, previous.database, previous.index_file)
         return self._merged.others
 
     def add_quarantine(self, records: Iterable[QuarantinedRecord]) -> None:

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ...kb.errors import CohortiumError, UsageError
+from ...kb.errors import CohortiumError
+from ...kb.files.text_files import text_of
 
 _DEEPEST: Final = 60
+#: Definitions with long concept lists have a hundredth of it (bytes).
+_LONGEST_FILE: Final = 64 << 20
 #: What a loss does to the answer: patients may be in it, or missing, or both, or none of that.
 EFFECTS: Final = ("wider", "narrower", "other", "none")
 
@@ -159,10 +162,7 @@ def _json(text: str) -> Any:
 
 
 def _file_text(source: str | os.PathLike[str]) -> str:
-    try:
-        return Path(source).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read '{source}': {getattr(error, 'strerror', None) or error}") from error
+    return text_of(Path(source), longest=_LONGEST_FILE)
 
 
 def _check_depth(data: Any) -> None:

@@ -84,9 +84,12 @@ class GroupReader:
         count = group.whole("Count")
         waiting = group.parts("CriteriaList")
         people, groups = group.parts("DemographicCriteriaList"), group.parts("Groups")
-        if len(waiting) + len(people) + len(groups) > _MOST_CRITERIA:
+        total = len(waiting) + len(people) + len(groups)
+        if total > _MOST_CRITERIA:
             raise CirceError(f"{group.path} has more than {_MOST_CRITERIA} criteria")
-        negated, outer = how == "AT_MOST", self._losses.whole
+        if total and how in ("AT_LEAST", "AT_MOST"):
+            _check_count(group, how, count, total)
+        negated, outer, timed = how == "AT_MOST", self._losses.whole, self.timed
         self._losses.negated ^= negated
         self._losses.whole = {"ALL": "wider", "ANY": "narrower"}.get(how, "other")
         found = [
@@ -114,7 +117,14 @@ class GroupReader:
             case "AT_MOST" if count is not None:
                 if lost:
                     self._lost_of(group, lost, len(found))
-                return None if count >= len(carried) else Not(_at_least(max(count, 0) + 1, carried))
+                if count >= len(carried):
+                    return None
+                if self.timed > timed and not index.single:
+                    self._reader.lose(
+                        group.path, f"that one entry event meets at most {count} of these criteria",
+                        "it is asked that not more of them are met, by whichever entry event", "narrower",
+                    )  # fmt: skip
+                return Not(_at_least(count + 1, carried))
         raise CirceError(f"{group.path}.Type is '{how[:40]}', with the count {count}")
 
     def _inner(self, group: Part, index: Index) -> PatientExpression | None:
@@ -151,6 +161,12 @@ class GroupReader:
         asked = self._reader.read(inner)
         found = None if asked is None else self._counted(asked, index, span, how, count, holder)
         self._losses.negated ^= denied or how == _AT_MOST
+        if how == _AT_LEAST and count == 0 and self._losses.whole != "wider":
+            # Where all criteria are asked for, one that everybody meets adds nothing. Elsewhere it counts as met.
+            self._reader.lose(
+                f"{holder.path}.Occurrence", "a criterion that everybody meets: at least 0 times",
+                "it is left out, and not counted as met", self._losses.whole,
+            )  # fmt: skip
         return found
 
     def _counted(
@@ -275,23 +291,36 @@ class GroupReader:
             raise CirceError(f"{holder.path} compares {len(pairs)} pairs of facts; at most {_MOST_PAIRS} are read")
         return pairs
 
-    def asked(self, asked: Asked) -> PatientExpression:
-        """Patients with what the criterion asks for, at any time."""
-        return _all([_any([Exists(events) for events in asked.events]), *self._also(asked)])
+    def asked(self, asked: Asked, entry: bool = False) -> PatientExpression:
+        """Patients with what the criterion asks for, at any time; ``entry``: it is the entry event itself."""
+        return _all([_any([Exists(events) for events in asked.events]), *self._also(asked, entry=entry)])
 
-    def _also(self, asked: Asked, holder: Part | None = None) -> list[PatientExpression]:
-        """What else is asked of the fact: the age at it, and other facts around it."""
+    def _also(self, asked: Asked, holder: Part | None = None, entry: bool = False) -> list[PatientExpression]:
+        """What else is asked of the fact: the age at it, and other facts around it.
+
+        Each looks at the day of the fact by itself. They count as looks at the entry event if the fact is that event.
+        """
         also: list[PatientExpression] = []
+        timed = self.timed
         if (asked.ages or asked.correlated is not None) and holder is not None:
             self._reader.lose(
                 f"{holder.path}.Criteria", "age or other facts at the very fact in the window",
                 "they are asked of any such fact", "wider",
             )  # fmt: skip
+        single = len(asked.events) == 1 and asked.events[0].pick != Pick()
         if asked.ages:
+            self.timed += 1
             also.append(age_at(asked.events, asked.ages))
         if asked.correlated is not None:
-            inner = self.group(asked.correlated, Index(asked.events, single=False))
+            inner = self.group(asked.correlated, Index(asked.events, single=single))
             also += [] if inner is None else [inner]
+            if self.timed > timed + 1 and not single and not entry:
+                self._reader.lose(
+                    asked.correlated.path, "that one and the same fact meets all that is asked of it",
+                    "each relation to it, and the age at it, is asked by itself", "wider",
+                )  # fmt: skip
+        if not entry:
+            self.timed = timed
         return also
 
     def _forget(self, asked: Asked) -> None:
@@ -333,6 +362,14 @@ class GroupReader:
                 found.append(_any([Exists(replace(events, window=window)) for events in index.events]))
         self._reader.report_fields(part)
         return _all(found) if found else None
+
+
+def _check_count(group: Part, how: str, count: int | None, total: int) -> None:
+    """CirceError unless so many of the criteria of a group can be met, or be the most that are."""
+    if count is None or count < 0:
+        raise CirceError(f"{group.path}.Type is '{how}', with the count {count}")
+    if how == "AT_LEAST" and count > total:
+        raise CirceError(f"{group.path}.Count asks for {count} of {total} criteria, which nobody meets")
 
 
 def age_at(events: Sequence[Events], ages: Sequence[Ages]) -> PatientExpression:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ...kb.arguments import PATH, expect
 from ...kb.ontology.concepts import ConceptTable, shipped_concepts
 from ...kb.ontology.scales import Scales
 from ..lint.atoms import Atoms
@@ -60,6 +61,7 @@ def from_circe(
     ``source`` is a path, the JSON text or what it holds; ``concepts`` is the ontology to map to (by default the one
     that ships). CirceError if it is no cohort definition, or if nothing of its entry event can be asked.
     """
+    expect("source", source, (*PATH, Mapping), "a cohort definition: a path, its JSON text, or what it holds")
     concepts = shipped_concepts() if concepts is None else concepts
     return _Importer(concepts, Scales.from_files() if scales is None else scales).read(read_document(source))
 
@@ -175,7 +177,13 @@ class _Importer:
     def _entry_criterion(self, asked: list[Asked], index: Index) -> PatientExpression:
         if len(asked) == 1 and len(index.events) == len(asked[0].events):
             asked = [replace(asked[0], events=index.events)]
-        found = [self._groups.asked(one) for one in asked]
+        found, looks = [], []
+        for one in asked:
+            self._groups.timed = 0
+            found.append(self._groups.asked(one, entry=True))
+            looks.append(self._groups.timed)
+        # They are alternatives: an entry event has to meet what one of them asks of it.
+        self._groups.timed = max(looks)
         return found[0] if len(found) == 1 else Or(tuple(found))
 
     # --- the rules ----------------------------------------------------------------------------------------------------
@@ -195,8 +203,8 @@ class _Importer:
     def _report_joint_rules(self, index: Index, primary: Part) -> None:
         if not index.single and self._groups.timed > 1:
             self._losses.add(
-                primary.path, "that all rules are met by one and the same entry event",
-                "each relation to the entry event is asked by itself", "wider",
+                primary.path, "that all that is asked of it is met by one and the same entry event",
+                "each relation to the entry event, and the age at it, is asked by itself", "wider",
             )  # fmt: skip
 
     def _leftovers(self, document: Part) -> None:

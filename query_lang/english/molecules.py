@@ -33,6 +33,7 @@ def molecular(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
             at += 1
             continue
         phrase.all_wanted = phrase.all_wanted or (_both_before(items, at) and len(set(phrase.genes)) > 1)
+        phrase.all_wanted = phrase.all_wanted or _each_unchanged(phrase, items[at : reader.at])
         query = query_of(phrase, concepts)
         first, last = items[at], items[reader.at - 1]
         ids = named = tuple(dict.fromkeys(phrase.genes))
@@ -49,6 +50,14 @@ def _both_before(items: Sequence[Item], at: int) -> bool:
     while at >= 0 and isinstance(item := items[at], Chunk) and item.type == "skip":
         at -= 1
     return at >= 0 and isinstance(item := items[at], Chunk) and item.is_join("both")
+
+
+def _each_unchanged(phrase: GenePhrase, items: Sequence[Item]) -> bool:
+    """``KRAS and NRAS wild type`` says it of each; for ``KRAS and NRAS mutation`` one would do."""
+    chunks = [item for item in items if isinstance(item, Chunk)]
+    joined = any(one.is_join("and", "slash", "comma") for one in chunks)
+    either = any(one.is_join("or", "and_or", "any_of", "nor") for one in chunks)
+    return set(phrase.nouns) == {"wild_type"} and len(set(phrase.genes)) > 1 and joined and not either
 
 
 def _excepted(items: Sequence[Item], at: int) -> bool:

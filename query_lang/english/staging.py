@@ -379,6 +379,7 @@ def _joined(items: list[Item], bounds: list[tuple[Bound, int, int, str]], concep
     found: list[Item] = []
     written = False
     number = 0
+    alternatives = _alternative(items, bounds)
     for item in items:
         if not (isinstance(item, Criterion) and item.sort == "bound"):
             found.append(item)
@@ -390,11 +391,40 @@ def _joined(items: list[Item], bounds: list[tuple[Bound, int, int, str]], concep
             if bound.axis == "stage":
                 found.append(Criterion("finding", _stage(bound, disease_ids, concepts), start=start, end=end))
             elif not written:
-                found.append(Criterion("finding", _tnm(tnm, bases, disease_ids, concepts), start=start, end=end))
+                read = [tnm] if not alternatives else [[one] for one in tnm]
+                query = either([_tnm(one, set(bases), disease_ids, concepts) for one in read])
+                found.append(Criterion("finding", query, start=start, end=end))
                 written = True
             else:
+                while alternatives and isinstance(found[-1], Chunk):
+                    # The "or" is in the criterion.
+                    found.pop()
                 found.append(Chunk("skip", "", start, end))
     return found
+
+
+def _alternative(items: Sequence[Item], bounds: Sequence[tuple[Bound, int, int, str]]) -> bool:
+    """Whether what is said of T, N and M are alternatives (``T4 or N2``); Unclear where only some of it may be."""
+    axes = {str(at): bound.axis for at, (bound, *_) in enumerate(bounds, 1)}
+    said = [item for item in items if not (isinstance(item, Chunk) and item.type == "skip")]
+    of_tnm = [
+        at for at, item in enumerate(said)
+        if isinstance(item, Criterion) and item.sort == "bound" and axes[item.query] != "stage"
+    ]  # fmt: skip
+    joined = [at for at, item in enumerate(said) if isinstance(item, Chunk) and item.is_join("or", "and_or", "nor")]
+    beside = [at for at in joined if at - 1 in of_tnm or at + 1 in of_tnm]
+    inside = [at for at in beside if of_tnm[0] < at < of_tnm[-1]]
+    if not inside:
+        return False
+    plain = of_tnm == list(range(of_tnm[0], of_tnm[-1] + 1, 2))
+    denied = (
+        of_tnm[0] and isinstance(one := said[of_tnm[0] - 1], Chunk) and one.text.lower() in ("not", "is not", "are not")
+    )
+    simple = not any(bound.conditional or basis for bound, _, _, basis in bounds)
+    single = not any(isinstance(item, Criterion) and item.sort == "bound" and item.plural for item in said)
+    if not (plain and simple and single and not denied and list(range(of_tnm[0] + 1, of_tnm[-1], 2)) == inside):
+        raise Unclear("what 'or' joins of T, N and M: write each with what it belongs to, in brackets", ("or",))
+    return True
 
 
 def _check_scale(bound: Bound) -> None:

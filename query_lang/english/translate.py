@@ -22,6 +22,7 @@ from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
 from .frame import asserted, check_frame, excluded_before, shouts
+from .guards import check_guards
 from .lexer import chunks_of
 from .molecules import molecular
 from .names import Step, another, rest, treatments, tumors
@@ -192,6 +193,7 @@ def _check_question(chunks: Sequence[Chunk]) -> None:
             raise Unclear(f"'{chunk.text}' says no more than a kind of thing: name which", (chunk.text,))
     _check_alternatives(chunks)
     check_frame(chunks)
+    check_guards(chunks)
     vague = [chunk for chunk in chunks if chunk.type == "vague"]
     if vague:
         raise Unclear(f"'{vague[0].text}' is too vague: {vague[0].value}", tuple(chunk.text for chunk in vague))

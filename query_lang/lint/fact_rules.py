@@ -32,6 +32,7 @@ from ..nodes import (
     Times,
 )
 from ..render import name_text, render_events
+from ..resolution.other_scales import hint_for_scale
 from ..tree import event_sets, named_concepts, single_conditions
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .atoms import needed_sets
@@ -127,8 +128,15 @@ def implausible_values(examined: Examined) -> Iterator[Finding]:
                     yield examined.finding(
                         "implausible-value", placed, span=span,
                         attribute=getattr(condition, "attribute", ""), comparison=_comparison(condition),
-                        low=f"{limits[0]:g}", high=f"{limits[1]:g}",
+                        low=f"{limits[0]:g}", high=f"{limits[1]:g}", instead=_on_another_scale(events, condition),
                     )  # fmt: skip
+
+
+def _on_another_scale(events: Events, condition: Condition) -> str:
+    concepts = [one.id for one in named_concepts(events.concept)] if events.concept is not None else []
+    kinds = () if events.kind is None else (events.kind,)
+    other = hint_for_scale(condition, kinds, concepts[0] if len(concepts) == 1 else "")
+    return other or "check the number and its unit"
 
 
 def implausible_ages(examined: Examined) -> Iterator[Finding]:
@@ -139,7 +147,7 @@ def implausible_ages(examined: Examined) -> Iterator[Finding]:
         if isinstance(node, AgeAt) and node.low > high:
             yield examined.finding(
                 "implausible-value", placed, attribute="age", comparison=f">= {node.low}",
-                low=f"{low:g}", high=f"{high:g}",
+                low=f"{low:g}", high=f"{high:g}", instead="check the number and its unit",
             )  # fmt: skip
 
 

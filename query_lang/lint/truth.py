@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...kb.deadline import check
 from ..nodes import (
     And,
     AtLeast,
@@ -88,6 +89,7 @@ class Logic:
         waiting, seen = list(nodes), 0
         while waiting:
             node = waiting.pop()
+            check()
             seen += 1
             if isinstance(node, Defined) and node.name in self.bodies:
                 waiting.append(self.bodies[node.name])

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lark import Token, Transformer_NonRecursive
+from lark.exceptions import VisitError
 
+from ...kb.errors import DeadlineExceeded
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
 from ...kb.note_classes import SPOKEN
 from ..nodes import (
@@ -100,6 +102,15 @@ class Builder(RelationRules, Transformer_NonRecursive):
     _definitions: dict[str, str] = field(default_factory=dict)
     _bodies: dict[str, PatientExpression] = field(default_factory=dict)
     _put_in: set[str] = field(default_factory=set)
+
+    def transform(self, tree: Any) -> Any:
+        """What is built of the tree. DeadlineExceeded as it is raised; VisitError around anything else."""
+        try:
+            return super().transform(tree)
+        except VisitError as error:
+            if isinstance(error.orig_exc, DeadlineExceeded):
+                raise error.orig_exc from None
+            raise
 
     def __post_init__(self) -> None:
         super().__init__(visit_tokens=False)

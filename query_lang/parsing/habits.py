@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
 from ..errors import QueryError
+from .not_held import topics
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -73,6 +74,12 @@ def _reported(error: QueryError) -> QueryError:
     start, end = _place(error)
     first = max(0, start - _AROUND)
     around = error.text[first : end + _AROUND]
+    for topic in topics():
+        for match in topic.pattern.finditer(around):
+            # All of a refused name is the topic: "white" is one, and "white matter" is none.
+            if first + match.start() <= start and end <= first + match.end():
+                message, hint = (part.replace("{words}", match["words"]) for part in (topic.message, topic.hint))
+                return QueryError(message, text=error.text, offset=first + match.start(), hint=hint)
     for habit in habits():
         for match in habit.pattern.finditer(around):
             words = match.group().strip()

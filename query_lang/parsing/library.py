@@ -29,9 +29,11 @@ def read_definitions(
     for file in files:
         path = Path(file)
         try:
-            if path.stat().st_size > _LONGEST_FILE:
+            with path.open("rb") as stream:
+                data = stream.read(_LONGEST_FILE + 1)
+            if len(data) > _LONGEST_FILE:
                 raise UsageError(f"{path} is too long for a file of definitions: at most {_LONGEST_FILE:,} bytes")
-            text = path.read_text(encoding="utf-8-sig")
+            text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             reason = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "cannot be read")
             raise UsageError(f"the definitions in {path} cannot be read: {reason}") from error

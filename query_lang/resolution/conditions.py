@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.near_names import near_words
 from ...kb.ontology.scales import Scales, as_number
 from ..nodes import (
     AllOf,
@@ -22,6 +23,7 @@ from ..nodes import (
 )
 from ..vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES, FAMILY_OF_VALUE, KIND_WORDS
 from .findings import findings, protein_change
+from .other_scales import hint_for_scale
 
 #: Reports a problem: message, the words it is about (for their place), hint.
 Report = Callable[[str, str, str], None]
@@ -36,6 +38,8 @@ class ConditionResolver:
         self._concepts = concepts
         self._scales = scales
         self._report = report
+        #: What is being resolved, for the hint that a wrong value gets.
+        self._compared: tuple[Condition, Sequence[str]] | None = None
 
     def resolve(self, condition: Condition, kinds: Sequence[str]) -> Condition:
         """``condition`` as it applies to events of ``kinds`` (those that could have it are enough)."""
@@ -49,6 +53,7 @@ class ConditionResolver:
         type_ = self._type(condition.attribute, kinds)
         if type_ is None:
             return condition
+        self._compared = condition, kinds
         match condition:
             case Is(attribute, values, exact):
                 return self._is(attribute, values, exact, type_)
@@ -77,7 +82,7 @@ class ConditionResolver:
         if attribute in CRITERION_ATTRIBUTES:
             hint = f"for another fact, close this one first: '(… with …) and {attribute} …'"
         else:
-            similar = nearest_word(attribute, known) or (nearest_word(attribute, ATTRIBUTES) if not known else [])
+            similar = near_words(attribute, known) or (near_words(attribute, ATTRIBUTES) if not known else [])
             hint = f"did you mean {either(similar)}?" if similar else f"its attributes are {', '.join(known) or 'none'}"
         self._report(f"{what} has no attribute '{attribute}'", attribute, hint)
         return None
@@ -110,11 +115,10 @@ class ConditionResolver:
                 return canonical if number is None else number
             values = self._scales.values(attribute)
             similar = nearest_word(text, values)
-            self._report(
-                f"'{shown(text)}' is no value of {attribute}",
-                text,
-                f"did you mean {either(similar)}?" if similar else f"its values are {_several(values)}",
-            )
+            hint = f"did you mean {either(similar)}?" if similar else f"its values are {_several(values)}"
+            if self._compared is not None:
+                hint = hint_for_scale(*self._compared) or hint
+            self._report(f"'{shown(text)}' is no value of {attribute}", text, hint)
             return None
         number = as_number(value)
         if number is None:
@@ -210,9 +214,11 @@ def named(concepts: ConceptTable, identity: str, kinds: Iterable[str] | None) ->
 
 
 def nearest_word(text: str, words: Iterable[str]) -> list[str]:
-    """Up to three of ``words`` that resemble ``text``."""
+    """Up to three of ``words`` that resemble ``text``; none that resembles a number."""
     import difflib
 
+    if as_number(text) is not None:
+        return []
     known = {word.casefold(): word for word in words}
     return [known[one] for one in difflib.get_close_matches(text.casefold()[:80], list(known), 3, cutoff=0.6)]
 

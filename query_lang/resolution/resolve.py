@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from ...kb.deadline import check
 from ...kb.kinds import MOLECULAR, PROCEDURES, TESTS
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
@@ -36,10 +37,11 @@ from ..parsing.mistakes import hint_for_name
 from ..parsing.parameters import Parameters
 from ..parsing.parse import Parsed, parse_with_places
 from ..render import name_text
-from ..tree import attributes_of, map_parts
+from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .compounds import spelled_out, split_biomarker, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
+from .written_apart import hint_for_parts
 
 _MOST_ERRORS: Final = 5
 #: Kinds of which a result may be written into the name, by signs ("ER+").
@@ -78,6 +80,9 @@ def resolve(query: Query, concepts: ConceptTable, scales: Scales, parsed: Parsed
         resolved = query
     if resolver.errors:
         raise QueryError.of_several(resolver.errors)
+    if resolved.definitions:
+        # Without any, the parser has seen how deep it is.
+        require_shallow(resolved)
     return resolved
 
 
@@ -86,8 +91,11 @@ class _TooMany(Exception):
 
 
 class _Resolver:
-    def __init__(self, concepts: ConceptTable, scales: Scales, parsed: Parsed | None) -> None:
+    def __init__(self, concepts: ConceptTable, scales: Scales, parsed: Parsed | None, *, hints: bool = True) -> None:
+        """Without ``hints`` an unknown name is told without what may be meant: that takes longest."""
         self._concepts = concepts
+        self._scales = scales
+        self._hints = hints
         self._parsed = parsed
         self._conditions = ConditionResolver(concepts, scales, self._report)
         self._defined: list[str] = []
@@ -170,6 +178,7 @@ class _Resolver:
     # --- events -------------------------------------------------------------------------------------------------------
 
     def _events(self, events: Events) -> Events:
+        check()
         events = self._spelled_out(events)
         kind, concept, condition = events.kind, events.concept, events.condition
         if concept is not None:
@@ -361,11 +370,28 @@ class _Resolver:
         return list(dict.fromkeys(found))
 
     def _unknown_name(self, text: str, message: str, kinds: Iterable[str] | None) -> None:
-        similar: list[str] = []
-        if len(text) > 2:
-            similar = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
-        hint = hint_for_name(text) or (f"did you mean {either(similar)}?" if similar else "")
+        if not self._hints:
+            self._report(message, text, "")
+            return
+        hint = hint_for_name(text)
+        if not hint and len(text) > 2:
+            near = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
+            hint = f"did you mean {either(near)}?" if near else hint_for_parts(text, self._can_be_asked)
+        hint = hint or "no name is spelled nearly so; 'cohortium ontology search WORDS' looks names up"
         self._report(message, text, hint)
+
+    def _can_be_asked(self, text: str) -> bool:
+        """Whether the words are a query by themselves."""
+        try:
+            query = parse_with_places(text).query
+        except QueryError:
+            return False
+        resolver = _Resolver(self._concepts, self._scales, None, hints=False)
+        try:
+            resolver.query(query)
+        except _TooMany:
+            return False
+        return not resolver.errors
 
 
 def _has(kinds: Sequence[str], attributes: frozenset[str]) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from typer.testing import Result
 
 from tests.places import ROOT
@@ -34,3 +36,30 @@ def test_what_is_no_definition_has_an_exit_code(run: Command, tmp_path: Path) ->
     (tmp_path / "x.json").write_text("[]")
     assert run("import-circe", tmp_path / "x.json").exit_code == 3
     assert run("import-circe", tmp_path / "none.json").exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["query", "ask", "sql"])
+def test_standard_input_without_end_is_refused(
+    run: Command, sample_kb: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read as far as a query may go, and the exit code is 2."""
+
+    class _Endless:
+        taken = 0
+
+        def read(self, amount: int = -1) -> bytes:
+            assert 0 <= amount < 1 << 20, "all of it is asked for"
+            self.taken += amount
+            return b"a" * amount
+
+    endless = _Endless()
+    monkeypatch.setattr("cohortium.engine.commands.options.sys", SimpleNamespace(stdin=SimpleNamespace(buffer=endless)))
+    found = run(command, sample_kb, "-")
+    assert found.exit_code == 2, found.output
+    assert 0 < endless.taken < 1 << 20
+
+
+def test_a_device_is_no_definition(run: Command, sample_kb: Path) -> None:
+    """It has no end: exit 2, for a definition of a cohort and for a file of definitions."""
+    assert run("import-circe", "/dev/zero").exit_code == 2
+    assert run("query", sample_kb, "sex female", "--definitions", "/dev/zero").exit_code == 2

@@ -68,6 +68,19 @@ def test_a_closed_pipe_is_no_error(sample_kb: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("words", [["query", "KB", "not (death)"], ["info", "KB", "--format", "json"], ["--help"]])
+@pytest.mark.parametrize("to", [">/dev/full", ">&-"])
+def test_an_output_that_takes_nothing_is_told_in_a_line(sample_kb: Path, words: list[str], to: str) -> None:
+    """A full disk, or a standard output that is closed: exit 2 and no traceback."""
+    asked = [str(sample_kb) if word == "KB" else word for word in words]
+    command = ["sh", "-c", f'"$@" {to}', "sh", sys.executable, "-m", "cohortium", *asked]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("cohortium: standard output ")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(("form", "sign"), [("table", "(2\\u20133)"), ("json", "“")])
 def test_an_old_locale_costs_letters_and_not_the_answer(sample_kb: Path, form: str, sign: str) -> None:
     """Where standard output has ASCII only, other letters are told by their codes, and JSON stays JSON."""

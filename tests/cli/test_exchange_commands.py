@@ -25,7 +25,7 @@ def test_export_and_restore(run: Command, sample_kb: Path, tmp_path: Path) -> No
     assert run("query", sample_kb, *query).stdout == run("query", tmp_path / "copy.kb", *query).stdout
     assert run("restore", tmp_path, "--kb", tmp_path / "other.kb").exit_code == 2
     (tmp_path / "out" / "event.parquet").write_bytes(b"")
-    assert run("restore", tmp_path / "out", "--kb", tmp_path / "other.kb").exit_code == 5
+    assert run("restore", tmp_path / "out", "--kb", tmp_path / "other.kb").exit_code == 10
 
 
 def test_an_export_without_text_says_so(run: Command, sample_kb: Path, tmp_path: Path) -> None:

@@ -236,6 +236,42 @@ def test_the_header_of_a_report_dates_its_note(run: Command, tmp_path: Path) -> 
     assert found["patients"] == ["P7"]
 
 
+def test_what_was_passed_over_is_printed(run: Command, tmp_path: Path) -> None:
+    """A line for each reason, and the same in JSON; the link that leads out of the source is not read."""
+    folder = tmp_path / "notes" / "P7"
+    folder.mkdir(parents=True)
+    (folder / "visit.txt").write_text("ECOG 1.")
+    (folder / "x.txt").symlink_to("/etc/passwd")
+    (folder / "scan.pdf").write_text("%PDF")
+    (folder.parent / "notes.csv").write_text("patient_id,text,ward\nP7,ECOG 2.,b\n")
+    (folder.parent / "one.json").write_text('{"resourceType": "Patient", "id": "7"}')
+    result = run("ingest", folder.parent, "--kb", tmp_path / "x.kb")
+    assert result.exit_code == 0, result.output
+    assert "a link that leads out of the source: P7/x.txt" in result.stdout
+    assert "of no kind that is read: P7/scan.pdf" in result.stdout
+    assert "bring no note: 1 Patient" in result.stdout
+    assert "columns not used: notes.csv: ward" in result.stdout
+    told = sums(run("ingest", folder.parent, "--kb", tmp_path / "y.kb", "--format", "json"))
+    assert (told["stored"], told["passed_over"]["files"]) == (2, {"link_outside": 1, "unknown_kind": 1})
+
+
+def test_the_order_of_dates_is_told_and_can_be_changed(run: Command, tmp_path: Path) -> None:
+    """With how many dates have another day in the other; read again in it, the notes are of other days."""
+    table = tmp_path / "notes.csv"
+    table.write_text("patient_id,doc_id,text,date\nP7,a,ECOG 1.,05/02/2023\nP7,b,ECOG 2.,13/02/2023\n")
+    result = run("ingest", table, "--kb", tmp_path / "x.kb")
+    assert result.exit_code == 0, result.output
+    assert "1 note date like 5/2/2023 read month-first. Hint: --dates day-first" in result.stdout
+    assert "date_day_first" in result.stdout
+    told = sums(run("ingest", table, "--kb", tmp_path / "x.kb", "--dates", "day-first", "--format", "json"))
+    assert (told["superseding"], told["stored"], told["dates"]) == (1, 1, {"order": "day-first", "either": 1})
+    found = json.loads(run("query", tmp_path / "x.kb", "ECOG <= 1 in 2023-02", "--format", "json").stdout)
+    assert found["patients"] == ["P7"]
+    assert run("ingest", table, "--kb", tmp_path / "y.kb", "--dates", "us").exit_code == 2
+    table.write_text("patient_id,text,date\nP7,ECOG 1.,2023-02-05\n")
+    assert "dates" not in sums(run("ingest", table, "--kb", tmp_path / "z.kb", "--format", "json"))
+
+
 def test_another_schema_version_is_not_written_to(
     run: Command, notes_file: Callable[..., Path], tmp_path: Path
 ) -> None:

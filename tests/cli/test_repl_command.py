@@ -108,3 +108,11 @@ def test_a_state_folder_that_cannot_be_made_costs_only_the_history(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     assert type(open_history()).__name__ == "InMemoryHistory"
+
+
+def test_input_without_lines_is_refused(run: Command, sample_kb: Path) -> None:
+    """What comes before it is answered; a line that does not end is not read on: exit 2."""
+    result = run("repl", sample_kb, stdin="death\n" + "x" * 1_000_001)
+    assert result.exit_code == 2
+    assert "line of standard input" in result.output
+    assert run("repl", sample_kb, stdin="x" * 200_000 + "\ndeath\n").exit_code != 2

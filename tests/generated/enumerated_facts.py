@@ -186,7 +186,7 @@ class SetEdits:
                 yield 0, concept
                 if exact:
                     yield 1, nodes.Under(term(id))
-                for above, steps in self._above(id).items():
+                for above, steps in self._instead(id).items():
                     yield steps + exact, nodes.Under(term(above))
             case nodes.Union(parts):
                 for ways in itertools.product(*(list(self._climbed(part)) for part in parts)):
@@ -213,6 +213,14 @@ class SetEdits:
             for above, steps in {parent: 0, **self._above(parent)}.items():
                 found[above] = min(found.get(above, steps + 1), steps + 1)
         return found
+
+    def _instead(self, concept: str) -> dict[str, int]:
+        """The concepts above that are asked for instead: no group of markers, and not any value whatever."""
+        table = self._meaning.concepts
+        if concept not in table or table.kind(concept) == "biomarker":
+            return {}
+        found = self._above(concept)
+        return {one: steps for one, steps in found.items() if table.kind(one) != "value" or table.parents(one)}
 
     def _conditions(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, nodes.Condition | None]]:
         condition = events.condition
@@ -270,7 +278,7 @@ class SetEdits:
                     yield cost(concepts=1), nodes.Is(attribute, values)
                 for at, value in enumerate(values):
                     if isinstance(value, nodes.Concept):
-                        for above, steps in self._above(value.id).items():
+                        for above, steps in self._instead(value.id).items():
                             climbed = (*values[:at], term(above), *values[at + 1 :])
                             yield cost(concepts=steps + exact), nodes.Is(attribute, tuple(dict.fromkeys(climbed)))
             case nodes.Compare() | nodes.Between():

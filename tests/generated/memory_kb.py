@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
+from cohortium.kb.files.kept_file import KeptFile
+from cohortium.kb.index.arrays import Column
 from cohortium.kb.index.columns import EventIndex, EventRows, Wanted
 from cohortium.kb.index.word_arrays import packed
 from cohortium.kb.kinds import KINDS
@@ -148,6 +151,19 @@ class CountedIndex(EventIndex):
         return super().portions(wanted, patients, 2)
 
 
+class _Ascending(Column):
+    """A column whose reader must ask for ascending positions: the bytes between the first and the last are proven."""
+
+    def __getitem__(self, part: slice | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if isinstance(part, slice):
+            assert part.step is None
+        else:
+            assert part.dtype != bool
+            assert (part[1:] >= part[:-1]).all()
+            assert not len(part) or 0 <= part[0] <= part[-1] < len(self)
+        return super().__getitem__(part)
+
+
 class MemoryArrays:
     """The arrays of an event index, made row by row from what :class:`MemoryKb` holds."""
 
@@ -233,3 +249,7 @@ class MemoryArrays:
     def array(self, name: str) -> np.ndarray[Any, Any]:
         """One array."""
         return self._arrays[name]
+
+    def column(self, name: str) -> Column:
+        """The same, which lies in no file; who reads it keeps to what a column asks for."""
+        return _Ascending(KeptFile(Path()), self._arrays[name], 0)

@@ -49,7 +49,7 @@ def test_lists_on_disk_are_those_of_plain_loops(records: list[Journey]) -> None:
                 again = Path(folder) / f"{most_parts}"
                 again.mkdir()
                 building.build_lists(IndexRows(columns), again, CONCEPTS, most_parts)
-                _same_lists(Listed(again), memory)
+                _same_lists(Listed.of_folder(again), memory)
 
 
 def _same_lists(lists: Listed, memory: MemoryKb) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import time
 
 from cohortium.ingest.run.batches import Reading
+from cohortium.kb.deadline import check
 from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Journey, Mention, Note
 
 
 class StubReader:
-    """Every word ``ECOG`` is an event. A note with ``EXPLODE`` fails, ``SLOW`` takes a moment, ``DIE``
-    kills the worker that reads it; a patient called ``broken`` cannot be built."""
+    """Every word ``ECOG`` is an event. A note with ``EXPLODE`` fails, ``SLOW`` takes a moment, ``LOOP`` has no end
+    within a pattern, ``ASKING`` none but the deadline, ``DIE`` kills the worker that reads it; a patient called
+    ``broken`` cannot be built, one called ``endless`` never is."""
 
     def read(self, note: Note) -> tuple[Note, list[Mention]]:
         """The note and its mentions."""
@@ -20,6 +23,12 @@ class StubReader:
             raise ValueError(f"a secret: {note.text}")
         if "DIE" in note.text and multiprocessing.parent_process() is not None:
             os._exit(9)
+        if "LOOP" in note.text:
+            # Python has the word only when the pattern is through, which takes longer than anybody lives.
+            re.match(r"(?:a|aa)+$", "a" * 200 + "b")
+        if "ASKING" in note.text:
+            while True:
+                check()
         if "SLOW" in note.text:
             time.sleep(0.08)
         found = []
@@ -35,6 +44,8 @@ class StubReader:
         """One event a mention."""
         if patient_id == "broken":
             raise KeyError("a secret")
+        while patient_id == "endless":
+            pass
         events = tuple(
             Event(
                 patient_id,

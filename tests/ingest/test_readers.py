@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cohortium.ingest.readers.note_dates import date_in_name, note_date
+from cohortium.ingest.readers.note_dates import ORDERS, OtherOrder, date_in_name, note_date
 from cohortium.ingest.readers.records import LONGEST_TEXT, Incoming
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
@@ -39,6 +39,11 @@ def code(record: QuarantinedRecord) -> str:
 BAD_LINES = {
     "malformed_json": b'{"patient_id": "P2", "text": ',
     "not_an_object": b"[1, 2]",
+    "duplicate_key": b'{"patient_id": "P2", "text": "x", "patient_id": "P3"}',
+    "not_a_number": b'{"patient_id": "P2", "text": "x", "age": NaN}',
+    "number_too_long": b'{"patient_id": "P2", "text": "x", "age": ' + b"9" * 5000 + b"}",
+    "nested_too_deep": b'{"patient_id": "P2", "text": "x", "age": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "remark_too_long": b'{"patient_id": "P2", "text": "x", "title": "' + b"x" * 10_001 + b'"}',
     "invalid_utf8": b'{"patient_id": "P2", "text": "caf\xe9"}',
     "invalid_unicode": b'{"patient_id": "P2", "text": "half \\ud83d"}',
     "nul_bytes": b'{"patient_id": "P2", "text": "a\\u0000b"}',
@@ -51,6 +56,32 @@ BAD_LINES = {
     "unparsable_date": b'{"patient_id": "P2", "text": "x", "date": "the third of Maj"}',
     "date_out_of_range": b'{"patient_id": "P2", "text": "x", "date": "1742-01-01"}',
 }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"patient_id": "P2", "text": "x", "a": {"b": 1, "b": 1}}',
+        b'{"patient_id": "P2", "text": "x", "a": [[{"": 1, "": 2}]]}',
+        b'{"patient_id": "P2", "patient\\u005fid": "P3", "text": "x"}',
+        b'{"text": "x", "patient_id": "P2", "text": "x"}',
+    ],
+)
+def test_a_key_that_stands_twice_is_none_wherever_it_stands(tmp_path: Path, line: bytes) -> None:
+    """Deep inside, empty, spelled in two ways, with equal values: nothing is stored."""
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(line)
+    notes, (bad,) = read(path)
+    assert (notes, code(bad)) == ([], "duplicate_key")
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_a_number_without_end_is_no_patient(tmp_path: Path, number: str) -> None:
+    """JSON can write one that is larger than any."""
+    path = tmp_path / "notes.jsonl"
+    path.write_text(f'{{"patient_id": {number}, "text": "x"}}')
+    notes, (bad,) = read(path)
+    assert (notes, code(bad)) == ([], "bad_patient_id")
 
 
 STATUSES = {
@@ -304,7 +335,6 @@ DATES = {
     "2019/3/4": (2019, 3, 4),
     "20190304": (2019, 3, 4),
     "3/4/2019": (2019, 3, 4),
-    "25/4/2019": (2019, 4, 25),
     "3/4/19 8:30 AM": (2019, 3, 4),
     "4.3.2019": (2019, 3, 4),
     "4 March 2019": (2019, 3, 4),
@@ -320,6 +350,62 @@ DATES = {
 def test_dates_are_read_in_their_common_spellings(text: str, day: tuple[int, int, int]) -> None:
     """Times and zones are dropped."""
     assert note_date(text) == datetime.date(*day)
+
+
+@pytest.mark.parametrize("written", ["{}/{}/2019", "{}-{}-2019", "{:02}/{:02}/19 8:30 AM", "{}-{}-2019T08:30"])
+def test_two_numbers_are_read_in_one_order(written: str) -> None:
+    """The usual one, or the one told; a date that exists in the other order alone is not turned round."""
+    text, turned = written.format(3, 4), written.format(25, 4)
+    assert [note_date(text, order) for order in ORDERS] == [datetime.date(2019, 3, 4), datetime.date(2019, 4, 3)]
+    assert note_date(turned, "day-first") == note_date(written.format(4, 25)) == datetime.date(2019, 4, 25)
+    with pytest.raises(OtherOrder):
+        note_date(turned)
+    with pytest.raises(OtherOrder):
+        note_date(written.format(4, 25), "day-first")
+    with pytest.raises(ValueError) as error:
+        note_date(written.format(31, 2))
+    assert not isinstance(error.value, OtherOrder)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("text", [text for text in DATES if not text.startswith("3/4/")])
+def test_other_spellings_have_one_order(text: str, order: str) -> None:
+    """The year or a word stands first, or dots are between the numbers."""
+    assert note_date(text, order) == datetime.date(*DATES[text])
+
+
+def test_one_order_holds_for_all_sources(tmp_path: Path) -> None:
+    """Rows, names of files and headers of reports alike: what contradicts it is in quarantine, what has two readings
+    is counted."""
+    dates = ("05/02/2023", "13/02/2023", "02/14/2023", "6/6/2023", "2023-02-05", "5.2.2023")
+    table = tmp_path / "a.csv"
+    table.write_text("patient_id,text,date\n" + "".join(f"P,x,{day}\n" for day in dates))
+    (tmp_path / "P").mkdir()
+    for name, text in (("13-02-2023_x", "x"), ("y", "Principal Date: 14/02/2023\n\nx"), ("05-02-2023_z", "x")):
+        (tmp_path / "P" / f"{name}.txt").write_text(text)
+    fifth, may = datetime.date(2023, 2, 5), datetime.date(2023, 5, 2)
+    sixth, rest = datetime.date(2023, 6, 6), [datetime.date(2023, 2, 13), datetime.date(2023, 2, 14)]
+    for order, days, codes in (
+        ("month-first", [may, may, rest[1], sixth, fifth, fifth], ["date_day_first"] * 3),
+        ("day-first", [fifth, fifth, *rest, rest[0], sixth, fifth, fifth], ["date_month_first"]),
+    ):
+        sources = Sources([tmp_path], dates=order)
+        found = list(sources)
+        read_days = [one.note.date for one in found if isinstance(one, Incoming)]
+        assert sorted(map(str, read_days)) == sorted(map(str, days))
+        bad = [one for one in found if isinstance(one, QuarantinedRecord)]
+        assert [code(one) for one in bad] == codes
+        assert all(f"--dates {other}" in one.reason for one in bad for other in ORDERS if other != order)
+        assert sources.dates.as_dict() == {"order": order, "either": 2}
+
+
+def test_an_order_that_is_none_is_told(tmp_path: Path) -> None:
+    """Before anything is read; and where every date has one reading, nothing is told of orders."""
+    (tmp_path / "a.jsonl").write_text(GOOD)
+    with pytest.raises(UsageError, match="month-first or day-first"):
+        Sources([tmp_path], dates="dayfirst")
+    sources = Sources([tmp_path])
+    assert [len(list(sources)), sources.dates.as_dict()] == [1, {}]
 
 
 @pytest.mark.parametrize("text", ["2019-02-30", "2019-03", "2019", "soon", "13/13/2019", "4 Ma 2019", "1e5", True, 3.5])
@@ -341,3 +427,16 @@ def test_dates_in_file_names() -> None:
         name: date_in_name(name) for name in ("2019-03-04_x", "20190304_x", "20190304", "99999999_x", "x_2019-03-04")
     }
     assert list(found.values()) == ["2019-03-04", "20190304", "", "", ""]
+
+
+def test_a_folder_called_as_a_column_is_none(tmp_path: Path) -> None:
+    """What a folder above a table is called stands in the place of nothing that the table says."""
+    folder = tmp_path / "patient_id=EVIL" / "text=other" / "status=deleted"
+    folder.mkdir(parents=True)
+    with duckdb.connect() as database:
+        row = "SELECT 'P1' AS patient_id, 'd1' AS doc_id, DATE '2020-01-01' AS date, 'Lung adenocarcinoma.' AS text"
+        database.sql(row).write_parquet(str(folder / "n.parquet"))
+    for source in (folder / "n.parquet", tmp_path):
+        (one,), bad = read(source)
+        assert bad == []
+        assert (one.note.patient_id, one.note.text) == ("P1", "Lung adenocarcinoma.")

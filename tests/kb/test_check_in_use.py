@@ -15,10 +15,11 @@ from cohortium.kb.check.checking import RULES, check_kb
 from cohortium.kb.check.looked_at import LookedAt
 from cohortium.kb.check.repair import repair_index
 from cohortium.kb.check.rules import RESTORE, Rule
-from cohortium.kb.errors import MissingKb, NotWritable, UsageError
+from cohortium.kb.errors import DamagedKb, NotWritable, UsageError
 from cohortium.kb.model import Journey
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.storage.layout import Layout
+from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
 
 INDEX_RULES = [rule for rule in RULES if rule.part == "index"]
@@ -65,8 +66,8 @@ def test_what_a_writer_builds_is_not_looked_at(kb: Path, monkeypatch: pytest.Mon
 
 
 def test_a_generation_that_cannot_be_told_is_a_finding(kb: Path) -> None:
-    """A manifest that is gone or no JSON, and a pointer of other bytes, are findings with what to do; a pointer to
-    nothing is an error that names no cure which would not work."""
+    """A manifest that is gone or no JSON, and a pointer of other bytes, are findings with what to do; so
+    is a pointer to nothing, which tells what there is."""
     first = str(Layout(kb).current())
     manifest = Layout(kb).generation(first) / "manifest.json"
     whole = manifest.read_bytes()
@@ -81,8 +82,13 @@ def test_a_generation_that_cannot_be_told_is_a_finding(kb: Path) -> None:
     (finding,) = check_kb(kb, progress=False).findings
     assert "CURRENT" in finding.finds
     (kb / "CURRENT").write_text("0123456789abcdef\n")
-    with pytest.raises(MissingKb, match=r"Hint: put back a copy.*into a new one"):
-        check_kb(kb, progress=False)
+    (finding,) = check_kb(kb, progress=False).findings
+    assert "CURRENT" in finding.finds
+    with pytest.raises(DamagedKb, match=f"names 0123456789abcdef, which is not there.*Hint: put back.*{first}"):
+        KnowledgeBase.open(kb)
+    with pytest.raises(DamagedKb), Layout(kb).writing():
+        pass
+    assert first in Layout(kb).generations()
 
 
 def test_no_room_is_no_damage(kb: Path, monkeypatch: pytest.MonkeyPatch) -> None:

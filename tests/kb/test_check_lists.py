@@ -123,7 +123,7 @@ def test_bytes_that_lead_out_of_the_file(kb: Path) -> None:
             assert [one.name for one in looked_at(kb, name).findings] == [name], size
     file.write_bytes(whole[:-400] + b"\xff" * 400)
     lists = ListFile(file)
-    with pytest.raises(DamagedIndex, match="lists in the index is not whole"):
+    with pytest.raises(DamagedIndex, match="lists in the index cannot be read"):
         _all_patients(lists)
 
 

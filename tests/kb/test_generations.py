@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -19,6 +20,7 @@ from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.layout import SCHEMA_VERSION, Layout
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import GenerationWriter
+from tests.kb.told_again import tell_digests
 
 Write = Callable[[list[Journey]], str]
 
@@ -168,6 +170,9 @@ def test_the_database_itself_tells_its_version(
     database = path / "generations" / write(journeys) / "kb.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute(tampering)
+    with pytest.raises(DamagedKb, match=r"kb\.duckdb is "):
+        KnowledgeBase.open(path)
+    tell_digests(path)
     with KnowledgeBase.open(path) as kb, pytest.raises(SchemaVersionError):
         kb.journey("P1")
 
@@ -202,18 +207,18 @@ def test_a_full_disk_is_told(path: Path, write: Write, concepts: ConceptTable, s
 
 
 def test_a_database_cut_short_is_told(path: Path, write: Write, journeys: list[Journey]) -> None:
-    """A truncated or overwritten database is DamagedKb (exit 5) with the command that tells more, never a traceback."""
+    """A truncated or overwritten database is DamagedKb (exit 10) with what tells more, never a traceback."""
     database = path / "generations" / write(journeys) / "kb.duckdb"
     whole = database.read_bytes()
     for damaged in (whole[:-5_000], whole[:100], b"", b"x" * len(whole)):
         database.write_bytes(damaged)
         with pytest.raises(DamagedKb, match=r"is damaged: kb\.duckdb .*'cohortium check") as caught:
             KnowledgeBase.open(path)
-        assert caught.value.exit_code == 5
-    for damaged in (b"{", b"[]", b"\xff\xfe"):
+        assert caught.value.exit_code == 10
+    for damaged in (b"{", b"[]", b"{}", b'{"version": 3}', b"\xff\xfe"):
         database.write_bytes(whole)
         database.with_name("manifest.json").write_bytes(damaged)
-        with pytest.raises(DamagedKb, match=r"manifest\.json is no"):
+        with pytest.raises(DamagedKb, match=r"manifest\.json is n"):
             KnowledgeBase.open(path)
     (path / "CURRENT").write_bytes(b"\xff\n")
     with pytest.raises(DamagedKb, match="CURRENT"):
@@ -239,11 +244,11 @@ def test_a_reader_follows_the_pointer(
     write(journeys[:1])
     check, turns = Layout.check_schema, [3, 2]
 
-    def slow(layout: Layout, generation: str) -> None:
+    def slow(layout: Layout, generation: str) -> dict[str, Any]:
         while turns:
             write(journeys[: turns.pop()])
             write(journeys)
-        check(layout, generation)
+        return check(layout, generation)
 
     monkeypatch.setattr(Layout, "check_schema", slow)
     with KnowledgeBase.open(path) as kb:

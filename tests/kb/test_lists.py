@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.kept_concepts import KeptConcepts, write_concepts
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
+from tests.kb.told_again import tell_digests
 
 LETTERS = st.characters(exclude_categories=("Cs",))
 
@@ -54,18 +54,18 @@ def test_files_that_were_cut_off_are_told(tmp_path: Path) -> None:
 
 
 def test_an_index_without_its_lists_is_told(tmp_path: Path) -> None:
-    """Also where the manifest does not name them: the error says how the index is made again."""
+    """Also where the manifest does not name them, or tells of no file: the error says how the index is made again."""
     path = tmp_path / "x.kb"
     build_generation(path, [Journey("P1")], concepts=ConceptTable([]))
     (generation,) = (path / "generations").iterdir()
-    manifest = generation / "manifest.json"
-    told = json.loads(manifest.read_text())
     for name in ("lists", "patients"):
         (generation / "index" / name).unlink()
-        told["files"].pop(f"index/{name}")
-    manifest.write_text(json.dumps(told))
-    with pytest.raises(DamagedIndex, match=r"lists is missing.*--repair"):
+    with pytest.raises(DamagedIndex, match=r"index/lists is missing.*--repair"):
         KnowledgeBase.open(path)
+    for entries in ({}, {"files": {}}):
+        tell_digests(path, **entries)
+        with pytest.raises(DamagedIndex, match=r"index/lists is not told of.*--repair"):
+            KnowledgeBase.open(path)
 
 
 def test_a_reader_keeps_its_generation(tmp_path: Path) -> None:

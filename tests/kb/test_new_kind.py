@@ -101,7 +101,7 @@ with cohortium.open(kb) as opened:
     for query in queries:
         told["answers"][query] = sorted(opened.find(query))
         told["again"][query] = render(parse(render(parse(query)))) == render(parse(query))
-    told["explained"] = str(opened.find("device loop recorder").explain("P1"))
+    told["explained"] = opened.find("device loop recorder").explain("P1").as_text()
     told["sql"] = sorted(opened.find_sql("SELECT patient_id FROM device WHERE concept = 'loop recorder'"))
 told["read back"] = read_back(parse("device loop recorder with laterality = left"))
 for query in queries:

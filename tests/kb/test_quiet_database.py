@@ -8,7 +8,7 @@ from cohortium.kb.storage.quiet_database import quiet_database
 from tests.places import ROOT
 
 #: The door itself, and the one that is quiet by a list of settings of its own.
-_DOORS = {"kb/storage/quiet_database.py", "kb/storage/free_sql.py"}
+_DOORS = {"kb/storage/quiet_database.py", "kb/free_sql/instance.py"}
 
 
 def test_no_bar_is_drawn_under_a_long_question(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from cohortium.kb.storage.writer import build_generation
 from cohortium.kb.storage.writer_memory import SETTING
 from tests.kb.kb_states import state_of
 from tests.kb.old_versions import make_version_1
+from tests.kb.told_again import tell_digests
 
 
 @pytest.fixture
@@ -71,6 +72,9 @@ def test_what_cannot_be_repaired(kb: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
     with duckdb.connect(str(folder_of(kb) / DATABASE)) as database:
         database.execute("DROP TABLE event")
+    with pytest.raises(DamagedKb, match="an index of it would not be sound"):
+        repair_index(kb)
+    tell_digests(kb)
     with pytest.raises(DamagedKb, match="cannot be made of its tables"):
         repair_index(kb)
 

@@ -16,8 +16,11 @@ from cohortium.engine.api import OpenKb
 from cohortium.engine.asking import Answer
 from cohortium.engine.difference.changes import Difference
 from cohortium.engine.proofs.prover import NoProof
+from cohortium.engine.report.page import Report
 from cohortium.engine.verification import Verification
 from cohortium.ingest.coral_schema.standoff import StandoffError
+from cohortium.ingest.many import ingest
+from cohortium.ingest.run.report import IngestReport
 from cohortium.ingest.single import Document
 from cohortium.kb import errors
 from cohortium.query_lang.circe.document import CirceError
@@ -32,7 +35,7 @@ HEAD: Final = """# The Python API
 `import cohortium` gives the functions below; what they return is described behind them. A first look at them in use:
 [the tutorial](../guide/tutorial.md#from-python). Other languages have the command line with `--format json`."""
 #: By the name that the package gives them.
-FUNCTIONS: Final = ("open", "read", "verify", "from_circe", "read_brat", "restore")
+FUNCTIONS: Final = ("ingest", "open", "read", "verify", "from_circe", "read_brat", "restore")
 #: What these functions and each other's methods return.
 CLASSES: Final = (
     OpenKb,
@@ -40,8 +43,10 @@ CLASSES: Final = (
     Answer,
     Explanation,
     Timeline,
+    Report,
     Difference,
     Verification,
+    IngestReport,
     Document,
 )
 ERRORS: Final = (
@@ -52,14 +57,15 @@ ERRORS: Final = (
     NoProof,
 )
 #: Methods of operators and containers that a reader wants to know of.
-OPERATORS: Final = ("__len__", "__iter__", "__contains__", "__and__", "__or__", "__sub__")
+OPERATORS: Final = ("__len__", "__iter__", "__contains__", "__and__", "__or__", "__sub__", "__eq__")
 
 
 def page() -> str:
     """The whole page as Markdown."""
     blocks = [HEAD, "## Functions"]
     for name in FUNCTIONS:
-        blocks += [f"### {name}", *_described(_source(getattr(cohortium, name)), f"cohortium.{name}")]
+        made = ingest if name == "ingest" else getattr(cohortium, name)
+        blocks += [f"### {name}", *_described(_source(made), f"cohortium.{name}")]
     for one in CLASSES:
         tree = _source(one)
         blocks += [f"## {one.__name__}", _text(tree)]

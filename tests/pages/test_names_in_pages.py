@@ -15,7 +15,7 @@ from tests.places import DOCS, ROOT
 #: These tell of what was, as it was called then.
 OF_THE_PAST = {"CHANGELOG.md", "history.md"}
 PAGES = [page for page in [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))] if page.name not in OF_THE_PAST]
-FOLDERS = ("benchmarks", "docs", "engine", "eval", "ingest", "kb", "query_lang", "tests")
+FOLDERS = ("benchmarks", "docs", "engine", "eval", "ingest", "kb", "models", "query_lang", "tests")
 PATH = re.compile(rf"(?<![\w/.-])(?:{'|'.join(FOLDERS)})/[\w./*-]*\w/?")
 #: ``kb`` alone is also what an open knowledge base is called in examples.
 MODULE = re.compile(r"(?<![\w/.])(?:benchmarks|engine|eval|ingest|query_lang|tests|kb(?=\.\w+\.\w))(?:\.\w+)+")

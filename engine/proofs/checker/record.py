@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import duckdb
-
 from ....kb.errors import MissingKb
 from ....kb.model import ALL_TUMORS, NO_TUMOR, Decision, Event, Mention, Note, World
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.scales import Scales
 from ....kb.ontology.stored_ontology import concepts_from
-from ....kb.storage.layout import DATABASE, SCHEMA_VERSION, Layout
-from ....kb.storage.quiet_database import quiet_database
+from ....kb.storage.layout import DATABASE, Layout
+from ....kb.storage.lazy_database import LazyDatabase
 from ....kb.storage.rows import CURRENT, decision_from, event_from, mention_from, note_from, value_from
 
 #: The columns whose rows the digest of a patient is made of, by staging table; ``patient_id`` stands before each.
@@ -79,27 +77,27 @@ class Tables:
     """The tables of one generation. Not for several threads at once."""
 
     def __init__(self, path: Path, generation: str) -> None:
-        """MissingKb if there is no such generation; SchemaVersionError if it is of another version."""
+        """MissingKb if there is no such generation; SchemaVersionError if it is of another version; DamagedKb, here and
+        later, if it cannot be read."""
         layout = Layout(path)
         self.generation = generation
         try:
-            self._connection = quiet_database(layout.generation(generation) / DATABASE, read_only=True)
-        except duckdb.IOException as error:
+            file = layout.digests(generation, layout.check_schema(generation)).file(DATABASE)
+        except FileNotFoundError as error:
             raise MissingKb(f"The knowledge base at {layout.path} has no generation {generation}.") from error
+        self._database = LazyDatabase(file, layout.check_own_version)
+        self._rows, self._dicts = self._database.rows, self._database.dicts
         try:
             self.manifest: dict[str, Any] = {
                 name: json.loads(value) for name, value in self._rows("SELECT name, value FROM manifest ORDER BY name")
             }
-        except duckdb.CatalogException as error:
-            self._connection.close()
-            raise layout.wrong_schema("unknown") from error
-        if self.manifest.get("schema_version") != SCHEMA_VERSION:
-            self._connection.close()
-            raise layout.wrong_schema(self.manifest.get("schema_version", "unknown"))
+        except BaseException:
+            self._database.close()
+            raise
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
+        self._database.close()
 
     @functools.cached_property
     def concepts(self) -> ConceptTable:
@@ -172,15 +170,6 @@ class Tables:
             "evidence": "SELECT * FROM evidence WHERE event BETWEEN $1 AND $2 ORDER BY event, position",
         }[table]
         return self._dicts(statement, [numbers[0], numbers[-1]]) if numbers else []
-
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._connection.execute(query, list(parameters)).fetchall()
-        return found
-
-    def _dicts(self, query: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:
-        cursor = self._connection.execute(query, list(parameters))
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _as_written(notes: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

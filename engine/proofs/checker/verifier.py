@@ -119,7 +119,7 @@ class Verifier:
             self._sets, self.tables.edges, findings, query.definitions, {**STEPS, **LEAVES}, set(), set(), set()
         )
         with findings.at("criterion"):
-            walk.step(query.body, stated.get("criterion"), View.from_record(record), world, True)
+            walk.whole_of(query.body, stated.get("criterion"), View.from_record(record), world, True)
         self._check_records(stated, record, reread, walk, findings)
         return Verdict(
             patient_id, tuple(dict.fromkeys(findings.faults)), tuple(findings.unchecked), tuple(findings.models)

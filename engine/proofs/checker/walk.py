@@ -9,12 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ....kb import deadline
 from ....kb.model import DayInterval, World
 from ....query_lang import nodes
+from ....query_lang.boolean_form import boolean_form
 from ....query_lang.render import render_expression
 from .evidence import dated
 from .faults import Findings, items, mapping
 from .sets import Sets, UnknownNode
+from .together import Together
 from .views import NEGATED, Seen, View
 
 Proof = dict[str, Any]
@@ -40,6 +43,7 @@ class Walk:
 
     def step(self, node: nodes.PatientExpression, stated: Any, view: View, world: World, holds: bool) -> None:
         """One node of the query and what the proof tells of it."""
+        deadline.check()
         if type(node) not in self.steps and node.expansion is not None:
             self.step(node.expansion, stated, view, world, holds)
             return
@@ -47,11 +51,7 @@ class Walk:
         name = node_name(node)
         part = proof.get("part")
         with self.findings.at(f"{name} {part + 1}" if isinstance(part, int) else name):
-            expected = {"node": name, "text": render_expression(node), "world": world.name.lower(), "holds": holds}
-            for field, value in expected.items():
-                if proof.get(field) != value or type(proof.get(field)) is not type(value):
-                    check = "world" if field == "world" else "query"
-                    self.findings.fault(check, f"the query asks otherwise here: {field}")
+            self._head(node, proof, world, holds)
             walk = self.steps.get(type(node))
             if walk is None:
                 self.findings.fault("query", f"the verifier knows no {name}")
@@ -60,6 +60,37 @@ class Walk:
                 walk(self, node, proof, view, world, holds)
             except UnknownNode as error:
                 self.findings.fault("query", f"the verifier does not know {error}")
+
+    def whole_of(self, node: nodes.PatientExpression, stated: Any, view: View, world: World, holds: bool) -> None:
+        """A whole query, or the body of a scope: a fact that occurs twice in it is one fact.
+
+        That it is certain, or impossible, can be told part by part, or of all together. That it is possible, or not
+        certain, is told part by part, and of all together where something may occur twice.
+        """
+        while type(node) not in self.steps and node.expansion is not None:
+            node = node.expansion
+        proof = mapping(stated)
+        told = "together" in proof
+        settled = holds == (world is World.CERTAIN)
+        if world is World.BELIEVED or not (settled and told):
+            self.step(node, stated, view, world, holds)
+        else:
+            self._head(node, proof, world, holds)
+        if world is World.BELIEVED:
+            self.findings.require(not told, "query", "in the believed world nothing is open")
+        elif told or not settled:
+            with self.findings.at("together"):
+                try:
+                    Together(self, boolean_form(node, self.definitions), view).check(proof, holds, settled)
+                except (UnknownNode, nodes.QueryTreeError) as error:
+                    self.findings.fault("query", f"the verifier does not know {error}")
+
+    def _head(self, node: nodes.PatientExpression, proof: Proof, world: World, holds: bool) -> None:
+        expected = {"node": node_name(node), "text": render_expression(node), "world": world.name.lower()}
+        for field, value in {**expected, "holds": holds}.items():
+            if proof.get(field) != value or type(proof.get(field)) is not type(value):
+                check = "world" if field == "world" else "query"
+                self.findings.fault(check, f"the query asks otherwise here: {field}")
 
     def parts(self, proof: Proof) -> list[Proof]:
         """The parts that a proof tells of."""
@@ -316,7 +347,7 @@ def _scoped(
     )
     for scope, part in parts.items():
         with walk.findings.at(f"{name} {scope}"):
-            walk.step(body, part, narrowed(view, scope), world, holds)
+            walk.whole_of(body, part, narrowed(view, scope), world, holds)
 
 
 def _defined(walk: Walk, node: nodes.Defined, proof: Proof, view: View, world: World, holds: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,14 @@ from ....kb.errors import UsageError
 from ....kb.files.json_lines import json_object, patient_of
 
 _MOST_ERRORS: Final = 5
+#: Longer files (bytes) hold no labels of a bank.
+_LONGEST: Final = 64 << 20
 
 
 class LabelError(UsageError):
     """A labels file cannot be used as it stands; the message names the lines (exit 2)."""
+
+    has_lines = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +52,19 @@ def load_labels(path: Path, known: Collection[int]) -> Labels:
     that is not ``known`` to the bank, or a patient who has two lines.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(_LONGEST + 1)
     except OSError as error:
         raise LabelError(f"the labels cannot be read from {path}: {error.strerror}") from error
+    if len(data) > _LONGEST:
+        raise LabelError(
+            f"{path.name} is longer than {_LONGEST >> 20} MiB. Hint: labels of a bank are a thousandth of that"
+        )
     match: dict[str, frozenset[int]] = {}
     ambiguous: dict[str, frozenset[int]] = {}
     errors: list[str] = []
-    for number, line in enumerate(data.splitlines(), 1):
+    bad = 0
+    for number, line in enumerate(io.BytesIO(data), 1):
         if not line.strip():
             continue
         try:
@@ -61,13 +72,15 @@ def load_labels(path: Path, known: Collection[int]) -> Labels:
             if patient in match:
                 raise ValueError(f"patient {patient} has a line before this one")
         except ValueError as error:
-            errors.append(f"line {number}: {error}")
+            bad += 1
+            if bad <= _MOST_ERRORS:
+                errors.append(f"line {number}: {error}")
             continue
         match[patient], ambiguous[patient] = matching, unsure
     if errors:
-        more = f"\n  … and {len(errors) - _MOST_ERRORS} more" if len(errors) > _MOST_ERRORS else ""
-        listed = "\n  ".join(errors[:_MOST_ERRORS])
-        raise LabelError(f"{path.name} has {len(errors)} bad line{'s' * (len(errors) > 1)}:\n  {listed}{more}")
+        more = f"\n  … and {bad - _MOST_ERRORS} more" if bad > _MOST_ERRORS else ""
+        listed = "\n  ".join(errors)
+        raise LabelError(f"{path.name} has {bad} bad line{'s' * (bad > 1)}:\n  {listed}{more}")
     if not match:
         raise LabelError(
             f'{path.name} labels nobody. Hint: a line is {{"patient_id": "P1", "match": [58], "ambiguous": []}}'

@@ -10,7 +10,7 @@ import typer
 
 from ....kb.errors import CohortiumError
 from ....kb.skin.options import NoRowsOption, OutOption
-from ....kb.skin.terminal import Format, answer, check_output, counted, print_table
+from ....kb.skin.terminal import Format, answer, check_output, counted, print_table, print_text
 
 #: Patients named in a table cell, at most; JSON names all.
 _MOST_NAMED: Final = 8
@@ -60,7 +60,7 @@ def print_report(payload: dict[str, Any]) -> None:
             if "error" in one:
                 unanswered[one["error"]] += 1
                 continue
-            print(f"\n{section}, {one['kind']}:\n  {one['left']}\n  {one['right']}")
+            print_text(f"\n{section}, {one['kind']}:\n  {one['left']}\n  {one['right']}")
             for difference in one["differences"]:
                 print(f"    {difference['world']}: only the first {_named(difference['only_left'])};"
                       f" only the second {_named(difference['only_right'])}")  # fmt: skip

@@ -87,23 +87,36 @@ def negation(kb: OpenKb, cohort: Cohort) -> Cohort:
     return kb.find(nodes.Query(nodes.Not(cohort.query.body), cohort.query.definitions))
 
 
+def _within(world: str, inner: BitMap, outer: BitMap) -> tuple[str, BitMap, BitMap]:
+    """That all of the one are in the other, as sides that are equal."""
+    return world, inner, inner & outer
+
+
 def _equal(left: Cohort, right: Cohort) -> Sides:
     return ((world, numbers(left, world), numbers(right, world)) for world in WORLDS)
 
 
 def _intersection(pair: Pair) -> Sides:
+    """Two facts that are possible, each, need not be so together."""
     a, b = pair.a.cohort, pair.b.cohort
-    return ((world, numbers(pair.both, world), numbers(a, world) & numbers(b, world)) for world in WORLDS)
+    for world in ("certain", "believed"):
+        yield world, numbers(pair.both, world), numbers(a, world) & numbers(b, world)
+    yield _within("possible", numbers(pair.both, "possible"), numbers(a, "possible") & numbers(b, "possible"))
 
 
 def _union(pair: Pair) -> Sides:
+    """One of two facts can be certain, and neither by itself."""
     a, b = pair.a.cohort, pair.b.cohort
-    return ((world, numbers(pair.either, world), numbers(a, world) | numbers(b, world)) for world in WORLDS)
+    for world in ("believed", "possible"):
+        yield world, numbers(pair.either, world), numbers(a, world) | numbers(b, world)
+    yield _within("certain", numbers(a, "certain") | numbers(b, "certain"), numbers(pair.either, "certain"))
 
 
 def _difference(pair: Pair) -> Sides:
     a, b = pair.a.cohort, pair.b.cohort
-    return ((world, numbers(pair.without, world), numbers(a, world) - numbers(b, OPPOSITE[world])) for world in WORLDS)
+    for world in ("certain", "believed"):
+        yield world, numbers(pair.without, world), numbers(a, world) - numbers(b, OPPOSITE[world])
+    yield _within("possible", numbers(pair.without, "possible"), numbers(a, "possible") - numbers(b, "certain"))
 
 
 def _except(pair: Pair) -> Sides:
@@ -128,6 +141,23 @@ def _double_negation(pair: Pair) -> Sides:
     return _equal(negation(pair.a.kb, pair.a.negation), pair.a.cohort)
 
 
+def _excluded_middle(pair: Pair) -> Sides:
+    a, everyone = pair.a.cohort, BitMap(range(len(pair.a.kb.patients)))
+    return ((world, numbers(a | pair.a.negation, world), everyone) for world in WORLDS)
+
+
+def _contradiction(pair: Pair) -> Sides:
+    return _equal(pair.b.cohort | (pair.a.cohort & pair.a.negation), pair.b.cohort)
+
+
+def _absorption(pair: Pair) -> Sides:
+    return _equal(pair.a.cohort & pair.either, pair.a.cohort)
+
+
+def _both_cases(pair: Pair) -> Sides:
+    return _equal(pair.both | pair.without, pair.a.cohort)
+
+
 def _worlds(pair: Pair) -> Sides:
     a = pair.a.cohort
     yield "certain", a.certain.numbers, a.believed.numbers
@@ -144,5 +174,9 @@ LAWS: Final = (
     Law("not or", "not (A or B)", "not A and not B", _not_or),
     Law("complement", "not A", "everyone - A", _complement, binary=False),
     Law("double negation", "not not A", "A", _double_negation, binary=False),
+    Law("excluded middle", "A or not A", "everyone", _excluded_middle, binary=False),
+    Law("contradiction", "B or (A and not A)", "B", _contradiction),
+    Law("absorption", "A and (A or B)", "A", _absorption),
+    Law("both cases", "(A and B) or (A except B)", "A", _both_cases),
     Law("worlds", "certain A, believed A", "believed A, possible A", _worlds, binary=False, subset=True),
 )

@@ -91,13 +91,15 @@ class _Session:
         return self._compared(pair.kind, pair.left, pair.right, sides)
 
     def intersection(self, triple: Intersection) -> Compared:
-        """The answer to both, against what the two answers have in common."""
+        """The answer to both, against what the two answers have in common; of what is possible, within it: two facts
+        that are possible, each, need not be so together."""
 
         def sides() -> Sides:
             left, right = self.find(triple.left), self.find(triple.right)
             both = self.find(triple.both) if triple.both else left & right
             for world in WORLDS:
-                yield world, numbers(both, world), numbers(left, world) & numbers(right, world)
+                found, common = numbers(both, world), numbers(left, world) & numbers(right, world)
+                yield world, found, found & common if world == "possible" else common
 
         intersection = triple.both or f"({triple.left}) and ({triple.right})"
         kind = "written" if triple.both else "joined"

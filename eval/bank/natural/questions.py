@@ -32,7 +32,7 @@ def load_questions(path: Path) -> tuple[Question, ...]:
         listed = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"'{path}' is not JSON: {error}") from error
     if not isinstance(listed, list) or not listed:
         raise UsageError(f'\'{path}\' holds no list of questions. Hint: [{{"id", "of": bank id, "text"}}, …]')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import io
 import json
@@ -18,6 +17,7 @@ import numpy as np
 
 from ....ingest.models.linking.encoders import to_unit
 from ....kb.errors import LockedError, UsageError
+from ....kb.files.locks import lock
 from ....kb.files.whole_files import write_private
 from .encoders import Encoder, Vectors
 
@@ -157,10 +157,10 @@ class VectorStore:
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """One process at a time writes shards."""
-        lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        held = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(held)
             except OSError as error:
                 raise LockedError(f"another process is filling {self.folder.name!r}") from error
             # What a killed process left half written: nobody else writes shards now.
@@ -170,4 +170,4 @@ class VectorStore:
             self._look()
             yield
         finally:
-            os.close(lock)
+            os.close(held)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from ....kb.skin.terminal import console
+from ....kb.skin.streams import data_output
+from ....kb.skin.terminal import console, shown
 from .layout import PAPER, SECTION, Column, Row, Table
 
 if TYPE_CHECKING:
@@ -19,24 +20,22 @@ _EDGE: Final = 2
 
 def print_tables(tables: Iterable[Table]) -> None:
     """Print the tables on standard output, each as wide as the terminal at most where its cells allow."""
-    from rich.text import Text
-
     target = console()
     for table in tables:
         with target.capture() as drawn:
-            target.print(Text(table.title, style="bold"))
+            target.print(shown(table.title, "bold"))
             for places in _blocks(table, target.width):
                 group = table.columns[places[-1]].group
                 if group:
-                    target.print(Text(group, style="italic"))
+                    target.print(shown(group, "italic"))
                 for part in _drawn(table, places):
                     target.print(part)
             if table.note:
-                target.print(Text(table.note, style="dim"), soft_wrap=not target.is_terminal)
+                target.print(shown(table.note, "dim"), soft_wrap=not target.is_terminal)
             target.print()
         # A pipe or a file gets no blanks that only fill up a line.
         lines = drawn.get().split("\n")
-        print("\n".join(lines if target.is_terminal else [line.rstrip() for line in lines]), end="")
+        data_output().write("\n".join(lines if target.is_terminal else [line.rstrip() for line in lines]))
 
 
 def _blocks(table: Table, width: int) -> Iterator[list[int]]:
@@ -71,8 +70,6 @@ def _widths(table: Table) -> list[int]:
 
 def _drawn(table: Table, places: Sequence[int]) -> Iterator[object]:
     """Headings of sections, and the rows between them as tables of equal columns; the first bears the names."""
-    from rich.text import Text
-
     widths = _widths(table)
     named = False
     for section, rows in groupby(table.rows, key=lambda row: row.kind == SECTION):
@@ -82,7 +79,7 @@ def _drawn(table: Table, places: Sequence[int]) -> Iterator[object]:
                 yield _part(table.columns, widths, places, (), names=True)
                 named = True
             for row in rows:
-                yield Text(f" {row.cells[0]}", style="bold")
+                yield shown(f" {row.cells[0]}", "bold")
         else:
             yield _part(table.columns, widths, places, tuple(rows), names=not named)
             named = True
@@ -93,12 +90,11 @@ def _part(
 ) -> Drawn:
     from rich import box
     from rich.table import Table as Drawn
-    from rich.text import Text
 
     part = Drawn(box=box.SIMPLE_HEAD, show_header=names, show_edge=False, pad_edge=True)
     for place in places:
         one = columns[place]
-        part.add_column(Text(one.name), width=widths[place], justify="left" if one.words else "right", no_wrap=False)
+        part.add_column(shown(one.name), width=widths[place], justify="left" if one.words else "right", no_wrap=False)
     for row in rows:
-        part.add_row(*(Text(row.cells[place]) for place in places), style="italic dim" if row.kind == PAPER else None)
+        part.add_row(*(shown(row.cells[place]) for place in places), style="italic dim" if row.kind == PAPER else None)
     return part

@@ -17,6 +17,7 @@ from ....ingest.single import Document, ReadMention
 from ....ingest.single import read as read_note
 from ....kb.errors import UsageError
 from ....kb.files.text_files import text_of
+from ....kb.files.whole_files import open_privately, write_private
 from .findings import Annotated, findings_of
 from .tasks import Rules, Task, Tasks
 from .units import Note, Stretch, Unit, load_notes
@@ -133,7 +134,7 @@ class Kept:
         if self._path is None:
             return
         try:
-            with self._path.open("a", encoding="utf-8") as file:
+            with open_privately(self._path, append=True) as file:
                 file.write(json.dumps(answer.as_dict()) + "\n")
         except OSError as error:
             raise UsageError(f"cannot write '{self._path}': {error.strerror}") from error
@@ -147,9 +148,9 @@ class Kept:
             whole = data.rfind(b"\n") + 1
             try:
                 json.loads(data[whole:])
-                self._path.write_bytes(data + b"\n")
+                write_private(self._path, data + b"\n")
             except ValueError:
-                self._path.write_bytes(data[:whole])
+                write_private(self._path, data[:whole])
 
 
 # --- answers of annotations -------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ....kb.errors import UsageError
+from ....kb.files.whole_files import write_text_privately
 from ....kb.skin.options import FormatOption, OutOption
 from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
 from ...report.command import SeedOption
@@ -129,17 +131,8 @@ def _answers(
     if keep is not None:
         if keep.exists() and any(one.asked for one in load_answers(keep, tasks).values()):
             raise UsageError(f"'{keep}' keeps the answers of a model. Hint: name another file, or add --llm")
-        _write(keep, given)
+        write_text_privately(keep, "".join(json.dumps(one.as_dict()) + "\n" for one in given))
     return given, source
-
-
-def _write(path: Path, given: Iterable[Answer]) -> None:
-    import json
-
-    try:
-        path.write_text("".join(json.dumps(one.as_dict()) + "\n" for one in given), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from error
 
 
 def print_scores(scores: dict[str, Any], table: list[list[Any]], line: str) -> None:

@@ -18,6 +18,9 @@ from typing import Any, Final
 from ....ingest.coral_schema.tuples import Finding, nothing
 from ....kb.errors import UsageError
 from ....kb.files.text_files import text_of
+from ....kb.files.whole_files import write_text_privately
+from ....kb.skin.streams import prints_as_is
+from ....kb.skin.terminal import write_csv
 from .report import Judged
 from .scores import normal
 from .tasks import UNKNOWN
@@ -162,18 +165,11 @@ def write_sheet(path: str | Path, sheet: Iterable[Row]) -> int:
     """Write the sheet (tabs between columns; a name that ends in ``.csv``: commas); how many rows. UsageError if that
     fails."""
     place = Path(path)
+    rows = [[getattr(row, column) for column in COLUMNS] for row in sheet]
     held = io.StringIO()
-    writer = csv.writer(held, delimiter=_delimiter(place), lineterminator="\n")
-    writer.writerow(COLUMNS)
-    number = 0
-    for row in sheet:
-        writer.writerow([getattr(row, column) for column in COLUMNS])
-        number += 1
-    try:
-        place.write_text(held.getvalue(), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write '{place}': {error.strerror}") from error
-    return number
+    write_csv(held, COLUMNS, rows, as_is=prints_as_is(), delimiter=_delimiter(place))
+    write_text_privately(place, held.getvalue())
+    return len(rows)
 
 
 def read_sheet(path: str | Path) -> list[Row]:

@@ -8,7 +8,16 @@ from typing import Annotated, Any, Final
 import typer
 
 from ....kb.skin.options import OutOption
-from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table, three_places
+from ....kb.skin.terminal import (
+    Format,
+    answer,
+    check_output,
+    counted,
+    print_csv,
+    print_table,
+    refuse_in_csv,
+    three_places,
+)
 from ...report.command import SeedOption
 
 #: Columns of csv, as in the JSON form of a part.
@@ -44,6 +53,7 @@ def facts(
 ) -> None:
     """Hold the events read from notes against abstracted facts: recall by kind, values and dates apart."""
     check_output(output, out, rows=True)
+    refuse_in_csv(output, {"--misses": misses})
     from .run import run_facts
 
     prefixes = tuple(filter(None, (part.strip() for part in only.split(","))))

@@ -6,7 +6,6 @@ same borders (exact), borders that overlap with names alike (partial), and words
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -15,6 +14,9 @@ from typing import Any, Final
 
 from ....ingest.models.tagging.tagger import TaggedEntity, Tagger, Words
 from ....kb.errors import BadModel, UsageError
+from ....kb.files.whole_files import open_privately
+from ....kb.skin.streams import prints_as_is
+from ....kb.skin.terminal import write_csv
 from ...measures.by_type import Level
 from ..corpora.assembling import of_tokens
 from ..corpora.corpus import AnnotatedCorpus
@@ -194,9 +196,7 @@ def write_answers(
 
 def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(header)
-            writer.writerows(rows)
+        with open_privately(path) as file:
+            write_csv(file, header, rows, as_is=prints_as_is())
     except OSError as error:
         raise UsageError(f"cannot write '{path}': {error.strerror}. Hint: --predictions-out FILE") from error

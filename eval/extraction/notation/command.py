@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ....kb.skin.options import FormatOption, OutOption
-from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table
+from ....kb.skin.terminal import Format, answer, check_output, counted, print_csv, print_table, refuse_in_csv
 from ...report.command import print_figures, print_signature
 
 _COLUMNS = ("half", "class", "gold", "found", "tp", "fp", "fn", "precision", "recall", "f1")
@@ -27,6 +27,7 @@ def variants(
 ) -> None:
     """Score exact spans of variants (protein, DNA, dbSNP) on an annotated corpus."""
     check_output(output, out, rows=True)
+    refuse_in_csv(output, {"--errors": errors})
     from ....ingest.run.batches import shipped_reading
     from ....kb.version import __version__
     from .corpora import read_corpus

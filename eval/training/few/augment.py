@@ -229,7 +229,7 @@ def augmented(
     for number, name in enumerate(augmentation.steps):
         key = f"{seed}|{document.id}|{augmentation.name}|{copy}|{number}|{name}"
         chance = random.Random(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big"))
-        made = rewritten(made, STEPS[name](made, stock, chance, augmentation.probability))
+        made = rewritten(made, _apart(STEPS[name](made, stock, chance, augmentation.probability)))
     return rewritten(made, (), f"{document.id}#{augmentation.name}-{copy + 1}")
 
 
@@ -258,6 +258,17 @@ def _put(text: str, start: int, end: int, others: Sequence[str], chance: random.
         whole = word_spans(before + other + behind)
         if not any(one < border < last for one, last in whole for border in borders):
             yield Edit(start, end, other)
+
+
+def _apart(edits: Sequence[Edit]) -> Iterator[Edit]:
+    """The edits without one that grows together with what an edit puts right before it: ``_put`` compares an edit with
+    the old text beside it, which an edit that borders on it takes away."""
+    before = Edit(0, 0, "")
+    for edit in sorted(edits):
+        if edit.start == before.end and len(word_spans(before.text[-1:] + edit.text[:1])) == 1 and before.text:
+            continue
+        yield edit
+        before = edit
 
 
 def _kind(word: str) -> str:

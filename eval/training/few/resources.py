@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from ....kb.errors import UsageError
+from ....kb.files.whole_files import write_private
 from ....kb.ontology.concepts import ConceptTable
 from ...extraction.corpora.corpus import AnnotatedCorpus, AnnotatedDocument, LabelledSpan
 from ...extraction.corpora.splits import choose, split
@@ -201,9 +202,7 @@ class Experiment:
         }
         path = self._path(cell, seed)
         path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
-        new.replace(path)
+        write_private(path, json.dumps(kept, ensure_ascii=False).encode())
         progress(f"{name}: {kept['seconds']} s")
 
     def answered(self, cell: Cell, seed: int) -> dict[str, Any] | None:

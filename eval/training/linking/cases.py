@@ -13,6 +13,7 @@ from typing import Final
 
 from ....ingest.models.linking.names import NameTable
 from ....ingest.recognizers.lexicon import SPAN_KINDS, span_kind
+from ....kb.errors import UsageError
 from ....kb.kinds import DRUGS, PROCEDURES, of_domain
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.normal_forms import normal_form
@@ -67,7 +68,22 @@ def part_of(key: str) -> str:
 
 
 def read_terms(folder: Path) -> list[Term]:
-    """The terms of the open terminologies in ``folder``: DOID, NCIt's neoplasms, MAxO, Uberon, RxNorm's ingredients."""
+    """The terms of the open terminologies in ``folder``: DOID, NCIt's neoplasms, MAxO, Uberon, RxNorm's ingredients.
+
+    UsageError where one is missing or has not its columns.
+    """
+    try:
+        return list(_read_terms(folder))
+    except OSError as error:
+        place = error.filename or folder
+        raise UsageError(
+            f"cannot read '{place}': {error.strerror}. Hint: name the folder of the terminologies"
+        ) from error
+    except (KeyError, csv.Error) as error:
+        raise UsageError(f"'{folder}': a table of it has not the columns of its kind ({error})") from error
+
+
+def _read_terms(folder: Path) -> list[Term]:
     terms: list[Term] = []
     with (folder / "doid" / "doid_merged.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+
+from ....kb.skin.terminal import print_json
 
 
 def linker(
@@ -20,7 +21,7 @@ def linker(
     """Train the linker of mentions to concepts, and print its scores as JSON."""
     from .run import run
 
-    print(json.dumps(run(terminologies, out, vectors=vectors, corpora=corpora), indent=1))
+    print_json(run(terminologies, out, vectors=vectors, corpora=corpora))
 
 
 COMMANDS: Final = (("linker", linker),)

@@ -73,7 +73,10 @@ class GramEncoder:
         try:
             with np.load(path, allow_pickle=False) as held:
                 return cls(held["table"], held["scales"])
-        except (OSError, KeyError, ValueError) as error:
+        except UsageError:
+            raise
+        # A damaged archive shows in as many ways as there are parts of it.
+        except Exception as error:
             raise UsageError(f"'{path.name}' holds no vectors of names that can be read") from error
 
     def save(self, path: Path) -> None:

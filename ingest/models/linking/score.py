@@ -66,13 +66,13 @@ class Scorer:
                 raise UsageError(f"'{path.name}' was trained on other features: train the linker again")
             held = data["encoders"][encoder]
             return cls(
-                {group: _logistic(one) for group, one in held["first"].items()},
-                _logistic(held["second"]),
+                {group: _logistic(held["first"][group], len(FEATURES)) for group in ("names", "phrases")},
+                _logistic(held["second"], len(SECOND)),
                 tuple((float(score), float(probability)) for score, probability in held["steps"]),
                 float(held["threshold"]),
                 held["recipe"],
             )
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             raise UsageError(f"'{path.name}' holds no numbers of a linker for the encoder {encoder!r}") from error
 
     def as_data(self) -> dict[str, Any]:
@@ -93,8 +93,11 @@ class Scorer:
         return float(found)
 
 
-def _logistic(data: Mapping[str, Any]) -> Logistic:
-    return Logistic(np.array(data["weights"], dtype=np.float64), float(data["constant"]))
+def _logistic(data: Mapping[str, Any], features: int) -> Logistic:
+    weights = np.array(data["weights"], dtype=np.float64)
+    if weights.shape != (features,):
+        raise ValueError("a weight for each feature")
+    return Logistic(weights, float(data["constant"]))
 
 
 def _as_data(one: Logistic) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -16,11 +17,13 @@ from ....kb.ontology.concepts import ConceptTable
 if TYPE_CHECKING:  # A run that hands its notes to others, or has no model, needs nothing of what reads.
     from .recognizer import Link, ModelRecognizer, Tagger
 
-#: What stands for no model, for the one that ships with the package, and for the chat model of the environment.
+#: What stands for no model, for the one that ships beside the package, and for the chat model of the environment.
 NONE: Final = "none"
 SHIPPED: Final = "shipped"
 CHAT: Final = "llm"
-_SHIPPED_FOLDER: Final = Path(__file__).with_name("shipped")
+#: The distribution that holds the model that ships, and where it lies in a checkout.
+_DISTRIBUTION: Final = "cohortium_models"
+_CHECKOUT: Final = Path(__file__).parents[3] / "models" / _DISTRIBUTION
 _CARD: Final = "card.json"
 
 
@@ -75,7 +78,7 @@ class ModelChoice:
         """As the model's card tells it; the name of the folder where it does not."""
         try:
             name = json.loads((self.folder / _CARD).read_text(encoding="utf-8"))["name"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             name = ""
         from .recognizer import recorded_name
 
@@ -110,13 +113,25 @@ def chosen_model(model: str | os.PathLike[str] | Choice | None) -> Choice | None
 
         return chat_choice(linker_of)
     if str(model) == SHIPPED:
-        if not _SHIPPED_FOLDER.is_dir():
-            raise UsageError("no model ships with this installation. Hint: name a model directory, or 'none'")
-        return ModelChoice(_SHIPPED_FOLDER)
+        return ModelChoice(shipped_folder())
     folder = Path(model)
     if not folder.is_dir():
         raise UsageError(f"there is no model directory '{model}'. Hint: name a folder, 'shipped', 'llm' or 'none'")
     return ModelChoice(folder)
+
+
+def shipped_folder() -> Path:
+    """The model directory that ships: of the checkout, or of the distribution beside this one. UsageError without."""
+    places = [_CHECKOUT]
+    if (found := importlib.util.find_spec(_DISTRIBUTION)) is not None and found.origin:
+        places.append(Path(found.origin).parent)
+    for place in places:
+        if (place / SHIPPED / _CARD).is_file():
+            return place / SHIPPED
+    raise UsageError(
+        "the model that ships is a package of its own, and is not installed. Hint: pip install 'cohortium[shipped]', "
+        "or name a model directory, or 'none'"
+    )
 
 
 def folder_hash(folder: Path) -> str:

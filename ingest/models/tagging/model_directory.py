@@ -153,6 +153,9 @@ def _card(folder: Path) -> ModelCard:
             f"the card '{path}' does not hold together: {place + ': ' if place else ''}{reason}{more}. Hint: copy the"
             " model again"
         ) from error
+    except (ArithmeticError, TypeError, ValueError, RecursionError, MemoryError) as error:
+        # Half characters, numbers without end, rows where numbers belong: what no check of a field foresees.
+        raise BadModel(f"the card '{path}' does not hold together. Hint: copy the model again") from error
 
 
 def _measured(path: Path) -> ModelFile:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-import mmap
 import os
 import struct
 import sys
@@ -24,7 +23,7 @@ from typing import Final, Literal, Self
 
 from pyroaring import BitMap
 
-from ...errors import DamagedIndex
+from ...files.kept_file import KeptFile, kept
 from ...model import World
 
 #: The file of the lists, in the folder of the index.
@@ -112,21 +111,17 @@ class ListWriter:
 class ListFile:
     """An open file of lists. Safe across threads."""
 
-    def __init__(self, path: Path) -> None:
-        """DamagedIndex if the file is none of these, or was cut off; OSError if there is none."""
-        self._path = path
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            size = os.fstat(handle).st_size
-            if size < _HEADER.size:
-                raise _damaged(path)
-            self._map = mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
-        finally:
-            os.close(handle)
-        magic, directory, bitmaps, keys, parts, end, _ = _HEADER.unpack_from(self._map)
-        if magic != _MAGIC or end != size or sys.byteorder != "little":
-            raise _damaged(path)
-        whole = memoryview(self._map)
+    def __init__(self, path: Path | KeptFile) -> None:
+        """DamagedIndex if the file is none of these, or is not as it was written."""
+        self._file = kept(path)
+        self._data = self._file.data
+        magic, directory, bitmaps, keys, parts, end, _ = self._file.header(_HEADER)
+        if magic != _MAGIC or end != len(self._data) or sys.byteorder != "little":
+            raise self._file.damaged("is none of its kind")
+        #: What leads to the bitmaps, which is proven when the first of them is sought.
+        self._directory = directory, end
+        self._found_ways = self._file.proven
+        whole = memoryview(self._data)
         place = directory
 
         def column(code: Literal["I", "Q"], count: int) -> memoryview:
@@ -144,6 +139,9 @@ class ListFile:
 
     def find(self, key: int) -> int | None:
         """The number of the entry under a key; None if there is none."""
+        if not self._found_ways:
+            self._file.prove(*self._directory)
+            self._found_ways = True
         at = bisect.bisect_left(self._keys, key)
         return at if at < len(self._keys) and self._keys[at] == key else None
 
@@ -153,7 +151,7 @@ class ListFile:
         return found
 
     def patients(self, entry: int, world: World) -> BitMap:
-        """The patients of the entry in the world: the caller's own. DamagedIndex if it leads out of the file."""
+        """The patients of the entry in the world: the caller's own. DamagedIndex if they are others than written."""
         start = entry * _WORLDS
         try:
             numbers = self._parts[self._first[start] : self._first[start + LEVELS[0] - world + 1]]
@@ -162,14 +160,12 @@ class ListFile:
             # A world that is there twice, here and above, is read once.
             return BitMap.union(*map(self._bitmap, dict.fromkeys(numbers))) if len(numbers) else BitMap()
         except (IndexError, ValueError) as error:
-            raise _damaged(self._path) from error
+            raise self._file.damaged(f"cannot be read ({type(error).__name__})") from error
 
     def _bitmap(self, number: int) -> BitMap:
-        return BitMap.deserialize(self._map[self._offsets[number] : self._offsets[number + 1]])
+        low, high = self._offsets[number], self._offsets[number + 1]
+        self._file.prove(low, high)
+        return BitMap.deserialize(self._data[low:high])
 
     def __len__(self) -> int:
         return len(self._keys)
-
-
-def _damaged(path: Path) -> DamagedIndex:
-    return DamagedIndex(f"{path.name} in the index is not whole. Hint: 'cohortium check KB' tells more")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pyroaring import BitMap
 
+from ...files.kept_file import KeptFile
 from ...model import World
 from .list_file import LISTS, ListFile, key_of, key_of_exact
 from .values import NO_VALUES, VALUES, ListedValues, read_values
@@ -15,10 +16,16 @@ from .values import NO_VALUES, VALUES, ListedValues, read_values
 class Listed:
     """Reads them one at a time; every bitmap is the caller's own. Safe across threads."""
 
-    def __init__(self, folder: Path) -> None:
-        """``folder`` is that of the index. DamagedIndex if the file is not whole; OSError if there is none."""
-        self._file = ListFile(folder / LISTS)
-        self._values_path = folder / VALUES
+    def __init__(self, lists: Path | KeptFile, values: Path | KeptFile) -> None:
+        """The files :data:`.list_file.LISTS` and :data:`.values.VALUES` of an index. DamagedIndex if the first is not
+        as it was written."""
+        self._file = ListFile(lists)
+        self._values_file = values
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> Listed:
+        """Those in a folder of an index whose bytes are believed."""
+        return cls(folder / LISTS, folder / VALUES)
 
     def patients(self, kind: str, concept: str, world: World) -> BitMap:
         """Patients with an event of the kind at or below the concept (``""``: any) that exists in the world."""
@@ -51,7 +58,7 @@ class Listed:
 
     @functools.cached_property
     def _values(self) -> dict[str, dict[str, ListedValues | None]]:
-        return read_values(self._values_path)
+        return read_values(self._values_file)
 
     def _patients(self, key: int, world: World) -> BitMap:
         entry = self._file.find(key)

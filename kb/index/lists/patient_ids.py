@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import mmap
 import os
 import struct
 import sys
@@ -12,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, overload
 
-from ...errors import DamagedIndex
+from ...files.block_digests import blocks_of
+from ...files.kept_file import KeptFile, kept
 
 #: The file of the ids, in the folder of the index.
 PATIENTS: Final = "patients"
@@ -50,23 +50,24 @@ def write_patient_ids(path: Path, ids: Iterable[str]) -> None:
 class PatientIds(Sequence[str]):
     """All patient ids, sorted; the position is the dense patient number. Safe across threads."""
 
-    def __init__(self, path: Path) -> None:
-        """DamagedIndex if the file is none of these, or was cut off; OSError if there is none."""
-        with path.open("rb") as file:
-            held = os.fstat(file.fileno()).st_size
-            if held < _HEADER.size:
-                raise _damaged(path)
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        magic, count, place, size = _HEADER.unpack_from(self._map)
-        if magic != _MAGIC or size != held or place + 8 * (count + 1) != size:
-            raise _damaged(path)
+    def __init__(self, path: Path | KeptFile) -> None:
+        """DamagedIndex if the file is none of these, or is not as it was written."""
+        self._file = kept(path)
+        self._data = self._file.data
+        magic, count, place, size = self._file.header(_HEADER)
+        if magic != _MAGIC or size != len(self._data) or place + 8 * (count + 1) != size:
+            raise self._file.damaged("is none of its kind")
         if sys.byteorder == "big":
-            swapped = array("Q", self._map[place:])
+            self._file.prove_all()
+            swapped = array("Q", self._data[place:])
             swapped.byteswap()
             self._offsets = memoryview(swapped)
         else:
-            self._offsets = memoryview(self._map)[place:].cast("Q")
+            self._offsets = memoryview(self._data)[place:].cast("Q")
         self._count: int = count
+        self._place: int = place
+        #: So many ids are proven one by one; after that the rest is at once, which each then costs nothing more.
+        self._one_by_one = blocks_of(size)
 
     def __len__(self) -> int:
         return self._count
@@ -104,9 +105,20 @@ class PatientIds(Sequence[str]):
         return at if at < self._count and self._id(at) == patient_id else None
 
     def _id(self, number: int) -> str:
+        if not self._file.proven:
+            self._prove(number)
         low, high = self._offsets[number] + _HEADER.size, self._offsets[number + 1] + _HEADER.size
-        return self._map[low:high].decode()
+        try:
+            return self._data[low:high].decode()
+        except UnicodeDecodeError as error:
+            raise self._file.damaged("cannot be read (no UTF-8)") from error
 
-
-def _damaged(path: Path) -> DamagedIndex:
-    return DamagedIndex(f"{path.name} in the index is not whole. Hint: 'cohortium check KB' tells more")
+    def _prove(self, number: int) -> None:
+        """See that the id of a number is as it was written."""
+        self._one_by_one -= 1
+        if self._one_by_one < 0:
+            self._file.prove_all()
+            return
+        begin = self._place + 8 * number
+        self._file.prove(begin, begin + 16)
+        self._file.prove(self._offsets[number] + _HEADER.size, self._offsets[number + 1] + _HEADER.size)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ...errors import DamagedIndex
+from ...files.kept_file import KeptFile, kept
 from ...model import Value
 
 VALUES: Final = "values.json"
@@ -48,10 +48,11 @@ def write_values(path: Path, listed: Mapping[str, Mapping[str, ListedValues | No
         json.dump(data, file, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def read_values(path: Path) -> dict[str, dict[str, ListedValues | None]]:
-    """What :func:`write_values` wrote. DamagedIndex if it is something else; OSError if there is none."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+def read_values(path: Path | KeptFile) -> dict[str, dict[str, ListedValues | None]]:
+    """What :func:`write_values` wrote; DamagedIndex if it is something else."""
+    file = kept(path)
+    with file.decoding():
+        data = json.loads(file.read())
         return {
             kind: {
                 name: None if one is None else ListedValues(tuple(one[0]), None if one[1] is None else tuple(one[1]))
@@ -59,7 +60,3 @@ def read_values(path: Path) -> dict[str, dict[str, ListedValues | None]]:
             }
             for kind, names in data.items()
         }
-    except (ValueError, TypeError, AttributeError, LookupError) as error:
-        raise DamagedIndex(
-            f"{path.name} in the index is not as it was written. Hint: 'cohortium check KB --repair' makes it again"
-        ) from error

@@ -43,7 +43,7 @@ def faults(query: nodes.Query, journey: Journey, world: World, criterion: object
     )
     findings = Findings()
     walk = Walk(SETS, EDGES, findings, query.definitions, {**STEPS, **LEAVES}, set(), set(), set())
-    walk.step(query.body, criterion, View.from_record(record), world, True)
+    walk.whole_of(query.body, criterion, View.from_record(record), world, True)
     return findings.faults
 
 

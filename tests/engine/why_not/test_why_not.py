@@ -167,3 +167,51 @@ def test_only_the_believed_answer_is_asked_about(kb: OpenKb) -> None:
         kb.find("metastasis").possible.why_not("Ana")
     with pytest.raises(UnknownPatient):
         kb.find("metastasis").why_not("Nobody")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "breast   ca and HER2- and planned lobectomy",
+        "HER2-neg",
+        "let a be her2-; breast ca and   a",
+        "  latest ECOG<=0 or (NSCLC and metastasis to   brain)",
+        "ECOG 0 and\tNSCLC",
+        "not (breast ca)",
+        "same tumor (NSCLC and HER2+)",
+        "at least 2 of (NSCLC, HER2-, trastuzumab before 2019)",
+    ],
+)
+def test_places_are_those_of_what_was_typed(kb: OpenKb, text: str) -> None:
+    """A part stands, in the typed text, at words that are understood as that part; and in the query as understood."""
+    found = kb.find(text).why_not("Ana")
+    assert found.typed == text
+    assert not found.admitted
+    for part in found.failing:
+        assert found.query[part.start : part.end] == part.text
+        assert part.typed_start is not None
+        words = text[part.typed_start : part.typed_end]
+        if words != "a":
+            assert kb.find(words).resolved in (part.text, f"({part.text})")
+        assert f"(characters {part.typed_start}–{part.typed_end})" in found.as_text()
+    assert found.edit is not None
+    assert all(step.typed_start is not None for step in found.edit.steps)
+
+
+def test_places_of_a_tree_are_those_of_the_query_as_understood(kb: OpenKb) -> None:
+    """Where nothing was typed, and in definitions of another file, the one place that there is is named."""
+    found = kb.find(kb.find("HER2- and lung cancer").query).why_not("Ana")
+    assert all(part.typed_start is None for part in found.failing)
+    assert "of the query as it was understood)" in found.as_text()
+
+
+@pytest.mark.parametrize(
+    "text", ["HER2 = negative", "HER2-", "biomarker HER2 exactly negative", "HER2 in (negative, '1+')"]
+)
+def test_an_edit_is_what_somebody_would_ask(kb: OpenKb, text: str) -> None:
+    """Another marker says nothing of this one, and *any value* is none: the condition is let go, or the fact."""
+    edit = kb.find(text).why_not("Ana").edit
+    assert edit is not None
+    assert "receptor status" not in edit.query
+    assert "result value" not in edit.query
+    assert edit.steps[0].says.startswith(("let go: the condition", "drop: "))

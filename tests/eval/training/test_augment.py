@@ -267,3 +267,12 @@ def test_chance_is_not_shared() -> None:
     one = document_of("CT showed fever and fever", [(0, 2, "t"), (10, 15, "d"), (20, 25, "d")])
     augmented(one, Augmentation("r", tuple(STEPS), 1.0), Stock.from_documents([one]), 0)
     assert random.random() == expected
+
+
+def test_two_edits_side_by_side_do_not_grow_together() -> None:
+    """Each would stand apart from the old word beside it, but not from the new one."""
+    document = document_of("post-ablation", [(0, 4, "d"), (4, 5, "t"), (5, 13, "d")])
+    stock = Stock({"d": ("5mg",), "t": ("§ 7",)})
+    for seed in range(20):
+        copy = augmented(document, Augmentation("mentions", ("mentions",), 1.0), stock, seed)
+        assert list(copy.words) == word_spans(copy.text)

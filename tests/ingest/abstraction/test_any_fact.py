@@ -32,7 +32,14 @@ _text = st.one_of(
     st.lists(st.sampled_from(_BITS), max_size=6).map(" ".join),
     st.lists(st.one_of(st.sampled_from(_BITS), st.text(max_size=4)), max_size=6).map("".join),
 )
-_any = st.one_of(_text, st.none(), st.integers(), st.floats(), st.booleans(), st.lists(_text, max_size=3))
+_any = st.one_of(
+    _text,
+    st.none(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.booleans(),
+    st.lists(_text, max_size=3),
+)
 _keys = st.sampled_from(
     (
         "site", "laterality", "result", "gene", "percent", "alteration", "protein_change", "exon", "origin", "t", "n",

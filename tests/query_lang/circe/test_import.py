@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cohortium import from_circe
 from cohortium.engine.api import OpenKb
 from cohortium.engine.reference import meaning as reference
-from cohortium.kb.errors import CohortiumError
+from cohortium.kb.errors import CohortiumError, UsageError
 from cohortium.kb.model import DayInterval, Event, Journey, World
 from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.ontology.scales import Scales
@@ -249,3 +249,134 @@ def test_a_knowledge_base_answers_a_definition(tmp_path: Path) -> None:
     with pytest.raises(CirceError, match="lossy=True"):
         kb.find_circe(FOLDER / "every_feature.json")
     assert list(kb.find_circe(FOLDER / "every_feature.json", lossy=True)) == []
+
+
+# --- what is asked of one event ---------------------------------------------------------------------------------------
+
+OLD = {"Age": {"Value": 65, "Op": "gte"}}
+ONE_EVENT = "one and the same"
+
+
+def with_rule(group: dict[str, Any], limit: str = "All") -> dict[str, Any]:
+    """Lung adenocarcinoma with one inclusion rule: the group."""
+    source = defined((1, 180), 2, 1, limit)
+    source["InclusionRules"][0]["expression"] = group
+    return source
+
+
+def criterion(window: tuple[int | None, int | None] | None, kind: int = 2, count: int = 1) -> dict[str, Any]:
+    """Exposures to osimertinib in a window of days around the entry event, as a criterion of a group."""
+    found: dict[str, Any] = defined(window, kind, count)["InclusionRules"][0]["expression"]["CriteriaList"][0]
+    return found
+
+
+def entry_of(source: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the entry criterion."""
+    found: dict[str, Any] = source["PrimaryCriteria"]["CriteriaList"][0]["ConditionOccurrence"]
+    return found
+
+
+def group(how: str, *criteria: dict[str, Any], count: int | None = None, ages: int = 0) -> dict[str, Any]:
+    """A group of criteria, with so many demographic ones."""
+    return {"Type": how, "Count": count, "CriteriaList": list(criteria), "DemographicCriteriaList": [OLD] * ages,
+            "Groups": []}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize(
+    ("age", "near", "window", "lost"),
+    [
+        (True, 0, (1, 180), True),
+        (False, 1, (1, 180), True),
+        (True, 1, None, True),
+        (False, 2, None, True),
+        (True, 0, None, False),
+        (False, 1, None, False),
+        (False, 0, (1, 180), False),
+    ],
+)
+def test_two_things_asked_of_one_entry_event_are_a_loss(
+    age: bool, near: int, window: tuple[int, int] | None, lost: bool, first: bool
+) -> None:
+    """Age, facts around it and rules: of several entry events each may be met by another, of the first by that one."""
+    source = defined(window, 2, 1, "All")
+    entry = entry_of(source)
+    entry["First"] = first
+    if age:
+        entry.update(copy.deepcopy(OLD))
+    if near:
+        entry["CorrelatedCriteria"] = group("ALL", *(criterion((1, 90 * at)) for at in range(1, near + 1)))
+    found = imported(source)
+    listed = [loss for loss in found.losses if ONE_EVENT in loss.what]
+    assert bool(listed) is (lost and not first), found.text
+    assert found.faithful is not (lost and not first), found.losses
+    assert all(loss.effect != "none" for loss in listed)
+
+
+@pytest.mark.parametrize(
+    ("age", "near", "lost"), [(True, 1, True), (False, 2, True), (True, 0, False), (False, 1, False)]
+)
+def test_two_things_asked_of_one_other_fact_are_a_loss(age: bool, near: int, lost: bool) -> None:
+    """The same of a fact that a rule asks for at any time."""
+    one = criterion(None)
+    (fields,) = one["Criteria"].values()
+    if age:
+        fields.update(copy.deepcopy(OLD))
+    if near:
+        fields["CorrelatedCriteria"] = group("ALL", *(criterion((1, 90 * at)) for at in range(1, near + 1)))
+    found = imported(with_rule(group("ALL", one)))
+    assert any(ONE_EVENT in loss.what and loss.effect == "wider" for loss in found.losses) is lost
+    assert found.faithful is not lost
+
+
+@pytest.mark.parametrize("limit", ["First", "All"])
+@pytest.mark.parametrize(
+    ("rule", "lost"),
+    [
+        (group("AT_MOST", criterion((1, 180)), count=0), True),
+        (group("AT_MOST", criterion((1, 180)), criterion((-90, -1)), count=1), True),
+        (group("AT_MOST", count=0, ages=1), True),
+        ({**group("ALL"), "Groups": [group("AT_MOST", criterion((1, 180)), count=0)]}, True),
+        ({**group("AT_MOST", count=0), "Groups": [group("ALL", criterion((1, 180)))]}, True),
+        (group("AT_MOST", criterion(None), count=0), False),
+    ],
+)
+def test_not_around_one_of_several_entry_events_is_a_loss(rule: dict[str, Any], lost: bool, limit: str) -> None:
+    """*At most so many* is asked of all entry events at once; where only the first counts, that is the same."""
+    found = imported(with_rule(rule, limit))
+    lost = lost and limit == "All"
+    assert (
+        any("one entry event meets at most" in loss.what and loss.effect == "narrower" for loss in found.losses) is lost
+    )
+    assert found.faithful is not lost
+
+
+@pytest.mark.parametrize(("how", "count"), [("AT_LEAST", 5), ("AT_LEAST", -1), ("AT_MOST", -1), ("AT_LEAST", None)])
+@pytest.mark.parametrize("within", [False, True])
+def test_a_count_that_nobody_meets_is_refused(how: str, count: int | None, within: bool) -> None:
+    """More criteria than there are, or fewer than none, in a rule or inside one."""
+    rule = group(how, criterion(None), criterion((1, 180)), count=count)
+    with pytest.raises(CirceError, match="ount"):
+        imported(with_rule({**group("ALL", criterion(None)), "Groups": [rule]} if within else rule))
+
+
+@pytest.mark.parametrize(
+    ("how", "count", "effect"), [("ALL", None, None), ("ANY", None, "narrower"), ("AT_LEAST", 1, "other")]
+)
+def test_a_criterion_that_everybody_meets_is_not_dropped_silently(
+    how: str, count: int | None, effect: str | None
+) -> None:
+    """*At least 0 times* adds nothing where all are asked for; as an alternative it makes everybody a member."""
+    found = imported(with_rule(group(how, criterion(None), criterion(None, 2, 0), count=count)))
+    listed = [loss.effect for loss in found.losses if "everybody meets" in loss.what]
+    assert listed == ([] if effect is None else [effect])
+    assert found.faithful is (effect is None)
+
+
+def test_a_source_without_end_is_refused() -> None:
+    """A device is read as far as a definition may go, and a text that is no path is shortened in the message."""
+    with pytest.raises(UsageError, match="longer than"):
+        from_circe("/dev/zero", CONCEPTS, SCALES)
+    with pytest.raises(CohortiumError) as caught:
+        from_circe("[" * 100_000, CONCEPTS, SCALES)
+    assert len(str(caught.value)) < 1000

@@ -46,10 +46,10 @@ def test_an_ambiguous_question_gives_no_patients_but_those_that_tell_apart(kb: P
         assert told["readings"][0]["only_count"] == len(wide - narrow) > 0
 
 
-def test_the_command_declines_with_exit_code_0_and_says_why(kb: Path) -> None:
+def test_the_command_declines_with_exit_code_8_and_says_why(kb: Path) -> None:
     """A refusal is an answer; it names the words that were not used."""
     result = CliRunner().invoke(app, ["ask", str(kb), "elderly responders", "--format", "json"])
-    assert result.exit_code == 0
+    assert result.exit_code == 8
     told = json.loads(result.stdout)
     assert told["abstained"]
     assert told["patients"] == []

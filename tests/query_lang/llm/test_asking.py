@@ -144,7 +144,7 @@ def test_a_refusal_is_told_with_its_reason(sample_path: Path, here: Stage) -> No
     """No patients, and what stood in the way; it is an answer, and no error."""
     here.play(says("I am only a poem."))
     result = ask(sample_path, ODD, "--llm")
-    assert result.exit_code == 0
+    assert result.exit_code == 8
     assert "not answered" in result.stdout
     assert "no usable query" in result.stdout
     assert "poem" not in result.output

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from cohortium.engine.api import OpenKb
+from cohortium.kb.free_sql.allowed import rules, view_names
 from cohortium.kb.kinds import KINDS
-from cohortium.kb.storage.free_sql import view_names
 from cohortium.query_lang.sql.tables import TABLES
 from tests.places import DOCS
 
@@ -54,3 +54,11 @@ def test_the_tables_of_the_page_are_those_of_the_program() -> None:
     assert all(
         table.columns[name] == column for table in TABLES.values() if table.events for name, column in shared.items()
     )
+
+
+def test_the_functions_of_the_page_are_those_of_the_program() -> None:
+    """By theme, in the order of the list."""
+    listed = re.findall(r"^\| (\w+) \| `(.*)` \|$", PAGE.split("### Functions")[1], re.M)
+    assert {theme: names.replace("\\|", "|").split(" ") for theme, names in listed} == rules()["functions"]
+    for name in rules()["table_functions"]:
+        assert f"`{name}`" in PAGE.split("### Functions")[1]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from .....kb.errors import UsageError
+from .....kb.files.whole_files import open_privately
+from .....kb.skin.terminal import write_csv
 from ..documents import IDS, Document
 
 #: What a cell of names says where there are none.
@@ -43,12 +44,15 @@ def write_predictions(path: Path, baseline: Baseline, documents: Iterable[Docume
     """
     part = path.with_name(path.name + ".part")
     try:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow([IDS[0], "text", *baseline.columns])
-            for one in documents:
-                cells = baseline.cells(one)
-                rows.writerow([one.id, one.text, *(cells.get(column, NONE) for column in baseline.columns)])
+        with open_privately(part) as file:
+            # As they are: places in the text are counted when the table is read again.
+            write_csv(file, (IDS[0], "text", *baseline.columns), _rows(baseline, documents), as_is=True)
         os.replace(part, path)  # noqa: PTH105 (Path.replace would do the same)
     except OSError as error:
         raise UsageError(f"cannot write '{path}': {error.strerror}") from error
+
+
+def _rows(baseline: Baseline, documents: Iterable[Document]) -> Iterator[list[str]]:
+    for one in documents:
+        cells = baseline.cells(one)
+        yield [one.id, one.text, *(cells.get(column, NONE) for column in baseline.columns)]

@@ -217,13 +217,14 @@ def test_a_forged_proposal_fails(
 
 @pytest.mark.parametrize("command", [["read", "-"], ["ingest", "{source}", "--kb", "{kb}"]])
 @pytest.mark.parametrize(
-    ("model", "message"), [("no/such/folder", "no model directory"), ("shipped", "no model ships")]
+    ("model", "message"), [("no/such/folder", "no model directory"), ("shipped", "pip install 'cohortium[shipped]'")]
 )
 def test_a_model_that_is_not_there_is_a_usage_error(
     command: list[str], model: str, message: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is read."""
-    monkeypatch.setattr(choices, "_SHIPPED_FOLDER", tmp_path / "nowhere")
+    monkeypatch.setattr(choices, "_CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setattr(choices, "_DISTRIBUTION", "cohortium_models_that_are_not_there")
     words = [word.format(source=source, kb=tmp_path / "new.kb") for word in command]
     done = CliRunner().invoke(app, [*words, "--model", model], input="ECOG 1.")
     assert isinstance(done.exception, UsageError) or done.exit_code == 2

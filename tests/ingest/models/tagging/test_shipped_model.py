@@ -14,15 +14,14 @@ from cohortium.eval.extraction.corpora.licences import licences
 from cohortium.eval.training.export.model_readme import readme_of
 from cohortium.ingest.models.tagging.choice import SHIPPED, chosen_model
 from cohortium.ingest.models.tagging.model_directory import ONNX, README, WEIGHTS, ModelDirectory
+from tests.places import ROOT
 
 INGEST = Path(cohortium.__file__).parent / "ingest"
-FOLDER = INGEST / "tagging" / "shipped"
+FOLDER = ROOT / "models" / "cohortium_models" / "shipped"
 #: Bytes of the tagger and of all that the linker ships, together.
 MOST = 30_000_000
 #: Terms under which a base may be passed on within a package under Apache-2.0.
 OF_A_BASE = {"Apache-2.0", "MIT", "BSD-3-Clause", "CC0-1.0"}
-
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no model ships with this checkout")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,9 @@ def test_its_files_are_those_of_its_card(model: ModelDirectory) -> None:
 
 def test_it_is_small() -> None:
     """With the linker's vectors and numbers it is at most 30 MB."""
-    linker = [one for one in (INGEST / "linking").rglob("*") if one.is_file() and one.suffix not in {".py", ".pyc"}]
+    linker = [
+        one for one in (INGEST / "models" / "linking").rglob("*") if one.is_file() and one.suffix not in {".py", ".pyc"}
+    ]
     files = [*linker, *FOLDER.iterdir()]
     assert len(files) > 4
     assert sum(one.stat().st_size for one in files) <= MOST

@@ -1,0 +1,171 @@
+"""Names that were read as a concept whose preferred name says less, more or something else: told with the answer.
+
+A difference of case, plural, hyphens or the order of words says nothing, nor does a brand or a symbol.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.normal_forms import normal_form, without_plural
+from ...query_lang.english.book import definitions
+from ...query_lang.lint.places import Sites
+from ...query_lang.nodes import Concept, Events, Name, Query, Under
+from ...query_lang.tree import children, event_sets, named_concepts, single_conditions
+from ...query_lang.vocabulary import MEANT_BY_CONCEPT, kind_spelling
+
+#: What parts sentences and stands about words: no part of a name.
+_MARKS: Final = re.compile(r"[?!.,;:()\[\]{}\"“”‘’«»…]+|(?<!\w)'|'(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """A name as it was ``written``, and the concept that it was read as. ``how``: the concept's preferred name says
+    ``less`` than what was written, ``more``, or something ``else``; or the fact is asked for ``alone``, where a
+    question in English takes all that the term follows from."""
+
+    written: str
+    kind: str
+    concept: str
+    name: str
+    how: str
+
+    def as_dict(self) -> dict[str, str]:
+        """For JSON, with the sentence."""
+        return {**asdict(self), "says": self.as_text()}
+
+    def as_text(self) -> str:
+        """One line for people."""
+        if self.how == "alone":
+            said = f"'{self.written}' is asked for as it is recorded alone ({self.kind} {self.name})".replace("( ", "(")
+            return f"{said}; 'cohortium ask' takes what it follows from, too"
+        said = {"less": ", which says less", "more": ", which says more"}.get(self.how, "")
+        return f"'{self.written}' is read as {self.kind} {self.name}{said}".replace("  ", " ")
+
+
+def names_read_as(sites: Sites, concepts: ConceptTable) -> tuple[ReadAs, ...]:
+    """Those of a query, by the sites that have each criterion as it was written and as it was resolved."""
+    found: dict[ReadAs, None] = {}
+    for root in (*sites.definitions, sites.body):
+        for site in root.walk():
+            own, written = event_sets(site.node), () if site.written is None else event_sets(site.written)
+            for events, before in zip(own, written, strict=False) if len(own) == len(written) else ():
+                one = _of_fact(before, events, concepts)
+                if one is not None:
+                    found[one] = None
+    return tuple(found)
+
+
+def question_read_as(question: str, query: Query, concepts: ConceptTable) -> tuple[ReadAs, ...]:
+    """Those of a question in English: of each concept asked for, the names in it that lie in no longer name."""
+    asked = _spaced(question)
+    found: dict[ReadAs, None] = {}
+    for body in (query.body, *(one.body for one in query.definitions)):
+        for events in _facts(body):
+            for concept in named_concepts(events.concept) if events.concept is not None else ():
+                names = concepts.names(concept.id) if concept.id in concepts else ()
+                for written in _standing(names, asked):
+                    one = _compared(written, concept.id, events.kind, concepts)
+                    if one is not None:
+                        found[one] = None
+    return tuple(found)
+
+
+def _spaced(text: str) -> str:
+    """The words of a text with spaces about each, without the marks of a sentence."""
+    return f" {' '.join(without_plural(normal_form(_MARKS.sub(' ', text))).split())} "
+
+
+def _standing(names: Iterable[str], asked: str) -> list[str]:
+    """The names that stand in a text beside what longer ones take."""
+    found: list[str] = []
+    for name in sorted(names, key=len, reverse=True):
+        spaced = _spaced(name)
+        if spaced.strip() and spaced in asked:
+            found.append(name)
+            # Neighbors keep their spaces; what stands there twice is named once.
+            asked = asked.replace(spaced, " | ")
+    return found
+
+
+def _facts(node: Any) -> Iterator[Events]:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield from event_sets(one)
+        waiting.extend(children(one))
+
+
+def _of_fact(written: Events, resolved: Events, concepts: ConceptTable) -> ReadAs | None:
+    before, after = written.concept, resolved.concept
+    if not isinstance(before, Under) or not isinstance(after, Under):
+        return None
+    if not isinstance(before.term, Name) or not isinstance(after.term, Concept) or after.term.id not in concepts:
+        return None
+    if written.condition is None and normal_form(before.term.text) in _clinical_meanings():
+        name, kind = concepts.name(after.term.id), "" if resolved.kind is None else kind_spelling(resolved.kind)
+        return ReadAs(before.term.text, kind, after.term.id, name, "alone")
+    if len(list(single_conditions(written.condition))) != len(list(single_conditions(resolved.condition))):
+        # What the name says beyond its concept became a condition: "HER2 positive".
+        return None
+    return _compared(before.term.text, after.term.id, resolved.kind, concepts)
+
+
+def _compared(written: str, concept: str, kind: str | None, concepts: ConceptTable) -> ReadAs | None:
+    row = concepts.get(concept)
+    if row.kind in _data()["symbols"] or written.startswith("concept:") or concept == written:
+        return None
+    kinds = (kind,) if kind is not None else tuple(MEANT_BY_CONCEPT[row.kind])
+    spelled = _words(" ".join(kind_spelling(one) for one in kinds))
+    said = _words(_written_out(written, concept, concepts)) - spelled
+    preferred = _words(row.name) - spelled
+    if said == preferred or not said or not preferred:
+        return None
+    how = "less" if preferred < said else "more" if said < preferred else "else"
+    if how == "else" and not any(name in concepts.names(concept) for name in (written, written.lower())):
+        # A code, or a spelling that only folds to a name.
+        return None
+    return ReadAs(written, "" if kind is None else kind_spelling(kind), concept, row.name, how)
+
+
+@functools.cache
+def _clinical_meanings() -> frozenset[str]:
+    """The terms that a question in English takes for all that they follow from."""
+    return frozenset(normal_form(name) for name in definitions())
+
+
+def _written_out(written: str, concept: str, concepts: ConceptTable) -> str:
+    """The name of the concept whose initials an abbreviation is, its preferred name first; else the name itself."""
+    if not any(short.text == written for short in concepts.get(concept).abbreviations):
+        return written
+    letters = [letter for letter in written.casefold() if letter.isalpha()]
+    for name in concepts.names(concept):
+        initials = [word[0] for word in normal_form(name).split()]
+        if len(initials) > 1 and initials == letters:
+            return name
+    return concepts.get(concept).name
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words that say something, one for all that mean the same."""
+    data = _data()
+    words = without_plural(normal_form(text)).split()
+    return frozenset(_same().get(word, word) for word in words if word not in data["passed_over"])
+
+
+@functools.cache
+def _same() -> Mapping[str, str]:
+    lines = [without_plural(normal_form(line)).split() for line in _data()["same"]]
+    return {word: words[0] for words in lines for word in words}
+
+
+@functools.cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "read_as.toml").read_text(encoding="utf-8"))

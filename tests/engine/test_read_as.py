@@ -1,0 +1,127 @@
+"""A name that is read as a concept of another extent is told before the answer; one that only looks so is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cohortium
+from cohortium.engine.answers.read_as import ReadAs
+from cohortium.engine.api import OpenKb
+from cohortium.engine.asking import print_answer
+from cohortium.engine.commands.repl import Conversation
+from cohortium.engine.tables import WorldName, cohort_payload, print_cohort
+from cohortium.query_lang.english.book import definitions
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenKb]:
+    """A knowledge base of one note."""
+    folder: Path = tmp_path_factory.mktemp("read_as")
+    note = '{"patient_id": "P1", "doc_id": "a", "date": "2020-03-04", "text": "Lung cancer. Knee pain."}\n'
+    (folder / "notes.jsonl").write_text(note, encoding="utf-8")
+    cohortium.ingest(folder / "notes.jsonl", kb=folder / "kb", progress=False)
+    with cohortium.open(folder / "kb") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "how"),
+    [
+        ("chest pain", "pain", "less"),
+        ("'back pain'", "pain", "less"),
+        ("lung cancer and hip fracture", "fracture", "less"),
+        ("age >= 65 at hip fracture", "fracture", "less"),
+        ("let a be abdominal pain; a or death", "pain", "less"),
+        ("CHF", "heart failure", "less"),
+        ("Alzheimer disease", "dementia", "else"),
+        ("CABG", "coronary intervention", "else"),
+        ("hemodialysis", "dialysis", "else"),
+        ("knee replacement", "joint replacement", "else"),
+        ("allergic to penicillin", "drug allergy", "else"),
+        ("smoker", "current smoker", "more"),
+    ],
+)
+def test_a_name_of_another_extent_is_told(kb: OpenKb, text: str, name: str, how: str) -> None:
+    """Whether the concept's preferred name says less, more or something else, wherever the name stands."""
+    told = [one for one in kb.find(text).read_as() if one.name == name]
+    assert [one.how for one in told] == [how]
+    assert told[0].written in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lung cancers", "Lung Cancer", "cancer of the lung", "lung-cancer", "carcinoma of the breast", "NSCLC",
+        "Tagrisso", "osimertinib", "HER2 positive", "ER+", "metastasis to liver", "FOLFOX", "EGFR L858R", "death",
+        "ECOG <= 1", "surgery lobectomy", "radiation to brain", "type 2 diabetes", "pain",
+    ],
+)  # fmt: skip
+def test_what_only_looks_otherwise_is_not_told(kb: OpenKb, text: str) -> None:
+    """Case, plural, order of words, brands, symbols and initials say nothing."""
+    assert kb.find(text).read_as() == ()
+
+
+def test_a_term_that_means_more_in_english_is_told(kb: OpenKb) -> None:
+    """Of every term that both know: where the two ask different things, the query says that it asks for less."""
+    both = 0
+    for term in definitions():
+        try:
+            formal = kb.find(term)
+        except cohortium.CohortiumError:
+            continue
+        asked = kb.ask(f"patients with {term}").translation.query
+        if asked is None or asked != formal.query:
+            assert [one.how for one in formal.read_as()][:1] == ["alone"], term
+            both += 1
+    assert both >= 5
+    assert "'cohortium ask' takes" in kb.find("triple negative").read_as()[0].as_text()
+    assert kb.find("biomarker HER2 = negative").read_as() == ()
+
+
+def test_every_preferred_name_is_read_as_itself(kb: OpenKb) -> None:
+    """Of all concepts, the preferred name is never told as another, nor is its plural."""
+    kinds = {"tumor": "diagnosis", "condition": "comorbidity", "procedure": "procedure", "state": "state"}
+    asked = [row for row in kb.concepts.rows() if row.kind in kinds][::40]
+    for row in asked:
+        assert kb.find(f'{kinds[row.kind]} "{row.name}"').read_as() == (), row.name
+
+
+def test_it_stands_first(kb: OpenKb, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the table, in JSON, in the conversation, and for a question in English."""
+    says = "'chest pain' is read as pain, which says less"
+    cohort = kb.find("chest pain")
+    payload = cohort_payload(cohort, WorldName.BELIEVED, 20, explain=False)
+    assert payload["read_as"] == [
+        {"written": "chest pain", "kind": "", "concept": "pain", "name": "pain", "how": "less", "says": says}
+    ]
+    print_cohort(cohort, payload, 20)
+    assert capsys.readouterr().out.startswith(says + "\n")
+    assert Conversation(kb).reply("chest pain")
+    assert capsys.readouterr().out.startswith(says + "\n")
+    answer = kb.ask("patients with chest pain")
+    assert [one.how for one in answer.read_as] == ["less"]
+    print_answer(answer, answer.to_dict(), 20)
+    assert capsys.readouterr().out.startswith("'chest pain' is read as ")
+    assert "read_as" not in kb.ask("patients with lung cancer").to_dict()
+    assert "read_as" not in cohort_payload(kb.find("lung cancer"), WorldName.BELIEVED, 20, explain=False)
+
+
+@pytest.mark.parametrize("question", ["chest pain?", "chest pain!", "Chest pain.", "(chest pain)", "'chest pain' ?"])
+def test_punctuation_hides_no_widened_name(kb: OpenKb, question: str) -> None:
+    """What is told of a question does not depend on its marks."""
+    assert [one.written for one in kb.ask(question).read_as] == ["chest pain"]
+
+
+def test_every_widened_name_is_told(kb: OpenKb) -> None:
+    """Two names of one concept are both told; a name inside a longer one is not."""
+    told = [one.written for one in kb.ask("patients with chest pain or back pain?").read_as]
+    assert sorted(told) == ["back pain", "chest pain"]
+
+
+def test_a_tree_has_no_written_names(kb: OpenKb) -> None:
+    """Where nothing was typed nothing is told; the sentence says how the concept is asked for."""
+    assert kb.find(kb.find("chest pain").query).read_as() == ()
+    assert ReadAs("a b", "symptom", "b", "b", "less").as_text() == "'a b' is read as symptom b, which says less"

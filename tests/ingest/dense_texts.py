@@ -1,0 +1,81 @@
+"""Texts made to be costly: what notes name, said over and over, in every way that may defeat a pattern or a loop."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: What stands once, and what is repeated behind it.
+DENSE: Final[dict[str, tuple[str, str]]] = {
+    "receptors": ("", "her2 positive er negative pr positive "),
+    "receptors_signs": ("", "ER+ PR- HER2+ "),
+    "receptors_percent": ("", "ER positive (95%), PR negative (0%), HER2 1+, Ki-67 20%, "),
+    "receptors_slashed": ("", "ER/PR/HER2 "),
+    "several_negative": ("", "EGFR, ALK, ROS1, BRAF negative "),
+    "genes": ("", "EGFR mutation KRAS wild type TP53 mutated "),
+    "repair": ("", "MSI-high MSS dMMR TMB 12 mut/Mb "),
+    "stages": ("", "stage IIIA breast cancer "),
+    "tnm": ("", "pT2N1M0 ypT1 N0 "),
+    "nodes": ("", "3 of 12 lymph nodes involved, 2/14 nodes positive "),
+    "gleason": ("", "Gleason 3+4=7 grade 2 "),
+    "ecog": ("", "ECOG 1 KPS 80 "),
+    "drugs": ("", "letrozole, docetaxel, carboplatin, "),
+    "doses": ("", "docetaxel 75 mg/m2 q3w x 4 cycles "),
+    "regimens": ("", "FOLFOX R-CHOP AC-T "),
+    "courses": ("", "started docetaxel 3/4/2019 stopped 5/6/2019 due to neuropathy "),
+    "lines": ("", "second line docetaxel first-line FOLFOX "),
+    "radiation": ("", "radiation 50 Gy in 25 fractions to left breast "),
+    "dates": ("", "3/4/2019 mastectomy March 2019 letrozole "),
+    "relative_dates": ("", "three weeks ago nausea 2 months later "),
+    "ages": ("", "62-year-old man DOB 3/4/1950 "),
+    "negations": ("", "no fever no cough denies nausea "),
+    "denied_list": ("", "denies fever, cough, nausea, vomiting, "),
+    "doubts": ("", "possible pneumonia likely cancer suspicious for metastasis "),
+    "family": ("", "mother had breast cancer father had colon cancer "),
+    "headings": ("", "FAMILY HISTORY:\nbreast cancer\nPLAN:\nletrozole\n"),
+    "headings_in_a_line": ("", "FAMILY HISTORY: Allergies: PLAN: cancer "),
+    "bullets": ("", "- fever\n* cough\n1. nausea\n"),
+    "definitions": ("", "squamous cell carcinoma (SCC) SCC "),
+    "variants": ("", "EGFR p.L858R BRAF V600E c.1799T>A "),
+    "fusions": ("", "EML4-ALK fusion exon 19 deletion "),
+    "brackets": ("", "(breast cancer "),
+    "quotes": ("", "\"cancer\" 'er' "),
+    "slashes": ("", "cancer/fever/er/"),
+    "measures": ("", "WBC 5.6 K/uL 2.3 x 1.5 x 1.0 cm mass "),
+    "table": ("", "| ER | positive | 95% |\n"),
+    "table_of_one_row": ("", "| ER | positive | 95% "),
+    "tabs": ("", "ER\tpositive\tHER2\tnegative\n"),
+    "one_sentence": ("", "the patient with breast cancer was treated with letrozole and did well on it and "),
+    "tumors": ("", "carcinoma of left breast and right lung and liver "),
+    "spread": ("", "metastatic to bone and liver, axillary lymph node metastasis "),
+    "operations": ("", "left mastectomy right lobectomy biopsy of the left breast "),
+    "harms": ("", "nausea due to docetaxel, grade 2 neuropathy from paclitaxel, "),
+    "trials": ("", "enrolled in trial NCT01234567 phase II "),
+    "deaths": ("", "died expired alive "),
+    "responses": ("", "complete response progression recurrence "),
+    "specimens": ("", "A. LEFT BREAST, BIOPSY:\nCARCINOMA\n"),
+    "semicolons": ("", "cancer; ER+; "),
+    "colons": ("", "ER: positive HER2: negative "),
+    "dashes": ("", "ER - positive - "),
+    "line_breaks": ("cancer", "\n"),
+    "one_word": ("", "carcinoma"),
+    "blanks": ("cancer", " "),
+    "signs": ("cancer", ".,;:!?"),
+    "marks_over_letters": ("", "e\u0301"),
+    "unseen_characters": ("", "\u200bcancer\u00a0"),
+    "digits": ("", "7"),
+    "masks": ("", "[**2019-3-4**] "),
+    "taken_back": ("", "Breast cancer. Breast cancer was entered in error. "),
+    "other_stage_taken_back": ("", "Stage III. Stage II was entered in error. "),
+    "corrected": ("", "ER positive. Corrected: ER negative. "),
+    "preliminary": ("", "Preliminary: ER positive. ER negative. "),
+    "superseded": ("This report is superseded:\n", "stage III "),
+    "denied_genes": ("No variants detected in:\n", "- KRAS\n"),
+    "ruled_out": ("Rule out:\n", "lung cancer, "),
+    "another_patient": ("", "Breast cancer. This is another patient's report: breast cancer. "),
+}
+
+
+def dense_text(name: str, length: int) -> str:
+    """So many characters of such a text."""
+    head, piece = DENSE[name]
+    return (head + piece * (length // len(piece) + 1))[:length]
