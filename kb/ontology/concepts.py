@@ -57,7 +57,7 @@ class ConceptTable:
 
     @classmethod
     def from_files(cls, folder: Path | None = None, extra: Path | None = None) -> ConceptTable:
-        """The ontology in ``folder`` (the shipped one by default): every ``.tsv`` whose header is the nine columns,
+        """The ontology in ``folder`` (the shipped one by default): every ``.tsv`` whose header is the columns,
         and ``value_sets.toml``. The rows of the folder ``extra`` are added: one whose id is there already extends that
         concept. UsageError when there is no such folder, or no row in it."""
         problems: list[str] = []

@@ -1,11 +1,12 @@
-"""Concepts as the data files write them: rows of nine columns, value sets, and rows added from another folder."""
+"""Concepts as the data files write them: rows of nine or ten columns, value sets, and rows added from another folder."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,7 +29,11 @@ CONCEPT_KINDS: Final = (
     "performance",
 )
 COLUMNS: Final = ("id", "kind", "name", "parents", "synonyms", "abbreviations", "codes", "site", "source")
+#: With the tenth column, which may be left out: names that say more than the concept of their row.
+ALL_COLUMNS: Final = (*COLUMNS, "narrower")
 
+_POSSESSIVE = re.compile(r"['’](?:s\b)?")
+_NOT_ID = re.compile(r"[^a-z0-9]+")
 _ABBREVIATION = re.compile(r"([^{}]+?)\s*(?:\{([^{}]*)\})?")
 
 
@@ -42,7 +47,10 @@ class Abbreviation:
 
 @dataclass(frozen=True, slots=True)
 class ConceptRow:
-    """One concept as written in the data: ids of its parents, its names, its codes (``SYSTEM:CODE``)."""
+    """One concept as written in the data: ids of its parents, its names, its codes (``SYSTEM:CODE``).
+
+    ``narrower`` are names that say more than the concept does: :func:`spread` makes a row of each.
+    """
 
     id: str
     kind: str
@@ -53,6 +61,7 @@ class ConceptRow:
     codes: tuple[str, ...] = ()
     site: str = ""
     source: str = ""
+    narrower: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +74,17 @@ class ValueSet:
 
 
 def read_folder(folder: Path, problems: list[str]) -> tuple[list[ConceptRow], list[ValueSet]]:
-    """The concepts and value sets of one folder; files of other columns are passed over."""
+    """The concepts and value sets of one folder, narrower names spread; files of other columns are passed over."""
     rows: list[ConceptRow] = []
     for path in sorted(folder.glob("*.tsv")):
         rows.extend(read_concepts(path, problems))
     path = folder / "value_sets.toml"
-    return rows, read_value_sets(path) if path.exists() else []
+    return spread(rows, problems), read_value_sets(path) if path.exists() else []
 
 
 def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
-    """The concepts of one file, or none if its header is not the nine columns. Bad lines are told in ``problems``."""
+    """The concepts of one file, or none if its header is not the columns, with or without the tenth. Bad lines are told
+    in ``problems``."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -88,13 +98,13 @@ def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
         cells = tuple(cell.strip() for cell in line.split("\t"))
         if header is None:
             header = cells
-            if header != COLUMNS:
+            if header not in (COLUMNS, ALL_COLUMNS):
                 return []
             continue
-        if len(cells) > len(COLUMNS) or len(cells) < 3:
-            problems.append(f"{place}: {len(cells)} columns instead of {len(COLUMNS)}; the line is skipped")
+        if len(cells) > len(header) or len(cells) < 3:
+            problems.append(f"{place}: {len(cells)} columns instead of {len(header)}; the line is skipped")
             continue
-        cells += ("",) * (len(COLUMNS) - len(cells))
+        cells += ("",) * (len(ALL_COLUMNS) - len(cells))
         rows.append(
             ConceptRow(
                 cells[0],
@@ -106,6 +116,7 @@ def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
                 _parts(cells[6]),
                 cells[7],
                 cells[8],
+                _parts(cells[9]),
             )
         )
     return rows
@@ -146,6 +157,46 @@ def read_value_sets(path: Path) -> list[ValueSet]:
             raise OntologyError(f"{path.name}: {name!r} is not a list of concept ids")
         found.append(ValueSet(name, tuple(members), tuple(aliases)))
     return found
+
+
+# --- narrower names -------------------------------------------------------------------------------------------------
+
+
+def spread(rows: Sequence[ConceptRow], problems: list[str]) -> list[ConceptRow]:
+    """The rows in their order, and behind each a row of its own for every narrower name: below it, of its kind and site.
+
+    A name that stands at several rows lies below each of them; a row that has its id already gets the parent.
+    """
+    wider: dict[str, list[tuple[str, ConceptRow]]] = {}
+    for row in rows:
+        for name in row.narrower:
+            wider.setdefault(id_of_name(name), []).append((name, row))
+    made = {row.id for row in rows}
+    found: list[ConceptRow] = []
+    for row in rows:
+        above = [one.id for name, one in wider.get(row.id, ()) if _same_kind(row, name, one, problems)]
+        found.append(dataclasses.replace(row, narrower=(), parents=tuple(dict.fromkeys((*row.parents, *above)))))
+        for name in row.narrower:
+            concept = id_of_name(name)
+            if concept not in made:
+                made.add(concept)
+                below = ConceptRow(concept, row.kind, name, site=row.site, source=row.source)
+                names = dict.fromkeys(other for other, one in wider[concept] if _same_kind(below, other, one, problems))
+                parents = dict.fromkeys(one.id for _, one in wider[concept] if one.kind == row.kind)
+                found.append(dataclasses.replace(below, parents=tuple(parents), synonyms=tuple(names)[1:]))
+    return found
+
+
+def _same_kind(row: ConceptRow, name: str, wider: ConceptRow, problems: list[str]) -> bool:
+    if row.kind != wider.kind:
+        problems.append(f"{wider.kind} {name!r} below {wider.id!r} has the id of the {row.kind} {row.name!r}")
+    return row.kind == wider.kind
+
+
+def id_of_name(name: str) -> str:
+    """The id of a concept that has a name and no row: letters and figures, joined by underscores, no possessive."""
+    plain = unicodedata.normalize("NFKD", _POSSESSIVE.sub("", name)).encode("ascii", "ignore").decode()
+    return _NOT_ID.sub("_", plain.lower()).strip("_")
 
 
 # --- added rows -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from cohortium.kb.errors import UsageError
 from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.graph import ways
 from cohortium.kb.ontology.lint import lint, lint_shipped
-from cohortium.kb.ontology.rows import COLUMNS, Abbreviation, ConceptRow, ValueSet
+from cohortium.kb.ontology.rows import ALL_COLUMNS, COLUMNS, Abbreviation, ConceptRow, ValueSet
 from cohortium.kb.ontology.search import Match, describe, resolve, search
 
 ROWS = [
@@ -143,3 +143,59 @@ def test_rows_that_cannot_be_used_stop_what_would_read_with_them(tmp_path: Path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"no concepts in.*id, kind, name"):
         shipped_concepts(tmp_path / "empty")
+
+
+def narrowed(folder: Path, *rows: str) -> ConceptTable:
+    """Rows of ten columns alone; ``rows`` are id, kind, name, parents, synonyms and the narrower names."""
+    lines = ["\t".join(ALL_COLUMNS)]
+    lines += ["\t".join([*cells[:5], "", "", "", "ours", *cells[5:]]) for cells in (row.split("\t") for row in rows)]
+    (folder / "rows.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return ConceptTable.from_files(folder)
+
+
+def test_a_narrower_name_is_a_concept_below(tmp_path: Path) -> None:
+    """It is no name of the row; a name at two rows lies below both, and one that has a row of its own keeps that."""
+    concepts = narrowed(
+        tmp_path,
+        "ache\tcondition\tache\t\thurt\ttoe ache|Sjögren's ache|ache at night",
+        "night\tcondition\tnight trouble\t\t\tache at night|ache at-night",
+        "toe_ache\tcondition\ttoe ache\tache\tpodalgia",
+    )
+    assert concepts.problems == ()
+    assert concepts.names("ache") == ("ache", "hurt")
+    assert [row.id for row in concepts.rows()] == ["ache", "sjogren_ache", "ache_at_night", "night", "toe_ache"]
+    assert concepts.parents("ache_at_night") == ("ache", "night")
+    assert concepts.lookup("Toe-ache") == concepts.lookup("podalgia") == ("toe_ache",)
+    assert concepts.get("sjogren_ache") == ConceptRow(
+        "sjogren_ache", "condition", "Sjögren's ache", ("ache",), source="ours"
+    )
+    assert lint(concepts) == []
+
+
+def test_a_narrower_name_may_not_have_the_id_of_another_kind(tmp_path: Path) -> None:
+    """Neither of a row nor of another narrower name; both are told."""
+    concepts = narrowed(
+        tmp_path,
+        "ache\tcondition\tache\t\t\ttoe|tooth",
+        "toe\tsite\ttoe",
+        "part\tsite\tpart\t\t\ttooth",
+    )
+    assert [problem.split(" has the id ")[1] for problem in concepts.problems] == [
+        "of the condition 'tooth'",
+        "of the site 'toe'",
+    ]
+    assert concepts.parents("toe") == ()
+    assert concepts.parents("tooth") == ("ache",)
+
+
+def test_narrower_names_of_added_rows_extend_what_is_there(tmp_path: Path) -> None:
+    """A shipped concept of that id keeps its names and gets the parent."""
+    header = "\t".join(ALL_COLUMNS)
+    (tmp_path / "more.tsv").write_text(
+        f"{header}\nquux\tcondition\tquux\tcondition\t\t\t\t\tours\tquux of old age|fever\n", encoding="utf-8"
+    )
+    concepts = shipped_concepts(tmp_path)
+    assert concepts.below("quux") >= {"quux", "quux_of_old_age", "fever"}
+    assert concepts.names("fever") == shipped_concepts().names("fever")
+    assert concepts.lookup("quux") == ("quux",)
+    assert lint_shipped(tmp_path) == []
