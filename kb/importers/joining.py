@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +17,8 @@ from .terms import Term, Terms, canonical, tables, unique
 
 #: Names of up to so many characters need a cue.
 _SHORT: Final = 4
+#: Of the concepts above a term so many are kept.
+_KEPT: Final = 64
 _NOT_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -48,6 +51,7 @@ class _Joining:
         self._kind_of: dict[str, str] = {}  # term code -> kind
         self._new: dict[str, ConceptRow] = {}
         self._more: dict[str, ConceptRow] = {}
+        self._numbered: dict[str, int] = {}  # stem of ids -> the last number behind it
         self._names: dict[str, dict[str, str]] = {}  # normal form -> kind -> concept id
         self._of_several: set[str] = set()  # normal forms
         self._codes: dict[str, str] = {}  # canonical code -> concept id
@@ -80,9 +84,9 @@ class _Joining:
                 found = term.kind or (self._kind(known) if known else self._kind_by_name(term.name))
                 if found:
                     self._kind_of[code] = found
-        anchors = dict(self._kind_of)
+        inherited = self._inherited(self._kind_of)
         for code, term in self._terms.items():
-            found = anchors.get(code) or self._inherited(code, anchors) or term.otherwise or assumed or ""
+            found = self._kind_of.get(code) or inherited.get(code) or term.otherwise or assumed or ""
             if found:
                 self._kind_of[code] = found
             else:
@@ -94,22 +98,28 @@ class _Joining:
         kinds = self._names.get(normal_form(name), {})
         return next(iter(kinds)) if len(kinds) == 1 and len(name) > _SHORT else ""
 
-    def _inherited(self, code: str, anchors: dict[str, str]) -> str:
-        for level in self._levels_above(code):
-            kinds = {anchors[one] for one in level if one in anchors}
-            if kinds:
-                return min(kinds, key=CONCEPT_KINDS.index)
-        return ""
+    def _inherited(self, anchors: Mapping[str, str]) -> dict[str, str]:
+        """The kind of the nearest ``anchors`` above each term that is none itself: of several, the first of its kinds.
 
-    def _levels_above(self, code: str) -> Iterator[list[str]]:
-        """The terms above a term, the nearest first, a level at a time."""
-        seen = {code}
-        level = [code]
+        From the anchors down, a level at a time, so that each edge is walked once however long its chain.
+        """
+        children: dict[str, list[str]] = {}
+        for code in self._terms:
+            for parent in self._parents(code):
+                children.setdefault(parent, []).append(code)
+        found: dict[str, str] = {}
+        level = {code: {kind} for code, kind in anchors.items()}
+        reached = set(anchors)
         while level:
-            above = dict.fromkeys(parent for one in level for parent in self._parents(one) if parent not in seen)
-            level = list(above)
-            seen.update(level)
-            yield level
+            below: dict[str, set[str]] = {}
+            for code, kinds in level.items():
+                for child in children.get(code, ()):
+                    if child not in reached:
+                        below.setdefault(child, set()).update(kinds)
+            found |= {code: min(kinds, key=CONCEPT_KINDS.index) for code, kinds in below.items()}
+            reached.update(below)
+            level = below
+        return found
 
     def _parents(self, code: str) -> tuple[str, ...]:
         term = self._dropped.held.get(code)
@@ -153,9 +163,12 @@ class _Joining:
 
     def _id(self, code: str) -> str:
         stem = _NOT_ID.sub("_", code.lower()).strip("_")
-        concept, number = stem, 2
+        number = self._numbered.get(stem, 1)
+        concept = stem if number == 1 else f"{stem}_{number}"
         while concept in self._new or concept in self._concepts:
-            concept, number = f"{stem}_{number}", number + 1
+            number += 1
+            concept = f"{stem}_{number}"
+        self._numbered[stem] = number
         return concept
 
     # --- where it hangs -----------------------------------------------------------------------------------------------
@@ -163,36 +176,31 @@ class _Joining:
     def find_parents(self) -> None:
         """New concepts hang below the nearest ones above them; those that are there already keep their parents."""
         edges: dict[str, tuple[str, ...]] = {}
+        above: dict[str, _Nearest] = {}
         for code in self._terms:
             concept = self._concept_of.get(code)
             if concept in self._new:
-                found = unique(self._nearest_above(code, self._new[concept].kind))
+                kind = self._new[concept].kind
+                if kind not in above:
+                    above[kind] = _Nearest(self._dropped.held, self._stand_ins(kind))
+                found = above[kind].of_parents(code)
                 edges[concept] = unique((*edges.get(concept, ()), *(one for one in found if one != concept)))
         graph: nx.DiGraph[str] = nx.DiGraph((child, parent) for child, parents in edges.items() for parent in parents)
         circle = {one: group for group in nx.strongly_connected_components(graph) if len(group) > 1 for one in group}
         for concept, parents in edges.items():
-            kept = [parent for parent in parents if parent not in circle.get(concept, ())]
+            round_about = circle.get(concept, set())
+            kept = [parent for parent in parents if parent not in round_about]
             for parent in parents:
-                if parent not in kept:
+                if parent in round_about:
                     self._drop(concept, parent, "cycle")
             row = self._new[concept]
             root = tables()["root"].get(row.kind)
             self._new[concept] = replace(row, parents=tuple(kept) or ((root,) if root in self._concepts else ()))
 
-    def _nearest_above(self, code: str, kind: str) -> Iterator[str]:
-        """The concepts of the parents; instead of a parent that became none, those of its own parents."""
+    def _stand_ins(self, kind: str) -> dict[str, str]:
+        """Term code → its concept, of the terms below which a concept of this kind may hang."""
         allowed = {kind, *tables()["below"].get(kind, ())}
-        waiting, seen = list(self._parents(code)), set[str]()
-        while waiting:
-            parent = waiting.pop(0)
-            if parent in seen:
-                continue
-            seen.add(parent)
-            concept = self._concept_of.get(parent)
-            if concept is not None and self._kind(concept) in allowed:
-                yield concept
-            else:
-                waiting += self._parents(parent)
+        return {code: concept for code, concept in self._concept_of.items() if self._kind(concept) in allowed}
 
     def _kind(self, concept: str) -> str:
         return self._new[concept].kind if concept in self._new else self._concepts.kind(concept)
@@ -269,6 +277,64 @@ class _Joining:
         """The rows that add something: extensions, then new concepts, each sorted by id."""
         more = [row for row in self._more.values() if row.synonyms or row.codes or row.abbreviations]
         return [*sorted(more, key=_id_of), *sorted(self._new.values(), key=_id_of)]
+
+
+class _Nearest:
+    """The nearest concepts above terms; instead of a parent that became none, those of its own parents.
+
+    ``concepts``: the terms that became one. What lies above a term that became none is found once for all terms below
+    it, and kept where it is not much: to keep long lists would cost more than to walk again.
+    """
+
+    def __init__(self, terms: Mapping[str, Term], concepts: Mapping[str, str]) -> None:
+        self._terms, self._concepts = terms, concepts
+        bridged = [code for code in terms if code not in concepts]
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(bridged)
+        graph.add_edges_from((code, up) for code in bridged for up in self._parents(code) if up not in concepts)
+        #: Term code → concepts and how many levels above they are, nearest first; None where they are many.
+        self._above: dict[str, tuple[tuple[int, str], ...] | None] = {}
+        # Whatever lies above a component comes before it.
+        for component in nx.strongly_connected_components(graph):
+            parents = [up for code in sorted(component) for up in self._parents(code) if up not in component]
+            found = self._joined(parents)
+            self._above |= dict.fromkeys(component, found)
+
+    def of_parents(self, code: str) -> list[str]:
+        """The concepts above a term, the nearest first."""
+        found = self._joined(self._parents(code))
+        return self._walked(code) if found is None else [concept for _, concept in found]
+
+    def _parents(self, code: str) -> tuple[str, ...]:
+        return self._terms[code].parents if code in self._terms else ()
+
+    def _joined(self, parents: Iterable[str]) -> tuple[tuple[int, str], ...] | None:
+        nearest: dict[str, int] = {}
+        for parent in parents:
+            one = self._concepts.get(parent)
+            further = ((0, one),) if one is not None else self._above.get(parent, ())
+            if further is None:
+                return None
+            for level, concept in further:
+                nearest[concept] = min(level + 1, nearest.get(concept, level + 1))
+        if len(nearest) > _KEPT:
+            return None
+        return tuple(sorted(((level, one) for one, level in nearest.items()), key=lambda found: found[0]))
+
+    def _walked(self, code: str) -> list[str]:
+        found: list[str] = []
+        waiting = collections.deque(self._parents(code))
+        seen: set[str] = set()
+        while waiting:
+            parent = waiting.popleft()
+            if parent in seen:
+                continue
+            seen.add(parent)
+            if (concept := self._concepts.get(parent)) is not None:
+                found.append(concept)
+            else:
+                waiting += self._parents(parent)
+        return found
 
 
 def _is_acronym(name: str) -> bool:

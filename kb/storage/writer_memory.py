@@ -11,8 +11,11 @@ from ..errors import UsageError
 SETTING: Final = "COHORTIUM_WRITER_MEMORY"
 _MOST: Final = 4_000_000_000
 _LEAST: Final = 100_000_000
+#: No machine has more; numbers without end are no sizes that the database could take.
+_LARGEST: Final = 1 << 60
 _UNITS: Final = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+_SIZE: Final = re.compile(r"\s*([0-9]{1,19}(?:\.[0-9]{1,19})?)\s*([A-Za-z]*)\s*")
+_LONGEST_SHOWN: Final = 40
 
 
 def writer_memory() -> int:
@@ -21,11 +24,11 @@ def writer_memory() -> int:
     setting = os.environ.get(SETTING, "").strip()
     if not setting:
         return max(_LEAST, min(_MOST, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2))
-    match = _SIZE.fullmatch(setting)
+    match, shown = _SIZE.fullmatch(setting), setting[:_LONGEST_SHOWN]
     unit = _UNITS.get(match[2].upper()) if match else None
-    if match is None or unit is None:
-        raise UsageError(f"{SETTING} is {setting!r}, which is no size. Hint: for example {SETTING}=2GB")
-    size = int(float(match[1]) * unit)
+    size = int(float(match[1]) * unit) if match is not None and unit is not None else _LARGEST
+    if size >= _LARGEST:
+        raise UsageError(f"{SETTING} is {shown!r}, which is no size. Hint: for example {SETTING}=2GB")
     if size < _LEAST:
-        raise UsageError(f"{SETTING} is {setting!r}; the writer needs 100MB at least")
+        raise UsageError(f"{SETTING} is {shown!r}; the writer needs 100MB at least")
     return size

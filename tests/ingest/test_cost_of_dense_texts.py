@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import sys
-from collections.abc import Callable
-from types import FrameType
 
 import pytest
 
@@ -14,34 +11,11 @@ from cohortium.ingest.note.read import shared_reader
 from cohortium.ingest.text.frame import Span, first_come
 from cohortium.kb.model import Note
 from tests.ingest.dense_texts import DENSE, dense_text
+from tests.steps import steps_of
 
 SHORT, LONG = 2_000, 8_000
 #: Four times the text in four times the steps; what is done once a note, and what the end of a text cuts, is the rest.
 MOST_GROWTH, ONCE = 4.6, 3_000
-
-
-def steps_of(work: Callable[[], object]) -> int:
-    """How many lines are run while something is done, each turn of a loop anew, and functions of the interpreter."""
-    steps = 0
-
-    def line(_frame: FrameType, _event: str, _argument: object) -> Callable[..., object]:
-        nonlocal steps
-        steps += 1
-        return line
-
-    def call(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal steps
-        steps += event == "c_call"
-
-    before = sys.gettrace(), sys.getprofile()
-    sys.settrace(line)
-    sys.setprofile(call)
-    try:
-        work()
-    finally:
-        sys.settrace(before[0])
-        sys.setprofile(before[1])
-    return steps
 
 
 def read_and_join(text: str) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from cohortium.kb.errors import UsageError
+from cohortium.kb.importers import obo
 from cohortium.kb.importers.importing import READERS, ImportReport, import_terms
+from cohortium.kb.importers.joining import join
 from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.lint import lint_shipped
 from cohortium.kb.ontology.rows import ConceptRow
+from tests.steps import steps_of
 
 OBO = r"""format-version: 1.2
 
@@ -127,6 +130,76 @@ def test_a_circle_in_the_source_is_cut(tmp_path: Path) -> None:
     report, rows = run(tmp_path, "obo", {"x.obo": text})
     assert {row.parents for row in rows.values()} == {("anatomical_site",)}
     assert report.dropped == {"cycle": 2}
+
+
+def stanza(number: int, name: str, *parents: int | str) -> str:
+    """A term of OBO with an invented code."""
+    above = "".join(f"is_a: QX:{parent}\n" for parent in parents)
+    return f"[Term]\nid: QX:{number}\nname: {name}\n{above}\n"
+
+
+#: Terms that make many steps of few lines: each a text of so many terms.
+LONG: dict[str, Callable[[int], str]] = {
+    "a chain of no kind": lambda size: "".join(stanza(one, f"quux {one}", one + 1) for one in range(size)),
+    "a chain below a known term": lambda size: (
+        "".join(stanza(one, f"quux {one}", one + 1) for one in range(size)) + stanza(size, "known tumor")
+    ),
+    "two chains with rungs": lambda size: (
+        "".join(stanza(one, f"quux {one}", one + 2, one + 3 - 2 * (one % 2)) for one in range(size))
+        + stanza(size, "known tumor") + stanza(size + 1, "known tumor")
+    ),
+    "many below a chain of nameless ones": lambda size: (
+        "".join(stanza(one, "Q", one + 1) for one in range(size)) + stanza(size, "known tumor")
+        + "".join(stanza(one, f"quux {one}", 0) for one in range(size + 1, 2 * size))
+    ),
+    "many below nameless chains with rungs": lambda size: (
+        "".join(stanza(one, "Q", one + 2, one + 3 - 2 * (one % 2)) for one in range(size))
+        + stanza(size, "known tumor") + stanza(size + 1, "known tumor")
+        + "".join(stanza(one, f"quux {one}", 0) for one in range(size + 2, 2 * size))
+    ),
+    "many below a circle of nameless ones": lambda size: (
+        "".join(stanza(one, "Q", (one + 1) % size, *([size] if one == 7 else [])) for one in range(size))
+        + stanza(size, "known tumor")
+        + "".join(stanza(one, f"quux {one}", one % size) for one in range(size + 1, 2 * size))
+    ),
+    "a circle": lambda size: "".join(stanza(one, f"tumor of quux {one}", (one + 1) % size) for one in range(size)),
+    "a term with many parents": lambda size: (
+        "".join(stanza(one, f"quux {one}", size) for one in range(size))
+        + stanza(size, "known tumor") + stanza(size + 1, "quuxes", *range(size))
+    ),
+    "codes that differ by signs alone": lambda size: "".join(
+        stanza(7, f"quux {one}").replace("QX:7", f"QX:7{'-' * one}", 1) for one in range(size)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", LONG)
+def test_an_import_takes_steps_by_its_length(tmp_path: Path, shape: str) -> None:
+    """However terms hang on each other: twice the terms are at most a little more than twice the steps."""
+    concepts = ConceptTable([ConceptRow("known", "tumor", "known tumor")])
+    rows: list[ConceptRow] = []
+
+    def imported(size: int) -> int:
+        path = tmp_path / f"{size}.obo"
+        path.write_text(f"format-version: 1.2\n\n{LONG[shape](size)}")
+        terms = obo.read([path])
+        return steps_of(lambda: rows.extend(join(concepts, terms, "obo", "tumor", True)))
+
+    imported(30)
+    assert rows
+    assert imported(240) <= 2.3 * imported(120)
+
+
+def test_below_nameless_terms_the_nearest_concepts_stand(tmp_path: Path) -> None:
+    """Over one level or several, each once, the nearest first; above a circle as well."""
+    text = (
+        stanza(1, "known tumor") + stanza(2, "quux two", 1) + stanza(3, "Q", 2) + stanza(4, "Q", 3, 1)
+        + stanza(5, "quux five", 4, 2) + stanza(6, "Q", 7) + stanza(7, "Q", 6, 3) + stanza(8, "quux eight", 6, 5)
+    )  # fmt: skip
+    (tmp_path / "x.obo").write_text(f"format-version: 1.2\n\n{text}")
+    concepts = ConceptTable([ConceptRow("known", "tumor", "known tumor")])
+    rows = {row.id: row.parents for row in join(concepts, obo.read([tmp_path / "x.obo"]), "obo", "tumor", True)}
+    assert rows == {"known": (), "qx_2": ("known",), "qx_5": ("qx_2", "known"), "qx_8": ("qx_5", "qx_2")}
 
 
 def node(code: str, name: str, parent: str | None, *children: dict[str, object], **more: object) -> dict[str, object]:

@@ -11,6 +11,7 @@ import pytest
 from cohortium.kb.errors import UsageError
 from cohortium.kb.model import Journey
 from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.storage.quiet_database import quiet_database
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.rows import StagingRows
 from cohortium.kb.storage.writer import GenerationWriter, build_generation
@@ -104,7 +105,11 @@ def test_the_writers_memory_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> Non
     for told, size in (("900MB", 900_000_000), (" 1.5 GiB ", 1_610_612_736), ("250000000", 250_000_000)):
         monkeypatch.setenv(SETTING, told)
         assert writer_memory() == size
-    for told in ("much", "5 PB", "10MB", "-1GB"):
+    # What is no size is a wrong setting, never damage of the database that would be given it.
+    endless = ("9" * 19 + "GB", "9" * 400, "9" * 5000 + "GB", "2" * 16 + "KiB", "99999999999999999999")
+    for told in ("much", "5 PB", "10MB", "-1GB", "0", "1e9", "nan", "inf", "²GB", "1..5GB", *endless):
         monkeypatch.setenv(SETTING, told)
-        with pytest.raises(UsageError, match=SETTING):
+        with pytest.raises(UsageError, match=f"{SETTING} is '.{{0,60}}(no size|100MB)"):
             writer_memory()
+    monkeypatch.setenv(SETTING, "900000000GB")
+    assert quiet_database().execute("SET memory_limit = $1", [f"{writer_memory()}B"])
