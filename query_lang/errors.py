@@ -16,6 +16,7 @@ class QueryError(CohortiumError):
     """A query cannot be read or resolved (exit 3).
 
     ``message`` says what is wrong and ``hint`` what to write instead (empty when nothing better is known).
+    ``settled`` errors know what was meant, and need no advice on habits of writing.
     ``offset`` is the character offset into ``text``, None when the place is unknown; ``line`` and ``column`` count
     from 1 (0 when unknown). ``errors`` holds this error and any others found in the same query.
     """
@@ -30,6 +31,7 @@ class QueryError(CohortiumError):
         self.text = text
         self.offset = None if offset is None else max(0, min(offset, len(text)))
         self.hint = hint
+        self.settled = False
         self.errors: tuple[QueryError, ...] = (self,)
 
     @classmethod

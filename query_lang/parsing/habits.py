@@ -69,7 +69,7 @@ def advised(read: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result
 
 def _reported(error: QueryError) -> QueryError:
     """The error as the habit tells it, at the words that show it; as it is where no habit is found at its place."""
-    if not error.text:
+    if not error.text or error.settled:
         return error
     start, end = _place(error)
     first = max(0, start - _AROUND)

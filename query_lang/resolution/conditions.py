@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.near_names import near_words
@@ -24,9 +24,14 @@ from ..nodes import (
 from ..vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES, FAMILY_OF_VALUE, KIND_WORDS
 from .findings import findings, protein_change
 from .other_scales import hint_for_scale
+from .severity import has_no_stage, severity_in, told
 
-#: Reports a problem: message, the words it is about (for their place), hint.
-Report = Callable[[str, str, str], None]
+
+class Report(Protocol):
+    """Reports a problem: message, the words it is about (for their place), hint; ``settled`` as in QueryError."""
+
+    def __call__(self, message: str, words: str, hint: str, *, settled: bool = False) -> None: ...
+
 
 _SHOWN_VALUES: Final = 20
 
@@ -34,10 +39,13 @@ _SHOWN_VALUES: Final = 20
 class ConditionResolver:
     """Resolves conditions; what is wrong is reported, and the condition is then left as it was."""
 
-    def __init__(self, concepts: ConceptTable, scales: Scales, report: Report) -> None:
+    def __init__(
+        self, concepts: ConceptTable, scales: Scales, report: Report, can_be_asked: Callable[[str], bool]
+    ) -> None:
         self._concepts = concepts
         self._scales = scales
         self._report = report
+        self._can_be_asked = can_be_asked
         #: What is being resolved, for the hint that a wrong value gets.
         self._compared: tuple[Condition, Sequence[str]] | None = None
 
@@ -79,7 +87,11 @@ class ConditionResolver:
                 return KIND_WORDS[kind].attributes[attribute]
         known = list(dict.fromkeys(name for kind in kinds for name in KIND_WORDS[kind].attributes))
         what = " or ".join(kinds)
-        if attribute in CRITERION_ATTRIBUTES:
+        if attribute in CRITERION_ATTRIBUTES and has_no_stage(
+            [one for kind in kinds for one in KIND_WORDS[kind].concepts]
+        ):
+            hint = f"leave it out: no {attribute} of an illness is held but of tumors"
+        elif attribute in CRITERION_ATTRIBUTES:
             hint = f"for another fact, close this one first: '(… with …) and {attribute} …'"
         else:
             similar = near_words(attribute, known) or (near_words(attribute, ATTRIBUTES) if not known else [])
@@ -114,6 +126,12 @@ class ConditionResolver:
                 number = as_number(canonical)
                 return canonical if number is None else number
             values = self._scales.values(attribute)
+            severity = severity_in(f"{attribute} {text}", self._concepts)
+            if severity is not None and severity.known:
+                # "grade 3 colitis" is read as a grade whose value is the rest.
+                message, hint = told(severity, self._can_be_asked)
+                self._report(message, text, hint, settled=True)
+                return None
             similar = nearest_word(text, values)
             hint = f"did you mean {either(similar)}?" if similar else f"its values are {_several(values)}"
             if self._compared is not None:

@@ -34,6 +34,7 @@ from ..nodes import (
 )
 from ..parsing.habits import advised
 from ..parsing.mistakes import hint_for_name
+from ..parsing.not_held import misspelled_topic
 from ..parsing.parameters import Parameters
 from ..parsing.parse import Parsed, parse_with_places
 from ..render import name_text
@@ -41,7 +42,9 @@ from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .compounds import spelled_out, split_biomarker, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
-from .written_apart import hint_for_parts
+from .severity import severity_in, told
+from .spread import hint_for_spread
+from .written_apart import hint_for_parts, without_article
 
 _MOST_ERRORS: Final = 5
 #: Kinds of which a result may be written into the name, by signs ("ER+").
@@ -97,18 +100,19 @@ class _Resolver:
         self._scales = scales
         self._hints = hints
         self._parsed = parsed
-        self._conditions = ConditionResolver(concepts, scales, self._report)
+        self._conditions = ConditionResolver(concepts, scales, self._report, self._can_be_asked)
         self._defined: list[str] = []
         self._seen: set[tuple[str, str]] = set()
         self.errors: list[QueryError] = []
 
-    def _report(self, message: str, words: str, hint: str) -> None:
+    def _report(self, message: str, words: str, hint: str, *, settled: bool = False) -> None:
         if (message, hint) in self._seen:
             return
         self._seen.add((message, hint))
         text = "" if self._parsed is None else self._parsed.text
         offset = None if self._parsed is None else self._parsed.places.get(words)
         self.errors.append(QueryError(message, text=text, offset=offset, hint=hint))
+        self.errors[-1].settled = settled
         if len(self.errors) >= _MOST_ERRORS:
             raise _TooMany
 
@@ -293,7 +297,7 @@ class _Resolver:
                 f"write {either(readings)}" if readings else "",
             )  # fmt: skip
         else:
-            self._unknown_name(text, f"no {kind_spelling(kind)} is called '{shown(text)}'", kinds)
+            self._unknown_name(text, f"no {kind_spelling(kind)} is called '{shown(text)}'", kinds, kind_spelling(kind))
         return concept
 
     def _any_kind(
@@ -369,16 +373,40 @@ class _Resolver:
                 found.append(f"{kind_spelling(MEANT_BY_CONCEPT[kind][0])} {name_text(shown(text))}")
         return list(dict.fromkeys(found))
 
-    def _unknown_name(self, text: str, message: str, kinds: Iterable[str] | None) -> None:
+    def _unknown_name(self, text: str, message: str, kinds: Iterable[str] | None, kind: str = "") -> None:
+        """Reports a name that no concept of ``kinds`` has, ``kind`` being how the kind of fact before it is written."""
         if not self._hints:
             self._report(message, text, "")
             return
         hint = hint_for_name(text)
-        if not hint and len(text) > 2:
-            near = self._concepts.nearest(text[:200], kinds) or self._concepts.nearest(text[:200])
-            hint = f"did you mean {either(near)}?" if near else hint_for_parts(text, self._can_be_asked)
-        hint = hint or "no name is spelled nearly so; 'cohortium ontology search WORDS' looks names up"
-        self._report(message, text, hint)
+        near = [] if hint or len(text) <= 2 else self._concepts.nearest(text[:200], kinds)
+        if hint or (near and kinds is not None):
+            self._report(message, text, hint or f"did you mean {either(near)}?")
+        elif bare := self._without_article(text, kinds):
+            self._report(message, text, f"leave the article out: {name_text(bare)}", settled=True)
+        elif spread := self._spread(text) or (kind and self._spread(f"{kind} {text}")):
+            # "lymph node metastasis": the first words of a name may have been read as a kind of fact.
+            self._report(message, text, spread, settled=True)
+        elif (severity := severity_in(text, self._concepts)) is not None and severity.known:
+            self._report(*_about(text, told(severity, self._can_be_asked)), settled=True)
+        elif near := near or (self._concepts.nearest(text[:200]) if len(text) > 2 else []):
+            self._report(message, text, f"did you mean {either(near)}?")
+        elif topic := misspelled_topic(text):
+            self._report(*_about(text, topic), settled=True)
+        elif severity is not None:
+            # "lnug cancer stage 4": what nobody knows is the illness.
+            self._place_as(severity.illness, text)
+            self._unknown_name(severity.illness, f"'{shown(severity.illness)}' is not known", None)
+        else:
+            none = "no name is spelled nearly so; 'cohortium ontology search WORDS' looks names up"
+            self._report(message, text, hint_for_parts(text, self._can_be_asked) or none)
+
+    def _spread(self, text: str) -> str:
+        return hint_for_spread(text, self._concepts, self._can_be_asked)
+
+    def _without_article(self, text: str, kinds: Iterable[str] | None) -> str:
+        bare = without_article(text)
+        return bare if bare and self._ids(bare, kinds) else ""
 
     def _can_be_asked(self, text: str) -> bool:
         """Whether the words are a query by themselves."""
@@ -392,6 +420,11 @@ class _Resolver:
         except _TooMany:
             return False
         return not resolver.errors
+
+
+def _about(text: str, message_and_hint: tuple[str, str]) -> tuple[str, str, str]:
+    message, hint = message_and_hint
+    return message, text, hint
 
 
 def _has(kinds: Sequence[str], attributes: frozenset[str]) -> bool:

@@ -6,7 +6,7 @@ import functools
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..render import name_text
 
@@ -17,9 +17,19 @@ _SHORTEST_PART: Final = 5
 
 
 @functools.cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "written_apart.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
 def _joints() -> Mapping[tuple[str, ...], str]:
-    data = tomllib.loads((Path(__file__).parent / "written_apart.toml").read_text(encoding="utf-8"))
-    return {tuple(words.split()): joint for words, joint in data["joints"].items()}
+    return {tuple(words.split()): joint for words, joint in _data()["joints"].items()}
+
+
+def without_article(text: str) -> str:
+    """The name behind an article (*the brain*); empty where none stands before it."""
+    first, _, rest = text.strip().partition(" ")
+    return rest.strip() if first.casefold() in _data()["articles"] else ""
 
 
 def hint_for_parts(text: str, can_be_asked: Callable[[str], bool]) -> str:

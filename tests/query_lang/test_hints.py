@@ -1,0 +1,141 @@
+"""A name that is refused is told what it is: unknown, a spread to an organ, the stage of an illness, or a slip of the pen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from cohortium.kb.ontology.concepts import shipped_concepts
+from cohortium.kb.ontology.scales import Scales
+from cohortium.query_lang.errors import QueryError
+from cohortium.query_lang.parsing.parse import parse_with_places
+from cohortium.query_lang.resolution.resolve import resolve_text
+from tests.spec import book
+
+CONCEPTS, SCALES = shipped_concepts(), Scales.from_files()
+UNKNOWN = "foobarz"
+EVERY = 3
+
+
+def refused(text: str) -> QueryError:
+    """The error that the text meets."""
+    with pytest.raises(QueryError) as caught:
+        resolve_text(text, CONCEPTS, SCALES)
+    return caught.value
+
+
+def misnamed() -> Iterator[tuple[str, int]]:
+    """Each query of the guide's chapters that is read, with a concept's name in it changed for one that nobody knows."""
+    queries = sorted({question.query for part in book.parts() for question in part.questions})
+    for query in queries[::EVERY]:
+        for name, offset in parse_with_places(query).places.items():
+            at = query.find(name, offset, offset + len(name) + 1)
+            # A value may be any word ("with reason = …"), and so may what a query defines.
+            free = re.search(rf"\blet\s+'?{re.escape(name)}\b", query) or query[:at].rstrip("' ").endswith("=")
+            if at >= 0 and CONCEPTS.lookup(name) and not free:
+                yield f"{query[:at]}{UNKNOWN}{query[at + len(name) :]}", at
+
+
+def test_an_unknown_name_is_told_wherever_it_stands() -> None:
+    """Behind *not*, in brackets, in relations and conditions: the message is about the name, at its place."""
+    tried = 0
+    for query, at in misnamed():
+        errors = refused(query).errors
+        if "need a kind with an order" in str(errors[0]):
+            continue
+        tried += 1
+        assert UNKNOWN in errors[0].message, f"{query}: {errors[0]}"
+        assert errors[0].offset == at or query[errors[0].offset or 0] in "'\"", query
+    assert tried > 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["not {}", "not not {}", "lung cancer and not {}", "lung cancer or not {}", "lung cancer but not {}",
+     "lung cancer and not ({} before surgery)", "not (lung cancer and not {})", "let x be not {}; x",
+     "same tumor (lung cancer and not {})", "at least 1 of (not {}, death)"],
+)  # fmt: skip
+def test_an_unknown_name_behind_not(text: str) -> None:
+    """No joining word is asked for where one stands; a slip is told as one, and so is that of what is not held."""
+    assert f"'{UNKNOWN}' is not known" in str(refused(text.format(UNKNOWN)))
+    assert "did you mean 'cisplatin'" in refused(text.format("cisplatine")).hint
+    assert "'creatinine' is none" in refused(text.format("creatinin")).message
+
+
+@pytest.mark.parametrize(
+    ("text", "write"),
+    [
+        ("brain metastasis", "metastasis to brain"),
+        ("brain-metastases", "metastasis to brain"),
+        ("brian metastasis", "metastasis to brain"),
+        ("diagnosis brain metastasis", "metastasis to brain"),
+        ("lung mets", "metastasis to lung"),
+        ("LIVER METS", "metastasis to liver"),
+        ("mets to the liver", "metastasis to liver"),
+        ("hepatic metastases", "metastasis to liver"),
+        ("metastatic disease to bone", "metastasis to bone"),
+        ("spread to brain", "metastasis to brain"),
+        ("lymph node metastasis", "metastasis to 'lymph node'"),
+        ("adrenal metastasis", "metastasis to adrenal gland"),
+        ("lung cancer metastatic to brain", "lung cancer and metastasis to brain"),
+        ("breast cancer brain metastases", "breast cancer and metastasis to brain"),
+        ("lung metastasis from colon cancer", "colon cancer and metastasis to lung"),
+    ],
+)
+def test_spread_to_an_organ_is_told_as_the_query_that_says_it(text: str, write: str) -> None:
+    """However it is named, and with the disease where that is known; and what is told can be asked."""
+    assert refused(text).hint.endswith(f"write: {write}")
+    assert resolve_text(write, CONCEPTS, SCALES)
+
+
+@pytest.mark.parametrize(
+    "text", ["metastatic lung cancer", "lung MET amplification", "metastasis of foobarz", "brain foobarz"]
+)
+def test_what_tells_of_no_spread_to_an_organ(text: str) -> None:
+    """The organ of the tumor itself, a gene of that name, and organs that nobody knows."""
+    assert "metastasis to" not in refused(text).hint
+
+
+@pytest.mark.parametrize(
+    ("text", "write"),
+    [
+        ("chronic kidney disease stage 4", "chronic kidney disease"),
+        ("CKD stage IIIb", "CKD"),
+        ("stage 4 chronic kidney disease", "chronic kidney disease"),
+        ("comorbidity CKD stage 4", "CKD"),
+        ("CKD 4", "CKD"),
+        ("heart failure NYHA 3", "heart failure"),
+        ("NYHA class III heart failure", "heart failure"),
+        ("COPD GOLD 2-3", "COPD"),
+        ("cirrhosis Child-Pugh C", "cirrhosis"),
+        ("hypertension stage 2", "hypertension"),
+        ("grade 3 colitis", "adverse event colitis with grade = 3"),
+        ("diarrhea grade 2", "adverse event diarrhea with grade = 2"),
+    ],
+)
+def test_the_stage_of_an_illness_is_none_of_a_tumor(text: str, write: str) -> None:
+    """It is told as not held, or as the grade of an adverse event; and what is told can be asked."""
+    error = refused(text)
+    assert error.hint == f"write: {write}"
+    assert "and stage" not in str(error) and "same tumor" not in str(error)
+    assert resolve_text(write, CONCEPTS, SCALES)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("NYHA III", "of clinical scores only"),
+        ("Child-Pugh B7", "of clinical scores only"),
+        ("pressure ulcer stage 3", "'pressure ulcer' is not known"),
+        ("lnug cancer stage 4", "did you mean 'lung cancer'"),
+        ("comorbidity CKD with stage = 4", "no stage of an illness is held"),
+        ("lung cancer stage 4", "write: lung cancer and stage 4"),
+        ("lymphoma grade 2", "write: lymphoma and grade 2"),
+        ("metastases in the brain", "leave the article out: brain"),
+    ],
+)
+def test_stages_without_an_illness_that_is_known(text: str, words: str) -> None:
+    """A scale alone is not held, an unknown illness is told as such, and tumors have their stages."""
+    assert words in str(refused(text))
