@@ -1,4 +1,4 @@
-"""Spread to an organ told as a name: *brain metastasis*, *lung cancer with mets to the liver*, as the query that says it."""
+"""Spread to an organ told as a name (*brain metastasis*, *mets to the liver*): the query that says it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _before(words: Sequence[str], small: Sequence[str], at: int, concepts: Conce
 
 
 def _organ(text: str, concepts: ConceptTable) -> str:
-    """The organ as it is named, or the only one of whose name the text is a slip; a word for it (*hepatic*) by its name."""
+    """The name of the organ that the text names (*hepatic*: liver), or of the only one of which it is a slip."""
     known = concepts.lookup(text, ("site",))
     if len(known) == 1:
         return concepts.get(known[0]).name if concepts.lookup(concepts.get(known[0]).name, ("site",)) == known else text

@@ -1,4 +1,4 @@
-"""A name that is refused is told what it is: unknown, a spread to an organ, the stage of an illness, or a slip of the pen."""
+"""A name that is refused is told for what it is: unknown, a spread to an organ, the stage of an illness, a slip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def refused(text: str) -> QueryError:
 
 
 def misnamed() -> Iterator[tuple[str, int]]:
-    """Each query of the guide's chapters that is read, with a concept's name in it changed for one that nobody knows."""
+    """Queries of the guide's chapters, with a concept's name in each changed for one that nobody knows."""
     queries = sorted({question.query for part in book.parts() for question in part.questions})
     for query in queries[::EVERY]:
         for name, offset in parse_with_places(query).places.items():
@@ -119,7 +119,8 @@ def test_the_stage_of_an_illness_is_none_of_a_tumor(text: str, write: str) -> No
     """It is told as not held, or as the grade of an adverse event; and what is told can be asked."""
     error = refused(text)
     assert error.hint == f"write: {write}"
-    assert "and stage" not in str(error) and "same tumor" not in str(error)
+    assert "and stage" not in str(error)
+    assert "same tumor" not in str(error)
     assert resolve_text(write, CONCEPTS, SCALES)
 
 

@@ -6,7 +6,7 @@ An answer that failed says why, and is never scored as if it had been given.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -77,11 +77,13 @@ def understood(task: Task, answer: Answer | None, rules: Rules) -> Understood:
 # --- a file of answers ------------------------------------------------------------------------------------------------
 
 
-def load_answers(path: str | Path, tasks: Tasks) -> dict[tuple[str, str, str], Answer]:
+def load_answers(
+    path: str | Path, tasks: Tasks, told: Callable[[int], None] = lambda number: None
+) -> dict[tuple[str, str, str], Answer]:
     """The answers of a file (JSONL: document, section, task, output or failure), a later one in place of an earlier.
 
-    A last line that breaks off was being written when the run ended: it is left out. UsageError for anything else that
-    is no answer.
+    A last line that breaks off was being written when the run ended: it is left out, and ``told`` hears its number.
+    UsageError for anything else that is no answer.
     """
     place = Path(path)
     rows = text_of(place).split("\n")
@@ -93,6 +95,7 @@ def load_answers(path: str | Path, tasks: Tasks) -> dict[tuple[str, str, str], A
             answer = _answer(json.loads(row))
         except (ValueError, RecursionError):
             if number == len(rows):
+                told(number)
                 break
             raise UsageError(
                 f"line {number} of '{place}' is no answer. Hint: JSON with document, section, task, output"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -121,18 +122,38 @@ def _answers(
         given = list(from_folder(predictions, notes, stretch, tasks))
         source: dict[str, Any] = {"system": "annotations"}
     elif predictions is not None:
-        given = list(load_answers(predictions, tasks).values())
+        given = list(load_answers(predictions, tasks, told=print_broken).values())
         source = {"system": "file"}
     else:
         from ....ingest.run.batches import shipped_reading
 
         given = list(from_reader(notes, stretch, tasks))
         source = {"system": "reading", "reading": dict(shipped_reading().versions)}
+    if predictions is not None:
+        _require_answers(predictions, given, notes)
     if keep is not None:
         if keep.exists() and any(one.asked for one in load_answers(keep, tasks).values()):
             raise UsageError(f"'{keep}' keeps the answers of a model. Hint: name another file, or add --llm")
         write_text_privately(keep, "".join(json.dumps(one.as_dict()) + "\n" for one in given))
     return given, source
+
+
+def _require_answers(predictions: Path, given: list[Answer], notes: tuple[Note, ...]) -> None:
+    """UsageError unless one of the answers is to a note of the gold: to answer nothing is another thing."""
+    names = {note.name for note in notes}
+    if any(one.document in names for one in given):
+        return
+    if not given and not predictions.is_dir():
+        raise UsageError(f"'{predictions}' holds no answer. Hint: JSON lines with document, section, task, output")
+    raise UsageError(
+        f"'{predictions}' answers to no document of the gold. Hint: a document is named by its path in the folder of"
+        f" the gold, without ending: {min(names)}"
+    )
+
+
+def print_broken(number: int) -> None:
+    """Tells that a line of a file of answers breaks off."""
+    print(f"cohortium: line {number} of the predictions breaks off: it is left out", file=sys.stderr)
 
 
 def print_scores(scores: dict[str, Any], table: list[list[Any]], line: str) -> None:

@@ -92,5 +92,8 @@ def print_scores(scores: dict[str, Any], rows: list[list[Any]]) -> None:
     for file, labels in scores["unknown_labels"].items():
         for label, number in labels.items():
             print(f"unknown label {label} in the {file}: {number}")
+    for file, number in scores["unread"].items():
+        if number:
+            print(f"{counted(number, 'place')} of the {file} could not be read")
     print_problems(scores["problems"])
     print_signature(scores["signature"])

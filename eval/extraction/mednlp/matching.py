@@ -8,6 +8,7 @@ entity that training has f times is 1 / (ln(f + 1) + 1), and multiplies both.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -94,21 +95,94 @@ def _partial(
 ) -> tuple[float, float]:
     """Each entity is held against the one of the other side with which it has most letters in common."""
     predicted = 0.0
-    for one in named:
-        common, at = _best(one, wanted, level)
+    for one, (common, at) in zip(named, nearest(named, wanted, level), strict=True):
         if common:
             predicted += weights[at] * common / len(one)
     recalled = 0.0
-    for one, worth in zip(wanted, weights, strict=True):
-        recalled += worth * _best(one, named, level)[0] / len(one)
+    for one, worth, (common, _) in zip(wanted, weights, nearest(wanted, named, level), strict=True):
+        recalled += worth * common / len(one)
     return predicted, recalled
 
 
-def _best(one: MedicalEntity, others: Sequence[MedicalEntity], level: str) -> tuple[int, int]:
-    """The most letters that an entity has in common with one of the others of its key, and which (the first)."""
-    best, at = 0, -1
+def nearest(ones: Sequence[MedicalEntity], others: Sequence[MedicalEntity], level: str) -> list[tuple[int, int]]:
+    """For each entity, the most letters that it has in common with one of the others of its key, and which (the first;
+    -1 where there is none). Of n entities in each other it takes n log n steps."""
+    found = [(0, -1)] * len(ones)
+    asked: dict[Key, list[int]] = {}
+    for number, one in enumerate(ones):
+        asked.setdefault(_key(one, level), []).append(number)
+    held: dict[Key, list[int]] = {}
     for number, other in enumerate(others):
-        common = min(one.end, other.end) - max(one.start, other.start)
-        if common > best and _key(one, level) == _key(other, level):
-            best, at = common, number
-    return best, at
+        held.setdefault(_key(other, level), []).append(number)
+    for key, numbers in asked.items():
+        among = [(others[at].start, others[at].end, at) for at in held.get(key, ())]
+        for number, best in zip(numbers, _overlaps([ones[at] for at in numbers], among), strict=True):
+            found[number] = best
+    return found
+
+
+def _overlaps(ones: Sequence[MedicalEntity], others: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
+    """For each span the largest overlap with one of the others (start, end, number), and the least number that has it.
+
+    An other that begins no later reaches over all of the span, or to its own end: the latest end is best. One that
+    begins no earlier lies in it whole, or reaches from its own start beyond: the earliest start is best.
+    """
+    best = [(0, 1)] * len(ones)
+
+    def propose(at: int, common: int, number: int) -> None:
+        best[at] = max(best[at], (common, -number))
+
+    ends = sorted({end for _, end, _ in others})
+    place = {end: at for at, end in enumerate(ends)}
+    by_start = sorted(range(len(ones)), key=lambda at: ones[at].start)
+
+    covering, latest, waiting = Prefixes(len(ends)), (0, 0), sorted(others, reverse=True)
+    for at in by_start:
+        start, end = ones[at].start, ones[at].end
+        while waiting and waiting[-1][0] <= start:
+            _, other_end, number = waiting.pop()
+            covering.add(len(ends) - 1 - place[other_end], (0, -number))
+            latest = max(latest, (other_end, -number))
+        if found := covering.most(len(ends) - bisect_left(ends, end)):
+            propose(at, end - start, -found[1])
+        elif latest[0] > start:
+            propose(at, latest[0] - start, -latest[1])
+
+    within, beyond, waiting = Prefixes(len(ends)), Prefixes(len(ends)), sorted(others)
+    for at in reversed(by_start):
+        start, end = ones[at].start, ones[at].end
+        while waiting and waiting[-1][0] >= start:
+            other_start, other_end, number = waiting.pop()
+            within.add(place[other_end], (other_end - other_start, -number))
+            beyond.add(len(ends) - 1 - place[other_end], (-other_start, -number))
+        if found := within.most(bisect_right(ends, end)):
+            propose(at, found[0], -found[1])
+        if (found := beyond.most(len(ends) - bisect_left(ends, end))) and -found[0] < end:
+            propose(at, end + found[0], -found[1])
+    return [(common, -number) if common else (0, -1) for common, number in best]
+
+
+class Prefixes:
+    """The greatest of the pairs at the first so many of some places, as pairs are added (a Fenwick tree)."""
+
+    def __init__(self, places: int) -> None:
+        """No pair at any place."""
+        self._tree: list[tuple[int, int] | None] = [None] * (places + 1)
+
+    def add(self, place: int, pair: tuple[int, int]) -> None:
+        """A pair at a place, from 0."""
+        at = place + 1
+        while at < len(self._tree):
+            held = self._tree[at]
+            self._tree[at] = pair if held is None or pair > held else held
+            at += at & -at
+
+    def most(self, places: int) -> tuple[int, int] | None:
+        """The greatest pair at the first ``places`` places; None where there is none."""
+        found: tuple[int, int] | None = None
+        while places > 0:
+            held = self._tree[places]
+            if held is not None and (found is None or held > found):
+                found = held
+            places -= places & -places
+        return found

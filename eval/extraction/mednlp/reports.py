@@ -21,9 +21,10 @@ from ....kb.errors import UsageError
 from ..ner.tagging import chunks, token_spans
 
 _FILE: Final = Path(__file__).with_name("tags.toml")
-_ARTICLE: Final = re.compile(r"<article\b(?P<attributes>[^>]*)>(?P<text>.*?)</article>", re.DOTALL)
+_ARTICLE: Final = re.compile(r"<article\b(?P<attributes>[^<>]*)>")
+_ARTICLE_END: Final = "</article>"
 _MARK: Final = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)(?P<attributes>(?:\s[^<>]*)?)>")
-_ATTRIBUTE: Final = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE: Final = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*(?:\"([^\"]*)\"|'([^']*)')")
 #: Between label and modality in a BIO tag: ``B-d_positive``.
 _JOINT: Final = "_"
 
@@ -57,6 +58,8 @@ class Reports:
     reports: dict[str, Report] = field(default_factory=dict)
     problems: list[tuple[str, str]] = field(default_factory=list)
     unknown_labels: Counter[str] = field(default_factory=Counter)
+    #: Lines or articles of which nothing could be read.
+    unread: int = 0
 
 
 @cache
@@ -66,7 +69,7 @@ def tags() -> Mapping[str, Any]:
 
 
 def read_reports(path: Path) -> Reports:
-    """The reports of JSON lines (or of a file of ``<article>`` elements); UsageError when there is none.
+    """The reports of JSON lines (or of a file of ``<article>`` elements); UsageError when none can be read.
 
     A line has ``doc_id`` and one of: ``text`` with ``entities`` (``[start, end, label, modality]``); ``tokens`` with
     ``tags`` (``B-d_positive``); ``tagged``, a text with ``<d certainty="positive">…</d>`` in it.
@@ -75,18 +78,22 @@ def read_reports(path: Path) -> Reports:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror}") from error
-    found = Reports()
+    found, rows = Reports(), 0
     for place, row in _articles(text) if text.lstrip().startswith("<") else _lines(text):
         id = str(row.get("doc_id") or row.get("id") or "").strip()
+        rows += 1
         if not id:
+            found.unread += 1
             found.problems.append((place, "no doc_id, or not JSON"))
         elif id in found.reports:
             found.problems.append((f"{place} ({id})", "a second report of this id; the first counts"))
         else:
             found.reports[id] = _report(f"{place} ({id})", id, row, found)
-    if not found.reports:
+    if found.unread == rows:
+        # Nothing to score is not the same as a system that found nothing.
+        first = f" can be read ({': '.join(found.problems[0])})" if found.problems else ""
         raise UsageError(
-            f"no report in '{path}'. Hint: JSON lines with doc_id, text and entities, or <article> elements"
+            f"no report in '{path}'{first}. Hint: JSON lines with doc_id and text and entities, or <article> elements"
         )
     return found
 
@@ -101,9 +108,11 @@ def _lines(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _articles(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, match in enumerate(_ARTICLE.finditer(text), 1):
+    number, at = 0, 0
+    while (match := _ARTICLE.search(text, at)) and (end := text.find(_ARTICLE_END, match.end())) >= 0:
+        number, at = number + 1, end + len(_ARTICLE_END)
         id = _attributes(match["attributes"]).get("id", "")
-        yield f"article {number}", {"doc_id": id, "tagged": match["text"]}
+        yield f"article {number}", {"doc_id": id, "tagged": text[match.end() : end]}
 
 
 def _report(place: str, id: str, row: Mapping[str, Any], found: Reports) -> Report:
@@ -119,8 +128,10 @@ def _report(place: str, id: str, row: Mapping[str, Any], found: Reports) -> Repo
 
 def _from_tuples(place: str, parts: object, text: str, found: Reports) -> Iterator[MedicalEntity]:
     if not isinstance(parts, list):
+        found.unread += 1
         found.problems.append((place, "entities: no list"))
         return
+    wrong = len(found.problems)
     for number, part in enumerate(parts, 1):
         if isinstance(part, dict):
             part = [part.get("start"), part.get("end"), part.get("label"), part.get("modality", "")]
@@ -133,12 +144,14 @@ def _from_tuples(place: str, parts: object, text: str, found: Reports) -> Iterat
         else:
             modality = str(part[3] or "") if len(part) == 4 else ""
             yield from _known(MedicalEntity(part[0], part[1], part[2].lower(), modality), found)
+    found.unread += bool(parts) and len(found.problems) - wrong == len(parts)
 
 
 def _from_tokens(place: str, id: str, row: Mapping[str, Any], found: Reports) -> Report:
     """Tokens with BIO tags; where the row has no text, the tokens are joined by blanks."""
     tokens, marks = _words(row.get("tokens")), _words(row.get("tags"))
     if tokens is None or marks is None:
+        found.unread += 1
         found.problems.append((place, "tokens and tags are not lists of words"))
         return Report(id, str(row.get("text") or ""))
     text = str(row.get("text") or " ".join(tokens))
@@ -147,6 +160,7 @@ def _from_tokens(place: str, id: str, row: Mapping[str, Any], found: Reports) ->
         reason = (
             "the tokens do not stand in the text" if spans is None else f"{len(marks)} tags for {len(tokens)} tokens"
         )
+        found.unread += 1
         found.problems.append((place, reason))
         return Report(id, text)
     entities: list[MedicalEntity] = []
@@ -164,6 +178,7 @@ def _tagged(place: str, marked: str, found: Reports) -> tuple[str, list[MedicalE
     """The plain text of a marked one and its entities. A mark that is not closed, or never opened, is told."""
     text, at, length = [], 0, 0
     opened: list[tuple[str, str, int]] = []
+    open_names: Counter[str] = Counter()
     entities: list[MedicalEntity] = []
     for mark in _MARK.finditer(marked):
         piece = html.unescape(marked[at : mark.start()])
@@ -174,10 +189,14 @@ def _tagged(place: str, marked: str, found: Reports) -> tuple[str, list[MedicalE
             if not mark["attributes"].rstrip().endswith("/"):
                 modality = _attributes(mark["attributes"]).get(tags()["attributes"].get(name) or "", "")
                 opened.append((name, modality, length))
-        elif any(one[0] == name for one in opened):
+                open_names[name] += 1
+        elif open_names[name]:
             while opened[-1][0] != name:
-                found.problems.append((place, f"<{opened.pop()[0]}> is not closed"))
+                left = opened.pop()[0]
+                open_names[left] -= 1
+                found.problems.append((place, f"<{left}> is not closed"))
             name, modality, start = opened.pop()
+            open_names[name] -= 1
             if length > start:
                 entities.extend(_known(MedicalEntity(start, length, name, modality), found))
         else:

@@ -43,6 +43,7 @@ class MedScores:
                 "without_prediction": [id for id in gold if id not in found],
                 "not_in_corpus": [id for id in found if id not in gold],
             },
+            "unread": {"corpus": len(self.gold.problems), "predictions": len(self.found.problems)},
             "unknown_labels": {
                 "corpus": dict(self.gold.unknown_labels),
                 "predictions": dict(self.found.unknown_labels),

@@ -281,6 +281,41 @@ def test_a_line_that_is_no_answer_is_told(tmp_path: Path, tasks: Tasks, row: str
         load_answers(place, tasks)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "holds no answer"),
+        ("\n\n", "holds no answer"),
+        ('{"document": "brea', "line 1 of the predictions breaks off"),
+        ('{"document": "another", "task": "symptoms", "output": "unknown"}\n', "answers to no document of the gold"),
+        (None, "holds no annotation"),
+    ],
+)
+def test_answers_of_which_nothing_can_be_read_are_no_empty_answers(
+    tmp_path: Path, sample: Path, text: str | None, told: str
+) -> None:
+    """Neither a file nor a folder without an answer to the gold is scored: exit code 2, and what is expected."""
+    place = tmp_path / "answers"
+    if text is None:
+        place.mkdir()
+    else:
+        place.write_text(text)
+    done = CliRunner().invoke(app, ["eval", "coral", "--gold", str(sample), "--predictions", str(place)])
+    assert done.exit_code == 2, done.output
+    assert told in done.output
+    assert "Hint: " in done.output
+
+
+def test_a_line_that_broke_off_is_told_with_the_scores(tmp_path: Path, sample: Path) -> None:
+    """The others are scored."""
+    place = tmp_path / "answers.jsonl"
+    whole = json.dumps(Answer("breast_1", "history", "symptoms", "unknown").as_dict())
+    place.write_text(f"{whole}\n{whole[:20]}")
+    done = CliRunner().invoke(app, ["eval", "coral", "--gold", str(sample), "--predictions", str(place)])
+    assert done.exit_code == 0, done.output
+    assert "line 2 of the predictions breaks off" in done.output
+
+
 def test_annotations_of_another_text_are_refused(tmp_path: Path, tasks: Tasks, sample: Path) -> None:
     """A note that the other folder lacks is missing; one with another text is a mistake."""
     notes = load_notes(sample)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohortium.eval.extraction.mednlp.matching import LEVELS, POLICIES, Credit, credit, frequencies, weight
+from cohortium.eval.extraction.mednlp.matching import LEVELS, POLICIES, Credit, credit, frequencies, nearest, weight
 from cohortium.eval.extraction.mednlp.reports import MedicalEntity, Report
 
 # Fictional: 0–7 "nodules", 11–21 "right lung", 25–33 "effusion".
@@ -111,3 +111,28 @@ def test_levels_and_policies_are_ordered(gold: list[MedicalEntity], found: list[
         assert credit(report, found, LABELS, level, "exact", None).recalled <= one.recalled + 1e-9
         assert 0 <= one.predicted <= len(found) + 1e-9
         assert 0 <= one.recalled <= len(gold) + 1e-9
+
+
+SPANS = st.lists(
+    st.builds(
+        lambda start, length, label: MedicalEntity(start, start + length, label),
+        st.integers(0, 9), st.integers(1, 9), st.sampled_from("da"),
+    ),
+    max_size=9,
+)  # fmt: skip
+
+
+@given(SPANS, SPANS, st.sampled_from(LEVELS))
+def test_the_nearest_is_that_of_holding_each_against_each(
+    ones: list[MedicalEntity], others: list[MedicalEntity], level: str
+) -> None:
+    """The most common letters, and of several others that have as many the first."""
+
+    def common(one: MedicalEntity, other: MedicalEntity) -> int:
+        alike = level == "span" or one.label == other.label
+        return max(0, min(one.end, other.end) - max(one.start, other.start)) if alike else 0
+
+    for one, (letters, at) in zip(ones, nearest(ones, others, level), strict=True):
+        each = [common(one, other) for other in others]
+        assert letters == max(each, default=0)
+        assert at == (each.index(letters) if letters else -1)

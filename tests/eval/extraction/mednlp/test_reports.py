@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cohortium.__main__ import app
+from cohortium.eval.extraction.mednlp.matching import credit
 from cohortium.eval.extraction.mednlp.reports import MedicalEntity, Reports, _tagged, read_reports
 
 ENTITIES = (MedicalEntity(3, 9, "d", "negative"), MedicalEntity(13, 17, "a"), MedicalEntity(18, 23, "timex3", "DATE"))
@@ -99,6 +103,85 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         ("line 7 (4)", "<a> is not closed"),
         ("line 8 (5)", "entities: no list"),
     ]
+
+
+NOTHING = [
+    "", "\n \n", "no json", "[]", "<article>no id", '<article id="1">not closed', {"text": "no id"}, {"doc_id": "1"},
+    {"doc_id": "1", "text": "gout", "entities": {"d": 1}}, {"doc_id": "1", "text": "gout", "entities": [[4, 9, "d"]]},
+    {"doc_id": "1", "tokens": ["a", "b"], "tags": ["O"]}, {"doc_id": "1", "tokens": "gout"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", NOTHING)
+def test_answers_of_which_nothing_can_be_read_are_no_empty_answers(tmp_path: Path, row: object) -> None:
+    """It is exit code 2 with the file and what is expected; beside one that can be read it is counted."""
+    gold, wrong = lines(tmp_path / "gold.jsonl", TUPLES), lines(tmp_path / "wrong.jsonl", row)
+    done = run("--corpus", gold, "--predictions", wrong)
+    assert done.exit_code == 2, done.output
+    assert str(wrong) in done.output
+    assert "JSON lines with doc_id and text and entities" in done.output
+    assert run("--corpus", wrong, "--predictions", gold).exit_code == 2
+    if isinstance(row, dict):
+        partly = run("--corpus", gold, "--predictions", lines(tmp_path / "partly.jsonl", row, TUPLES | {"doc_id": "2"}))
+        assert partly.exit_code == 0
+        assert "1 place of the predictions could not be read" in partly.output
+
+
+def test_a_report_without_an_entity_is_an_answer(tmp_path: Path) -> None:
+    """A system that found nothing says so with an empty list, or with a text without a mark."""
+    gold = lines(tmp_path / "gold.jsonl", TUPLES)
+    for row in ({"doc_id": "1", "text": TUPLES["text"], "entities": []}, {"doc_id": "1", "tagged": TUPLES["text"]}):
+        assert run("--corpus", gold, "--predictions", lines(tmp_path / "none.jsonl", row)).exit_code == 0
+
+
+GROWING = {
+    "nested": lambda size: "x<d>" * size + "y" + "</d>z" * size,
+    "never opened": lambda size: "<d>" * size + "</a>" * size,
+    "never closed": lambda size: "<d><a>" * size + "</d>",
+    "side by side": lambda size: "<d>x</d>" * size,
+    "long attribute": lambda size: f"<d {'a' * size}>x</d>",
+}
+
+
+@pytest.mark.parametrize("shape", GROWING)
+def test_work_grows_with_the_length(tmp_path: Path, shape: str) -> None:
+    """Four times the marks run at most six times the lines of code, in reading and in matching."""
+
+    def work(size: int) -> int:
+        path = lines(tmp_path / f"{size}.jsonl", {"doc_id": "1", "tagged": GROWING[shape](size)})
+
+        def all_of_it() -> None:
+            (report,) = read_reports(path).reports.values()
+            credit(report, report.entities, ("d", "a"), "label", "partial", None)
+
+        return lines_run(all_of_it)
+
+    assert work(160) <= 6 * work(40)
+
+
+def lines_run(work: Callable[[], object]) -> int:
+    """How many lines of Python code ``work`` runs."""
+    number = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal number
+        number += event == "line"
+        return count
+
+    held = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(held)
+    return number
+
+
+def test_articles_that_are_not_closed_are_looked_at_once(tmp_path: Path) -> None:
+    """A pattern that looks for each one's end would not come to an end; the closed one is read."""
+    path = tmp_path / "one.xml"
+    path.write_text('<article id="1"><d>gout</d></article>' + '<article id="2">' * 200_000)
+    assert list(read_reports(path).reports) == ["1"]
 
 
 @given(st.text(alphabet="ab<>/d =\"'&;", max_size=40))
