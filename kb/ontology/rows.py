@@ -1,4 +1,4 @@
-"""Concepts as the data files write them: rows of nine or ten columns, value sets, and rows added from another folder."""
+"""Concepts as the data files write them: rows of nine or ten columns, value sets, rows added from another folder."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def read_value_sets(path: Path) -> list[ValueSet]:
 
 
 def spread(rows: Sequence[ConceptRow], problems: list[str]) -> list[ConceptRow]:
-    """The rows in their order, and behind each a row of its own for every narrower name: below it, of its kind and site.
+    """The rows in order, and behind each a row of its own for every narrower name: below it, of its kind and site.
 
     A name that stands at several rows lies below each of them; a row that has its id already gets the parent.
     """
