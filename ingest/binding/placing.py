@@ -336,7 +336,7 @@ _LESION_AT = _CLASSES.compile(
 
 
 #: Kinds of spans, other than the disease itself, that have a side or a site.
-_PLACED = PLACED - {"diagnosis", "state"}
+_PLACED = PLACED - CONDITIONS - {"diagnosis", "state"}
 #: Of these a place counts only where it heads them or where they are said to be of it.
 _PLACED_BY_HEADING = MOLECULAR | {"stage", "metastasis"}
 _ANY_NODE = "lymph_node"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...kb.model import Mention, Note, Relation
 from ...kb.ontology.concepts import ConceptTable, shipped_concepts
+from ..binding.composed import ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..context.cues import CueTable, cue_table
@@ -83,6 +84,7 @@ class NoteReader:
             recognizers_of(self.lexicon),
             ResultBinder(concepts),
             self._placement,
+            ConditionPlacer(self._placement.sites, self._placement.composer),
             MentionWriter(concepts, tumor_of, cues),
             # Titles come again and again.
             Remembered(self._sites_of_title, most=5_000, longest=160),

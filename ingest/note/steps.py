@@ -15,6 +15,7 @@ from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS
 from ...kb.model import Mention, Relation
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
+from ..binding.composed import ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..notation.mentions import with_notations
@@ -53,6 +54,7 @@ class Tools:
     recognizers: Sequence[Recognizer]
     binder: ResultBinder
     placement: Placement
+    conditions: ConditionPlacer
     writer: MentionWriter
     #: The organs that a title names.
     sites_of_title: Mapping[str, Sequence[str]]
@@ -264,6 +266,11 @@ def place_spread(page: Page) -> None:
     page.events += page.tools.placement.spread(page.frame, spread, page.sites, page.diagnoses)
 
 
+def place_conditions(page: Page) -> None:
+    """Complaints and findings get the part of the body that they are said of."""
+    page.events += page.tools.conditions.place(page.frame, page.events, page.sites)
+
+
 def place_findings(page: Page) -> None:
     """Findings and treatments get their side, and the site near them or in their heading."""
     page.tools.placement.others(page.frame, page.events, page.sites)
@@ -373,6 +380,7 @@ STEPS: Final[tuple[Step, ...]] = (
     find_spread_by_states,
     find_involved_nodes,
     place_spread,
+    place_conditions,
     place_findings,
     grade_harms,
     add_targets,

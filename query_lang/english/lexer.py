@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
+from ..resolution.compounds import split_place
 from ..resolution.findings import is_protein_change, protein_change
 from . import book
 from .chunks import Chunk, text_of
 from .genes import gene_list
+from .terms import value
 from .wording import Token, key_of, word_key
 
 _MOST_TOKENS: Final = 18
@@ -39,6 +41,8 @@ _DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 _CODON: Final = re.compile(r"[A-Z]\d{1,4}")
 _EXON: Final = re.compile(r"(?:exon|ex|e)(\d{1,2})", re.IGNORECASE)
 _EXON_GLUED: Final = re.compile(r"(?:exon|ex|e)(\d{1,2})(del|ins|skip|skipping)?|(del)(19)|(19)(del)", re.IGNORECASE)
+#: Those whose names are said of a part of the body.
+_PLACED: Final = ("condition", "procedure")
 #: Chunk types of concepts, the one that wins first where a name is of several kinds and nothing else decides.
 _KINDS: Final = (
     "tumor", "drug", "regimen", "biomarker", "gene", "radiation", "procedure", "state", "condition", "performance",
@@ -210,6 +214,22 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
         found = tuple(one for one in found if not _states_more(name, span, one, concepts))
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _concept_chunk(found, place, concepts)
+    return _placed_name(shown, place, concepts)
+
+
+def _placed_name(shown: str, place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:
+    """``chest pain``, ``fracture of the left hip``: the name of the complaint, with where it is."""
+    for kind in _PLACED:
+        placed = split_place(shown, concepts, (kind,))
+        if placed is not None:
+            (where, *_) = concepts.lookup(placed.place, ("site",))
+            side = f" and laterality = {placed.side}" if placed.side else ""
+            return Chunk(
+                kind,
+                *place,
+                ids=concepts.lookup(placed.name, (kind,)),
+                data={"with": f" with (site = {value(where)}{side})"},
+            )
     return None
 
 

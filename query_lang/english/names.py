@@ -319,7 +319,7 @@ def _treatment(chunk: Chunk, concepts: ConceptTable) -> Criterion:
     term = terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
     return Criterion(
         "treatment",
-        f"{kind} {term}".strip(),
+        f"{kind} {term}".strip() + str(chunk.data.get("with", "")),
         chunk.text,
         kind or "surgery",
         chunk.ids,
@@ -380,7 +380,7 @@ def _condition(chunk: Chunk, concepts: ConceptTable) -> Criterion:
     if len(chunk.ids) > 1:
         raise Unclear(f"'{chunk.text}' has several readings", (chunk.text,))
     one = chunk.ids[0]
-    query = concept(one)
+    query = concept(one) + str(chunk.data.get("with", ""))
     genes = book.data("words")["syndromes"].get(one)
     if genes:
         query = f"({query} or same event (variant {genes} with origin = germline and 'a harmful mutation'))"

@@ -1,9 +1,14 @@
-"""Names that hold more than a concept: *HER2 positive* (marker, result), *EGFR exon 19 deletion* (gene, finding)."""
+"""Names that hold more than a concept: *HER2 positive* (marker, result), *EGFR exon 19 deletion* (gene, finding), *pain
+in the left hip* (complaint, place, side)."""
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import Final
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from ...kb.ontology.concepts import ConceptTable
 from ..nodes import AllOf, Compare, Condition, Is, Name
@@ -58,6 +63,46 @@ def split_variant(text: str, concepts: ConceptTable) -> tuple[str, Condition] | 
                 if None not in found and conditions:
                     return gene, conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
     return None
+
+
+class Placed(NamedTuple):
+    """The name of a complaint or an operation, and the part of the body that it is said of."""
+
+    name: str
+    place: str
+    side: str
+
+    def condition(self, place: str) -> Condition:
+        """That it is there; ``place`` as a query names it."""
+        where = Is("site", (Name(place),))
+        return AllOf((where, Is("laterality", (Name(self.side),)))) if self.side else where
+
+
+def split_place(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Placed | None:
+    """A name of one of the kinds of concept, and the part of the body that stands before it or behind a preposition
+    (*chest pain*, *fracture of the left hip*); None if ``text`` is not so made."""
+    words = text.split()
+    if not 2 <= len(words) <= _MOST_WORDS:
+        return None
+    kinds = tuple(kinds)
+    places = _places()
+    for at in range(len(words) - 1, 0, -1):
+        head, rest = (
+            (words[at:], words[:at]) if words[at].lower() not in places["at"] else (words[:at], words[at + 1 :])
+        )
+        side = ""
+        while rest and (rest[0].lower() in places["owner"] or rest[0].lower() in places["side"]):
+            side = side or places["side"].get(rest[0].lower(), "")
+            rest = rest[1:]
+        found = Placed(" ".join(head), " ".join(rest), side)
+        if rest and concepts.lookup(found.name, kinds) and concepts.lookup(found.place, ("site",)):
+            return found
+    return None
+
+
+@functools.lru_cache(maxsize=1)
+def _places() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
 
 
 def _finding(words: list[str]) -> list[Condition] | None:

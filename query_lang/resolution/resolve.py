@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ...kb.deadline import check
-from ...kb.kinds import MOLECULAR, PROCEDURES, TESTS
+from ...kb.kinds import CONDITIONS, MOLECULAR, OPERATIONS, PROCEDURES, TESTS
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..errors import QueryError
@@ -40,7 +40,7 @@ from ..parsing.parse import Parsed, parse_with_places
 from ..render import name_text
 from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
-from .compounds import spelled_out, split_biomarker, split_variant
+from .compounds import spelled_out, split_biomarker, split_place, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .severity import severity_in, told
 from .spread import hint_for_spread
@@ -49,6 +49,8 @@ from .written_apart import hint_for_parts, without_article
 _MOST_ERRORS: Final = 5
 #: Kinds of which a result may be written into the name, by signs ("ER+").
 _TESTED: Final = TESTS | MOLECULAR
+#: Kinds that are said of a part of the body.
+_SAID_OF_PLACES: Final = CONDITIONS | OPERATIONS
 #: Performance scales are known even to an ontology that lists none.
 _PERFORMANCE: Final = {"ecog": "ECOG", "who": "ECOG", "zubrod": "ECOG", "kps": "KPS", "karnofsky": "KPS"}
 
@@ -241,6 +243,8 @@ class _Resolver:
                 return self._with(events, None, Is("site", (concept.term,)))
         elif kind == "medication" and concept_ids(self._concepts, text, ("regimen",)):
             kind = "regimen"
+        if name == text and (placed := split_place(text, self._concepts, _placed_concepts(kind))) is not None:
+            name, extra = placed.name, placed.condition(placed.place)
         if (name, kind) == (text, events.kind):
             return events
         self._place_as(name, text)
@@ -425,6 +429,12 @@ class _Resolver:
 def _about(text: str, message_and_hint: tuple[str, str]) -> tuple[str, str, str]:
     message, hint = message_and_hint
     return message, text, hint
+
+
+def _placed_concepts(kind: str | None) -> tuple[str, ...]:
+    """The kinds of concept that name events with a place in the body besides their own: complaints and operations."""
+    wanted = _SAID_OF_PLACES if kind is None else _SAID_OF_PLACES & {kind}
+    return tuple(dict.fromkeys(one for event in sorted(wanted) for one in KIND_WORDS[event].concepts))
 
 
 def _has(kinds: Sequence[str], attributes: frozenset[str]) -> bool:

@@ -1,0 +1,117 @@
+"""The place in the body that a complaint or finding is said of: *chest pain*, *swelling of the left knee and ankle*.
+
+A name for each pair of a complaint and a place would never end. So the complaint keeps its concept, and the place
+beside it becomes its attributes ``site`` and ``laterality``; a pair that has a concept of its own below the complaint
+(a row with that site) gets that concept. Only what stands right beside it is its place: *pain, worse with chest
+expansion* is nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ...kb.kinds import CONDITIONS
+from ..text.frame import Frame, Span, starting
+from ..text.word_classes import word_classes
+from .placing import SiteReader, TumorComposer
+
+_CLASSES: Final = word_classes("binding", "composed")
+_IGNORE: Final = re.IGNORECASE
+
+#: From a place to the complaint behind it: ``abdominal cramping pain``, ``chest-wall tenderness``.
+_AHEAD: Final = _CLASSES.compile(r"[\s\-]{1,3}(?:{quality}[\s\-]{1,3}){0,2}", _IGNORE)
+#: From a complaint to the place behind it: ``pain in the left chest``, ``swelling of both``.
+_BEHIND: Final = _CLASSES.compile(r"\s{1,3}(?:{extent}\s)?{at}\s{1,3}(?:{owner}\s{1,3}){0,4}", _IGNORE)
+#: Between places, and between complaints, that are named together.
+_JOINED: Final = _CLASSES.compile(
+    r"\s{0,3}(?:[,/&+]|{joint})\s{0,3}(?:{joint}\s{1,3})?(?:{owner}\s{1,3}){0,3}", _IGNORE
+)
+#: No further from a complaint does its place begin (characters), and no more places are its own.
+_REACH: Final = 120
+_MOST: Final = 6
+
+
+class ConditionPlacer:
+    """Gives complaints and findings of one note the places that they are said of."""
+
+    def __init__(self, sites: SiteReader, composer: TumorComposer) -> None:
+        self._sites = sites
+        self._composer = composer
+
+    def place(self, frame: Frame, events: list[Span], sites: Sequence[Span]) -> list[Span]:
+        """The spans that further places of one complaint make; the spans themselves get the first. ``sites`` are in
+        text order."""
+        conditions = sorted((one for one in events if one.kind in CONDITIONS), key=lambda span: span.start)
+        if not conditions or not sites:
+            return []
+        further: list[Span] = []
+        shared: tuple[Span, list[Span]] | None = None
+        for span in reversed(conditions):
+            low, high = frame.sentence_span(span.start)
+            near = starting(sites, max(low, span.start - _REACH), min(high, span.end + _REACH))
+            places = self._ahead(frame.text, span, near)
+            if not places:
+                places = self._behind(frame.text, span, near)
+                if places:
+                    shared = (span, places)
+                elif shared is not None and _JOINED.fullmatch(frame.text, span.end, shared[0].start):
+                    # "Redness and swelling of the knee": both are there.
+                    places = shared[1]
+                    shared = (span, places)
+            further += self._placed(frame, span, places, low, high)
+        return further
+
+    def _placed(self, frame: Frame, span: Span, places: Sequence[Span], low: int, high: int) -> list[Span]:
+        """Give a complaint its first place; a copy of it for each other."""
+        plain = replace(span, attributes=dict(span.attributes), helpers=list(span.helpers))
+        further: list[Span] = []
+        for number, place in enumerate(places):
+            one = span
+            if number:
+                one = replace(plain, attributes=dict(plain.attributes), helpers=list(plain.helpers))
+                further.append(one)
+            self._at(frame, one, place, low, high, further=number > 0)
+        return further
+
+    def _at(self, frame: Frame, span: Span, place: Span, low: int, high: int, *, further: bool) -> None:
+        span.attributes.setdefault("site", place.concept)
+        side = self._sites.side_in(frame, place.start, place.end, low, high, 1)
+        if side:
+            span.attributes.setdefault("laterality", side)
+        span.concept = self._composer.compose(span.concept, place.concept)
+        span.helpers.append((place.start, place.end, "place"))
+        # "Chest pain" is its name; what is said of several places has words of its own for each.
+        span.start = min(span.start, place.start)
+        if further:
+            span.end = max(span.end, place.end)
+
+    @staticmethod
+    def _ahead(text: str, span: Span, near: Sequence[Span]) -> list[Span]:
+        """The places right before a complaint."""
+        before = [site for site in near if site.end <= span.start]
+        if not before or not _AHEAD.fullmatch(text, before[-1].end, span.start):
+            return []
+        chosen = [before[-1]]
+        for site in reversed(before[:-1][-_MOST:]):
+            if not _JOINED.fullmatch(text, site.end, chosen[0].start):
+                break
+            chosen.insert(0, site)
+        chosen.reverse()
+        return chosen
+
+    @staticmethod
+    def _behind(text: str, span: Span, near: Sequence[Span]) -> list[Span]:
+        """The places that the words behind a complaint lead to."""
+        chosen: list[Span] = []
+        at, between = span.end, _BEHIND
+        for site in near:
+            if site.start < span.end:
+                continue
+            if len(chosen) == _MOST or not between.fullmatch(text, at, site.start):
+                break
+            chosen.append(site)
+            at, between = site.end, _JOINED
+        return chosen
