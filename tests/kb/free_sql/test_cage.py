@@ -166,7 +166,7 @@ def test_threads_have_processes_of_their_own(database: Path) -> None:
 
 def test_the_size_of_whoever_asks_does_not_count(database: Path) -> None:
     """A process is used again, however much memory its parent held when it was started."""
-    held = b"x" * (2 * worker._GROWN)
+    held = b"x" * (worker._GROWN + (64 << 20))
     asked = FreeSql(database)
     del held
     rows(asked, "SELECT 1")
