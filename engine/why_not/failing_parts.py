@@ -198,7 +198,8 @@ class FailingParts:
             case nodes.AgeAt(events):
                 births = self._found(nodes.Events("birth"), self._record.everything)
                 if not births:
-                    return "no birth is recorded", ()
+                    near = self._near(nodes.Events("birth"), self._record.everything)
+                    return "no day of birth is believed" if near else "no birth is recorded", near
                 if events is None or self._found(events, place):
                     shown = self._holding(() if events is None else (events,), place)
                     birth = NearEvent(self._shown(births.bit_length() - 1), ())
@@ -389,7 +390,9 @@ def _context_lack(event: Event) -> tuple[int, str]:
     word = context.assertion
     if word in ("present", "historical") and event.world < World.BELIEVED:
         if event.world is World.POSSIBLE:
-            return UNCERTAIN, "possible only: a decision is against it"
+            undated = event.kind == "birth" and not event.day.known
+            why = "no note tells its day" if undated else "a decision is against it"
+            return UNCERTAIN, f"possible only: {why}"
         return DROP, "taken back"
     return (UNCERTAIN if word in ("uncertain", "historical", "present") else DROP), _ASSERTED[word]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-from ...kb.model import ALL_TUMORS, DayInterval, Event, Mention
+from ...kb.model import ALL_TUMORS, DayInterval, Event, Mention, World
 from .bench import Workbench
 
 
@@ -13,12 +13,13 @@ def join_births(bench: Workbench) -> None:
     """One event: the days on which most of the notes can agree, with the mentions that do.
 
     An age that was copied forward, or is another's, agrees with few. Of days on which as many agree, the latest: an age
-    is copied into later notes, and never into earlier ones.
+    is copied into later notes, and never into earlier ones. Ages in notes without a date leave the day open, and say no
+    more than others do; where there is nothing else, no day is believed: the birth is in the possible world alone.
     """
     births = [(note, mention) for note in bench.notes for mention in note.mentions if mention.kind == "birth"]
     if not births:
         return
-    mentions = [mention for _, mention in births]
+    mentions = [mention for _, mention in births if mention.day.known] or [mention for _, mention in births]
     agreed = _day_of_most(mentions)
     best = [mention for mention in mentions if mention.day.low <= agreed <= mention.day.high]
     day = DayInterval(max(one.day.low for one in best), min(one.day.high for one in best))
@@ -29,6 +30,7 @@ def join_births(bench: Workbench) -> None:
             "birth",
             "",
             day,
+            world=World.CERTAIN if day.known else World.POSSIBLE,
             tumor=ALL_TUMORS,
             tumor_rule=0,
             evidence=tuple(dict.fromkeys(mention.mention_id for mention in best)),

@@ -93,10 +93,10 @@ class BirthRecognizer(Recognizer):
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``birth``."""
         date, text, places = frame.note.date, frame.text, frame.places
-        for gated in (_AGES, _LABELLED) if date is not None else ():
+        for gated in (_AGES, _LABELLED):
             for match in gated.find(places, text):
                 years = int(match["years"])
-                if date is not None and years <= OLDEST and _is_patients(frame, match, labelled=gated is _LABELLED):
+                if years <= OLDEST and _is_patients(frame, match, labelled=gated is _LABELLED):
                     yield Span(*match.span(), "birth", "", _BY_AGE, day=born_of(years, date))
         for match in _DATES_OF_BIRTH.find(places, text):
             days = _date_of(match)
@@ -123,8 +123,10 @@ def birth_mention(frame: Frame, span: Span) -> Mention:
     )
 
 
-def born_of(years: int, date: datetime.date) -> DayInterval:
-    """The days of birth of somebody who is so many completed years old on ``date``."""
+def born_of(years: int, date: datetime.date | None) -> DayInterval:
+    """The days of birth of somebody who is so many completed years old on ``date``; any day where that is not known."""
+    if date is None:
+        return DayInterval()
     low, high = _years_before(date, years + 1) + 1, _years_before(date, years)
     return DayInterval(max(EARLIEST_DAY, low), max(EARLIEST_DAY, high))
 

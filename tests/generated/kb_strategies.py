@@ -48,6 +48,9 @@ def events(draw: Callable, patient_id: str, *, widest: int = 20, unknown: bool =
     """One event: any context, any world that its context allows, any tumor."""
     kind = draw(st.sampled_from(sorted(KINDS)))
     if kind == "birth":
+        if unknown and draw(st.integers(0, 3)) == 0:
+            # As ages in notes without a date tell it.
+            return Event(patient_id, kind, "", world=World.POSSIBLE, tumor="*")
         return Event(patient_id, kind, "", days(draw, min(widest, 40), unknown=False, first=BIRTH), tumor="*")
     concepts, attributes = KINDS[kind]
     context = draw(

@@ -37,6 +37,8 @@ CONTEXTS: Mapping[str, tuple[dict[str, object], World]] = {
     # Disputed facts: present as the text tells them, kept or rejected by a decision.
     "kept": ({}, World.BELIEVED),
     "rejected": ({}, World.POSSIBLE),
+    # A birth on no known day.
+    "open": ({}, World.POSSIBLE),
 }
 
 COLUMNS = ("patient", "kind", "concept", "day", "until", "attributes", "context", "tumor", "told")

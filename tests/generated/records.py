@@ -169,6 +169,9 @@ def _birth(random: Random, patient_id: str, shape: Shape) -> Event:
     born = datetime.date.fromordinal(day)
     born = born.replace(year=born.year - random.choice([69, 70]), day=min(born.day, 28))
     low = born.toordinal()
+    if shape.dates is not Dates.NARROW and shape.open_dates and random.random() < 0.1:
+        # As ages in notes without a date tell it.
+        return Event(patient_id, "birth", "", world=World.POSSIBLE, tumor=ALL_TUMORS)
     wide = random.choice([0, 0, 1, 3] if shape.dates is Dates.NARROW else [0, 30, 365]) if shape.open_dates else 0
     return Event(patient_id, "birth", "", DayInterval(low, low + wide), tumor=ALL_TUMORS)
 

@@ -12,7 +12,7 @@ from cohortium.ingest.journey.births import _day_of_most
 from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.note.read import NoteReader
 from cohortium.ingest.recognizers.births import born_of
-from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Mention, Note
+from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Mention, Note, World
 from cohortium.kb.ontology.concepts import ConceptTable
 from tests.amounts import examples
 
@@ -76,9 +76,23 @@ def test_what_is_not_the_patients_age_or_no_date_is_not_read(reader: NoteReader,
     assert read(reader, text) == []
 
 
-def test_without_a_date_of_the_note_an_age_says_nothing(reader: NoteReader) -> None:
-    """A date of birth still does."""
-    assert read(reader, "67-year-old woman, DOB 1950-03-14.", None) == [("DOB 1950-03-14", "1950-03-14", "1950-03-14")]
+def test_without_a_date_of_the_note_an_age_leaves_the_day_open(reader: NoteReader) -> None:
+    """A date of birth does not."""
+    assert read(reader, "67-year-old woman, DOB 1950-03-14.", None) == [
+        ("67-year-old", "1900-01-01", "2199-12-31"),
+        ("DOB 1950-03-14", "1950-03-14", "1950-03-14"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dated", "sources", "world"),
+    [("Feels well.", 1, World.POSSIBLE), ("66-year-old woman.", 1, World.CERTAIN), ("DOB 1950", 1, World.CERTAIN)],
+)
+def test_a_birth_on_no_known_day_is_possible_alone(reader: NoteReader, dated: str, sources: int, world: World) -> None:
+    """So that no age is believed of it; where anything tells the day, an age on no known day says nothing more."""
+    notes = [Note("P", "a", "67-year-old woman."), Note("P", "b", dated, DAY)]
+    (event,) = births(reader, notes, reader.concepts)
+    assert (event.world, event.sources, event.day.known) == (world, sources, world is World.CERTAIN)
 
 
 def births(reader: NoteReader, notes: list[Note], concepts: ConceptTable) -> list[Event]:

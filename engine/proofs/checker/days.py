@@ -41,14 +41,14 @@ def admits(rule: str, text: str, note: datetime.date | None, day: DayInterval) -
 
 
 def is_born_on(text: str, note: datetime.date | None, day: DayInterval) -> bool:
-    """Whether an age told on the note's day, or a date of birth, gives these days."""
+    """Whether an age told on the note's day, or a date of birth, gives these days: any, for an age on no known day."""
     low, high = DayInterval(day.low, day.low), DayInterval(day.high, day.high)
     written = list(_written(text, note))
     if day in written or (low in written and high in written):
         return True
     numbers = [int(number) for number in _NUMBER.findall(text)]
     if note is None or not numbers:
-        return False
+        return len(numbers) == 1 and day == DayInterval()
     return day == _span(_before(note, numbers[0] + 1) + 1, _before(note, numbers[0]))
 
 

@@ -152,6 +152,9 @@ class DerivationCheck:
             "its context follows from no mention that it cites",
         )
         expected = list(_worlds(event.context, disputed))
+        if event.kind == "birth" and not event.day.known:
+            # Of a birth on no known day no age is believed.
+            expected = [World.POSSIBLE]
         if all(mention.model for mention in mentions):
             # A model's proposals alone make nothing certain, and when improbable nothing that is believed.
             expected = [min(world, World.BELIEVED) for world in expected]
