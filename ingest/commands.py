@@ -191,6 +191,7 @@ def print_sums(sums: Mapping[str, Any], kb: Path) -> None:
     print_passed_over(sums["passed_over"])
     if "dates" in sums:
         print_dates(**sums["dates"])
+    print_ids(sums.get("ids", {}))
     if "asked" in sums:
         from .models.chat.choice import sentence_of
 
@@ -204,6 +205,27 @@ def print_dates(order: str, either: int) -> None:
     """How many dates were read in an order that they do not tell themselves, and how to read them in the other."""
     other = "day-first" if order == "month-first" else "month-first"
     print(f"{counted(either, 'note date')} like 5/2/2023 read {order}. Hint: --dates {other} if the source writes so")
+
+
+def print_ids(told: Mapping[str, Any]) -> None:
+    """What was made of ids that sources leave out, or write in several ways: ids are never joined without a word."""
+    if unnamed := told.get("unnamed"):
+        print(
+            f"{counted(unnamed, 'note')} without a document id, known by what they say: a corrected text is a new note"
+            ". Hint: --map doc_id=COLUMN if the source has one"
+        )
+    if blanks := told.get("blanks"):
+        print(f"{counted(blanks, 'record')} with blanks around an id, read without them; the first: {told['where']}")
+    if patients := told.get("patients"):
+        print(
+            f"{counted(patients, 'patient')} whose id is written with several blanks around it, or with and without"
+            ", each taken for one. Hint: give them ids that differ, if they are not"
+        )
+    if documents := told.get("documents"):
+        print(
+            f"{counted(documents, 'document')} whose id is written in several ways, or is of several systems, with"
+            " several texts, which are taken for versions of one. Hint: give them ids that differ, if they are not"
+        )
 
 
 def print_passed_over(told: Mapping[str, Any]) -> None:

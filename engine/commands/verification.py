@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,6 +10,7 @@ import typer
 
 from ...kb.deadline import SECONDS_OF_MANY
 from ...kb.errors import CohortiumError, UsageError
+from ...kb.files.text_files import json_of
 from ...kb.files.whole_files import write_text_privately
 from ...kb.skin.options import NoRowsOption, OutOption
 from ...kb.skin.terminal import Format, answer, check_output, counted, json_text, print_table, print_text
@@ -75,12 +75,7 @@ def verify(
 
 def read_proofs(path: Path) -> dict[str, Any]:
     """The proofs in a file, by patient: as ``--keep`` wrote them, a list of proofs, or one proof. UsageError."""
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"the proofs cannot be read from '{path}': {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the proofs in '{path}' are not JSON") from error
+    read = json_of(path)
     if isinstance(read, dict) and isinstance(read.get("proofs"), dict):
         return {str(patient): proof for patient, proof in read["proofs"].items()}
     listed = [read] if isinstance(read, dict) else read

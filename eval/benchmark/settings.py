@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...kb.errors import UsageError
+from ...kb.files.text_files import text_of
 
 SHIPPED: Final = Path(__file__).with_name("systems.toml")
 
@@ -78,10 +79,8 @@ class _File(BaseModel):
 def load_settings(path: Path = SHIPPED) -> tuple[Setting, ...]:
     """The systems of a TOML file. UsageError that names the place of what cannot be used, and a name given twice."""
     try:
-        held = _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise UsageError(f"the systems cannot be read from {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        held = _File.model_validate(tomllib.loads(text_of(path)))
+    except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
         raise UsageError(f"{path.name}: {_reasons(error)}. Hint: see the head of the shipped systems.toml") from error

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from ...ingest.note.read import read_text
 from ...kb.errors import UsageError
+from ...kb.files.text_files import text_of
 from ...kb.model import Context, Experiencer, Polarity, Temporality
 from ..measures.metrics import F1, PRECISION, RECALL
 from ..measures.scoring import Counts, value
@@ -69,10 +70,7 @@ def read_marked(path: str | Path) -> tuple[list[MarkedSentence], int]:
 
     UsageError when the file cannot be read or a line has not six fields.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
+    text = text_of(Path(path), errors="replace")
     sentences: list[MarkedSentence] = []
     unmarked = 0
     for position, line in enumerate(text.splitlines(), 1):

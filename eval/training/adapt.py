@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from ...ingest.models.tagging.words import word_spans
 from ...kb.errors import UsageError
+from ...kb.files.text_files import text_of
 from .checkpoints import keep, kept
 from .examples import chance_of
 from .loop import device_of, precision_of
@@ -81,10 +82,10 @@ def texts_in(path: Path) -> list[str]:
     try:
         for file in files:
             if file.suffix == ".jsonl":
-                rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip())
+                rows = (json.loads(line) for line in text_of(file).splitlines() if line.strip())
                 texts.extend(row["text"] for row in rows if isinstance(row, dict) and isinstance(row.get("text"), str))
             elif file.suffix == ".txt":
-                texts.append(file.read_text(encoding="utf-8", errors="replace"))
+                texts.append(text_of(file, errors="replace"))
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read texts of '{path}': {type(error).__name__}. Hint: .txt, or .jsonl") from error
     if not any(text.strip() for text in texts):

@@ -12,6 +12,7 @@ from ...ingest.models.tagging.model_card import Material
 from ...ingest.models.tagging.model_directory import CARD, TOKENIZER, WEIGHTS, ModelDirectory
 from ...ingest.models.tagging.network import CONVOLUTION, ENCODER, Network, NetworkSettings, encoder_of
 from ...kb.errors import UsageError
+from ...kb.files.text_files import text_of
 from .settings import CONVOLUTION_SHAPE, TrainingSettings
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def base_of(folder: Path | None, labels: LabelSet, settings: TrainingSettings) -
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise UsageError(f"the encoder in '{folder}' cannot be read: {type(error).__name__}") from error
     network = NetworkSettings(ENCODER, len(labels), encoder=config)
-    tokenizer = _tokenizer((folder / TOKENIZER).read_text(encoding="utf-8"), folder)
+    tokenizer = _tokenizer(text_of(folder / TOKENIZER), folder)
     material = _encoder_material(folder)
     return Base(network, encoder, tokenizer, None, material.name, (material,))
 
@@ -80,7 +81,7 @@ def _earlier(folder: Path, labels: LabelSet) -> Base:
     earlier = ModelDirectory.open(folder)
     network = replace(NetworkSettings.from_dict(earlier.card.network), tags=len(labels))
     pieces = earlier.file(TOKENIZER) if network.kind == ENCODER else None
-    tokenizer = _tokenizer(pieces.read_text(encoding="utf-8"), folder) if pieces else None
+    tokenizer = _tokenizer(text_of(pieces), folder) if pieces else None
     kept = library("safetensors.torch", "models").load_file(str(earlier.file(WEIGHTS[0])))
     weights = {name: one for name, one in kept.items() if not name.startswith("emissions.")}
     return Base(network, None, tokenizer, weights, earlier.card.name, earlier.card.materials)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...kb.errors import UsageError
+from ...kb.files.text_files import text_of
 from ..extraction.corpora.corpus import AnnotatedCorpus
 from ..extraction.corpora.label_maps import label_map
 from ..extraction.corpora.reading import read_annotated
@@ -59,8 +60,8 @@ def read_recipe(path: Path, data: Path | None) -> Recipe:
     UsageError for a file that is no recipe, a key that is none, or a corpus that cannot be read.
     """
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        written = tomllib.loads(text_of(path))
+    except (UsageError, ValueError) as error:
         raise UsageError(f"cannot read the recipe '{path}': {error}") from error
     folder = data or path.parent
     sides = [written.get(side) for side in ("train", "dev")]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...kb.errors import UsageError
+from ...kb.files.text_files import bytes_of
 from ...kb.files.whole_files import write_private
 from .standoff import Standoff
 from .types import Schema, schema
@@ -64,7 +65,7 @@ def save(standoff: Standoff, place: str | Path) -> tuple[Path, ...]:
     written = [ann]
     try:
         if text.exists():
-            if text.read_bytes().removeprefix(b"\xef\xbb\xbf") != content:
+            if bytes_of(text).removeprefix(b"\xef\xbb\xbf") != content:
                 raise UsageError(f"'{text}' holds another text. Hint: name another place for the annotations")
         else:
             write_private(text, content)

@@ -21,7 +21,7 @@ from ...kb.errors import UsageError
 from ...kb.files.limits import LimitReached, current_limits
 from . import jsonl
 from .attachments import Attached, formats, read_attachment, texts_of
-from .fhir_scope import Resource, Scope, first_word, values_at, word
+from .fhir_scope import Resource, Scope, first_id, first_word, values_at, word
 from .files import SourceFile, open_bytes
 from .mapping import ColumnMap
 from .markup import lines_of_markup
@@ -42,6 +42,7 @@ class _Found:
     place: str
     number: int
     scope: Scope
+    full_url: str = ""
 
 
 @functools.cache
@@ -77,8 +78,7 @@ def read_lines(file: SourceFile, told: Told) -> Iterator[RawRecord]:
             yield line
             continue
         for found in _resources(line.fields, f"{line.place}, ", line.place):
-            own = f"{line.number}" if found.place == line.place else f"{line.number}.{found.number}"
-            yield from _records(file.label, found, f"{file.label}:{own}", told)
+            yield from _records(file.label, found, told)
 
 
 def read(file: SourceFile, told: Told) -> Iterator[RawRecord]:
@@ -104,30 +104,32 @@ def read(file: SourceFile, told: Told) -> Iterator[RawRecord]:
         return
     del data
     for found in _resources(value, "", "file"):
-        yield from _records(file.label, found, f"{file.label}:{found.number}", told)
+        yield from _records(file.label, found, told)
 
 
 def _resources(value: object, before: str, place: str) -> Iterator[_Found]:
     """The resources of a value in their order, Bundles opened; newest last where a Bundle is a history."""
-    waiting: list[tuple[object, str, Scope]] = [(value, place, Scope())]
+    waiting: list[tuple[object, str, Scope, str]] = [(value, place, Scope(), "")]
     number = 0
     while waiting:
-        value, place, scope = waiting.pop()
+        value, place, scope, full_url = waiting.pop()
         if isinstance(value, Mapping) and value.get("resourceType") == "Bundle":
             entries = value.get("entry")
             entries = entries if isinstance(entries, list) else [] if entries is None else [entries]
             scope = Scope(_held(entries))
             opened = [
-                (entry.get("resource") if isinstance(entry, Mapping) else entry, f"{before}entry {at}", scope)
+                (entry["resource"], f"{before}entry {at}", scope, word(entry.get("fullUrl")))
+                if isinstance(entry, Mapping)
+                else (entry, f"{before}entry {at}", scope, "")
                 for at, entry in enumerate(entries, 1)
                 if not isinstance(entry, Mapping) or "resource" in entry
             ]
             waiting += opened if value.get("type") == "history" else reversed(opened)
         elif isinstance(value, list) and place == "file":
-            waiting += [(one, f"entry {at}", scope) for at, one in reversed(list(enumerate(value, 1)))]
+            waiting += [(one, f"entry {at}", scope, "") for at, one in reversed(list(enumerate(value, 1)))]
         else:
             number += 1
-            yield _Found(value, place, number, scope)
+            yield _Found(value, place, number, scope, full_url)
 
 
 def _held(entries: list[Any]) -> Iterator[tuple[str, Resource]]:
@@ -136,7 +138,7 @@ def _held(entries: list[Any]) -> Iterator[tuple[str, Resource]]:
             yield word(entry.get("fullUrl")), entry["resource"]
 
 
-def _records(label: str, found: _Found, default_doc_id: str, told: Told) -> Iterator[RawRecord]:
+def _records(label: str, found: _Found, told: Told) -> Iterator[RawRecord]:
     """The notes of one resource, and what of it goes to quarantine."""
     value, place, number = found.value, found.place, found.number
     if not isinstance(value, Mapping):
@@ -151,13 +153,14 @@ def _records(label: str, found: _Found, default_doc_id: str, told: Told) -> Iter
             fault = "unknown_resource" if kind else "no_resource"
             yield RawRecord(label, place, number, fault=fault, raw=_raw(value))
         return
-    named = first_word(value, *plan["doc_id"])
+    named, space = _document(value, plan["doc_id"])
     if any(is_retraction(word(value.get(name))) for name in ("status", "docStatus")):
-        yield from _retractions(label, found, plan, named)
+        yield from _retractions(label, found, plan, named, space)
         return
+    patient = found.scope.patient(value, found.full_url)
     fields = {
-        "patient_id": found.scope.patient_id(value),
-        "doc_id": named or default_doc_id,
+        "patient_id": patient.id,
+        "doc_id": named,
         "date": _date(value, plan["date"]),
         "type": next((words for path in plan["type"] for one in values_at(value, path) if (words := _kind(one))), ""),
         "title": first_word(value, *plan["title"]),
@@ -167,21 +170,33 @@ def _records(label: str, found: _Found, default_doc_id: str, told: Told) -> Iter
         told.resources[f"{kind} without a text"] += 1  # Numbers, of which other resources tell.
         return
     for order, note in enumerate(notes):
-        own = fields["doc_id"] if order == 0 else f"{fields['doc_id']}#{note.position}"
-        yield RawRecord(label, place, number, {**fields, "doc_id": own, "text": note.text})
+        own = f"{named}#{note.position}" if named and order else named
+        held = {**fields, "doc_id": own, "text": note.text}
+        yield RawRecord(label, place, number, held, patient_space=patient.space, doc_space=space)
     for one in faults:
         yield RawRecord(label, place, number, fields, fault=one.fault, raw=_raw(value))
 
 
-def _retractions(label: str, found: _Found, plan: Mapping[str, Any], doc_id: str) -> Iterator[RawRecord]:
+def _document(resource: Resource, paths: list[str]) -> tuple[str, str]:
+    """The id of a document, and whose it is: the system of its identifier; an own id is one among those of its type."""
+    for path in paths:
+        for one in values_at(resource, path):
+            if word(one):
+                holder = next(values_at(resource, path.rpartition(".")[0]), None) if "." in path else None
+                return first_id(resource, path), first_word(holder, "system") or word(resource.get("resourceType"))
+    return "", ""
+
+
+def _retractions(label: str, found: _Found, plan: Mapping[str, Any], doc_id: str, space: str) -> Iterator[RawRecord]:
     """Of a resource that is void: a record for its note, and one for each further note that its attachments may be."""
     resource: Any = found.value
-    patient_id = found.scope.patient_id(resource)
+    patient = found.scope.patient(resource, found.full_url)
     attachments = len(list(values_at(resource, plan["attachments"]))) if "attachments" in plan else 0
     for position in range(1, max(attachments, 1) + 1):
         own = f"{doc_id}#{position}" if doc_id and position > 1 else doc_id
-        fields = {"patient_id": patient_id, "doc_id": own, "status": RETRACTED}
-        yield RawRecord(label, found.place, found.number, fields, raw=_raw(resource))
+        fields = {"patient_id": patient.id, "doc_id": own, "status": RETRACTED}
+        raw = _raw(resource)
+        yield RawRecord(label, found.place, found.number, fields, raw=raw, patient_space=patient.space, doc_space=space)
 
 
 def _texts(resource: Resource, plan: Mapping[str, Any], scope: Scope) -> list[Attached]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .attachments import formats
 
 #: The base of a server if any, a type of resource and an id; what may follow names a version, or a part of it.
 _SPELLED: Final = re.compile(r"(?:(.*)/)?([A-Z][A-Za-z]+)/([^/?#|\s]+)(?:/|/_history(?:/.*)?|[?#|].*)?")
-_LOOKED_UP: Final = re.compile(r"(?:^|/)Patient\?(?:[^#]*&)?identifier=(?:[^|&#]*\|)?([^|&#\s]+)")
+_LOOKED_UP: Final = re.compile(r"(?:^|/)Patient\?(?:[^#]*&)?identifier=(?:(?P<system>[^|&#]*)\|)?(?P<value>[^|&#\s]+)")
+#: With or without encryption, and whether its usual port is written, it is one server.
+_WEB: Final = re.compile(
+    r"https?://(?P<host>[^/:]+(?::(?!(?:80|443)(?:/|\Z))\d+)?)(?::(?:80|443))?(?P<path>(?:/.*)?)", re.I
+)
 _URN: Final = re.compile(r"urn:(?:uuid|oid):(\S+)")
 
 Resource = Mapping[str, Any]
@@ -45,6 +49,23 @@ def first_word(value: object, *paths: str) -> str:
     return next((found for path in paths for one in values_at(value, path) if (found := word(one))), "")
 
 
+def first_id(value: object, path: str) -> str:
+    """The first text at this path, with the blanks around it, of which who joins ids is to know; or a whole number."""
+    found = next((one for one in values_at(value, path) if word(one)), None)
+    return found if isinstance(found, str) else word(found)
+
+
+class PatientName(NamedTuple):
+    """The id of a patient, and whose ids those are, where that is told: a server, or a system of identifiers."""
+
+    id: str
+    space: str = ""
+
+
+#: A resource that tells no patient.
+NOBODY: Final = PatientName("")
+
+
 class Scope:
     """The resources of one Bundle, by full URL and by type and id."""
 
@@ -75,8 +96,8 @@ class Scope:
             return first is not None and any(one != first for one in _contained(reference, within))
         return next((key for key in _keys(reference) if key in self._held), "") in self._doubled
 
-    def patient_id(self, resource: Resource) -> str:
-        """The id of the patient whom a resource is about, empty when it tells none.
+    def patient(self, resource: Resource, full_url: str = "") -> PatientName:
+        """Who the patient is whom a resource is about; ``full_url`` is the resource's own.
 
         ``Patient/123`` is 123, in a Bundle and out of it. A reference that is only a name within its Bundle or its
         resource gives the id or the record number of the Patient there; last, the identifier that the subject carries.
@@ -85,24 +106,33 @@ class Scope:
         subject = resource.get("subject")
         reference = first_word(subject, "reference")
         if self._names_several(reference, resource) or _is_other(subject, reference):
-            return ""
+            return NOBODY
         if spelled := _SPELLED.fullmatch(reference):
             if spelled[2] == "Patient":
-                return spelled[3]
+                # A relative reference is of the server that the resource is of.
+                return PatientName(spelled[3], _server(reference) or _server(full_url))
         elif looked_up := _LOOKED_UP.search(reference):
-            return looked_up[1]
+            return PatientName(looked_up["value"], looked_up["system"] or "")
         patient = self.find(reference, resource) if reference else None
         if patient is not None and patient.get("resourceType") != "Patient":
-            return ""
+            return NOBODY
         if patient is not None:
             # The id of a contained resource is a name within that resource alone: p1 of one note is not p1 of the next.
-            own = "" if reference.startswith("#") else word(patient.get("id"))
-            if found := own or _record_number(patient):
+            if own := "" if reference.startswith("#") else first_id(patient, "id"):
+                return PatientName(own, _server(reference))
+            if (found := _record_number(patient)).id:
                 return found
-        if found := first_word(subject, "identifier.value"):
-            return found
+        if identifier := first_id(subject, "identifier.value"):
+            return PatientName(identifier, first_word(subject, "identifier.system"))
         urn = _URN.fullmatch(reference)
-        return urn[1] if urn else ""
+        return PatientName(urn[1]) if urn else NOBODY
+
+
+def _server(url: str) -> str:
+    """The server of a resource's full URL, one text for all that mean it; empty where the URL tells none."""
+    spelled = _SPELLED.fullmatch(url)
+    base = _WEB.fullmatch(spelled[1] or "") if spelled else None
+    return f"{base['host'].lower()}{base['path'].rstrip('/')}" if base else ""
 
 
 def _keys(reference: str) -> tuple[str, str]:
@@ -145,7 +175,8 @@ def _is_other(subject: object, reference: str) -> bool:
     )
 
 
-def _record_number(patient: Resource) -> str:
+def _record_number(patient: Resource) -> PatientName:
     identifiers = list(values_at(patient, "identifier"))
     numbers = [one for one in identifiers if "MR" in values_at(one, "type.coding.code")]
-    return next((found for one in (*numbers, *identifiers) if (found := first_word(one, "value"))), "")
+    named = (PatientName(first_id(one, "value"), first_word(one, "system")) for one in (*numbers, *identifiers))
+    return next((one for one in named if one.id), NOBODY)

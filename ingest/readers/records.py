@@ -8,12 +8,12 @@ import json
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from ...kb.files.limits import current_limits, limits_in_words
-from ...kb.model import EARLIEST_DAY, LATEST_DAY, Note
+from ...kb.model import EARLIEST_DAY, LATEST_DAY, Note, content_id
 from ...kb.storage.rows import QuarantinedRecord
 from .mapping import ColumnMap
 from .note_dates import NoteDates, OtherOrder
@@ -27,6 +27,11 @@ LONGEST_REMARK: Final = 10_000
 #: Of a quarantined record, so much is kept (characters); source and place lead to the rest.
 KEPT_OF_RAW: Final = 1_000_000
 
+#: How the id of a document begins whose source gives it none.
+UNNAMED: Final = "note-"
+#: Of a float every whole number below is its own; of larger ones several are one.
+_LARGEST_WHOLE_FLOAT: Final = 2**53
+
 #: The status of a record that voids its note, where a reader of ours says so.
 RETRACTED: Final = "retracted"
 _LONGEST_STATUS: Final = 100
@@ -39,7 +44,9 @@ class RawRecord:
     """One record as its source holds it. ``fault`` is a reason code when its fields could not be read, or not all.
 
     ``source`` is the file's name as people see it, ``place`` where in it (``line 7``, ``row 3``, ``file``), ``number``
-    that place as a number. ``raw`` is the record's own text, needed only beside a ``fault``.
+    that place as a number. ``raw`` is the record's own text, needed only beside a ``fault``. ``patient_space`` and
+    ``doc_space`` say whose ids those of its patient and document are (a server, a system of identifiers), where the
+    source tells: equal ids of two spaces are two.
     """
 
     source: str
@@ -48,17 +55,37 @@ class RawRecord:
     fields: Mapping[str, object] = field(default_factory=dict)
     fault: str = ""
     raw: str = ""
+    patient_space: str = ""
+    doc_space: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AsWritten:
+    """What the source says of the ids of a note beyond them: ``patient`` and ``document`` as they are written, where
+    that is with outer blanks, else empty; and the spaces that they are of (:class:`RawRecord`)."""
+
+    patient: str = ""
+    document: str = ""
+    patient_space: str = ""
+    doc_space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A note that came in, and where it stood; or a ``retraction``: its note has the key of the one that is void, and
-    nothing else."""
+    nothing else.
+
+    ``unnamed``: the source gives the document no id, so that its id is made of what it says (:func:`id_of_content`);
+    equal ones of one ``reading``, the number of the file among those that are read, are several documents.
+    """
 
     note: Note
     source: str
     place: str
     retraction: bool = False
+    written: AsWritten = AsWritten()
+    unnamed: bool = False
+    reading: int = 0
 
 
 class _Fault(Exception):
@@ -85,16 +112,17 @@ def _other_words() -> Mapping[str, str]:
 
 
 def read_records(
-    records: Iterable[RawRecord], columns: ColumnMap, dates: NoteDates
+    records: Iterable[RawRecord], columns: ColumnMap, dates: NoteDates, reading: int = 0
 ) -> Iterator[Incoming | QuarantinedRecord]:
-    """Every record of a file as a note or as a quarantine row: none is dropped. ``dates`` reads those of the notes.
+    """Every record of a file as a note or as a quarantine row: none is dropped. ``dates`` reads those of the notes,
+    ``reading`` is the number of the file.
 
     Too many of the latter together end the file with one more: what is no file of notes shall not fill the quarantine.
     """
     most = current_limits().faults
     faults = 0
     for record in records:
-        one = _judged(record, columns, dates)
+        one = _judged(record, columns, dates, reading)
         yield one
         faults = faults + 1 if isinstance(one, QuarantinedRecord) else 0
         if faults > most:
@@ -103,16 +131,34 @@ def read_records(
             return
 
 
-def _judged(record: RawRecord, columns: ColumnMap, dates: NoteDates) -> Incoming | QuarantinedRecord:
+def _judged(record: RawRecord, columns: ColumnMap, dates: NoteDates, reading: int) -> Incoming | QuarantinedRecord:
     take = functools.partial(_value, record.fields, columns)
     if record.fault:
         return quarantined(record, record.fault, _shown_id(take("patient_id")), _shown_id(take("doc_id")))
     retraction = is_retraction(take("status"))
     try:
-        note = _key_alone(take) if retraction else _note(take, f"{record.source}:{record.number}", dates)
+        note = _key_alone(take) if retraction else _note(take, dates)
     except _Fault as fault:
         return quarantined(record, str(fault), _shown_id(take("patient_id")), _shown_id(take("doc_id")))
-    return Incoming(note, record.source, record.place, retraction)
+    written = AsWritten(
+        _with_blanks(take("patient_id")), _with_blanks(take("doc_id")), record.patient_space, record.doc_space
+    )
+    unnamed = not note.doc_id
+    if unnamed:
+        note = replace(note, doc_id=id_of_content(note))
+    return Incoming(note, record.source, record.place, retraction, written, unnamed, reading)
+
+
+def id_of_content(note: Note) -> str:
+    """The id of a document whose source gives it none: it depends on what the note says alone, not on where it stands,
+    so that rows may move and files be called otherwise."""
+    content = content_id("document", note.patient_id, note.date, note.type, note.title, note.text)
+    return f"{UNNAMED}{content}"
+
+
+def _with_blanks(value: object) -> str:
+    """An id as it is written, if that is with outer blanks."""
+    return value if isinstance(value, str) and value != value.strip() and value.strip() else ""
 
 
 @functools.cache
@@ -172,9 +218,8 @@ def _key(take: Callable[[str], object]) -> tuple[str, str]:
     return patient_id, _identifier(take("doc_id"), "bad_doc_id", LONGEST_DOC_ID)
 
 
-def _note(take: Callable[[str], object], default_doc_id: str, dates: NoteDates) -> Note:
+def _note(take: Callable[[str], object], dates: NoteDates) -> Note:
     patient_id, doc_id = _key(take)
-    doc_id = doc_id or default_doc_id
     text = _text(take("text"))
     date = _date(take("date"), dates)
     note = Note(patient_id, doc_id, text, date, _remark(take("type")), _remark(take("title")))
@@ -199,6 +244,8 @@ def _identifier(value: object, fault: str, longest: int) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         # A table with gaps turns whole numbers into floats: 12.0 is patient 12.
+        if abs(value) >= _LARGEST_WHOLE_FLOAT:
+            raise _Fault(fault)
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value in (math.inf, -math.inf):
         raise _Fault(fault)

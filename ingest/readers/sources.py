@@ -82,11 +82,11 @@ class Sources:
         return sum(file.path.stat().st_size for file, _ in self.files)
 
     def __iter__(self) -> Iterator[Incoming | QuarantinedRecord]:
-        for file, kind in self.files:
+        for reading, (file, kind) in enumerate(self.files):
             records, names = READERS[kind].read(file, self.told), dict[str, None]()
             if kind in _OF_COLUMNS:
                 records = _watched(records, names)
-            yield from read_records(records, READERS[kind].columns(self.columns), self.dates)
+            yield from read_records(records, READERS[kind].columns(self.columns), self.dates, reading)
             used = {self.columns.column(name) for name in FIELDS} | (omop.used_columns() if kind == "omop" else set())
             unused = [name for name in names if name not in used and not (kind == "omop" and name.lower() in used)]
             self.told.leave_columns(file.label, unused, names, self.columns)

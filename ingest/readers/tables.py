@@ -1,7 +1,7 @@
 """Tables: CSV; Parquet, and a table of a DuckDB file, through DuckDB; one note a row.
 
-CSV is parsed here and not by DuckDB, whose reader reports rejected rows only after the last row (a row's number is
-part of a document's id where the table gives none) and gives up a whole file for one quotation mark.
+CSV is parsed here and not by DuckDB, whose reader reports rejected rows only after the last row (a row's number
+leads people to it in the quarantine) and gives up a whole file for one quotation mark.
 """
 
 from __future__ import annotations

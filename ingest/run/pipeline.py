@@ -113,8 +113,16 @@ def read_sources(run: Run, records: Iterable[Incoming | QuarantinedRecord]) -> I
 def separate_versions(run: Run, arrivals: Iterable[Incoming]) -> Iterator[PatientNotes]:
     """Notes to patients with all versions of their notes, those only of whom something is new."""
     run.versions.add(arrivals)
+    run.report.ids = run.versions.ids()
     run.affected = run.versions.affected(everyone=run.read_otherwise)
-    unchanged = run.versions.unchanged(run.affected)
+    several = run.versions.of_several_servers()
+    unchanged = run.versions.unchanged(sorted({*run.affected, *several}))
+    if several:
+        # As with crowded ones: what is known of them from before stays.
+        for record in run.versions.records(several, reason("patient_of_several_servers")):
+            run.put_aside(record)
+        run.flush()
+        run.affected = sorted({*run.affected}.difference(several))
     most = run.reading.budget.notes
     if crowded := run.versions.crowded(run.affected, most) if most else frozenset():
         # They keep what is known of them from before.

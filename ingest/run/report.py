@@ -24,6 +24,9 @@ class IngestReport:
     of it failed: empty, and not told, where none was; ``passed_over`` what of the sources was not used (``Told`` of
     ``ingest/readers/told.py``): files, FHIR resources, columns, and hints; ``dates`` in which order those were read
     that have another day in the other (``order``), and how many (``either``): empty, and not told, where none was.
+    ``ids`` what is to be known of ids: how many notes their sources give none (``unnamed``), how many are written with
+    outer blanks (``blanks``, and ``where`` the first), and how many ``patients``, and ``documents`` of several
+    contents, have one id that is written in several ways, or is of several systems; each name where there are some.
     """
 
     notes_in: int = 0
@@ -46,6 +49,7 @@ class IngestReport:
     asked: dict[str, Any] = field(default_factory=dict)
     passed_over: dict[str, Any] = field(default_factory=dict)
     dates: dict[str, Any] = field(default_factory=dict)
+    ids: dict[str, Any] = field(default_factory=dict)
 
     def add(self, **counts: int) -> None:
         """Add to the counts of these names."""
@@ -77,7 +81,7 @@ class IngestReport:
     def as_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
         fields = {**dataclasses.asdict(self), "reasons": dict(sorted(self.reasons.items())), "balanced": self.balanced}
-        for name in ("asked", "dates"):
+        for name in ("asked", "dates", "ids"):
             if not fields[name]:
                 del fields[name]
         return fields

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -24,6 +25,7 @@ _BATCH_ROWS: Final = 2_000
 #: Rows are handed to the database when their texts weigh so much (characters).
 _BATCH_WEIGHT: Final = 8_000_000
 _FETCHED_ROWS: Final = 200
+_NUMBERED_ROWS: Final = 100_000
 _MEMORY: Final = "1GB"
 #: The status of a record that voids its note.
 _RETRACTION: Final = "retraction"
@@ -41,6 +43,12 @@ _SCHEMA: Final = pa.schema(
         ("source", _TEXT),
         ("place", _TEXT),
         ("status", _TEXT),
+        ("unnamed", pa.bool_()),
+        ("reading", pa.int64()),
+        ("written_patient", _TEXT),
+        ("written_document", _TEXT),
+        ("patient_space", _TEXT),
+        ("doc_space", _TEXT),
     ]
 )
 
@@ -96,16 +104,43 @@ class VersionStore:
         while batch := list(_weighed(itertools.islice(arriving, _BATCH_ROWS))):
             rows = []
             for incoming in batch:
-                note = incoming.note
+                note, written = incoming.note, incoming.written
                 self._position += 1
                 rows.append(
                     (note.patient_id, self._position, "" if incoming.retraction else note.note_id, note.doc_id,
                      note.date, note.type, note.title, note.text, incoming.source, incoming.place,
-                     _RETRACTION if incoming.retraction else None)
+                     _RETRACTION if incoming.retraction else None, incoming.unnamed, incoming.reading,
+                     written.patient, written.document, written.patient_space, written.doc_space)
                 )  # fmt: skip
             columns = zip(*rows, strict=True)
             arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
             self._run("add_incoming", pa.Table.from_arrays(arrays, schema=_SCHEMA))
+        self._number_repeats()
+
+    def _number_repeats(self) -> None:
+        """Documents without an id of which a file has several equal ones: the second becomes ``…#2``, and so on."""
+        numbered: list[tuple[str, str, int, str, str]] = []
+        for position, number in self._run("repeats").fetchall():
+            row = self._database.execute(self._sql["at"], [position]).fetchall()[0]
+            first = Note(*row)
+            for place in range(2, number + 1):
+                note = replace(first, doc_id=f"{first.doc_id}#{place}")
+                numbered.append((first.patient_id, first.doc_id, place, note.doc_id, note.note_id))
+            if len(numbered) > _NUMBERED_ROWS:
+                self._run("number_repeats", _repeats(numbered))
+                numbered.clear()
+        if numbered:
+            self._run("number_repeats", _repeats(numbered))
+
+    def ids(self) -> dict[str, Any]:
+        """What is to be told of the ids of this run: see ``IngestReport``; empty where all are as they are written."""
+        names = ("unnamed", "blanks", "where", "patients", "documents")
+        found = dict(zip(names, self._run("ids").fetchall()[0], strict=True))
+        return {name: value for name, value in found.items() if value}
+
+    def of_several_servers(self) -> list[str]:
+        """The patients of this run whose ids are of several servers, or systems of identifiers, sorted."""
+        return [row[0] for row in self._run("of_several_servers").fetchall()]
 
     def affected(self, everyone: bool = False) -> list[str]:
         """The patients to read, sorted: those with a record that is not held, or all that are known."""
@@ -162,6 +197,11 @@ def _weighed(arrivals: Iterator[Incoming]) -> Iterator[Incoming]:
 def _fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     while rows := cursor.fetchmany(_FETCHED_ROWS):
         yield from rows
+
+
+def _repeats(rows: Sequence[tuple[str, str, int, str, str]]) -> pa.Table:
+    names = ("patient_id", "doc_id", "number", "numbered_doc_id", "numbered_note_id")
+    return pa.table({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
 
 
 def _patients(patient_ids: Sequence[str]) -> pa.Table:

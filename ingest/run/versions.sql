@@ -14,7 +14,13 @@ CREATE TABLE version (
     source VARCHAR,
     place VARCHAR,
     status VARCHAR,
-    superseded_by VARCHAR
+    superseded_by VARCHAR,
+    unnamed BOOLEAN,
+    reading BIGINT,
+    written_patient VARCHAR,
+    written_document VARCHAR,
+    patient_space VARCHAR,
+    doc_space VARCHAR
 );
 
 -- name: create_held
@@ -28,6 +34,48 @@ GROUP BY ALL;
 
 -- name: add_incoming
 INSERT INTO version BY NAME SELECT * FROM arriving;
+
+-- name: repeats
+-- Documents without an id, of which some file has several equal ones: where one stands, and how many a file has at most.
+SELECT min(position), max(times)::BIGINT FROM (
+    SELECT patient_id, doc_id, min(position) AS position, count(*) AS times FROM version WHERE unnamed
+    GROUP BY patient_id, doc_id, reading
+)
+GROUP BY patient_id, doc_id HAVING max(times) > 1 ORDER BY 1;
+
+-- name: at
+SELECT patient_id, doc_id, text, date, type, title FROM version WHERE position = $1;
+
+-- name: number_repeats
+UPDATE version SET doc_id = numbered_doc_id, note_id = numbered_note_id
+FROM (
+    SELECT position AS own, numbered_doc_id, numbered_note_id
+    FROM (
+        SELECT position, patient_id, doc_id, row_number() OVER (PARTITION BY patient_id, doc_id, reading ORDER BY position) AS number
+        FROM version WHERE unnamed
+    )
+    JOIN arriving USING (patient_id, doc_id, number)
+)
+WHERE position = own;
+
+-- name: ids
+-- Notes without a document id; ids written with outer blanks, where the first of them stands; how many patients, and how
+-- many documents with several contents, several spellings (or spaces) of an id were taken for one.
+SELECT
+    (SELECT count(*) FROM version WHERE unnamed),
+    (SELECT count(*) FROM version WHERE written_patient <> '' OR written_document <> ''),
+    (SELECT min_by(source || ', ' || place, position) FROM version WHERE written_patient <> '' OR written_document <> ''),
+    (SELECT count(*) FROM (SELECT patient_id FROM version GROUP BY ALL HAVING count(DISTINCT written_patient) > 1)),
+    (
+        SELECT count(*) FROM (
+            SELECT patient_id, doc_id FROM version GROUP BY ALL
+            HAVING count(DISTINCT written_document || chr(31) || doc_space) > 1 AND count(DISTINCT note_id) > 1
+        )
+    );
+
+-- name: of_several_servers
+SELECT patient_id FROM version WHERE patient_space <> ''
+GROUP BY patient_id HAVING count(DISTINCT patient_space) > 1 ORDER BY 1;
 
 -- name: affected
 -- Patients of whom some record is not the very version that is held. A document that is not known is as one that is void.
@@ -46,6 +94,7 @@ SELECT count(*) FROM version WHERE patient_id NOT IN (SELECT patient_id FROM arr
 -- name: add_earlier
 -- Versions that were held before come before all that arrive: the superseded and retracted ones, then the current ones.
 INSERT INTO version
+    (patient_id, position, note_id, doc_id, date, type, title, text, source, place, status, superseded_by)
 SELECT p.patient_id, CASE n.status WHEN 'current' THEN -1 ELSE -2 END, n.note_id, n.doc_id, n.date, n.type, n.title, n.text,
        NULL, NULL, n.status, n.superseded_by
 FROM before.note AS n JOIN before.patient AS p USING (patient)

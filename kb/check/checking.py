@@ -171,14 +171,14 @@ def _looked_at(layout: Layout, generation: str, quick: bool, shown: Bar, rules: 
                 if quick and rule.slow:
                     continue
                 looked_at.doing = rule.name
-                faults = _faults(rule, looked_at)
+                faults = faults_of(rule, looked_at)
                 report.checked += 1
                 if faults:
                     number = sum(fault.number for fault in faults)
                     found.append(Finding(rule.name, rule.part, rule.finds, number, faults[0].example, rule.advice))
             report.unchecked = looked_at.unchecked
     except duckdb.Error as error:
-        if _out_of_room(error):
+        if of_no_room(error):
             raise
         # Blocks that do not fit their checksums, a table that is not there: what comes after cannot be looked at.
         (layout.generation(generation) / "kb.duckdb").stat()
@@ -189,7 +189,8 @@ def _looked_at(layout: Layout, generation: str, quick: bool, shown: Bar, rules: 
     return report
 
 
-def _faults(rule: Rule, looked_at: LookedAt) -> list[Faults]:
+def faults_of(rule: Rule, looked_at: LookedAt) -> list[Faults]:
+    """What one rule finds; a cell that cannot be read is a fault as well."""
     try:
         return list(rule.look(looked_at))
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
@@ -197,7 +198,7 @@ def _faults(rule: Rule, looked_at: LookedAt) -> list[Faults]:
         return [Faults(1, f"a cell that cannot be read ({type(error).__name__})")]
 
 
-def _out_of_room(error: duckdb.Error) -> bool:
+def of_no_room(error: duckdb.Error) -> bool:
     """Whether it is the room for temporary files that lacks, and not a block that cannot be read."""
     return isinstance(error, duckdb.OutOfMemoryException) or os.strerror(errno.ENOSPC) in str(error)
 

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
@@ -27,10 +28,11 @@ _NOTE: Final = 20
 class LookedAt:
     """A generation under a check; a context manager. duckdb.Error where its database cannot be read."""
 
-    def __init__(self, layout: Layout, generation: str, bar: Bar | None = None) -> None:
+    def __init__(self, layout: Layout, generation: str, bar: Bar | None = None, folder: Path | None = None) -> None:
+        """``folder``: where the tables lie that are to become the generation; else they lie where it has them."""
         self.layout = layout
         self.generation = generation
-        self.folder = layout.generation(generation)
+        self.folder = folder or layout.generation(generation)
         self.bar = bar or Bar()
         #: What a rule could not look at, told beside what it found: ids that were not derived but made up.
         self.doing = ""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import UsageError
+from ..files.text_files import bytes_of
 from .settings import Settings
 
 #: How a line begins, so that the rest of one that broke off is told from a file of something else.
@@ -72,7 +73,7 @@ class KeptAnswers:
 
     def _load(self, path: Path) -> None:
         try:
-            data = path.read_bytes()
+            data = bytes_of(path)
             whole = data.rfind(b"\n") + 1
             for number, line in enumerate(data[:whole].split(b"\n"), 1):
                 if line.strip():

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..arguments import expect_path
+from ..check.tables import faults_of_tables
 from ..errors import UsageError
 from ..files.untrusted import open_regular, shape_expected, whole_number
 from ..index.build import build_index
@@ -27,6 +28,8 @@ from ..storage.writing_database import writing_database
 from .card import Card, TableFile, damaged, file_name, read_card
 
 _BATCH_ROWS: Final = 50_000
+#: So many kinds of damage are told.
+_SHOWN: Final = 3
 _TABLES: Final = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'built' ORDER BY table_name"
 
 
@@ -35,7 +38,8 @@ def restore_tables(
 ) -> Card:
     """Make the knowledge base at ``kb_path`` of the export in ``folder``: the same tables, the same generation id.
 
-    Nothing is written unless every file is as its card says, and the tables are those of the generation that it names.
+    Nothing is written unless every file is as its card says, the tables are those of the generation that it names, and
+    their rows hold together by the rules of :mod:`cohortium.kb.check`.
     UsageError for what is no export, one without text, or a place that holds a knowledge base; DamagedExport (where,
     and what is wrong), SchemaVersionError, NotWritable, LockedError.
     """
@@ -63,6 +67,14 @@ def restore_tables(
                 database.execute(script("storage/schema"))
                 _fill(database, place, card, shown)
                 manifest = _manifest(database, place, card)
+                database.execute("CHECKPOINT built")
+                database.execute("USE restoring")
+                database.execute("DETACH built")
+                # A card, and the digests in it, can be written anew for other rows: what the rows say of each other
+                # cannot so easily. The index is built of nothing that does not hold together.
+                _refuse_inconsistent(layout, place, card, shown)
+                database.execute("ATTACH $1 AS built", [str(layout.building / DATABASE)])
+                database.execute("USE built")
                 shown.step("building the index")
                 index = layout.building / INDEX
                 index.mkdir(mode=0o700)
@@ -72,6 +84,14 @@ def restore_tables(
                 database.execute("DETACH built")
             layout.publish(card.generation, manifest)
     return card
+
+
+def _refuse_inconsistent(layout: Layout, folder: Path, card: Card, shown: Bar) -> None:
+    faults = faults_of_tables(layout, card.generation, layout.building, shown)
+    found = [f"{number} {rule.finds}" for rule, number in faults]
+    if found:
+        more = f", and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise damaged(folder, f"its tables do not hold together: {'; '.join(found[:_SHOWN])}{more}")
 
 
 def _refuse_another(layout: Layout) -> None:

@@ -36,6 +36,7 @@ class Limits:
     columns: int
     unpacked: int
     ratio: int
+    small_parts: int
     blank_lines: int
     faults: int
     table_memory: int

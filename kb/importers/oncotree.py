@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import collections
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from .terms import Term, Terms, canonical, lines_of, unique
+from ..files.text_files import json_of
+from .terms import Term, Terms, canonical, unique
 
 
 def read(sources: Sequence[Path]) -> Terms:
     """The nodes of OncoTree files. A tissue is the group of its neoplasms, not the organ that it is named after."""
     found = Terms()
     for path in sources:
-        try:
-            tree = json.loads("\n".join(lines_of(path)))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"'{path}' is no JSON. Hint: take OncoTree's nested tree") from error
-        nodes = list(_nodes(tree))
+        nodes = list(_nodes(json_of(path)))
         if not nodes:
             raise UsageError(f"'{path}' holds no node with a code. Hint: take OncoTree's nested tree")
         for node, parent in nodes:
@@ -30,16 +27,16 @@ def read(sources: Sequence[Path]) -> Terms:
 
 def _nodes(tree: object) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
     """Each node with its parent; the root has none."""
-    waiting: list[tuple[object, Mapping[str, Any] | None]] = []
+    waiting: collections.deque[tuple[object, Mapping[str, Any] | None]] = collections.deque()
     if isinstance(tree, Mapping):
-        waiting = [(tree, None)] if "code" in tree else [(node, None) for node in tree.values()]
+        waiting.extend((node, None) for node in ([tree] if "code" in tree else tree.values()))
     while waiting:
-        node, parent = waiting.pop(0)
+        node, parent = waiting.popleft()
         if isinstance(node, Mapping) and isinstance(node.get("code"), str):
             yield node, parent
             children = node.get("children")
-            below = children.values() if isinstance(children, Mapping) else children or ()
-            waiting.extend((child, node) for child in below)
+            below = list(children.values()) if isinstance(children, Mapping) else children
+            waiting.extend((child, node) for child in (below if isinstance(below, list) else ()))
 
 
 def _term(node: Mapping[str, Any], parent: Mapping[str, Any]) -> Term:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..files.limits import current_limits, limits_in_words
 from ..ontology.name_index import bare_system, code_systems
 from ..ontology.rows import Abbreviation
 
@@ -100,8 +101,12 @@ def unique(words: Iterable[str]) -> tuple[str, ...]:
 def lines_of(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 file without their ends. UsageError when it cannot be read."""
     try:
+        longest = current_limits().line
         with path.open(encoding="utf-8-sig", newline="\n") as file:
-            for line in file:
+            while line := file.readline(longest + 1):
+                if len(line) > longest:
+                    words = "{line}; {line_raised}".format_map(limits_in_words())
+                    raise UsageError(f"'{path}' has a line that is longer than {words}")
                 yield line.rstrip("\r\n")
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror or type(error).__name__}") from error

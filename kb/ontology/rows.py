@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ..errors import OntologyError
+from ..errors import OntologyError, UsageError
+from ..files.text_files import text_of
 
 #: The kinds of concept.
 CONCEPT_KINDS: Final = (
@@ -86,8 +87,8 @@ def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
     """The concepts of one file, or none if its header is not the columns, with or without the tenth. Bad lines are told
     in ``problems``."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = text_of(path).splitlines()
+    except UsageError as error:
         raise OntologyError(f"{path.name} cannot be read: {error}") from error
     rows: list[ConceptRow] = []
     header: tuple[str, ...] | None = None
@@ -143,8 +144,8 @@ def read_value_sets(path: Path) -> list[ValueSet]:
     """The named sets of ``value_sets.toml``: ``name = [ids]`` or a table with ``members`` and perhaps ``name``
     (for people) and ``aliases``."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = tomllib.loads(text_of(path))
+    except (UsageError, tomllib.TOMLDecodeError) as error:
         raise OntologyError(f"{path.name} cannot be read: {error}") from error
     found = []
     for name, entry in data.items():

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import OntologyError
+from ..errors import OntologyError, UsageError
+from ..files.text_files import text_of
 from ..model import Value
 from .normal_forms import ONTOLOGY_FOLDER
 
@@ -89,8 +90,8 @@ class Scales:
         """The scales of a ``scales.toml`` (the shipped one by default). OntologyError if it cannot be read."""
         path = ONTOLOGY_FOLDER / "scales.toml" if path is None else path
         try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            data = tomllib.loads(text_of(path))
+        except (UsageError, tomllib.TOMLDecodeError) as error:
             raise OntologyError(f"{path.name} cannot be read: {error}") from error
         return cls(data)
 

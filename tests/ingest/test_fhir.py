@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cohortium.ingest.readers.attachments import formats
 from cohortium.ingest.readers.markup import lines_of_markup
-from cohortium.ingest.readers.records import Incoming
+from cohortium.ingest.readers.records import Incoming, id_of_content
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
 from cohortium.kb.storage.rows import QuarantinedRecord
@@ -181,7 +181,7 @@ def test_a_url_of_two_binaries_leads_to_neither(tmp_path: Path) -> None:
 
 
 def test_the_document_id_is_the_first_that_there_is(tmp_path: Path) -> None:
-    """Master identifier, identifier, id, and else the file and the place in it."""
+    """Master identifier, identifier, id, and else what it says."""
     found = [
         document(),
         document(masterIdentifier=None, identifier=[{"system": "x"}, {"value": "second"}]),
@@ -189,9 +189,9 @@ def test_the_document_id_is_the_first_that_there_is(tmp_path: Path) -> None:
         document(masterIdentifier=None, id=None),
     ]
     notes, _ = read(tmp_path, found)
-    assert [one.note.doc_id for one in notes] == ["doc-1", "second", "d1", "x.json:4"]
-    notes, _ = read(tmp_path, [found[3], bundle(found[3], found[3])], "x.ndjson")
-    assert [one.note.doc_id for one in notes] == ["x.ndjson:1", "x.ndjson:2.1", "x.ndjson:2.2"]
+    assert [one.note.doc_id for one in notes] == ["doc-1", "second", "d1", id_of_content(notes[3].note)]
+    notes, _ = read(tmp_path, [found[3], bundle(found[3], document(masterIdentifier=None, id=""))], "x.ndjson")
+    assert [(one.note.doc_id, one.unnamed) for one in notes] == [(id_of_content(notes[0].note), True)] * 3
 
 
 @pytest.mark.parametrize(

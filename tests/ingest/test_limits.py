@@ -4,6 +4,7 @@ raise it."""
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -18,7 +19,8 @@ from cohortium.ingest.abstraction.records import Abstraction, BadRecord, read_ab
 from cohortium.ingest.readers.records import Incoming, reason
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
-from cohortium.kb.files.limits import current_limits, limit_table, limits_in_words, shown_bytes
+from cohortium.kb.files.bounded import unpacked
+from cohortium.kb.files.limits import LimitReached, current_limits, limit_table, limits_in_words, shown_bytes
 from cohortium.kb.storage.rows import QuarantinedRecord
 from tests.amounts import ALL
 from tests.ingest.bombs import BOMBS, HEADER, times
@@ -51,7 +53,7 @@ EXPECTED: Final = {
     "a field of CSV, packed": "row_too_long",
     "a field of short lines of CSV, packed": "row_too_long",
     "a line of CSV without an end, packed": "row_too_long",
-    "a row of empty cells of CSV": "row_too_long",
+    "a row of empty cells of CSV": "too_many_cells",
     "a header of CSV": "UsageError",
     "blank lines of CSV, packed": "blank_lines",
     "a line of JSON, packed": "packed_too_tight",
@@ -137,6 +139,34 @@ def test_the_ratio_is_looked_at_behind_the_first_bytes(tmp_path: Path, monkeypat
     assert codes(path)[-1] == "packed_too_tight"
     monkeypatch.setenv("COHORTIUM_HIGHEST_RATIO", "2000")
     assert codes(path) == ["note"] * 90
+
+
+def test_small_parts_of_a_packed_file_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty ones and such of a letter, wherever they stand; larger ones may be as many as they are."""
+    note, empty, letter = gzip.compress(LINE.encode() * 3), gzip.compress(b""), gzip.compress(b" ")
+    path = tmp_path / "n.jsonl.gz"
+    path.write_bytes(note + empty * 5 + letter * 5 + note * 300 + b"\0" * 70_000)
+    assert codes(path) == ["note"] * 903
+    monkeypatch.setenv("COHORTIUM_MOST_SMALL_PARTS", "9")
+    assert codes(path) == ["note"] * 3 + ["too_many_parts"]
+    monkeypatch.undo()
+    for flood in (empty, letter):
+        packed = io.BytesIO(flood * 120_000)
+        stream = unpacked(packed, True, current_limits())
+        with pytest.raises(LimitReached, match="too_many_parts"):
+            stream.read()
+        assert packed.tell() < 101_000 * len(flood)
+
+
+@pytest.mark.parametrize("tail", [b"\x1f", b"x", b"\x1f\x8b\x08", b"\x1f\x8b\x09" + b"\0" * 20])
+def test_what_stands_behind_a_packed_file_is_told(tmp_path: Path, tail: bytes) -> None:
+    """And what stands before is read: half a header, no header, another packing; and a part whose checksum is wrong."""
+    path = tmp_path / "n.jsonl.gz"
+    packed = gzip.compress(LINE.encode())
+    path.write_bytes(packed + tail)
+    assert codes(path) == ["note", "damaged_file"]
+    path.write_bytes(packed + packed[:-8] + b"\0" * 8)
+    assert codes(path)[-1] == "damaged_file"
 
 
 def test_a_header_behind_a_limit_is_refused_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

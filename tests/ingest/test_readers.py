@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from cohortium.ingest.readers.note_dates import ORDERS, OtherOrder, date_in_name, note_date
-from cohortium.ingest.readers.records import LONGEST_TEXT, Incoming
+from cohortium.ingest.readers.records import LONGEST_TEXT, Incoming, id_of_content
 from cohortium.ingest.readers.sources import Sources
 from cohortium.kb.errors import UsageError
 from cohortium.kb.storage.rows import QuarantinedRecord
@@ -173,12 +173,14 @@ def test_a_long_note_is_read_and_an_endless_one_is_not(tmp_path: Path) -> None:
     assert len(endless.raw) <= 1_000_000
 
 
-def test_without_a_doc_id_it_is_file_name_and_row_number(tmp_path: Path) -> None:
-    """Also when rows before it are bad, so that mending them renames nothing."""
+def test_without_a_doc_id_it_is_made_of_what_the_note_says(tmp_path: Path) -> None:
+    """Wherever it stands, also when rows before it are bad."""
     path = tmp_path / "notes.csv"
     path.write_text("patient_id,text\nA,one\nB\nC,three\n")
     notes, bad = read(path)
-    assert [one.note.doc_id for one in notes] == ["notes.csv:1", "notes.csv:3"]
+    assert [one.note.doc_id for one in notes] == [id_of_content(one.note) for one in notes]
+    assert len({one.note.doc_id for one in notes}) == 2
+    assert all(one.unnamed for one in notes)
     assert [(code(one), one.place) for one in bad] == [("wrong_number_of_fields", "row 2")]
 
 
@@ -187,7 +189,8 @@ def test_numbers_are_ids_as_people_write_them(tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     path.write_text('{"patient_id": 12, "doc_id": 7.0, "text": "x"}\n{"patient_id": " 12 ", "text": "x"}\n')
     notes, _ = read(path)
-    assert [(one.note.patient_id, one.note.doc_id) for one in notes] == [("12", "7"), ("12", "notes.jsonl:2")]
+    assert [(one.note.patient_id, one.unnamed) for one in notes] == [("12", False), ("12", True)]
+    assert notes[0].note.doc_id == "7"
 
 
 def test_a_packed_file_is_read_and_a_torn_one_up_to_the_tear(tmp_path: Path) -> None:
@@ -280,7 +283,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "n.jsonl").write_text('{"patient_id": "P", "text": "' + folder + '"}')
     notes, _ = read(tmp_path / "x/a/n.jsonl", tmp_path / "y/a/n.jsonl")
-    assert [one.note.doc_id for one in notes] == ["x/a/n.jsonl:1", "y/a/n.jsonl:1"]
+    assert [one.source for one in notes] == ["x/a/n.jsonl", "y/a/n.jsonl"]
 
 
 def test_a_missing_column_is_told_with_the_nearest(tmp_path: Path) -> None:

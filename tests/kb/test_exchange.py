@@ -203,6 +203,47 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], type[CohortiumError], str]] = 
 }
 
 
+def first_cell(table: pa.Table, column: str, value: object) -> pa.Table:
+    """The table with another value in the first row of a column."""
+    at = table.column_names.index(column)
+    cells = [value, *table.column(at).to_pylist()[1:]]
+    return table.set_column(at, table.schema.field(at), pa.array(cells, table.schema.field(at).type))
+
+
+#: Changes of rows that the digest of the content does not hold: table, column and another value, what it is found by.
+FORGED = {
+    "another kind": ("event", "kind", "procedure", "derive from them"),
+    "a kind that is none": ("event", "kind", "rumour", "."),
+    "another day": ("event", "low", 11_111, "."),
+    "denied": ("event", "polarity", "negated", "."),
+    "another patient's event": ("event", "patient", 2, "."),
+    "another concept": ("event", "concept", "lung_cancer", "."),
+    "more certain": ("event", "world", 0, "."),
+    "other evidence": ("evidence", "mention_id", "f" * 16, "evidence whose"),
+    "other words": ("mention", "text", "another drug", "."),
+    "another place": ("mention", "span_start", 1, "."),
+    "another attribute": ("event_attribute", "name", "grade", "."),
+    "another value": ("event_attribute", "text", "pT4", "."),
+    "another relation": ("relation", "head", "f" * 16, "."),
+    "another decision": ("decision", "rule", "by_chance", "."),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_rows_that_were_changed_under_a_card_signed_again_are_refused(
+    exported: Path, tmp_path: Path, kind: str
+) -> None:
+    """Sizes, checksums, rows and the digest of the content are right: the rows contradict each other."""
+    table, column, value, told = FORGED[kind]
+    before = pq.read_table(exported / f"{table}.parquet")
+    assert before.column(column)[0].as_py() != value
+    rewritten(exported, table, lambda rows: first_cell(rows, column, value))
+    with pytest.raises(DamagedExport, match=f"do not hold together: .*{told}") as caught:
+        restore_tables(exported, tmp_path / "second.kb", progress=False)
+    assert "another drug" not in str(caught.value)
+    assert not (tmp_path / "second.kb").exists()
+
+
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_or_foreign_export_is_refused(exported: Path, tmp_path: Path, kind: str) -> None:
     """With what and where, no word of a note, and no knowledge base is left."""

@@ -398,7 +398,7 @@ def test_a_second_import_sees_the_first(tmp_path: Path) -> None:
 
 WRONG = {
     "no format": ("owl", {}, "formats are obo, oncotree"),
-    "no json": ("oncotree", {"t.json": "{"}, "is no JSON"),
+    "no json": ("oncotree", {"t.json": "{"}, "is not JSON"),
     "no node": ("oncotree", {"t.json": "[]"}, "holds no node"),
     "no column": ("hgnc", {"h.txt": "a\tb\n"}, "no column 'hgnc_id'"),
     "no file": ("rxnorm", {"x.txt": ""}, "there is no RXNCONSO.RRF"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import json_of
 from ..acr.bank import load_bank
 
 
@@ -28,12 +28,7 @@ def bank_questions() -> tuple[Question, ...]:
 
 def load_questions(path: Path) -> tuple[Question, ...]:
     """Reads JSON: a list of ``{"id", "of": bank id, "text"}``. UsageError for a file that is not one."""
-    try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"'{path}' is not JSON: {error}") from error
+    listed = json_of(path)
     if not isinstance(listed, list) or not listed:
         raise UsageError(f'\'{path}\' holds no list of questions. Hint: [{{"id", "of": bank id, "text"}}, …]')
     known = {one.id for one in load_bank()}

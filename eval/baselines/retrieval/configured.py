@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import text_of
 from .encoders import PLAIN, Encoder, Machine
 
 FILE: Final = Path(__file__).with_name("encoders.toml")
@@ -41,8 +42,8 @@ class EncoderEntry:
 def load_encoders(file: Path = FILE) -> Mapping[str, EncoderEntry]:
     """Name to entry, in the order of the file. UsageError for a file of another form."""
     try:
-        entries = [EncoderEntry(**one) for one in tomllib.loads(file.read_text(encoding="utf-8"))["encoder"]]
-    except (OSError, KeyError, TypeError, ValueError) as error:
+        entries = [EncoderEntry(**one) for one in tomllib.loads(text_of(file))["encoder"]]
+    except (UsageError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{file.name} lists no encoders that can be read") from error
     return {one.name: one for one in entries}
 

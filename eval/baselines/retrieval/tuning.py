@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import json_of
 from ...bank.acr.labels import Labels
 from ...measures.metrics import F1
 from ...measures.scoring import Counts, macro, micro
@@ -192,9 +193,9 @@ def load_choice(path: Path) -> tuple[Cut, dict[str, Any]]:
     A share is of the index, so it holds for a corpus of another size; a threshold holds for the same encoder.
     """
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
+        saved = json_of(path)
         cut = Cut(**saved.pop("cut"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (UsageError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path.name} holds no tuned settings that can be read") from error
     saved.pop("grid", None)
     return cut, saved

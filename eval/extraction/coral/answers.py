@@ -16,7 +16,7 @@ from ....ingest.note.read import shared_reader
 from ....ingest.single import Document, ReadMention
 from ....ingest.single import read as read_note
 from ....kb.errors import UsageError
-from ....kb.files.text_files import text_of
+from ....kb.files.text_files import bytes_of, text_of
 from ....kb.files.whole_files import open_privately, write_private
 from .findings import Annotated, findings_of
 from .tasks import Rules, Task, Tasks
@@ -146,7 +146,7 @@ class Kept:
         """Ends a line that broke off, so that the next answer begins one of its own."""
         if self._path is None or not self._path.exists():
             return
-        data = self._path.read_bytes()
+        data = bytes_of(self._path)
         if data and not data.endswith(b"\n"):
             whole = data.rfind(b"\n") + 1
             try:

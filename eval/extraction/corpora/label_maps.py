@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import text_of
 from .corpus import AnnotatedCorpus
 
 FOLDER: Final = Path(__file__).with_name("maps")
@@ -94,10 +95,12 @@ def label_map(name: str | Path) -> LabelMap:
     own = Path(name)
     path = own if own.suffix == ".toml" else FOLDER / f"{name}.toml"
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"there is no map of labels '{name}'. Hint: {', '.join(map_names())}, or a .toml") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = tomllib.loads(text_of(path))
+    except UsageError as error:
+        raise UsageError(
+            f"there is no map of labels '{name}': {error}. Hint: {', '.join(map_names())}, or a .toml"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
         raise UsageError(f"the map of labels '{name}' is not TOML: {error}. Hint: see {FOLDER.name}/") from error
     tables = [data.get(key, {}) for key in (*_TABLES, "why")]
     lists = [data.get(key, []) for key in _LISTS]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import bytes_of
 from .corpus import SourceFile
 
 #: Names of files that say nothing without their folder's.
@@ -26,10 +27,7 @@ class Content:
 
 def content_of(path: Path, name: str | None = None) -> Content:
     """A file's text. UsageError when it cannot be read or is not UTF-8."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}. Hint: a file of annotations, or a folder") from error
+    raw = bytes_of(path)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import text_of
 from ....kb.model import content_id
 from .corpus import AnnotatedCorpus, AnnotatedDocument
 from .likeness import alike, clusters, plain_words
@@ -47,9 +48,9 @@ class Split:
     def read(cls, path: str | Path) -> Split:
         """What :meth:`write` wrote. UsageError when it is no such file, or names a document twice."""
         try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read '{path}': it is no file of ids. Hint: part, tab, id on each line") from error
+            lines = text_of(Path(path)).splitlines()
+        except UsageError as error:
+            raise UsageError(f"{error}. Hint: part, tab, id on each line") from error
         parts: dict[str, list[str]] = {}
         seen: set[str] = set()
         for number, line in enumerate(lines, 1):

@@ -68,7 +68,8 @@ def load_gold(path: Path, only: Collection[str] = ()) -> Gold:
     if not patients:
         whose = f" whose id begins with {' or '.join(only)}" if only else ""
         raise UsageError(f"{path.name} holds the facts of no patient{whose}. Hint: JSONL, one patient a line")
-    return Gold(patients, tuple(bad), hashlib.sha256(path.read_bytes()).hexdigest())
+    with path.open("rb") as file:
+        return Gold(patients, tuple(bad), hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _facts(reader: FactReader, record: Abstraction) -> Iterator[GoldFact]:

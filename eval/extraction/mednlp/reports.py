@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import lines_of_text
 from ..ner.tagging import chunks, token_spans
 
 _FILE: Final = Path(__file__).with_name("tags.toml")
@@ -74,10 +75,7 @@ def read_reports(path: Path) -> Reports:
     A line has ``doc_id`` and one of: ``text`` with ``entities`` (``[start, end, label, modality]``); ``tokens`` with
     ``tags`` (``B-d_positive``); ``tagged``, a text with ``<d certainty="positive">…</d>`` in it.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
+    text = lines_of_text(path, errors="replace")
     found, rows = Reports(), 0
     for place, row in _articles(text) if text.lstrip().startswith("<") else _lines(text):
         id = str(row.get("doc_id") or row.get("id") or "").strip()

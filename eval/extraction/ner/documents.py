@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import lines_of_text
 from ..corpora.corpus import Unread
 from ..corpora.sources import json_rows
 from .cells import holds_tuples, is_blank, read_names, read_tags, read_tuples
@@ -320,9 +321,5 @@ def _delimiter(header: str) -> str:
 
 def _json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects of a file of JSON lines, or of one list, with their place. A line that is none is an empty row."""
-    try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
-    for place, row in json_rows(text, path):
+    for place, row in json_rows(lines_of_text(path, errors="replace"), path):
         yield place, row or {}

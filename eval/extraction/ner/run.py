@@ -182,8 +182,15 @@ def _check_writable(path: Path) -> None:
 
 def file_identity(path: Path) -> str:
     """A file by its name and the start of its checksum; of a folder, the checksum is of its files'."""
+    if path.is_file():
+        return f"{path.name} sha256:{_digest(path).hexdigest()[:12]}"
     total = hashlib.sha256()
-    for one in [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file()):
-        total.update(b"" if one == path else one.relative_to(path).as_posix().encode() + b"\0")
-        total.update(one.read_bytes() if one == path else hashlib.sha256(one.read_bytes()).digest())
+    for one in sorted(one for one in path.rglob("*") if one.is_file()):
+        total.update(one.relative_to(path).as_posix().encode() + b"\0")
+        total.update(_digest(one).digest())
     return f"{path.name} sha256:{total.hexdigest()[:12]}"
+
+
+def _digest(path: Path) -> hashlib._Hash:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import lines_of_text
 
 #: Annotated type → class of the score. ``variant`` is a change of which the corpus does not say whether of DNA.
 CLASSES: Final = {"ProteinMutation": "protein", "DNAMutation": "dna", "SNP": "dbsnp"}
@@ -65,10 +66,7 @@ def read_corpus(path: Path) -> list[AnnotatedText]:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read '{path}': {getattr(error, 'strerror', None) or 'it is no UTF-8'}") from error
+    return lines_of_text(path).split("\n")
 
 
 def _pubtator(path: Path) -> Iterator[AnnotatedText]:

@@ -14,6 +14,7 @@ from typing import Final
 from ....ingest.models.linking.names import NameTable
 from ....ingest.recognizers.lexicon import SPAN_KINDS, span_kind
 from ....kb.errors import UsageError
+from ....kb.files.text_files import lines_of_text
 from ....kb.kinds import DRUGS, PROCEDURES, of_domain
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.normal_forms import normal_form
@@ -104,7 +105,7 @@ def _read_terms(folder: Path) -> list[Term]:
 
 
 def _obo(path: Path, kinds: tuple[str, ...], source: str) -> Iterator[Term]:
-    for stanza in path.read_text(encoding="utf-8").split("\n\n"):
+    for stanza in lines_of_text(path).split("\n\n"):
         if not stanza.startswith("[Term]") or "\nis_obsolete: true" in stanza:
             continue
         code, name = re.search(r"^id: (\S+)", stanza, re.M), re.search(r"^name: (.+)$", stanza, re.M)

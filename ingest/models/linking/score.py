@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import json_of
 from ....kb.kinds import DRUGS
 from .features import FEATURES
 
@@ -61,7 +61,7 @@ class Scorer:
     def load(cls, path: Path = SHIPPED, encoder: str = "grams") -> Scorer:
         """The numbers for the encoder of this name (``none``: no encoder). UsageError when there are none."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = json_of(path)
             if data["features"] != list(FEATURES) or data["second"] != list(SECOND):
                 raise UsageError(f"'{path.name}' was trained on other features: train the linker again")
             held = data["encoders"][encoder]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ....kb.errors import UsageError
+from ....kb.files.untrusted import read_regular
 from ....kb.ontology.concepts import ConceptTable
 
 if TYPE_CHECKING:  # A run that hands its notes to others, or has no model, needs nothing of what reads.
@@ -77,7 +78,7 @@ class ModelChoice:
     def name(self) -> str:
         """As the model's card tells it; the name of the folder where it does not."""
         try:
-            name = json.loads((self.folder / _CARD).read_text(encoding="utf-8"))["name"]
+            name = json.loads(read_regular(self.folder / _CARD))["name"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             name = ""
         from .recognizer import recorded_name
@@ -139,7 +140,8 @@ def folder_hash(folder: Path) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
 

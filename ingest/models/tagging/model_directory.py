@@ -16,6 +16,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ....kb.errors import BadModel
+from ....kb.files.untrusted import read_regular
 from ..optional import library
 from .features import Featurizer
 from .model_card import SCHEMA_VERSION, ModelCard, ModelFile
@@ -133,7 +134,7 @@ def _card(folder: Path) -> ModelCard:
     if not path.is_file():
         raise BadModel(f"'{folder}' holds no model: no {CARD} in it. Hint: the directory that 'train ner' wrote")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError) as error:
         raise BadModel(f"'{path}' cannot be read as JSON. Hint: copy the model again") from error
     version = data.get("schema_version") if isinstance(data, dict) else None
