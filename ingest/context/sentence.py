@@ -518,7 +518,7 @@ class SentenceContext:
             return Temporality(found.kind.sets["temporality"])
         if section.effect == "history" and target.kind != "performance":
             return Temporality.HISTORICAL
-        if section.effect in ("counseling", "boilerplate") and target.kind not in _COUNSELLED:
+        if section.effect == "counseling" and target.kind not in _COUNSELLED:
             return Temporality.HYPOTHETICAL
         return Temporality.CURRENT
 

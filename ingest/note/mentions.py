@@ -24,6 +24,7 @@ from ..text.frame import Frame, Span
 from ..text.shape import Section
 from ..text.statements import needs, said_in, statement, unsayable
 from ..text.word_classes import word_classes
+from ..text.zones import Zone, zones_of
 
 _CLASSES: Final = word_classes("context", "mentions")
 
@@ -130,6 +131,10 @@ _OF_ONE_TUMOR = frozenset({"state", "grade"})
 _PARTICULAR = frozenset({"protein", "cdna", "percent", "exon", "partner", "codon", "significance", "origin"})
 
 
+#: What the rule of a cue begins with that tells the zone of a sentence; its name follows.
+ZONE: Final = "zone:"
+#: What a sentence speaks of in which nothing is said of this patient.
+_OF_CRITERIA: Final = ("criteria", "general", "trial")
 #: The rule of a cue that says whose the result is: another patient's.
 ANOTHER_PATIENT: Final = "another_patient"
 #: How far behind a result the words that its report is another patient's may stand, in characters.
@@ -162,8 +167,10 @@ class MentionWriter:
         lead_end = 0
         superseded_to = -1
         criteria = False
+        zones = zones_of(frame)
         for sentence, here in frame.by_sentence(ordered):
             start, end, closed_by = sentence
+            zone = zones.get(start)
             if here:
                 check()
             if lead and (start - lead_end > 1500 or not _in_list(text, start, lead_end)):
@@ -175,12 +182,16 @@ class MentionWriter:
                 section = frame.shape.section_at(start)
                 context, targets = note.context((start, end), map(_named, here))
                 criteria = criteria or note.states("criteria", start, end)
-                if criteria or section.effect == "criteria":
-                    context.speaks_of.update(("criteria", "general", "trial"))
+                if criteria:
+                    context.speaks_of.update(_OF_CRITERIA)
+                if zone is not None and zone.name == "nobody":
+                    context.speaks_of.update(_OF_CRITERIA)
                 if here:
                     read = self._read_sentence(
                         note, _SentenceInHand((start, end), section, here, context, targets), lead
                     )
+                    if zone is not None:
+                        read = [_in_zone(mention, zone) for mention in read]
                     mentions += map(_taken_back, read) if start < superseded_to else read
                 if opens:
                     lead, lead_end = context.leads(), end
@@ -196,7 +207,7 @@ class MentionWriter:
     def _read_sentence(self, note: _NoteInHand, sentence: _SentenceInHand, lead: tuple[CueKind, ...]) -> list[Mention]:
         """The mentions of a sentence; ``lead``: the cues that the head of its list hands on."""
         frame, (start, end), opening, spans = note.frame, sentence.span, sentence.section, sentence.spans
-        skipped = opening.effect in ("skip", "boilerplate")
+        skipped = opening.effect == "skip"
         kinds = {span.kind for span in spans}
         refused = not kinds.isdisjoint(TREATMENTS) and note.is_followed("declined_next", end)
         taken_back = not kinds.isdisjoint(CORRECTABLE) and note.is_followed("taken_back", end)
@@ -492,6 +503,14 @@ def _unless_not_started(note: _NoteInHand, sentence: tuple[int, int], reading: R
         when = Temporality.CURRENT if when is Temporality.PLANNED else when
         reading = reading.but(Polarity.ABSENT, when, reason="never_started", status="never_started")
     return reading
+
+
+def _in_zone(mention: Mention, zone: Zone) -> Mention:
+    """A mention in a stretch that is not about this patient, with what tells so."""
+    cues = (*mention.cues, Cue(zone.start, zone.end, ZONE + zone.name))
+    if zone.name == "another":
+        return replace(mention, context=replace(mention.context, experiencer=Experiencer.OTHER), cues=cues)
+    return replace(mention, cues=cues)
 
 
 def _taken_back(mention: Mention) -> Mention:
