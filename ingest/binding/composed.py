@@ -29,6 +29,8 @@ _BEHIND: Final = _CLASSES.compile(r"\s{1,3}(?:{extent}\s)?{at}\s{1,3}(?:{owner}\
 _JOINED: Final = _CLASSES.compile(
     r"\s{0,3}(?:[,/&+]|{joint})\s{0,3}(?:{joint}\s{1,3})?(?:{owner}\s{1,3}){0,3}", _IGNORE
 )
+#: Between complaints that share a place. An article opens a thing of its own: *pain and a lesion of the liver*.
+_TOGETHER: Final = re.compile(rf"(?!.*\ban?\s){_JOINED.pattern}", _IGNORE | re.DOTALL)
 #: No further from a complaint does its place begin (characters), and no more places are its own.
 _REACH: Final = 120
 _MOST: Final = 6
@@ -57,7 +59,7 @@ class ConditionPlacer:
                 places = self._behind(frame.text, span, near)
                 if places:
                     shared = (span, places)
-                elif shared is not None and _JOINED.fullmatch(frame.text, span.end, shared[0].start):
+                elif shared is not None and _TOGETHER.fullmatch(frame.text, span.end, shared[0].start):
                     # "Redness and swelling of the knee": both are there.
                     places = shared[1]
                     shared = (span, places)

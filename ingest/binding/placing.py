@@ -217,9 +217,9 @@ class SiteReader:
         return None
 
     def of_specimens(self, text: str, spans: Sequence[Span]) -> Iterator[Span]:
-        """The places that names of biopsies and scans hold: ``liver biopsy: …``, ``brain MRI: …``."""
+        """The places that names of biopsies, scans and findings hold: ``liver biopsy: …``, ``adrenal nodule``."""
         for span in spans:
-            if span.kind == "procedure":
+            if span.kind == "procedure" or (span.kind in CONDITIONS and self._concepts.get(span.concept).site):
                 for start, end, site in self._places_in(text[span.start : span.end]):
                     start, end = span.start + start, span.start + end
                     yield Span(start, end, "site", site, "lexicon:" + text[start:end])
