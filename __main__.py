@@ -143,10 +143,35 @@ def skinned(command: Callable[..., None]) -> Callable[..., None]:
         command(*words, **settings)
 
     own = inspect.signature(command, eval_str=True)
+    for one in own.parameters.values():
+        _bounded(one.annotation)
     added = inspect.Parameter("raw", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_RawOption)
     run.__signature__ = own.replace(parameters=[*own.parameters.values(), added])  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in (*own.parameters.values(), added)}
     return run
+
+
+#: No number on a command line is greater: what is passes no check of a program below, or ends in one of its errors.
+_GREATEST: Final = 2**31 - 1
+
+
+def _bounded(annotation: Any) -> None:
+    """Gives an option of a number, whatever else it is bounded by, what refuses one that no machine counts to."""
+    of_number = {int, float} & {annotation, *getattr(annotation, "__args__", ()), *_alternatives(annotation)}
+    for info in getattr(annotation, "__metadata__", ()):
+        if of_number and hasattr(info, "callback") and info.callback is None:
+            info.callback = _counted_to
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    """The types of ``Annotated[int | None, …]``."""
+    return tuple(kind for one in getattr(annotation, "__args__", ()) for kind in getattr(one, "__args__", ()))
+
+
+def _counted_to(value: float | None) -> float | None:
+    if value is not None and not abs(value) <= _GREATEST:
+        raise typer.BadParameter(f"{value:g} is no number that it can be: it is at most {_GREATEST}")
+    return value
 
 
 def _print_version(wanted: bool) -> None:

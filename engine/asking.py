@@ -124,7 +124,7 @@ class Answer:
     def to_dict(self, world: WorldName = WorldName.BELIEVED, limit: int | None = None) -> dict[str, Any]:
         """The object of a query, then what was understood and what was not; see docs/guide/english.md."""
         if self.cohort is not None:
-            payload = cohort_payload(self.cohort, world, limit, explain=False)
+            payload = cohort_payload(self.cohort, world, limit)
             if self.read_as:
                 payload["read_as"] = [one.as_dict() for one in self.read_as]
         else:

@@ -85,6 +85,8 @@ class Cohort:
         self.world = world
         # The answers in the worlds, as far as they are found: both bounds can come of one look.
         self._known: dict[World, BitMap] = {}
+        # Once it is found; it is of the query, whatever the world.
+        self._names_read: list[tuple[ReadAs, ...]] = []
 
     def __repr__(self) -> str:
         return f"<Cohort of {len(self)} patients ({self.world.name.lower()}): {_shortened(self.resolved)}>"
@@ -161,6 +163,7 @@ class Cohort:
         if found is None:
             found = self._worlds[world] = Cohort(self._kb, self.query, self._text, world, self._given, self._allowed)
             found._known = self._known
+            found._names_read = self._names_read
         return found
 
     @property
@@ -360,14 +363,23 @@ class Cohort:
 
     def read_as(self) -> tuple[ReadAs, ...]:
         """Names in what was asked that are read as a concept whose preferred name says less, more or something else."""
-        from ..query_lang.lint.places import sites_of
-        from .answers.read_as import names_read_as
+        if not self._text:
+            return ()
+        if not self._names_read:
+            from ..query_lang.lint.places import sites_of
+            from .answers.read_as import names_read_as
 
-        return names_read_as(sites_of(self.query, self._text, *self._given), self._kb.concepts) if self._text else ()
+            sites = sites_of(self.query, self._text, *self._given)
+            self._names_read.append(names_read_as(sites, self._kb.concepts))
+        return self._names_read[0]
 
     def why_empty(self) -> Empty | None:
         """Which criterion nobody meets, and what is recorded near it (other kinds of fact, other values, wider
-        concepts); None for a cohort with patients. A few queries are asked for it."""
+        concepts); None for a cohort with patients. A few queries are asked for it, once."""
+        return self._why_empty
+
+    @cached_property
+    def _why_empty(self) -> Empty | None:
         if self.numbers:
             return None
         from .answers.empty import why_empty

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..kb.model import World
 from ..kb.skin.terminal import count_text, print_lines, print_table, print_text
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..query_lang.lint.finding import Finding
+    from .answers.explain import Explanation
     from .answers.journey import Timeline
     from .cohort import Cohort
 
@@ -33,11 +34,18 @@ class WorldName(enum.StrEnum):
     POSSIBLE = "possible"
 
 
-def cohort_payload(cohort: Cohort, world: WorldName, limit: int | None, explain: bool) -> dict[str, Any]:
-    """The answer as JSON has it. ``count`` counts the patients of the world asked for, whatever ``limit`` lists."""
+#: What gives the explanation of a patient: several forms of an answer are made of the same one.
+Explain: TypeAlias = "Callable[[str], Explanation]"
+
+
+def cohort_payload(
+    cohort: Cohort, world: WorldName, limit: int | None, explain: Explain | None = None
+) -> dict[str, Any]:
+    """The answer as JSON has it. ``count`` counts the patients of the world asked for, whatever ``limit`` lists; with
+    ``explain``, those who are listed are explained."""
     asked = cohort.in_world(World[world.name])
     # The ids of those who are listed alone: there may be a million others.
-    listed = list(asked if limit is None else islice(asked, limit))
+    listed = list(asked if limit is None else islice(asked, min(limit, sys.maxsize)))
     payload: dict[str, Any] = {
         "query": cohort.text,
         "resolved": cohort.resolved,
@@ -53,8 +61,8 @@ def cohort_payload(cohort: Cohort, world: WorldName, limit: int | None, explain:
     empty = asked.why_empty()
     if empty is not None:
         payload["empty"] = empty.as_dict()
-    if explain:
-        payload["explanations"] = {patient: cohort.explain(patient).as_dict() for patient in listed}
+    if explain is not None:
+        payload["explanations"] = {patient: explain(patient).as_dict() for patient in listed}
     return payload
 
 
@@ -100,12 +108,12 @@ def csv_rows(cohort: Cohort, payload: dict[str, Any]) -> tuple[tuple[str, ...], 
     return ("patient_id", "certainty"), list(certainty_rows(cohort, payload["patients"]))
 
 
-def evidence_sheet(cohort: Cohort, payload: dict[str, Any]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+def evidence_sheet(payload: dict[str, Any], explain: Explain) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Heading and rows of the evidence of the patients listed, in the order in which they are."""
     from .answers.evidence_sheet import COLUMNS, evidence_rows
 
     ranked = [row["patient_id"] for row in payload["ranked"]] if "ranked" in payload else payload["patients"]
-    return COLUMNS, evidence_rows(cohort.explain(patient) for patient in ranked)
+    return COLUMNS, evidence_rows(explain(patient) for patient in ranked)
 
 
 def print_ranked(rows: list[dict[str, Any]]) -> None:
@@ -120,7 +128,7 @@ def print_ranked(rows: list[dict[str, Any]]) -> None:
     )
 
 
-def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None) -> None:
+def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None, explain: Explain | None = None) -> None:
     """The count with its bounds, the query as understood, the patients, and what each rests on when asked."""
     print_lines(one["says"] for one in payload.get("read_as", ()))
     counts = count_text(payload["believed"], payload["certain"], payload["possible"])
@@ -130,10 +138,10 @@ def print_cohort(cohort: Cohort, payload: dict[str, Any], limit: int | None) -> 
         listed = payload["ranked"] if limit is None else payload["ranked"][:limit]
         print_ranked(listed)
         shown = [row["patient_id"] for row in listed]
-    if "explanations" in payload:
+    if explain is not None:
         for patient in shown:
             print()
-            print_lines(cohort.explain(patient).lines())
+            print_lines(explain(patient).lines())
     elif shown and "ranked" not in payload:
         print_table(("patient", "certainty"), certainty_rows(cohort, shown))
     if "empty" in payload:

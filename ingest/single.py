@@ -196,7 +196,7 @@ def _day(date: datetime.date | str | None) -> datetime.date | None:
     try:
         return datetime.date.fromisoformat(date) if date else None
     except ValueError:
-        raise UsageError(f"'{date}' is no date. Hint: write it as 2019-03-04") from None
+        raise UsageError(f"'{date}' is no date (--date). Hint: write it as 2019-03-04") from None
 
 
 def document_of(found: ReadNote, reader: NoteReader, targets: Mapping[tuple[int, int], str] | None = None) -> Document:

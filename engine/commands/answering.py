@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
@@ -67,15 +68,18 @@ def query(
     tell = output is Format.CSV
     cohort = asked_sql(kb, text, settings, definitions) if as_sql else asked(kb, text, settings, definitions, tell=tell)
     ranking = rank or top is not None
-    # A sheet of evidence is made row by row, and needs nothing of it in the payload.
+    # A sheet of evidence is made row by row, and needs nothing of it in the payload; else each explanation is told
+    # twice (as lines or rows, and in JSON), and made once.
     explained = explain and (output is not Format.CSV or out is not None)
-    payload = cohort_payload(cohort, world, _shown(limit, output, out), explained and not ranking)
+    explanation = functools.cache(cohort.explain) if explained else cohort.explain
+    told = explanation if explained and not ranking else None
+    payload = cohort_payload(cohort, world, _shown(limit, output, out), told)
     if ranking:
         most = min((number for number in (top, limit) if number is not None), default=None)
         payload["ranked"] = [patient.as_dict() for patient in cohort.in_world(World[world.name]).rank(most)]
         if explained:
             payload["explanations"] = {
-                row["patient_id"]: cohort.explain(row["patient_id"]).as_dict() for row in payload["ranked"]
+                row["patient_id"]: explanation(row["patient_id"]).as_dict() for row in payload["ranked"]
             }
     findings = cohort.findings()
     if findings:
@@ -84,8 +88,8 @@ def query(
         payload,
         output=output,
         out=out,
-        as_table=lambda: print_cohort(cohort, payload, limit),
-        as_csv=lambda: print_csv(*(evidence_sheet if explain else csv_rows)(cohort, payload)),
+        as_table=lambda: print_cohort(cohort, payload, limit, explanation if explain else None),
+        as_csv=lambda: print_csv(*(evidence_sheet(payload, explanation) if explain else csv_rows(cohort, payload))),
     )
     if output is not Format.JSON and str(out) != "-":
         print_notes(findings)

@@ -60,14 +60,16 @@ def ner(
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most.")] = None,
     patience: Annotated[int | None, typer.Option(min=1, help="Epochs without a better score before the end.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate of the layers over the words.")] = None,
-    encoder_rate: Annotated[float | None, typer.Option(help="Learning rate of the encoder.")] = None,
+    rate: Annotated[float | None, typer.Option(min=0.0, help="Learning rate of the layers over the words.")] = None,
+    encoder_rate: Annotated[float | None, typer.Option(min=0.0, help="Learning rate of the encoder.")] = None,
     batch_words: Annotated[int | None, typer.Option(min=1, help="Words of a batch.")] = None,
-    window: Annotated[int | None, typer.Option(help="Word pieces of a window, 32 to 510.")] = None,
+    window: Annotated[int | None, typer.Option(min=32, max=510, help="Word pieces of a window.")] = None,
     balance: Annotated[
-        float | None, typer.Option(help="How much more often rare types are drawn, 0 (not at all) to 1.")
+        float | None, typer.Option(min=0.0, help="How much more often rare types are drawn, 0 (not at all) to 1.")
     ] = None,
-    hidden: Annotated[float | None, typer.Option(help="Share of the words that training hides, 0 to below 1.")] = None,
+    hidden: Annotated[
+        float | None, typer.Option(min=0.0, help="Share of the words that training hides, 0 to below 1.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides order and first weights.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
     precision: Annotated[str, typer.Option(help="auto, float32, bfloat16 or float16.")] = "auto",

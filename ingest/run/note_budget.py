@@ -26,6 +26,8 @@ from ...kb.errors import DeadlineExceeded, UsageError
 
 #: So many notes are joined in the time that one may take to read.
 _NOTES_A_TURN: Final = 1_000
+#: No bound is greater: the system's timer counts to no more.
+_GREATEST: Final = 2**31 - 1
 #: A timer that is early, since other threads of the process ran too, is set again for no less (seconds).
 _LEAST_LEFT: Final = 0.01
 
@@ -47,7 +49,7 @@ class NoteBudget:
     """What reading may take. ``characters``, ``mentions`` and ``seconds`` of processor time are those of one note,
     ``notes`` those of one patient, whose notes are joined in ``seconds`` for each 1,000 begun; 0 is no bound.
 
-    UsageError for a number below 0.
+    UsageError for a number below 0, or one that no timer counts to.
     """
 
     characters: int = 1_000_000
@@ -57,7 +59,7 @@ class NoteBudget:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if not getattr(self, name) >= 0:
+            if not 0 <= getattr(self, name) <= _GREATEST:
                 raise UsageError(f"{getattr(self, name)!r} is no number of {name}. Hint: 0 is without bound")
 
     def admit(self, text: str) -> None:

@@ -39,6 +39,8 @@ BATCH_NOTES: Final = 40
 BATCH_CHARACTERS: Final = 400_000
 #: So many batches are loaded at once: each insertion costs the same, however few its rows.
 _LOADED_AT_ONCE: Final = 16
+#: More processes than any machine is given; each takes memory of its own.
+_MOST_WORKERS: Final = 1_024
 _QUARANTINE_ROWS: Final = 500
 _QUARANTINE_WEIGHT: Final = 8_000_000
 #: So many bytes of sources take longer to read than a worker to make ready.
@@ -250,8 +252,8 @@ def run_ingest(
     UsageError (a source, the map, a folder, a model), NotWritable, LockedError, SchemaVersionError, Interrupted; a bad
     record is none, it is counted and kept with its reason.
     """
-    if workers < 1:
-        raise UsageError(f"workers is {workers}; it is 1 or more")
+    if not 1 <= workers <= _MOST_WORKERS:
+        raise UsageError(f"workers is {workers}; it is 1 to {_MOST_WORKERS} (--workers)")
     begun = time.monotonic()
     found = Sources(sources, mapping, dates)
     extra = None if ontology is None else Path(ontology)

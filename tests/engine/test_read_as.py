@@ -93,7 +93,7 @@ def test_it_stands_first(kb: OpenKb, capsys: pytest.CaptureFixture[str]) -> None
     """In the table, in JSON, in the conversation, and for a question in English."""
     says = "'chest pain' is read as pain, which says less"
     cohort = kb.find("chest pain")
-    payload = cohort_payload(cohort, WorldName.BELIEVED, 20, explain=False)
+    payload = cohort_payload(cohort, WorldName.BELIEVED, 20)
     assert payload["read_as"] == [
         {"written": "chest pain", "kind": "", "concept": "pain", "name": "pain", "how": "less", "says": says}
     ]
@@ -106,7 +106,7 @@ def test_it_stands_first(kb: OpenKb, capsys: pytest.CaptureFixture[str]) -> None
     print_answer(answer, answer.to_dict(), 20)
     assert capsys.readouterr().out.startswith("'chest pain' is read as ")
     assert "read_as" not in kb.ask("patients with lung cancer").to_dict()
-    assert "read_as" not in cohort_payload(kb.find("lung cancer"), WorldName.BELIEVED, 20, explain=False)
+    assert "read_as" not in cohort_payload(kb.find("lung cancer"), WorldName.BELIEVED, 20)
 
 
 @pytest.mark.parametrize("question", ["chest pain?", "chest pain!", "Chest pain.", "(chest pain)", "'chest pain' ?"])

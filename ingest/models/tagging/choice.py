@@ -117,7 +117,9 @@ def chosen_model(model: str | os.PathLike[str] | Choice | None) -> Choice | None
         return ModelChoice(shipped_folder())
     folder = Path(model)
     if not folder.is_dir():
-        raise UsageError(f"there is no model directory '{model}'. Hint: name a folder, 'shipped', 'llm' or 'none'")
+        raise UsageError(
+            f"there is no model directory '{model}' (--model). Hint: name a folder, 'shipped', 'llm' or 'none'"
+        )
     return ModelChoice(folder)
 
 

@@ -80,13 +80,13 @@ def test_a_possible_patient_is_told(kb: OpenKb) -> None:
 def test_every_form_of_an_answer_has_it(kb: OpenKb, capsys: pytest.CaptureFixture[str]) -> None:
     """Table, JSON and conversation; an answer with patients has none of it."""
     cohort = kb.find("variant HER2")
-    payload = cohort_payload(cohort, WorldName.BELIEVED, 20, explain=False)
+    payload = cohort_payload(cohort, WorldName.BELIEVED, 20)
     assert payload["empty"][0]["near"] == ({"how": "have it as biomarker", "count": 2, "query": "biomarker HER2"},)
     print_cohort(cohort, payload, 20)
     assert "2 have it as biomarker: biomarker HER2" in capsys.readouterr().out
     assert Conversation(kb).reply("variant HER2")
     assert "2 have it as biomarker: biomarker HER2" in capsys.readouterr().out
-    assert "empty" not in cohort_payload(kb.find("breast cancer"), WorldName.BELIEVED, 20, explain=False)
+    assert "empty" not in cohort_payload(kb.find("breast cancer"), WorldName.BELIEVED, 20)
     assert kb.find("breast cancer").why_empty() is None
 
 
