@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -42,9 +43,10 @@ from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .compounds import spelled_out, split_biomarker, split_place, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
+from .findings import findings
 from .severity import severity_in, told
 from .spread import hint_for_spread
-from .written_apart import hint_for_parts, without_article
+from .written_apart import hint_for_parts, respelled, without_article
 
 _MOST_ERRORS: Final = 5
 #: Kinds of which a result may be written into the name, by signs ("ER+").
@@ -217,7 +219,7 @@ class _Resolver:
         name = text
         if kind == "biomarker" or (kind is None and known):
             value = self._concepts.lookup(text, ("value",))
-            if kind == "biomarker" and value and not known:
+            if kind == "biomarker" and value and not known and split_biomarker(text, self._concepts) is None:
                 # "biomarker exactly positive": no marker is named, only a result.
                 return self._with(events, None, Is("result", (concept.term,), concept.exact))
             if (
@@ -227,7 +229,7 @@ class _Resolver:
             ):
                 # "dMMR" is a result of a marker as much as the marker's name.
                 return self._with(events, concept, Is("result", (concept.term,)))
-        if known:
+        if known and (kind is not None or any(self._concepts.get(one).kind != "value" for one in known)):
             return events
         if (kind is None or kind in TESTS) and (found := split_biomarker(text, self._concepts)) is not None:
             name, extra = found
@@ -395,6 +397,8 @@ class _Resolver:
             self._report(*_about(text, told(severity, self._can_be_asked)), settled=True)
         elif near := near or (self._concepts.nearest(text[:200]) if len(text) > 2 else []):
             self._report(message, text, f"did you mean {either(near)}?")
+        elif right := self._respelled(f"{kind} {text}" if kind else text):
+            self._report(message, text, f"did you mean {right}?", settled=True)
         elif topic := misspelled_topic(text):
             self._report(*_about(text, topic), settled=True)
         elif severity is not None:
@@ -404,6 +408,9 @@ class _Resolver:
         else:
             none = "no name is spelled nearly so; 'cohortium ontology search WORDS' looks names up"
             self._report(message, text, hint_for_parts(text, self._can_be_asked) or none)
+
+    def _respelled(self, text: str) -> str:
+        return respelled(text, _result_words(self._concepts), self._can_be_asked)
 
     def _spread(self, text: str) -> str:
         return hint_for_spread(text, self._concepts, self._can_be_asked)
@@ -424,6 +431,15 @@ class _Resolver:
         except _TooMany:
             return False
         return not resolver.errors
+
+
+@functools.lru_cache(maxsize=4)
+def _result_words(concepts: ConceptTable) -> tuple[str, ...]:
+    """The words that results of tests and findings of genes are told in."""
+    values = [name for row in concepts.rows() if row.kind == "value" for name in concepts.names(row.id)]
+    told = [*values, *(one for section in findings().values() for one in section.ids)]
+    words = (word for name in told for word in name.split())
+    return tuple(sorted({word.casefold() for word in words if len(word) > 4 and word.isalpha()}))
 
 
 def _about(text: str, message_and_hint: tuple[str, str]) -> tuple[str, str, str]:

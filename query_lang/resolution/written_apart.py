@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ...kb.ontology.near_names import near_words
+from ...kb.ontology.normal_forms import normal_form
 from ..render import name_text
 
 #: Longer names are not looked into.
@@ -30,6 +32,21 @@ def without_article(text: str) -> str:
     """The name behind an article (*the brain*); empty where none stands before it."""
     first, _, rest = text.strip().partition(" ")
     return rest.strip() if first.casefold() in _data()["articles"] else ""
+
+
+def respelled(text: str, words: Iterable[str], can_be_asked: Callable[[str], bool]) -> str:
+    """The text with the one of its words that is a slip of another of ``words``, or of the language's, spelled right
+    (*HER2 postive*, *surgery beofre radiation*); empty unless that can be asked."""
+    parts = text.split()
+    if not 1 < len(parts) <= _MOST_WORDS:
+        return ""
+    known = [*_data()["keywords"], *words]
+    for at, part in enumerate(parts):
+        for meant in near_words(part, known, 1):
+            right = " ".join([*parts[:at], meant, *parts[at + 1 :]])
+            if normal_form(meant) != normal_form(part) and can_be_asked(right):
+                return right
+    return ""
 
 
 def hint_for_parts(text: str, can_be_asked: Callable[[str], bool]) -> str:

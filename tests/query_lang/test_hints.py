@@ -140,3 +140,27 @@ def test_the_stage_of_an_illness_is_none_of_a_tumor(text: str, write: str) -> No
 def test_stages_without_an_illness_that_is_known(text: str, words: str) -> None:
     """A scale alone is not held, an unknown illness is told as such, and tumors have their stages."""
     assert words in str(refused(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("HER2 postive", "HER2 positive"),
+        ("biomarker HER2 negatve", "biomarker HER2 negative"),
+        ("EGFR mutatoin", "EGFR mutation"),
+        ("surgery beofre chemotherapy", "surgery before chemotherapy"),
+        ("lung cancer witout surgery", "lung cancer without surgery"),
+        ("surgery wihtin 30 days of death", "surgery within 30 days of death"),
+    ],
+)
+def test_a_misspelled_result_or_keyword_is_told_with_the_words_around_it(text: str, meant: str) -> None:
+    """What is offered can be asked; a word that resembles none is not respelled."""
+    assert refused(text).hint == f"did you mean {meant}?"
+    assert resolve_text(meant, CONCEPTS, SCALES)
+    assert "did you mean" not in refused("HER2 foobarz").hint
+
+
+@pytest.mark.parametrize("text", ["MSI high", "biomarker MSI high"])
+def test_a_marker_with_its_result_is_that_marker_whatever_else_the_result_is_called(text: str) -> None:
+    """*MSI high* is a name of the result *high* as well, which other markers have."""
+    assert resolve_text(text, CONCEPTS, SCALES) == resolve_text("biomarker MSI with result = high", CONCEPTS, SCALES)
