@@ -45,7 +45,7 @@ class Bound:
 
 def staging(items: Sequence[Item], concepts: ConceptTable) -> list[Item]:
     """The items with statements on stage and performance as criteria."""
-    if any(isinstance(item, Chunk) and item.type == "condition" for item in items):
+    if any(isinstance(item, Chunk) and _provides(item) for item in items):
         # "If N0, then T3": no order in time.
         items = [no_order(item) for item in items]
     items = basis_first(items)
@@ -177,7 +177,7 @@ class _Reader:
         while (chunk := self._peek(at)) is not None:
             if chunk.type == "basis":
                 basis = chunk.value
-            elif chunk.type == "condition":
+            elif _provides(chunk):
                 conditional = True
             elif not (chunk.type == "skip" or chunk.is_join("comma", "semicolon")) or at == start:
                 break
@@ -370,6 +370,19 @@ def _performance(scale: str, operator: str, low: float, high: float) -> str:
 # --- from statements to criteria -----------------------------------------------------------------------------
 
 
+def _provides(chunk: Chunk) -> bool:
+    """Whether the words say under which condition a stage holds; an illness is a chunk of this type as well."""
+    return chunk.type == "condition" and not chunk.ids
+
+
+def _check_illness(items: list[Item], at: int) -> None:
+    """Unclear for a stage that stands against an illness, and against no tumor: *CKD stage 4*."""
+    beside = [one for one in (*items[at - 1 : at], *items[at + 1 : at + 2]) if isinstance(one, Chunk)]
+    illness = next((one for one in beside if one.type == "condition" and one.ids), None)
+    if illness is not None and not any(one.type == "tumor" for one in beside):
+        raise Unclear(f"the stage of '{illness.text}': stages are held of tumors alone", (illness.text,))
+
+
 def _joined(items: list[Item], bounds: list[tuple[Bound, int, int, str]], concepts: ConceptTable) -> list[Item]:
     """One criterion for what is said of T, N and M together, one for each statement on the stage."""
     tnm = [one for one, _, _, _ in bounds if one.axis in ("t", "n", "m")]
@@ -380,12 +393,14 @@ def _joined(items: list[Item], bounds: list[tuple[Bound, int, int, str]], concep
     written = False
     number = 0
     alternatives = _alternative(items, bounds)
-    for item in items:
+    for at, item in enumerate(items):
         if not (isinstance(item, Criterion) and item.sort == "bound"):
             found.append(item)
             continue
         last = int(item.query)
         mine = bounds[number:last]
+        if any(bound.axis == "stage" for bound, *_ in mine):
+            _check_illness(items, at)
         number = last
         for bound, start, end, _ in mine:
             if bound.axis == "stage":

@@ -118,3 +118,31 @@ def test_what_says_more_than_would_be_read_is_declined(text: str, ask: Ask) -> N
 def test_what_is_plain_beside_it_is_read(text: str, ask: Ask) -> None:
     """The guards stop only what says more."""
     assert len(ask(text).readings) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "illness"),
+    [
+        ("patients with CKD stage 4", "CKD"),
+        ("hypertension stage 2", "hypertension"),
+        ("patients with stage 3 hypertension", "hypertension"),
+        ("stage IV cirrhosis", "cirrhosis"),
+        ("lung cancer with COPD stage 3", "COPD"),
+    ],
+)
+def test_the_stage_of_an_illness_is_declined(text: str, illness: str, ask: Ask) -> None:
+    """It is none of a tumor, and the illness is not passed over."""
+    found = ask(text)
+    assert found.abstained, found.text
+    assert f"the stage of '{illness}'" in found.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["CKD and stage IV lung cancer", "patients with CKD, stage IV lung cancer", "lung cancer stage IV with CKD",
+     "stage IV lung cancer, CKD"],
+)  # fmt: skip
+def test_an_illness_beside_a_staged_tumor_is_asked_for(text: str, ask: Ask) -> None:
+    """The stage is the tumor's, and both are in the query."""
+    whole = "same tumor (diagnosis lung cancer and stage = IV) and chronic kidney disease"
+    assert _body(ask, text) == whole
