@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from .kb.errors import EXIT_CODES, CohortiumError, DamagedKb, UsageError
+from .kb.files.foreign_names import is_foreign, told
 from .kb.skin.escape import escaped
 from .kb.skin.streams import SureStream, print_as_is, visible_output
 from .kb.skin.terminal import accept_any_letter, print_error
@@ -94,8 +95,11 @@ _RawOption = Annotated[
 class Door(TyperGroup):
     """The one place where errors become exit codes, and where all that is printed becomes visible."""
 
+    _words: tuple[str, ...] = ()
+
     def make_context(self, *words: Any, **settings: Any) -> Any:
         """The context of a command line; what is wrong with it is told in words that can be seen."""
+        self._words = tuple(words[1] if len(words) > 1 else settings.get("args") or ())
         try:
             return super().make_context(*words, **settings)
         except _WrongWords as error:
@@ -111,6 +115,8 @@ class Door(TyperGroup):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+        except (typer.Exit, typer.Abort):
+            raise
         except _WrongWords as error:
             error.message = escaped(error.message) + _quotes_hint(error)
             raise
@@ -130,6 +136,14 @@ class Door(TyperGroup):
             # go somewhere, or the interpreter complains when it closes standard output.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from error
+        except (ValueError, TypeError, RuntimeError, OSError) as error:
+            # Libraries that take no name but UTF-8 have many ways to say so.
+            foreign = next(filter(is_foreign, self._words), None)
+            if foreign is None:
+                raise
+            wrong = UsageError(f"{told(foreign)} is not UTF-8, which this command needs. Hint: rename it")
+            print_error(wrong)
+            raise typer.Exit(wrong.exit_code) from error
         return result
 
 

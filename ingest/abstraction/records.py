@@ -143,10 +143,10 @@ def _fact(number: int, written: object) -> AbstractedFact:
         raise ValueError("a fact is an object")
     kind = _text(written.get("kind"))
     if kind not in KINDS:
-        raise ValueError(f"kind{_quoted(kind)} is not one of {', '.join(KINDS)}")
+        raise ValueError(f"kind is not one of {', '.join(KINDS)}")
     assertion = _text(written.get("assertion")) or "present"
     if assertion not in ASSERTIONS:
-        raise ValueError(f"assertion{_quoted(assertion)} is not one of {', '.join(ASSERTIONS)}")
+        raise ValueError(f"assertion is not one of {', '.join(ASSERTIONS)}")
     attributes = written.get("attributes") or {}
     if not isinstance(attributes, dict):
         raise ValueError('"attributes" is not an object')
@@ -166,11 +166,6 @@ def _fact(number: int, written: object) -> AbstractedFact:
         tuple(map(_text, docs if isinstance(docs, Sequence) and not isinstance(docs, str) else (docs,))),
         _text(written.get("evidence")),
     )
-
-
-def _quoted(word: str) -> str:
-    """A wrong word in a message, if it is short enough to be one: a longer text may tell of the patient."""
-    return f" {word!r}" if len(word) <= 20 else ""
 
 
 def _text(value: object) -> str:
@@ -196,11 +191,11 @@ def day_of(written: object) -> DayInterval | None:
         return None
     match = _DATE.fullmatch(text)
     if not match:
-        raise ValueError(f"a date{_quoted(text)} is not YYYY, YYYY-MM or YYYY-MM-DD")
+        raise ValueError("a date is not YYYY, YYYY-MM or YYYY-MM-DD")
     year, month, day = (int(part) if part else None for part in match.groups())
     assert year is not None  # the pattern has it
     if not _FIRST_YEAR <= year <= _LAST_YEAR:
-        raise ValueError(f"a date{_quoted(text)} is not between {_FIRST_YEAR} and {_LAST_YEAR}")
+        raise ValueError(f"a date is not between {_FIRST_YEAR} and {_LAST_YEAR}")
     try:
         if month is None:
             return DayInterval(datetime.date(year, 1, 1).toordinal(), datetime.date(year, 12, 31).toordinal())
@@ -209,5 +204,5 @@ def day_of(written: object) -> DayInterval | None:
             return DayInterval(datetime.date(year, month, 1).toordinal(), datetime.date(year, month, last).toordinal())
         exact = datetime.date(year, month, day).toordinal()
     except (ValueError, calendar.IllegalMonthError) as error:
-        raise ValueError(f"there is no such date as{_quoted(text)}") from error
+        raise ValueError("there is no such date as one that is told") from error
     return DayInterval(exact, exact)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import itertools
 import re
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from ...kb.errors import UsageError
@@ -18,6 +21,7 @@ _SHOWN: Final = 20
 #: How alike two names are that mean one thing (of 1).
 _NEAR: Final = 0.75
 #: A table without a header offers its first row as column names; what may be a note's words is not repeated.
+_PIECES: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[ ._-]")
 _NAME_LIKE: Final = re.compile(r"[\w.:/#-]+(?: [\w.:/#-]+){0,2}")
 
 
@@ -49,9 +53,8 @@ class ColumnMap:
             column = self.column(name)
             if column in present or (name not in self.named and name not in required):
                 continue
-            shown = shown_names(present)
-            listed = ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
-            there = f"its columns are: {listed}" if listed else "it has no line of column names"
+            shown = [there for there in shown_names(present) if is_surely_a_name(there)]
+            there = _listed(shown, len(present))
             if name in self.named:
                 raise UsageError(
                     f"{where}: no column '{column}' for {name} (--map). Hint: {_meant(column, shown)}{there}"
@@ -59,6 +62,27 @@ class ColumnMap:
             raise UsageError(
                 f"{where}: no column '{column}'. Hint: {there}; tell which one it is with --map {name}=COLUMN"
             )
+
+
+def _listed(shown: Sequence[str], number: int) -> str:
+    """The columns of a source, as far as they are surely names and no cells of a first row."""
+    if not shown:
+        return "none of its columns has a name that can be shown; is its first line one of column names?"
+    more = number - len(shown[:_SHOWN])
+    return f"its columns are: {', '.join(shown[:_SHOWN])}{f', and {more} more' if more else ''}"
+
+
+@functools.cache
+def _column_words() -> frozenset[str]:
+    text = (Path(__file__).parent / "column_words.toml").read_text(encoding="utf-8")
+    return frozenset(tomllib.loads(text)["words"].split())
+
+
+def is_surely_a_name(name: str) -> bool:
+    """Whether a column's name is made of words for columns alone (``column_words.toml``), and so no cell of a row."""
+    pieces = _PIECES.findall(name)
+    words = [piece.lower() for piece in pieces if piece.isalpha()]
+    return bool(words) and sum(map(len, pieces)) == len(name) and _column_words().issuperset(words)
 
 
 def shown_names(present: Collection[str]) -> list[str]:

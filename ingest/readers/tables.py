@@ -18,10 +18,11 @@ from typing import Final, TextIO
 import duckdb
 
 from ...kb.errors import UsageError
+from ...kb.files.foreign_names import name_for_libraries
 from ...kb.files.limits import LimitReached, Limits, current_limits
 from ...kb.storage.quiet_database import quiet_database
 from .files import SourceFile, open_bytes
-from .mapping import ColumnMap
+from .mapping import ColumnMap, is_surely_a_name
 from .records import KEPT_OF_RAW, RawRecord, reason
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
@@ -138,7 +139,10 @@ def _csv_header(file: SourceFile) -> tuple[list[str], str]:
         raise UsageError(f"{file.label}: its first line cannot be read as CSV. Hint: {_NAMES}") from error
     twice = next((name for name, times in collections.Counter(header).items() if name and times > 1), None)
     if twice is not None:
-        raise UsageError(f"{file.label}: two columns are called '{twice[:40]}'")
+        # A cell of a first row, where there is no header.
+        shown = f"'{twice}'" if is_surely_a_name(twice) else "by one name"
+        first, second = [place for place, name in enumerate(header, 1) if name == twice][:2]
+        raise UsageError(f"{file.label}: two columns, {first} and {second}, are called {shown}. Hint: {_NAMES}")
     return header, delimiter
 
 
@@ -200,6 +204,7 @@ _TEXTS: Final = frozenset({"VARCHAR", "BLOB", "JSON"})
 
 def _relation(file: SourceFile) -> tuple[duckdb.DuckDBPyConnection, str]:
     """A database, and how the table of the file is called in it; duckdb.Error or OSError when there is none."""
+    name_for_libraries(file.path)
     # Whoever made the file may have put a view there that reads other files.
     database = quiet_database(file.path, read_only=True) if file.family == "duckdb" else quiet_database()
     try:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import LockedError, NotWritable
+from .foreign_names import name_for_libraries
 from .locks import lock, require_locks
 from .whole_files import close_and_sync, sync
 
@@ -17,9 +18,10 @@ from .whole_files import close_and_sync, sync
 def whole_folder(path: Path) -> Iterator[Path]:
     """A new folder (0700) to write into, which becomes ``path`` when the block ends well and is gone when it does not.
 
-    What a killed writer left is removed. NotWritable if there is something at ``path`` or it cannot be made,
-    LockedError while another process writes it.
+    What a killed writer left is removed. UsageError for a name that libraries do not take, NotWritable if there is
+    something at ``path`` or it cannot be made, LockedError while another process writes it.
     """
+    name_for_libraries(path)
     if path.exists() and not _is_empty_folder(path):
         raise NotWritable(f"'{path}' is there already. Hint: name a new place, or move what is there away")
     require_locks()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from ..errors import DamagedIndex, DamagedKb, LockedError, MissingKb, NotWritable, SchemaVersionError
+from ..files.foreign_names import name_for_libraries
 from ..files.locks import lock, require_locks
 from ..files.untrusted import open_regular, read_regular, shape_expected, text, whole_number
 from ..files.whole_files import close_and_sync, sync
@@ -50,8 +51,9 @@ class Layout:
     """Where the parts of the knowledge base at ``path`` are. Making one touches nothing."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """``path`` is the directory of the knowledge base, which need not exist."""
-        self.path = Path(path)
+        """``path`` is the directory of the knowledge base, which need not exist; UsageError for a name that no database
+        can have."""
+        self.path = Path(name_for_libraries(path))
         self.building = self.path / _BUILDING
 
     # --- reading ----------------------------------------------------------------------------------------------------

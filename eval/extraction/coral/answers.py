@@ -101,7 +101,7 @@ def load_answers(
                 f"line {number} of '{place}' is no answer. Hint: JSON with document, section, task, output"
             ) from None
         if answer.task not in tasks.by_id:
-            raise UsageError(f"line {number} of '{place}': '{answer.task}' is no task. Hint: {', '.join(tasks.by_id)}")
+            raise UsageError(f"line {number} of '{place}' is of no task. Hint: {', '.join(tasks.by_id)}")
         found[answer.key] = answer
     return found
 

@@ -76,7 +76,7 @@ def read(path: Path, form: str = "") -> AnnotatedCorpus:
             continue
         found = finder.find(fact, evidence)
         if not found:
-            problems.append(Unread(where, f"{fact.get('kind')}: its concept's words are not in its evidence; left out"))
+            problems.append(Unread(where, "its concept's words are not in its evidence; left out"))
         for key, at in held:
             (judged if found else unplaced)[key].add((at, at + len(evidence)))
             spans[key].update(LabelledSpan(at + start, at + end, label) for start, end, label in found)

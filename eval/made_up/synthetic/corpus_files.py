@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from ....kb.errors import NotWritable, UsageError
+from ....kb.files.foreign_names import name_for_libraries
 from ....kb.skin.progress import bar
 from .courses.simulate import FULL_SIZE, course
 from .gold import abstraction
@@ -85,6 +86,8 @@ def write_corpus(
 
 def _prepared(where: Path, settings: Settings) -> dict[str, Any] | None:
     """Make the folder ready; the manifest when the corpus is already whole."""
+    # Its knowledge base is made last.
+    name_for_libraries(where)
     where.mkdir(mode=0o700, parents=True, exist_ok=True)
     manifest = where / "manifest.json"
     begun = where / "blocks" / "settings.json"
