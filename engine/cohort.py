@@ -362,7 +362,8 @@ class Cohort:
             return funnel(self.query, self._kb)
 
     def read_as(self) -> tuple[ReadAs, ...]:
-        """Names in what was asked that are read as a concept whose preferred name says less, more or something else."""
+        """Clinical terms in what was asked, with what they are read as, and names that are read as a concept whose
+        preferred name says less, more or something else."""
         if not self._text:
             return ()
         if not self._names_read:
@@ -370,7 +371,7 @@ class Cohort:
             from .answers.read_as import names_read_as
 
             sites = sites_of(self.query, self._text, *self._given)
-            self._names_read.append(names_read_as(sites, self._kb.concepts))
+            self._names_read.append(names_read_as(sites, self._kb.concepts, self._kb.scales))
         return self._names_read[0]
 
     def why_empty(self) -> Empty | None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import bisect
-import functools
 
 from ...kb.endpoint.settings import Settings, from_environment
 from ...kb.storage.reader import KnowledgeBase
-from ...query_lang.english.book import definitions
 from ...query_lang.english.translate import Translation
 from ...query_lang.llm.judgement import judge
 from ...query_lang.llm.translator import ModelTranslator
-from ...query_lang.nodes import Definition
-from ...query_lang.parsing.parse import parse_definitions
-from ...query_lang.render import name_text
+from ...query_lang.terms import definitions
 
 
 def ask_model(
@@ -31,16 +27,10 @@ def ask_model(
         store.concepts,
         store.scales,
         settings or from_environment(),
-        definitions=_definitions(),
+        definitions=definitions(),
         is_patient=lambda word: _is_patient(store, word),
     )
     return judge(translator.read(question), rules)
-
-
-@functools.cache
-def _definitions() -> tuple[Definition, ...]:
-    """The named criteria of the English front end: both readers may use them, so that they can agree."""
-    return parse_definitions("".join(f"let {name_text(name)} be {body};\n" for name, body in definitions().items()))
 
 
 def _is_patient(store: KnowledgeBase, word: str) -> bool:

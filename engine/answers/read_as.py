@@ -9,15 +9,18 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.normal_forms import normal_form, without_plural
-from ...query_lang.english.book import definitions
-from ...query_lang.lint.places import Sites
+from ...kb.ontology.scales import Scales
+from ...query_lang.lint.places import Site, Sites
 from ...query_lang.nodes import Concept, Events, Name, Query, Under
+from ...query_lang.render import render_events, render_expression
+from ...query_lang.resolution.meanings import bare_name, sides_of
+from ...query_lang.resolution.resolve import term_meant
 from ...query_lang.tree import children, event_sets, named_concepts, single_conditions
 from ...query_lang.vocabulary import MEANT_BY_CONCEPT, kind_spelling
 
@@ -28,33 +31,41 @@ _MARKS: Final = re.compile(r"[?!.,;:()\[\]{}\"“”‘’«»…]+|(?<!\w)'|'(?
 @dataclass(frozen=True, slots=True)
 class ReadAs:
     """A name as it was ``written``, and the concept that it was read as. ``how``: the concept's preferred name says
-    ``less`` than what was written, ``more``, or something ``else``; or the fact is asked for ``alone``, where a
-    question in English takes all that the term follows from."""
+    ``less`` than what was written, ``more``, or something ``else``; or it is the clinical ``term`` of that name, and
+    ``means`` a criterion; or the fact that is recorded under a term is asked for ``alone``, at a place for one fact."""
 
     written: str
     kind: str
     concept: str
     name: str
     how: str
+    means: str = ""
 
     def as_dict(self) -> dict[str, str]:
         """For JSON, with the sentence."""
-        return {**asdict(self), "says": self.as_text()}
+        fields = {name: value for name, value in asdict(self).items() if name != "means" or value}
+        return {**fields, "says": self.as_text()}
 
     def as_text(self) -> str:
         """One line for people."""
         if self.how == "alone":
             said = f"'{self.written}' is asked for as it is recorded alone ({self.kind} {self.name})".replace("( ", "(")
-            return f"{said}; 'cohortium ask' takes what it follows from, too"
+            return f"{said}; what it follows from can only be asked for where it stands by itself"
+        if self.how == "term":
+            return f"'{self.written}' is read as: {self.means}"
         said = {"less": ", which says less", "more": ", which says more"}.get(self.how, "")
         return f"'{self.written}' is read as {self.kind} {self.name}{said}".replace("  ", " ")
 
 
-def names_read_as(sites: Sites, concepts: ConceptTable) -> tuple[ReadAs, ...]:
+def names_read_as(sites: Sites, concepts: ConceptTable, scales: Scales) -> tuple[ReadAs, ...]:
     """Those of a query, by the sites that have each criterion as it was written and as it was resolved."""
     found: dict[ReadAs, None] = {}
     for root in (*sites.definitions, sites.body):
         for site in root.walk():
+            terms = list(_terms(site, concepts, scales))
+            found.update(dict.fromkeys(terms))
+            if terms:
+                continue
             own, written = event_sets(site.node), () if site.written is None else event_sets(site.written)
             for events, before in zip(own, written, strict=False) if len(own) == len(written) else ():
                 one = _of_fact(before, events, concepts)
@@ -103,15 +114,35 @@ def _facts(node: Any) -> Iterator[Events]:
         waiting.extend(children(one))
 
 
+def _terms(site: Site, concepts: ConceptTable, scales: Scales) -> Iterator[ReadAs]:
+    """The clinical terms in a criterion as it was written."""
+    typed = site.typed
+    before = () if typed is None else event_sets(typed)
+    after = event_sets(site.node) if type(typed) is type(site.node) else ()
+    open_to_more = sides_of(typed) or before if typed is not None and not after else ()
+    for written in before:
+        meaning = term_meant(replace(written, condition=None), concepts, scales)
+        if meaning is None:
+            continue
+        recorded, text = meaning.recorded, bare_name(replace(written, condition=None))
+        if written.condition is None and (meaning.fact is not None or any(written is one for one in open_to_more)):
+            yield ReadAs(text, "", "", meaning.term.name, "term", render_expression(meaning.body))
+        elif recorded is not None:
+            yield _alone(text, recorded, concepts)
+
+
+def _alone(text: str, recorded: Events, concepts: ConceptTable) -> ReadAs:
+    concept, kind = recorded.concept, "" if recorded.kind is None else kind_spelling(recorded.kind)
+    id_ = concept.term.id if isinstance(concept, Under) and isinstance(concept.term, Concept) else ""
+    return ReadAs(text, kind, id_, concepts.name(id_) if id_ in concepts else render_events(recorded), "alone")
+
+
 def _of_fact(written: Events, resolved: Events, concepts: ConceptTable) -> ReadAs | None:
     before, after = written.concept, resolved.concept
     if not isinstance(before, Under) or not isinstance(after, Under):
         return None
     if not isinstance(before.term, Name) or not isinstance(after.term, Concept) or after.term.id not in concepts:
         return None
-    if written.condition is None and normal_form(before.term.text) in _clinical_meanings():
-        name, kind = concepts.name(after.term.id), "" if resolved.kind is None else kind_spelling(resolved.kind)
-        return ReadAs(before.term.text, kind, after.term.id, name, "alone")
     if len(list(single_conditions(written.condition))) != len(list(single_conditions(resolved.condition))):
         # What the name says beyond its concept became a condition: "HER2 positive".
         return None
@@ -133,12 +164,6 @@ def _compared(written: str, concept: str, kind: str | None, concepts: ConceptTab
         # A code, or a spelling that only folds to a name.
         return None
     return ReadAs(written, "" if kind is None else kind_spelling(kind), concept, row.name, how)
-
-
-@functools.cache
-def _clinical_meanings() -> frozenset[str]:
-    """The terms that a question in English takes for all that they follow from."""
-    return frozenset(normal_form(name) for name in definitions())
 
 
 def _written_out(written: str, concept: str, concepts: ConceptTable) -> str:

@@ -26,11 +26,20 @@ def typed_places(
     sites = sites_of(query, text, parameters, definitions)
     found: dict[Span, Span] = {}
     names = [definition.name for definition in query.definitions]
-    waiting: list[tuple[Path, Site]] = [(("",), sites.body)]
-    waiting += [((name,), site) for name, site in zip(names, sites.definitions, strict=True)]
+    roots = [*zip(names, sites.definitions, strict=True), ("", sites.body)]
+    # A clinical term has the place of its name, and so has all that it is made of.
+    uses: dict[str, Span] = {}
+    for name, root in reversed(roots):
+        for site in root.walk():
+            if isinstance(site.node, nodes.Defined) and site.node.name in names[: sites.terms]:
+                place = site.span or uses.get(name)
+                if place is not None:
+                    uses.setdefault(site.node.name, Span(*place))
+    waiting: list[tuple[Path, Site]] = [((name,), site) for name, site in roots]
     while waiting:
         path, site = waiting.pop()
-        if site.span is not None:
-            found[understood[path]] = Span(*site.span)
+        place = site.span or uses.get(str(path[0]))
+        if place is not None:
+            found[understood[path]] = Span(*place)
         waiting.extend(((*path, at), part) for at, part in enumerate(site.parts))
     return found

@@ -1,4 +1,4 @@
-"""The data of the front end, read once: words, molecular words, the phrase book, the definitions."""
+"""The data of the front end, read once: words, molecular words, the phrase book."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ..terms import terms
 from .wording import phrase_key, word_key
 
 _FOLDER: Final = Path(__file__).parent
@@ -36,6 +37,23 @@ def _forms(text: str) -> Iterator[str]:
 
 
 @functools.cache
+def phrases() -> tuple[Mapping[str, Any], ...]:
+    """The phrase book, each phrase with its forms and its query; those of a term are the term's."""
+    return tuple(_of_term(one) if "term" in one else one for one in data("phrases")["phrase"])
+
+
+def _of_term(phrase: Mapping[str, Any]) -> Mapping[str, Any]:
+    term = terms()[phrase["term"]]
+    written_out = term.single or phrase.get("written_out", False)
+    return {
+        "concepts": [concept for concept, value in term.recorded if not value],
+        "query": term.text if written_out else f"'{term.name}'",
+        **phrase,
+        "forms": f"{term.forms} | {phrase.get('forms', '')}",
+    }
+
+
+@functools.cache
 def entries() -> Mapping[str, Entry]:
     """Key of each phrase -> what it is. The first of: phrase book, molecular words, joining words, vague, skipped."""
     found: dict[str, Entry] = {}
@@ -44,7 +62,7 @@ def entries() -> Mapping[str, Entry]:
         for form in _forms(forms):
             found.setdefault(phrase_key(form), entry)
 
-    for one in data("phrases")["phrase"]:
+    for one in phrases():
         add(one["forms"], Entry("phrase", one["sort"], one))
     molecular = data("molecular")
     for value, forms in molecular["nouns"].items():
@@ -79,13 +97,12 @@ def entries() -> Mapping[str, Entry]:
 @functools.cache
 def by_concept() -> Mapping[str, Entry]:
     """Id of a concept -> the phrase that says what it means in a question."""
-    phrases = data("phrases")["phrase"]
-    return {one: Entry("phrase", entry["sort"], entry) for entry in phrases for one in entry.get("concepts", ())}
+    return {one: Entry("phrase", entry["sort"], entry) for entry in phrases() for one in entry.get("concepts", ())}
 
 
 def phrase_named(name: str) -> Entry:
     """The phrase of this name."""
-    entry = next(one for one in data("phrases")["phrase"] if one.get("name") == name)
+    entry = next(one for one in phrases() if one.get("name") == name)
     return Entry("phrase", entry["sort"], entry)
 
 
@@ -111,9 +128,3 @@ def own_words() -> frozenset[str]:
 def respellings() -> Mapping[str, tuple[str, ...]]:
     """A word's key -> what it may stand for inside a name."""
     return {word_key(word): tuple(forms) for word, forms in data("words")["respell"].items()}
-
-
-@functools.cache
-def definitions() -> Mapping[str, str]:
-    """Name of a definition -> its criterion, each using only those before it."""
-    return {name: " ".join(text.split()) for name, text in data("definitions").items()}

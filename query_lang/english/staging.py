@@ -499,7 +499,7 @@ def _tnm(bounds: list[Bound], bases: set[str], diseases: tuple[str, ...], concep
         if bound.axis == "m" and bound.low == "M0":
             return "('no distant spread')"
         if bound.axis == "m":
-            return "('distant spread')"
+            return "('spread as recorded')"
         return plain
     inside = [bound.condition() for bound in bounds if bound.axis != "m"]
     metastatic = [bound for bound in bounds if bound.axis == "m"]
@@ -537,7 +537,7 @@ def _any_basis(inside: list[str]) -> str:
 
 def _no_spread(bounds: list[Bound], bound: Bound, diseases: tuple[str, ...], concepts: ConceptTable) -> str:
     if bound.low != "M0":
-        return "('distant spread')"
+        return "('spread as recorded')"
     whole = "".join(one.low for one in sorted(bounds, key=lambda one: "tnm".index(one.axis)) if one.operator == "=")
     for disease, groups in book.data("staging")["group_of"].items():
         if whole in groups and diseases and all(concepts.is_a(one, disease) for one in diseases):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,6 +16,7 @@ from ..nodes import Query
 from ..read_back.query import read_back
 from ..render import render
 from ..resolution.resolve import resolve_text
+from ..terms import definitions_in
 from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
@@ -35,7 +35,6 @@ from .wording import one_form, tokens_of
 
 _LONGEST_QUESTION: Final = 4_000
 _MOST_READINGS: Final = 4
-_DEFINED: Final = re.compile(r"'((?:[^']|'')*)'")
 
 #: How chunks become criteria, in this order.
 STEPS: Final[tuple[Step, ...]] = (molecular, staging, markers, positives, tumors, treatments)
@@ -236,7 +235,7 @@ def _check_read(items: Sequence[Item]) -> None:
 
 def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
     try:
-        resolved = resolve_text(with_definitions(query), concepts, scales)
+        resolved = resolve_text(query, concepts, scales, definitions=definitions_in(query))
     except QueryError as error:
         reason = f"the question asks what cannot be asked: {error.args[0].splitlines()[0]}"
         raise Unclear(reason, unknown=True) from error
@@ -245,16 +244,3 @@ def _reading(query: str, concepts: ConceptTable, scales: Scales) -> Reading:
     if never:
         raise Unclear(f"nobody can be found: {never[0].message}")
     return Reading(resolved, text, read_back(resolved, concepts))
-
-
-def with_definitions(query: str) -> str:
-    """The query with a ``let`` line for each definition that it uses, directly or through others."""
-    known = book.definitions()
-    needed: set[str] = set()
-    waiting = [query]
-    while waiting:
-        for name in _DEFINED.findall(waiting.pop()):
-            if name in known and name not in needed:
-                needed.add(name)
-                waiting.append(known[name])
-    return "\n".join([*(f"let '{name}' be {text};" for name, text in known.items() if name in needed), query])

@@ -205,7 +205,7 @@ def _check_contradictions(groups: Sequence[Group], concepts: ConceptTable) -> No
     denied = {group.query for group in groups if group.negated}
     if wanted & denied:
         raise Unclear("the question asks for a thing and denies it")
-    spread = {"('distant spread' or stage = IV)", "('distant spread')", "stage = IV"}
+    spread = {"('spread as recorded' or stage = IV)", "('spread as recorded')", "stage = IV"}
     without = {"'no distant spread'", "('no distant spread')"}
     metastatic = bool(wanted & spread) or any("'metastatic castration-resistant" in one for one in wanted)
     if metastatic and (wanted & without or denied & spread):

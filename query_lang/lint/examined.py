@@ -75,8 +75,14 @@ class Examined:
 
     @functools.cached_property
     def placed(self) -> tuple[Placed, ...]:
-        """Every site, those of the definitions first, each before its parts."""
-        return tuple(one for root in (*self.sites.definitions, self.sites.body) for one in _placed(Placed(root)))
+        """Every site, those of the definitions first, each before its parts; nobody wrote those of clinical terms."""
+        roots = (*self.sites.definitions[self.sites.terms :], self.sites.body)
+        return tuple(one for root in roots for one in _placed(Placed(root)))
+
+    @property
+    def written_definitions(self) -> tuple[Definition, ...]:
+        """All definitions but those of clinical terms."""
+        return self.query.definitions[self.sites.terms :]
 
     def finding(
         self,

@@ -18,10 +18,10 @@ from .places import Span
 def unused_definitions(examined: Examined) -> Iterator[Finding]:
     """A definition that neither the criterion nor a used definition uses."""
     used = set(definitions_used(examined.query.body))
-    for definition in reversed(examined.query.definitions):
+    for definition in reversed(examined.written_definitions):
         if definition.name in used:
             used.update(definitions_used(definition.body))
-    for definition in examined.query.definitions:
+    for definition in examined.written_definitions:
         if definition.name not in used:
             span = _name_span(examined.text, definition.name)
             yield examined.finding("unused-definition", span=span, name=definition.name)
@@ -40,7 +40,7 @@ def unused_parameters(examined: Examined) -> Iterator[Finding]:
 
 def shadowing_definitions(examined: Examined) -> Iterator[Finding]:
     """A definition with the name of a concept, a set of concepts, or a kind of fact."""
-    for definition in examined.query.definitions:
+    for definition in examined.written_definitions:
         kind = _known_as(examined, definition.name)
         if kind:
             span = _name_span(examined.text, definition.name)

@@ -24,8 +24,9 @@ Span = tuple[int, int]
 class Site:
     """One criterion of the resolved query: its characters in the text (None: unknown), and its parts, likewise.
 
-    ``written`` is the criterion before names were resolved, None where the two trees differ. ``bracketed``: it stands
-    in brackets of its own. ``events`` are the places of the event sets in it, by their position in the node.
+    ``written`` is the criterion before names were resolved, None where the two trees differ; ``typed`` is it also
+    where a clinical term became its definition, or several facts. ``bracketed``: it stands in brackets of its own.
+    ``events`` are the places of the event sets in it, by their position in the node.
     """
 
     node: PatientExpression
@@ -34,6 +35,7 @@ class Site:
     written: Any = None
     bracketed: bool = False
     events: tuple[Span | None, ...] = ()
+    typed: Any = None
 
     def walk(self) -> Iterator[Site]:
         """This site and all below it, in the order of the text."""
@@ -46,10 +48,12 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """The sites of a query: of each definition's body in order, then of the criterion."""
+    """The sites of a query: of each definition's body in order, then of the criterion. The first ``terms`` definitions
+    are those of clinical terms."""
 
     definitions: tuple[Site, ...]
     body: Site
+    terms: int = 0
 
 
 @dataclass
@@ -98,11 +102,13 @@ def sites_of(
     bodies = [] if written is None else [one.body for one in written.definitions]
     # Definitions that came from elsewhere stand before those of the text.
     foreign = len(resolved.definitions) - len(bodies)
+    given = {one.name for one in definitions}
+    terms = 0 if written is None else sum(one.name not in given for one in resolved.definitions[: max(foreign, 0)])
     bodies = [None] * foreign + bodies if foreign >= 0 else [None] * len(resolved.definitions)
     sites = tuple(
         follow.site(body, definition.body) for body, definition in zip(bodies, resolved.definitions, strict=True)
     )
-    return Sites(sites, follow.site(None if written is None else written.body, resolved.body))
+    return Sites(sites, follow.site(None if written is None else written.body, resolved.body), terms)
 
 
 class _Follower:
@@ -111,6 +117,7 @@ class _Follower:
         self._filled = filled
 
     def site(self, written: Any, node: PatientExpression) -> Site:
+        typed = written
         if type(written) is not type(node):
             written = None
         below = children(node)
@@ -119,10 +126,10 @@ class _Follower:
             others = (None,) * len(below)
         parts = tuple(self.site(other, part) for other, part in zip(others, below, strict=True))
         events = self._event_spans(written, node)
-        span = None if written is None else self._span(written)
+        span = None if typed is None else self._span(typed)
         if span is None:
             span = _around([part.span for part in parts] + list(events))
-        return Site(node, span, parts, written, id(written) in self._builder.bracketed, events)
+        return Site(node, span, parts, written, id(written) in self._builder.bracketed, events, typed)
 
     def _event_spans(self, written: Any, node: PatientExpression) -> tuple[Span | None, ...]:
         own = event_sets(node)

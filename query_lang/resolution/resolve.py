@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from collections.abc import Sequence as SequenceOf
 from typing import Final
 
 from ...kb.deadline import check
@@ -13,9 +14,11 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..errors import QueryError
 from ..nodes import (
+    AgeAt,
     AllOf,
     And,
     AtLeast,
+    Clear,
     Concept,
     ConceptExpression,
     Condition,
@@ -27,9 +30,12 @@ from ..nodes import (
     Name,
     Node,
     Or,
+    Ordered,
     OtherThan,
     PatientExpression,
     Query,
+    QueryTreeError,
+    Sequence,
     Under,
     Union,
 )
@@ -39,11 +45,25 @@ from ..parsing.not_held import misspelled_topic
 from ..parsing.parameters import Parameters
 from ..parsing.parse import Parsed, parse_with_places
 from ..render import name_text
+from ..terms import Term, term_called
 from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .compounds import spelled_out, split_biomarker, split_place, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .findings import findings
+from .meanings import (
+    Meaning,
+    bare_name,
+    in_context,
+    is_any,
+    is_whole,
+    meaning_of,
+    narrowed,
+    over_alternatives,
+    recorded_term,
+    renamed,
+    sides_of,
+)
 from .severity import severity_in, told
 from .spread import hint_for_spread
 from .written_apart import hint_for_parts, respelled, without_article
@@ -93,19 +113,35 @@ def resolve(query: Query, concepts: ConceptTable, scales: Scales, parsed: Parsed
     return resolved
 
 
+def term_meant(written: Events, concepts: ConceptTable, scales: Scales) -> Meaning | None:
+    """What a fact that has a name alone means where that is a clinical term; else None."""
+    return _Resolver(concepts, scales, None, hints=False)._meant(written)
+
+
 class _TooMany(Exception):
     """Enough errors have been found."""
 
 
 class _Resolver:
-    def __init__(self, concepts: ConceptTable, scales: Scales, parsed: Parsed | None, *, hints: bool = True) -> None:
-        """Without ``hints`` an unknown name is told without what may be meant: that takes longest."""
+    def __init__(
+        self, concepts: ConceptTable, scales: Scales, parsed: Parsed | None, *, hints: bool = True, terms: bool = True
+    ) -> None:
+        """Without ``hints`` an unknown name is told without what may be meant: that takes longest. Without ``terms`` a
+        name is what is recorded under it."""
         self._concepts = concepts
         self._scales = scales
         self._hints = hints
         self._parsed = parsed
         self._conditions = ConditionResolver(concepts, scales, self._report, self._can_be_asked)
         self._defined: list[str] = []
+        self._terms = terms
+        self._meanings: dict[str, Meaning | None] = {}
+        #: What is recorded under a bare name.
+        self._resolved: dict[Events, Events] = {}
+        #: Name of a term -> its name in this query, and its definition.
+        self._called: dict[str, str] = {}
+        self._added: dict[str, Definition] = {}
+        self._taken: frozenset[str] = frozenset()
         self._seen: set[tuple[str, str]] = set()
         self.errors: list[QueryError] = []
 
@@ -124,10 +160,12 @@ class _Resolver:
 
     def query(self, query: Query) -> Query:
         definitions = []
+        self._taken = frozenset(definition.name.casefold() for definition in query.definitions)
         for definition in query.definitions:
             definitions.append(Definition(definition.name, self._patients(definition.body)))
             self._defined.append(definition.name)
-        return Query(self._patients(query.body), tuple(definitions))
+        body = self._patients(query.body)
+        return Query(body, (*self._added.values(), *definitions))
 
     def _patients(self, node: PatientExpression) -> PatientExpression:
         match node:
@@ -142,6 +180,10 @@ class _Resolver:
                     hint = f"defined before are {', '.join(self._defined)}" if self._defined else ""
                     self._report(f"'{shown(name)}' is not defined", name, hint)
                 return node
+            case Exists(events):
+                return self._exists(events)
+            case Ordered() | Sequence() | Clear() | AgeAt():
+                return self._relation(node)
         return map_parts(node, self._part)
 
     def _part(self, node: Node) -> Node:
@@ -149,7 +191,93 @@ class _Resolver:
             return self._events(node)
         return self._patients(node) if isinstance(node, PatientExpression) else map_parts(node, self._part)
 
-    def _each(self, parts: Sequence[PatientExpression], word: str) -> tuple[PatientExpression, ...]:
+    # --- clinical terms -----------------------------------------------------------------------------------------------
+
+    def _exists(self, events: Events) -> PatientExpression:
+        """A fact, or the criterion that a term means: whole where nothing is said about its name."""
+        meaning = self._meant(events)
+        if meaning is not None and meaning.definitions and is_whole(events):
+            return self._use(meaning)
+        found = tuple(Exists(fact) for fact in self._alternatives(events, meaning))
+        return found[0] if len(found) == 1 else Or(found)
+
+    def _relation(self, node: PatientExpression) -> PatientExpression:
+        """A relation of facts, with the facts that terms are any of in their places."""
+        sides = {written: self._alternatives(written, self._meant(written)) for written in sides_of(node)}
+        try:
+            found = over_alternatives(node, sides)
+        except QueryTreeError as error:
+            self._report(str(error), "", "relate fewer of them")
+            return node
+        # What is resolved already stays as it is.
+        parts = tuple(map_parts(part, self._part) for part in found)
+        return parts[0] if len(parts) == 1 else Or(parts)
+
+    def _alternatives(self, written: Events, meaning: Meaning | None) -> tuple[Events, ...]:
+        """The facts, resolved, any of which is meant where a fact stands: of a term as many as it is, where it is no
+        more than that and its name stands alone; else what is recorded under the name."""
+        if meaning is not None and meaning.facts is not None and is_any(written):
+            return tuple(narrowed(fact, written) for fact in meaning.facts)
+        return (self._as_fact(written, meaning),)
+
+    def _events(self, events: Events) -> Events:
+        """A fact at a place where only one can stand."""
+        return self._as_fact(events, self._meant(events))
+
+    def _as_fact(self, events: Events, meaning: Meaning | None) -> Events:
+        if meaning is None:
+            return self._resolved.get(events) or self._recorded(events)
+        if meaning.fact is not None:
+            return in_context(meaning.fact, events)
+        if meaning.recorded is None:
+            name = bare_name(events)
+            self._report(
+                f"'{shown(name)}' means more than one fact, and no fact alone", name,
+                "let it stand by itself, joined by 'and'; here, write one of the facts that it follows from",
+            )  # fmt: skip
+            return events
+        return meaning.recorded
+
+    def _use(self, meaning: Meaning) -> Defined:
+        """The name of a term's definition, which the query then has."""
+        for one in meaning.definitions:
+            name = one.name
+            while name.casefold() in self._taken:
+                name = f"{name} (as usual)"
+            self._called[one.name] = name
+        for one in meaning.definitions:
+            self._added.setdefault(one.name, renamed(one, self._called))
+        return Defined(self._called[meaning.term.name])
+
+    def _meant(self, events: Events) -> Meaning | None:
+        """What the name of a fact means, if it is a clinical term, with what is recorded under it; else None."""
+        name = bare_name(events) if self._terms else ""
+        # A name that the query defines is that of the concept only behind "any".
+        if not name or name.casefold() in self._taken:
+            return None
+        recorded = self._quietly(Query(Exists(events)))
+        resolved = recorded.body.events if recorded is not None and isinstance(recorded.body, Exists) else None
+        if resolved is not None:
+            self._resolved[events] = resolved
+        term = term_called(name) or (None if resolved is None else recorded_term(resolved))
+        meaning = None if term is None else self._meaning(term)
+        return None if meaning is None else dataclasses.replace(meaning, recorded=resolved)
+
+    def _meaning(self, term: Term) -> Meaning | None:
+        if term.name not in self._meanings:
+            self._meanings[term.name] = meaning_of(term, self._quietly)
+        return self._meanings[term.name]
+
+    def _quietly(self, query: Query, *, terms: bool = False) -> Query | None:
+        """A query, resolved, of recorded facts alone or with ``terms``; None if it cannot be."""
+        resolver = _Resolver(self._concepts, self._scales, None, hints=False, terms=terms)
+        try:
+            resolved = resolver.query(query)
+        except _TooMany:
+            return None
+        return None if resolver.errors else resolved
+
+    def _each(self, parts: SequenceOf[PatientExpression], word: str) -> tuple[PatientExpression, ...]:
         found = []
         for at, part in enumerate(parts):
             whole = None
@@ -185,7 +313,7 @@ class _Resolver:
 
     # --- events -------------------------------------------------------------------------------------------------------
 
-    def _events(self, events: Events) -> Events:
+    def _recorded(self, events: Events) -> Events:
         check()
         events = self._spelled_out(events)
         kind, concept, condition = events.kind, events.concept, events.condition
@@ -425,12 +553,7 @@ class _Resolver:
             query = parse_with_places(text).query
         except QueryError:
             return False
-        resolver = _Resolver(self._concepts, self._scales, None, hints=False)
-        try:
-            resolver.query(query)
-        except _TooMany:
-            return False
-        return not resolver.errors
+        return self._quietly(query, terms=True) is not None
 
 
 @functools.lru_cache(maxsize=4)
@@ -453,10 +576,10 @@ def _placed_concepts(kind: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for event in sorted(wanted) for one in KIND_WORDS[event].concepts))
 
 
-def _has(kinds: Sequence[str], attributes: frozenset[str]) -> bool:
+def _has(kinds: SequenceOf[str], attributes: frozenset[str]) -> bool:
     return any(attributes <= KIND_WORDS[kind].attributes.keys() for kind in kinds)
 
 
-def _fitting(kinds: Sequence[str], attributes: frozenset[str]) -> tuple[str, ...]:
+def _fitting(kinds: SequenceOf[str], attributes: frozenset[str]) -> tuple[str, ...]:
     """Those of ``kinds`` that have all ``attributes``; all of them if none has (the error then names them)."""
     return tuple(kind for kind in kinds if attributes <= KIND_WORDS[kind].attributes.keys()) or tuple(kinds)

@@ -204,7 +204,7 @@ def test_explain_gives_truth_and_quoted_evidence(kb) -> None:
 
 def test_explain_shows_what_does_not_count(kb) -> None:
     """An event of the kind and concept that fails the condition stands beside those that count."""
-    told = kb.find("HER2 negative").explain("P1")
+    told = kb.find("biomarker HER2 negative").explain("P1")
     assert told.certainty == "no"
     assert not told.criterion.events
     assert [event.name for event in told.criterion.others] == [kb.concepts.name("her2")]

@@ -13,7 +13,8 @@ from cohortium.engine.api import OpenKb
 from cohortium.engine.asking import print_answer
 from cohortium.engine.commands.repl import Conversation
 from cohortium.engine.tables import WorldName, cohort_payload, print_cohort
-from cohortium.query_lang.english.book import definitions
+from cohortium.query_lang.render import name_text, render_expression
+from cohortium.query_lang.terms import Term, terms
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_a_name_of_another_extent_is_told(kb: OpenKb, text: str, name: str, how:
     "text",
     [
         "lung cancers", "Lung Cancer", "cancer of the lung", "lung-cancer", "carcinoma of the breast", "NSCLC",
-        "Tagrisso", "osimertinib", "HER2 positive", "ER+", "metastasis to liver", "FOLFOX", "EGFR L858R", "death",
+        "Tagrisso", "osimertinib", "HER2 positive", "KRAS+", "metastasis to liver", "FOLFOX", "EGFR L858R", "death",
         "ECOG <= 1", "surgery lobectomy", "radiation to brain", "type 2 diabetes", "pain",
     ],
 )  # fmt: skip
@@ -64,21 +65,43 @@ def test_what_only_looks_otherwise_is_not_told(kb: OpenKb, text: str) -> None:
     assert kb.find(text).read_as() == ()
 
 
-def test_a_term_that_means_more_in_english_is_told(kb: OpenKb) -> None:
-    """Of every term that both know: where the two ask different things, the query says that it asks for less."""
+@pytest.mark.parametrize("term", [term for term in terms().values() if term.forms], ids=lambda term: term.name)
+def test_a_clinical_term_is_told(kb: OpenKb, term: Term) -> None:
+    """Of every term the first line says what it is read as, in the query language."""
+    name = name_text(term.name)
+    (told,) = kb.find(f"lung cancer or {name}").read_as()
+    assert (told.written, told.name, told.how) == (term.name, term.name, "term")
+    assert told.as_text() == f"'{term.name}' is read as: {told.means}"
+    cohort = kb.find(f"lung cancer or {name}")
+    meant = cohort.query.definitions[:-1]
+    lets = "".join(f"let {name_text(one.name)} be {render_expression(one.body)}; " for one in meant)
+    assert list(kb.find(f"{lets}lung cancer or ({told.means})").possible) == list(cohort.possible)
+
+
+def test_a_term_at_a_place_for_one_fact_is_told(kb: OpenKb) -> None:
+    """Of every term that is more than one fact, and under which something is recorded."""
     both = 0
-    for term in definitions():
-        try:
-            formal = kb.find(term)
-        except cohortium.CohortiumError:
+    for term in terms().values():
+        recorded = [concept for concept, value in term.recorded if not value]
+        if term.single or not recorded:
             continue
-        asked = kb.ask(f"patients with {term}").translation.query
-        if asked is None or asked != formal.query:
-            assert [one.how for one in formal.read_as()][:1] == ["alone"], term
-            both += 1
-    assert both >= 5
-    assert "'cohortium ask' takes" in kb.find("triple negative").read_as()[0].as_text()
-    assert kb.find("biomarker HER2 = negative").read_as() == ()
+        (told,) = kb.find(f"first {name_text(kb.concepts.name(recorded[0]))}").read_as()
+        assert told.how == "alone", term.name
+        assert "recorded alone" in told.as_text()
+        both += 1
+    assert both > 10
+
+
+def test_what_is_said_with_its_kind_is_no_term(kb: OpenKb) -> None:
+    """Nor is what a query defines itself; of a name with a condition it is told."""
+    for text in (
+        "biomarker HER2 = negative", "exactly triple negative", "state advanced disease",
+        "let advanced be stage = IV; advanced", "HER2 = negative", kb.find("triple negative").resolved,
+    ):  # fmt: skip
+        assert kb.find(text).read_as() == ()
+    assert [one.how for one in kb.find("HER2 negative with method = FISH").read_as()] == ["alone"]
+    told = kb.find("metastatic with no metastatic within 9 days after it").read_as()
+    assert sorted(one.how for one in told) == ["alone", "term"]
 
 
 def test_every_preferred_name_is_read_as_itself(kb: OpenKb) -> None:

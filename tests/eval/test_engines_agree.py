@@ -14,7 +14,10 @@ from cohortium.eval.bank.acr.bank import load_queries
 from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Journey, World
 from cohortium.kb.storage.reader import KnowledgeBase
+from cohortium.query_lang.english.translate import translate
+from cohortium.query_lang.render import name_text
 from cohortium.query_lang.resolution.resolve import resolve_text
+from cohortium.query_lang.terms import Term, terms
 from tests.eval.sample_questions import load_questions
 
 QUERIES = {f"bank {number}": text for number, text in load_queries().items()}
@@ -40,6 +43,24 @@ def test_the_engines_agree(samples: Samples, name: str) -> None:
     for world in (World.CERTAIN, World.BELIEVED, World.POSSIBLE):
         found = frozenset(kb.patients[number] for number in fast.evaluate(query, kb, world))
         assert found == reference.evaluate(query, journeys, kb.concepts, kb.scales, world)
+
+
+@pytest.mark.parametrize("term", [term for term in terms().values() if term.forms], ids=lambda term: term.name)
+def test_a_term_finds_the_same_in_a_query_and_a_question(samples: Samples, term: Term) -> None:
+    """Of every clinical term, in each of the three worlds, by both engines."""
+    kb, journeys = samples
+    formal = resolve_text(name_text(term.name), kb.concepts, kb.scales)
+    asked = translate(f"patients with {term.name}", kb.concepts, kb.scales).query
+    if asked is None:
+        formal = resolve_text(
+            f"same tumor (diagnosis 'breast cancer' and {name_text(term.name)})", kb.concepts, kb.scales
+        )
+        asked = translate(f"{term.name} breast cancer", kb.concepts, kb.scales).query
+    assert asked is not None
+    for world in (World.CERTAIN, World.BELIEVED, World.POSSIBLE):
+        found = frozenset(kb.patients[number] for number in fast.evaluate(formal, kb, world))
+        assert found == frozenset(kb.patients[number] for number in fast.evaluate(asked, kb, world))
+        assert found == reference.evaluate(formal, journeys, kb.concepts, kb.scales, world)
 
 
 def test_they_do_not_agree_on_nothing(samples: Samples) -> None:

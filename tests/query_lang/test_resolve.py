@@ -110,7 +110,7 @@ def test_the_kind_of_a_bare_name_is_inferred(text: str, kind: str | None) -> Non
         ("biomarker HER2 positive", "biomarker HER2 with result = positive"),
         ("HER2+", "biomarker HER2 with result = positive"),
         ("biomarker ER-", "biomarker ER with result = negative"),
-        ("'ER (-)'", "biomarker ER with result = negative"),
+        ("'ER (-)'", "biomarker ER with (result = negative or percent < 1)"),
         ("HER2-negative", "biomarker HER2 with result = negative"),
         ("HER2 weakly positive", "biomarker HER2 with result = 'weakly positive'"),
         ("variant EGFR L858R", "variant EGFR with protein = L858R"),

@@ -39,7 +39,7 @@ NOT_SPREAD = {
     "lung cancer that is not metastatic": "same tumor (diagnosis lung cancer and 'no distant spread')",
     "patients whose lung cancer has not metastasized": "same tumor (diagnosis lung cancer and 'no distant spread')",
     "patients whose lung cancer has metastasized": (
-        "same tumor (diagnosis lung cancer and ('distant spread' or stage = IV))"
+        "same tumor (diagnosis lung cancer and ('spread as recorded' or stage = IV))"
     ),
     "lung cancer not metastatic to the brain": "diagnosis lung cancer and not metastasis to brain",
     "lung cancer and no metastases to the brain": "diagnosis lung cancer and not metastasis to brain",
@@ -146,7 +146,7 @@ def test_other_ways_to_write_a_question_ask_the_same(text: str, plain: str, ask:
 
 
 NOT_LOST = {
-    "metastatic breast cancer": "distant spread",
+    "metastatic breast cancer": "spread as recorded",
     "HPV-positive oropharyngeal cancer": "HPV",
     "in situ ductal carcinoma": "ductal carcinoma in situ",
     "germline BRCA1 C61G": "origin = germline",
