@@ -36,6 +36,7 @@ class Kind:
     meant_by: tuple[str, ...] = ()
     named_by: str = ""
     root: str = ""
+    unless_below: str = ""
     coral_label: str = ""
     cdm_domain: str = ""
     later: bool = False

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ...kb.kinds import CONDITIONS
+from ...kb.kinds import CONDITIONS, OPERATIONS
 from ..text.frame import Frame, Span, starting
 from ..text.word_classes import word_classes
 from .placing import SiteReader, TumorComposer
@@ -31,6 +31,11 @@ _JOINED: Final = _CLASSES.compile(
 )
 #: Between complaints that share a place. An article opens a thing of its own: *pain and a lesion of the liver*.
 _TOGETHER: Final = re.compile(rf"(?!.*\ban?\s){_JOINED.pattern}", _IGNORE | re.DOTALL)
+#: Complaints and illnesses, and what is done or looked at in a part of the body.
+_SAID_OF_PLACES: Final = CONDITIONS | OPERATIONS
+#: From an examination to the part of the body that follows its name at once: ``CT chest``.
+_AT_ONCE: Final = re.compile(r"[ \t]{1,3}")
+_AT_MOST_A_WORD: Final = 3
 #: No further from a complaint does its place begin (characters), and no more places are its own.
 _REACH: Final = 120
 _MOST: Final = 6
@@ -46,7 +51,7 @@ class ConditionPlacer:
     def place(self, frame: Frame, events: list[Span], sites: Sequence[Span]) -> list[Span]:
         """The spans that further places of one complaint make; the spans themselves get the first. ``sites`` are in
         text order."""
-        conditions = sorted((one for one in events if one.kind in CONDITIONS), key=lambda span: span.start)
+        conditions = sorted((one for one in events if one.kind in _SAID_OF_PLACES), key=lambda span: span.start)
         if not conditions or not sites:
             return []
         further: list[Span] = []
@@ -87,7 +92,7 @@ class ConditionPlacer:
         span.helpers.append((place.start, place.end, "place"))
         # "Chest pain" is its name; what is said of several places has words of its own for each.
         span.start = min(span.start, place.start)
-        if further:
+        if further or span.kind in OPERATIONS and not span.end < place.start - _AT_MOST_A_WORD:
             span.end = max(span.end, place.end)
 
     @staticmethod
@@ -112,7 +117,8 @@ class ConditionPlacer:
         for site in near:
             if site.start < span.end:
                 continue
-            if len(chosen) == _MOST or not between.fullmatch(text, at, site.start):
+            at_once = not chosen and span.kind in OPERATIONS and _AT_ONCE.fullmatch(text, at, site.start)
+            if len(chosen) == _MOST or not (at_once or between.fullmatch(text, at, site.start)):
                 break
             chosen.append(site)
             at, between = site.end, _JOINED

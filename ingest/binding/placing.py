@@ -639,8 +639,7 @@ class Placement:
                 span.attributes.setdefault("site", site.concept)
                 return
 
-    @staticmethod
-    def grades(events: list[Span]) -> None:
+    def grades(self, events: list[Span]) -> None:
         """A grade right beside a symptom or toxicity is that toxicity's grade."""
         harms = _in_text_order([span for span in events if span.kind in CONDITIONS])
         bound: set[int] = set()
@@ -648,10 +647,14 @@ class Placement:
             for harm in starting(harms, grade.start - _LONGEST_NAME, grade.end + 4):
                 if 0 <= harm.start - grade.end <= 3 or 0 <= grade.start - harm.end <= 3:
                     harm.attributes["grade"] = grade.attributes["grade"]
-                    harm.kind = "adverse_event" if harm.kind != "comorbidity" else harm.kind
+                    if harm.kind != "comorbidity" or self._is_toxicity(harm.concept):
+                        harm.kind = "adverse_event"
                     bound.add(id(grade))
                     break
         events[:] = [span for span in events if id(span) not in bound]
+
+    def _is_toxicity(self, concept: str) -> bool:
+        return concept in self.concepts and self.concepts.is_a(concept, "toxicity")
 
 
 def _tumor_beside(word: Span, diagnoses: Sequence[Span]) -> Span | None:

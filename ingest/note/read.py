@@ -88,6 +88,7 @@ class NoteReader:
             MentionWriter(concepts, tumor_of, cues),
             # Titles come again and again.
             Remembered(self._sites_of_title, most=5_000, longest=160),
+            concepts.at_or_below("toxicity"),
             unspecific,
             frozenset(implied["pattern_of_growth"]["words"]),
         )

@@ -6,7 +6,7 @@ the same steps, and a measurement of what a part is worth leaves a step out by i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -58,6 +58,8 @@ class Tools:
     writer: MentionWriter
     #: The organs that a title names.
     sites_of_title: Mapping[str, Sequence[str]]
+    #: Conditions that are known as harms of treatment.
+    toxicities: Set[str]
     #: Concepts that say too little to be an event; words that mean other tumors in other organs.
     unspecific: frozenset[str]
     never_turned: frozenset[str]
@@ -304,7 +306,7 @@ def tie_harms(page: Page) -> None:
     """Harms get the treatment that caused them, and a relation to it."""
     kinds = page.kinds
     if not CONDITIONS.isdisjoint(kinds) and not COURSES.isdisjoint(kinds):
-        page.mentions, page.relations = with_harms(page.frame, page.mentions)
+        page.mentions, page.relations = with_harms(page.frame, page.mentions, page.tools.toxicities)
 
 
 def write_trials(page: Page) -> None:

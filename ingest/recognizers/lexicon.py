@@ -74,7 +74,7 @@ SPAN_KINDS: Final[Mapping[str, str]] = {
     **{kind: kind for kind in ("site", "gene", "value")},
 }
 #: Ancestors that make a concept another kind of span than its concept kind says.
-_REFINED: Final = tuple((kind.root, kind.name) for kind in KIND_TABLE.values() if kind.root)
+_REFINED: Final = tuple((kind.root, kind.unless_below, kind.name) for kind in KIND_TABLE.values() if kind.root)
 #: Right behind a gene's symbol, a change of it: cue enough for any symbol.
 _A_CHANGE = re.compile(r"[\s:(]{1,12}(?:p\.|c\.\s?\d|[A-Z]\d{2,4}(?:[A-Z*]|fs)\b|exon\s?\d)")
 #: Words beside a short form that make it the gene where it is also the name of a disease (VHL, NF1).
@@ -115,8 +115,8 @@ class Sense(NamedTuple):
 def span_kind(concepts: ConceptTable, concept: str) -> str:
     """The kind of span that names of a concept make; KeyError if there is none of this id."""
     above = concepts.above(concept)
-    for ancestor, kind in _REFINED:
-        if ancestor in above:
+    for ancestor, unless, kind in _REFINED:
+        if ancestor in above and unless not in above:
             return kind
     return SPAN_KINDS.get(concepts.kind(concept), "value")
 

@@ -105,18 +105,33 @@ def _pipeline_version() -> str:
     # The files themselves: a number raised by hand is forgotten once, and then old facts pass for new ones.
     from ...kb.version import __version__
 
-    ingest = Path(__file__).parents[1]
-    kb = ingest.parent / "kb"
-    files = [path for kind in ("*.py", "*.toml", "*.tsv") for path in ingest.rglob(kind)]
-    files += [path for room in (kb, kb / "files", kb / "ontology", kb / "storage") for path in room.glob("*.py")]
-    files += [path for path in (ingest / "models" / "linking").rglob("*") if path.suffix in (".npz", ".json")]
-    return f"{__version__}+{_digest(files)}"
+    return f"{__version__}+{_digest(_code_files())}"
 
 
 @functools.cache
 def _ontology_version() -> str:
+    return _digest(_ontology_files())
+
+
+def version_files() -> list[Path]:
+    """The shipped files on which reading a note depends: of another content, it is another reading."""
+    return [*_code_files(), *_ontology_files()]
+
+
+def _code_files() -> list[Path]:
+    ingest = Path(__file__).parents[1]
+    kb = ingest.parent / "kb"
+    files = [path for kind in ("*.py", "*.toml", "*.tsv") for path in ingest.rglob(kind)]
+    rooms = (kb, kb / "files", kb / "ontology", kb / "storage")
+    files += [path for room in rooms for path in room.glob("*.py")]
+    files += kb.glob("*.toml")
+    files += [path for path in (ingest / "models" / "linking").rglob("*") if path.suffix in (".npz", ".json")]
+    return files
+
+
+def _ontology_files() -> list[Path]:
     folder = Path(__file__).parents[2] / "kb" / "ontology"
-    return _digest(path for path in folder.rglob("*") if path.suffix in (".toml", ".tsv"))
+    return [path for path in folder.rglob("*") if path.suffix in (".toml", ".tsv")]
 
 
 def _digest(files: Iterable[Path]) -> str:

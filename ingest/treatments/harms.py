@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -81,8 +81,13 @@ def ties() -> Ties:
     )
 
 
-def with_harms(frame: Frame, mentions: Sequence[Mention]) -> tuple[list[Mention], list[Relation]]:
-    """The mentions of a note, its harms with their causes, and the relations between them and the treatments."""
+def with_harms(
+    frame: Frame, mentions: Sequence[Mention], toxicities: Set[str] = frozenset()
+) -> tuple[list[Mention], list[Relation]]:
+    """The mentions of a note, its harms with their causes, and the relations between them and the treatments.
+
+    ``toxicities``: the concepts that are known as harms of treatment; of these, weaker words tell of a cause.
+    """
     treatments: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     harms: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     for mention in mentions:
@@ -92,7 +97,7 @@ def with_harms(frame: Frame, mentions: Sequence[Mention]) -> tuple[list[Mention]
             harms[mention.sentence].append(mention)
     found: dict[int, tuple[Mention, Mention, str, Cue]] = {}
     for sentence in harms.keys() & treatments.keys():
-        for harm, treatment, relation, cue in _tied(frame.text, harms[sentence], treatments[sentence]):
+        for harm, treatment, relation, cue in _tied(frame.text, harms[sentence], treatments[sentence], toxicities):
             found.setdefault(id(harm), (harm, treatment, relation, cue))
     if not found:
         return list(mentions), []
@@ -118,21 +123,22 @@ def _caused(harm: Mention, treatment: Mention, relation: str, cue: Cue) -> Menti
 
 
 def _tied(
-    text: str, harms: Iterable[Mention], treatments: Iterable[Mention]
+    text: str, harms: Iterable[Mention], treatments: Iterable[Mention], toxicities: Set[str]
 ) -> Iterable[tuple[Mention, Mention, str, Cue]]:
     """Each harm of a sentence with the treatment that is said to have caused it; a list of harms has one cause."""
     ordered = sorted(harms, key=lambda harm: (harm.start, harm.end))
     drugs = sorted(treatments, key=lambda drug: (drug.start, drug.end))
     tied: dict[int, tuple[Mention, str, Cue]] = {}
     for harm in ordered:
+        toxic = _is_toxic(harm, toxicities)
         behind = [drug for drug in drugs if harm.end <= drug.start <= harm.end + _REACH]
         ahead = [drug for drug in drugs if drug.end <= harm.start <= drug.end + _REACH]
-        at_once = ahead[-1] if ahead and _leads(text, ahead[-1], harm) else None
-        if behind and _is_bracketed(text, harm, behind[0]):
+        at_once = ahead[-1] if ahead and _leads(text, ahead[-1], harm, toxic) else None
+        if behind and _is_bracketed(text, harm, behind[0], toxic):
             tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
         elif at_once is not None:
             tied[id(harm)] = (at_once, *_how(text, at_once, harm))
-        elif behind and _follows(text, harm, behind[0]):
+        elif behind and _follows(text, harm, behind[0], toxic):
             tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
     pairs = list(itertools.pairwise(ordered))
     for first, second in (*pairs, *reversed(pairs)):
@@ -144,33 +150,34 @@ def _tied(
     return [(harm, *tied[id(harm)]) for harm in ordered if id(harm) in tied]
 
 
-def _is_toxic(harm: Mention) -> bool:
-    """Whether weak words suffice: a toxicity by its name, or something that was graded."""
-    return harm.kind == "adverse_event" or "grade" in harm.attributes
+def _is_toxic(harm: Mention, toxicities: Set[str]) -> bool:
+    """Whether weak words suffice: a toxicity by its name, or something that was graded; no complaint."""
+    named = harm.kind != "symptom" and harm.concept in toxicities
+    return harm.kind == "adverse_event" or "grade" in harm.attributes or named
 
 
-def _follows(text: str, harm: Mention, drug: Mention) -> bool:
+def _follows(text: str, harm: Mention, drug: Mention, toxic: bool) -> bool:
     """``HARM due to TREATMENT``, and for a toxicity ``HARM on TREATMENT``."""
     known = ties()
     if known.caused_by.fullmatch(text, harm.end, drug.start):
         return True
-    if not _is_toxic(harm):
+    if not toxic:
         return False
     return known.weakly_caused_by.fullmatch(text, harm.end, drug.start) is not None
 
 
-def _is_bracketed(text: str, harm: Mention, drug: Mention) -> bool:
+def _is_bracketed(text: str, harm: Mention, drug: Mention, toxic: bool) -> bool:
     """``HARM, grade 3 (TREATMENT)``."""
     closed = text[drug.end : drug.end + 1] == ")"
-    return _is_toxic(harm) and closed and _IN_BRACKETS.fullmatch(text, harm.end, drug.start) is not None
+    return toxic and closed and _IN_BRACKETS.fullmatch(text, harm.end, drug.start) is not None
 
 
-def _leads(text: str, drug: Mention, harm: Mention) -> bool:
+def _leads(text: str, drug: Mention, harm: Mention, toxic: bool) -> bool:
     """``TREATMENT-induced HARM``, ``TREATMENT held for HARM``; for a toxicity also ``TREATMENT HARM``."""
     known = ties()
     if known.causes.fullmatch(text, drug.end, harm.start) or _is_stopped_for(text, drug, harm):
         return True
-    if not _is_toxic(harm):
+    if not toxic:
         return False
     gap = text[drug.end : harm.start]
     return gap in (" ", "-") or known.weakly_causes.fullmatch(text, drug.end, harm.start) is not None
