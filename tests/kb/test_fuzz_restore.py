@@ -44,7 +44,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Rows]:
     (ontology / "value_sets.toml").write_text(VALUE_SETS, encoding="utf-8")
     concepts, kb = ConceptTable.from_files(ontology), folder / "first.kb"
     with GenerationWriter(kb, concepts=concepts, scales=Scales(SCALES), versions={"pipeline": "test"}) as writer:
-        writer.add([invent("P2"), Journey("P1"), invent("P3", "Another text.")])
+        writer.add([invent("P2"), Journey("P1"), invent("P3", "Another text. " * 20)])
         writer.finish({"notes_in": 4, "stored": 4, "unchanged": 0, "superseding": 0, "quarantined": 0})
     with KnowledgeBase.open(kb) as opened:
         export_tables(opened, folder / "export", progress=False)
