@@ -303,13 +303,15 @@ class Cohort:
             return explained(self.query, journey, self._kb.concepts, self._kb.scales, self.resolved)
 
     def findings(self) -> tuple[Finding, ...]:
-        """What the linter finds doubtful in the query, the gravest first."""
+        """What the linter finds doubtful in the query, the gravest first; then, who has what is denied of them."""
         from ..query_lang.lint.atoms import Atoms
         from ..query_lang.lint.linter import lint_resolved
+        from .answers.beside_denials import beside_denials
 
         with self.evaluating():
             atoms = Atoms(self._kb.concepts, self._kb.scales)
-            return lint_resolved(self.query, self._text, atoms, self._kb, *self._given)
+            found = lint_resolved(self.query, self._text, atoms, self._kb, *self._given)
+            return (*found, *beside_denials(self.query, self._kb, self.world, self.numbers))
 
     def prove(self, patient_id: str) -> dict[str, Any]:
         """The proof that the patient is in this cohort, in its world, as JSON-able data: docs/reference/proofs.md.

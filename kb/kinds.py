@@ -14,6 +14,17 @@ _DATA: Final[Mapping[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".tom
 TRAITS: Final[Mapping[str, str]] = _DATA["traits"]
 
 
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """What a denial of an event of a kind denies: ``whole`` are the kinds and concepts whose denial denies every such
+    event; ``settled_by`` has, by attribute, those that fix it. The head of ``kinds.toml`` says the rest."""
+
+    whole: tuple[tuple[str, str], ...]
+    beside: frozenset[str] = frozenset()
+    settled_by: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    unspecific: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One kind of event; the head of ``kinds.toml`` says what each field means."""
@@ -26,6 +37,7 @@ class Kind:
     read_back: Mapping[str, Any]
     family: str
     attributes: Mapping[str, str | tuple[str, ...]]
+    denial: Denial
     traits: frozenset[str] = frozenset()
     main_attribute: str = ""
     result_attributes: tuple[str, ...] = ()
@@ -54,7 +66,25 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
         attribute: tuple(type_) if isinstance(type_, list) else type_
         for attribute, type_ in entry["attributes"].items()
     }
+    given["denial"] = _denial(name, entry.get("denial", {}))
     return Kind(name=name, **given)
+
+
+def _denial(kind: str, entry: Mapping[str, Any]) -> Denial:
+    whole = [(kind, "")]
+    for one in entry.get("whole", ()):
+        other, _, concept = one.rpartition(":")
+        whole.append((other or kind, concept))
+    settled: dict[str, set[str]] = {}
+    for settling, others in entry.get("settles", {}).items():
+        for one in others:
+            settled.setdefault(one, set()).add(settling)
+    return Denial(
+        tuple(whole),
+        frozenset(entry.get("beside", ())),
+        {name: frozenset(settling) for name, settling in settled.items()},
+        entry.get("unspecific", {}),
+    )
 
 
 #: Kind -> what it is, in the order in which people read a record.

@@ -35,7 +35,16 @@ from .nodes import (
     Union,
 )
 from .render import render_concept
-from .tree import children, decided_by, fold, map_children, map_event_sets, map_parts, require_written_out
+from .tree import (
+    children,
+    decided_by,
+    fold,
+    map_children,
+    map_event_sets,
+    map_parts,
+    named_concepts,
+    require_written_out,
+)
 
 N = TypeVar("N", bound=Node)
 
@@ -136,7 +145,7 @@ def _opposite(node: PatientExpression) -> PatientExpression:
 
 def _exists(events: Events) -> PatientExpression:
     """*Medication (A or B)* is *medication A or medication B*, unless one of them all is picked."""
-    if isinstance(events.concept, Union) and events.pick == Pick():
+    if isinstance(events.concept, Union) and events.pick == Pick() and events.context != "absent":
         return _joined(Or, tuple(_exists(replace(events, concept=part)) for part in events.concept.parts))
     return Exists(events)
 
@@ -172,6 +181,11 @@ class _Selected(Node):
 def _selected(node: N, concepts: ConceptTable) -> N:
     """The tree with concepts for concept expressions, and with values for what they are called."""
     match node:
+        case Events(context="absent", concept=Under() | Union() | OtherThan() as asked):
+            # To deny what is left of a concept is to deny the concept: what is named decides, not what is selected.
+            plain = _selected(replace(node, concept=None), concepts)
+            named = _Selected(tuple(sorted({one.id for one in named_concepts(asked)})))
+            return cast("N", replace(plain, concept=cast("ConceptExpression", named)))
         case Under() | Union() | OtherThan():
             return cast("N", _Selected(tuple(sorted(_ids(node, concepts)))))
         case Concept(concept):

@@ -9,7 +9,7 @@ changes parts of it is in :mod:`.tree`, and knows a node by its fields alone.
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass
+from dataclasses import Field, dataclass, replace
 from typing import Any, ClassVar, Final
 
 from ..kb.kinds import KINDS, MAIN_ATTRIBUTE
@@ -279,6 +279,21 @@ class Exists(PatientExpression):
     """Patients with at least one event in ``events``."""
 
     events: Events
+
+    @property
+    def expansion(self) -> PatientExpression | None:
+        """*No evidence of (A or B)* is neither: a denial of A and one of B, unless one of them all is picked."""
+        events = self.events
+        if events.context != "absent" or events.pick.how != "any":
+            return None
+        match events.concept:
+            case Union(parts):
+                apart: tuple[ConceptExpression, ...] = parts
+            case OtherThan(Union(parts), excluded):
+                apart = tuple([OtherThan(part, excluded) for part in parts])
+            case _:
+                return None
+        return And(tuple([Exists(replace(events, concept=part)) for part in apart]))
 
 
 @dataclass(frozen=True, slots=True)

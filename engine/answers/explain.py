@@ -152,6 +152,8 @@ class _Explainer:
             case nodes.AgeAt(events):
                 sets = (nodes.Events("birth"), *(() if events is None else (events,)))
                 return ExplainedCriterion(text, certainty, *self._events(sets, view, world))
+            case nodes.Exists() if node.expansion is not None:
+                return replace(self.criterion(node.expansion, view), text=text)
             case nodes.Exists() | nodes.EventCriterion():
                 return ExplainedCriterion(text, certainty, *self._events(event_sets(node), view, world))
             case nodes.SameTumor(body):

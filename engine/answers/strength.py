@@ -14,7 +14,7 @@ from typing import Final
 from ...kb.deadline import check
 from ...kb.model import Event, World
 from ...query_lang import nodes
-from ...query_lang.tree import event_sets
+from ...query_lang.tree import decided_by, event_sets, walk
 from ..reference.meaning import Meaning
 from ..reference.views import OPPOSITE, Seen, View
 from .query_text import ROOT, Path
@@ -192,20 +192,14 @@ class Strengths:
         return Strength(value, path, f"absent: denied, or told otherwise ({self._basis(strongest)})", strongest)
 
     def _telling(self, events: nodes.Events, view: View) -> Iterable[Event]:
-        """The events that deny it, and those of the concept that are otherwise."""
-        for context in ("absent", "present"):
-            asked = nodes.Events(events.kind, events.concept, context=context, window=events.window)
-            for witness in self._meaning.witnesses(asked, view, World.BELIEVED):
-                yield from (seen.event for seen in witness)
-        if events.kind is not None and events.concept is not None:
-            # What is denied of a concept above it, or of the whole kind, is denied of it.
-            asked = nodes.Events(events.kind, context="absent", window=events.window)
-            selected = self._meaning.concept_ids(events.concept)
-            for witness in self._meaning.witnesses(asked, view, World.BELIEVED):
-                for seen in witness:
-                    concept, concepts = seen.event.concept, self._meaning.concepts
-                    if not concept or any(concepts.is_a(one, concept) for one in selected):
-                        yield seen.event
+        """The events that deny it, or a part of it that is asked for by itself, and those that are otherwise."""
+        otherwise = nodes.Exists(nodes.Events(events.kind, events.concept, window=events.window))
+        roots: tuple[nodes.PatientExpression, ...] = (nodes.Exists(replace(events, context="absent")), otherwise)
+        for root in roots:
+            for node in walk(root, decided_by):
+                if isinstance(node, nodes.Exists):
+                    for witness in self._meaning.witnesses(node.events, view, World.BELIEVED):
+                        yield from (seen.event for seen in witness)
 
 
 def _weakest_needed(found: Sequence[Strength | None], needed: int) -> Strength | None:

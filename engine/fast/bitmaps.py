@@ -14,7 +14,7 @@ from ...kb.kinds import KINDS
 from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
-from .concept_sets import is_closed, named_ids
+from .concept_sets import ABSENT, is_closed, named_ids
 from .plan import Atom, Complement, Count, Either, Every, Listed, Plan, Related, Scope, is_plain, parts_of
 from .value_lists import Split, ValueLists, listed_world
 
@@ -225,7 +225,7 @@ class BitmapEvaluator:
         return BitMap.intersection(*[self._atom_bound(events, world) for events in needed])
 
     def _atom_bound(self, events: nodes.Events, world: World) -> BitMap:
-        if events.condition is None:
+        if events.condition is None and events.context != ABSENT:
             return self._postings(events, world)
         return self._split(events, world).bound()
 

@@ -1,12 +1,21 @@
-"""Concept expressions as sets of ids, and as the closed posting lists that stand for them."""
+"""Concept expressions as sets of ids, as those whose denial denies them, and as the closed lists that are theirs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
+from ...kb.kinds import KIND_TABLE
 from ...kb.ontology.concepts import ConceptTable
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
+
+if TYPE_CHECKING:
+    # Takes long to load, and posting lists need none of it.
+    from ...kb.index.columns import Wanted
+
+#: The context whose events are denials.
+ABSENT: Final = "absent"
 
 
 def is_closed(expression: nodes.ConceptExpression) -> bool:
@@ -54,3 +63,35 @@ def covering(ids: frozenset[str], concepts: ConceptTable) -> tuple[list[str], li
     closed = {one for one in ids if one not in concepts or concepts.below(one) <= ids}
     uppermost = [one for one in closed if one not in concepts or not closed.intersection(concepts.parents(one))]
     return sorted(uppermost), sorted(ids - closed)
+
+
+# --- denials ----------------------------------------------------------------------------------------------------------
+
+
+def selected(events: nodes.Events, concepts: ConceptTable) -> list[Wanted]:
+    """The kinds and concepts of the events that can be in the set."""
+    if events.context == ABSENT:
+        return denying(events, concepts)
+    return [(events.kind, None if events.concept is None else concept_ids(events.concept, concepts))]
+
+
+def denying(events: nodes.Events, concepts: ConceptTable) -> list[Wanted]:
+    """The kinds and concepts whose denial denies what is asked: each concept asked for, or one above them all that is
+    no root of the ontology; and what stands for the whole kind."""
+    found: dict[str, set[str]] = {}
+    if events.kind is not None:
+        for kind, concept in KIND_TABLE[events.kind].denial.whole:
+            found.setdefault(kind, set()).add(concept)
+    shared = frozenset() if events.concept is None else _above_all(events.concept, concepts)
+    if events.kind is None:
+        return [(None, shared)]
+    found[events.kind] |= shared
+    return [(kind, frozenset(ids)) for kind, ids in found.items()]
+
+
+def _above_all(concept: nodes.ConceptExpression, concepts: ConceptTable) -> frozenset[str]:
+    ways = []
+    for wanted in named_ids(concept):
+        above = concepts.at_or_above(wanted)
+        ways.append(frozenset(one for one in above if one == wanted or concepts.parents(one)))
+    return frozenset.intersection(*ways)

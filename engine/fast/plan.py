@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...kb.deadline import check, too_much
-from ...kb.kinds import KINDS
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from ...query_lang.tree import decided_by, event_sets, fold
@@ -193,10 +192,7 @@ def _looked_at(node: nodes.EventCriterion) -> Iterator[nodes.Events]:
         case nodes.Times(_, events, "lines"):
             yield replace(events, condition=nodes.Documented("line"))
         case nodes.Lacking(_, events):
-            # What is denied can be any concept above the one that is lacking.
-            yield from (
-                nodes.Events(kind, context="any") for kind in (KINDS if events.kind is None else (events.kind,))
-            )
+            yield replace(events, context="absent")
 
 
 def is_plain(events: nodes.Events) -> bool:

@@ -18,7 +18,7 @@ from ...query_lang import nodes
 from ...query_lang.tree import attributes_of
 from .bitmaps import OPPOSITE
 from .choices import day_of_most, grouped, nth_of_fewest
-from .concept_sets import concept_ids
+from .concept_sets import ABSENT, concept_ids
 from .frames import Array, Frame, ascending
 from .witnesses import EventSets, Witnesses, groups_of, lies_in
 
@@ -233,29 +233,24 @@ class RelatedEvents:
         return without & ~self._denied(node.events, frame, opposite) & ~observed
 
     def _denied(self, events: nodes.Events, frame: Frame, world: World) -> Array:
-        denials = self._sets.denials(events, frame, world)
-        denied = np.zeros(frame.groups, dtype=bool)
-        if events.kind is not None:
-            denied |= groups_of(frame, denials & frame.entries_of(self._rows.among(None, frozenset(("",)))))
-        if events.concept is not None:
-            denied |= self._denies(events.concept, frame, denials)
+        absent = nodes.Exists(replace(events, context=ABSENT, pick=nodes.Pick()))
+        denied = self._all_denied(absent, frame, world)
         if events.condition is not None:
             other = self._sets.members(events, frame, world)
             other &= ~frame.entries_of(self._sets.satisfied_by(events.condition))
             for name in attributes_of(events.condition):
                 other &= frame.entries_of(self._rows.where(name, lambda values: [True] * len(values)))
-            denied |= groups_of(frame, other)
+            denied = denied | groups_of(frame, other)
         return denied
 
-    def _denies(self, concept: nodes.ConceptExpression, frame: Frame, denials: Array) -> Array:
-        match concept:
-            case nodes.Union(parts):
-                return np.logical_and.reduce([self._denies(part, frame, denials) for part in parts])
-            case nodes.OtherThan(base, _):
-                return self._denies(base, frame, denials)
-        id_ = concept.term.id if isinstance(concept.term, nodes.Concept) else ""
-        above = self._concepts.above(id_) if id_ in self._concepts else frozenset()
-        return groups_of(frame, denials & frame.entries_of(self._rows.among(None, frozenset((id_, *above)))))
+    def _all_denied(self, node: nodes.PatientExpression, frame: Frame, world: World) -> Array:
+        """For each group, whether there is a denial of what is asked, or one of each of several concepts."""
+        if node.expansion is not None:
+            return self._all_denied(node.expansion, frame, world)
+        if isinstance(node, nodes.And):
+            return np.logical_and.reduce([self._all_denied(part, frame, world) for part in node.parts])
+        assert isinstance(node, nodes.Exists)  # denials expand into one of these
+        return groups_of(frame, self._sets.witnesses(node.events, frame, world).mask)
 
     def _observed(self, events: nodes.Events, frame: Frame, world: World) -> Array:
         owner, source, low, high = self._rows.observations

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ...kb.ontology.concepts import ConceptTable
 from ...query_lang import nodes
 from ...query_lang.boolean_form import BooleanForm, Enough, Leaf, part_of
-from .concept_sets import concept_ids
+from .concept_sets import selected
 from .plan import Atom, Complement, Listed, Plan, Scope, parts_of
 
 #: Signs under which a criterion stands, as bits: asked to hold, asked to fail.
@@ -99,11 +99,12 @@ def _any_matters(asked: Iterable[_Asked], concepts: ConceptTable) -> bool:
 
 def _overlap(one: nodes.Events, other: nodes.Events, concepts: ConceptTable) -> bool:
     """Whether an event can be of both, by kind and concept."""
-    if None not in (one.kind, other.kind) and one.kind != other.kind:
-        return False
-    if one.concept is None or other.concept is None:
-        return True
-    return not concept_ids(one.concept, concepts).isdisjoint(concept_ids(other.concept, concepts))
+    return any(
+        (None in (kind, other_kind) or kind == other_kind)
+        and (ids is None or other_ids is None or not ids.isdisjoint(other_ids))
+        for kind, ids in selected(one, concepts)
+        for other_kind, other_ids in selected(other, concepts)
+    )
 
 
 def _nested(one: nodes.Window | None, other: nodes.Window | None) -> bool:

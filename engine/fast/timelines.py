@@ -16,7 +16,7 @@ from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from .bitmaps import OPPOSITE, patient_numbers
-from .concept_sets import concept_ids
+from .concept_sets import selected
 from .frames import Array, Frame, Rows
 from .plan import (
     Atom,
@@ -65,10 +65,7 @@ class TimelineEvaluator:
         """The kinds and concepts of the rows that the step can look at."""
         if self._needs_every_event(number):
             return [(None, None)]
-        return [
-            (atom.kind, None if atom.concept is None else concept_ids(atom.concept, self._kb.concepts))
-            for atom in atoms_below(self._plan, number)
-        ]
+        return [one for atom in atoms_below(self._plan, number) for one in selected(atom, self._kb.concepts)]
 
     def _needs_every_event(self, number: int) -> bool:
         """Whether *same event* inside may hold of an event that no atom is about (``same event (not …)``)."""

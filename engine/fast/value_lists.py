@@ -19,7 +19,7 @@ from ...kb.model import Value, World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from ...query_lang.tree import attributes_of, single_conditions
-from .concept_sets import concept_ids, covering, is_closed, named_ids
+from .concept_sets import ABSENT, concept_ids, covering, denying, is_closed, named_ids
 from .verdicts import verdicts
 
 
@@ -53,12 +53,24 @@ class ValueLists:
     def split(self, events: nodes.Events, world: World) -> Split:
         """Who has, and who may have, an event of the set in ``world``."""
         world = listed_world(events, world)
+        if events.context == ABSENT:
+            return Split(BitMap(), self._with_denials(events))
         closed, alone = self._concepts(events.concept)
         kinds = KINDS if events.kind is None else (events.kind,)
         found = [self._of_concept(kind, concept, events.condition, world) for concept in closed for kind in kinds]
         found += [self._of_exact(kind, concept, events.condition, world) for concept in alone for kind in kinds]
         split = _either(found)
         return split if is_listed_context(events) else Split(BitMap(), split.bound())
+
+    def _with_denials(self, events: nodes.Events) -> BitMap:
+        """The patients with an event, in whatever context, whose denial would deny what is asked."""
+        lists = [
+            self._kb.lists.exact(kind, concept, World.NONE)
+            for kinds, ids in denying(events, self._kb.concepts)
+            for kind in (KINDS if kinds is None else (kinds,))
+            for concept in ids or ()
+        ]
+        return BitMap.union(*lists) if lists else BitMap()
 
     def _concepts(self, concept: nodes.ConceptExpression | None) -> tuple[Sequence[str], Sequence[str]]:
         if concept is None:

@@ -11,8 +11,9 @@ from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from .choices import chosen, days_in_window, may_be_chosen
-from .concept_sets import concept_ids
+from .concept_sets import ABSENT, concept_ids, denying
 from .conditions import satisfied
+from .denials import LeftOut, kinds_of
 from .frames import Array, Frame, Rows
 
 
@@ -40,14 +41,16 @@ class EventSets:
 
     def witnesses(self, node: nodes.Events, frame: Frame, world: World) -> Witnesses:
         """The witnesses that the set is not empty, for each group of the frame."""
-        satisfied = frame.entries_of(self.satisfied_by(node.condition))
+        # What is asked of a denial tells what it must deny, and so which denials there are to choose from.
+        condition = None if node.context == ABSENT else node.condition
+        satisfied = frame.entries_of(self.satisfied_by(condition))
         if world is World.BELIEVED:
             middle = frame.entries_of(self.rows.middle)
             members = self.members(node, frame, world)
             if node.pick.how == "any":
                 return Witnesses(members & satisfied, middle, middle)
             picked = chosen(node, frame, members, self.kb.scales)
-            if node.condition is None:
+            if condition is None:
                 return Witnesses(picked, middle, middle)
             return Witnesses(picked & ~groups_of(frame, picked & ~satisfied)[frame.group], middle, middle)
         if node.pick.how == "any":
@@ -80,25 +83,26 @@ class EventSets:
         return frame.visible(mask, world)
 
     def _selection(self, node: nodes.Events) -> Array:
-        """The rows of the kind, concept and context, in whatever world."""
-        key = replace(node, condition=None, pick=nodes.Pick(), window=None)
+        """The rows of the kind, concept and context, in whatever world; of denials, those that deny what is asked."""
+        denials = node.context == ABSENT
+        key = replace(node, condition=node.condition if denials else None, pick=nodes.Pick(), window=None)
         mask = self._selected.get(key)
         if mask is None:
-            ids = None if node.concept is None else concept_ids(node.concept, self.kb.concepts)
-            mask = self._in_context(node.context) & self.rows.among(node.kind, ids)
+            mask = self._in_context(node.context)
+            if denials:
+                mask &= self._denying(node)
+            else:
+                ids = None if node.concept is None else concept_ids(node.concept, self.kb.concepts)
+                mask = mask & self.rows.among(node.kind, ids)
             self._selected[key] = self._known_so(node, mask)
             mask = self._selected[key]
         return mask
 
-    def denials(self, node: nodes.Events, frame: Frame, world: World) -> Array:
-        """The entries that say, in the window, that there is none of some concept of the kind."""
-        mask = self._in_context("absent")
-        if node.kind is not None:
-            mask = mask & self.rows.among(node.kind)
-        mask = self._known_so(node, mask)
-        if node.window is not None:
-            mask = mask & self._lies_in(node.window, world)
-        return frame.visible(mask, world)
+    def _denying(self, node: nodes.Events) -> Array:
+        wanted, index = denying(node, self.kb.concepts), self.kb.event_index
+        named = np.logical_or.reduce([self.rows.among(kind, ids) for kind, ids in wanted])
+        left_out = LeftOut(node, self.rows, self.kb.concepts, self.kb.scales)
+        return np.asarray(named & left_out.nothing(kinds_of(wanted, index.kinds), index.attributes))
 
     def _lies_in(self, window: nodes.Window, world: World) -> Array:
         if world is World.BELIEVED:

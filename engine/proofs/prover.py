@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ...kb.deadline import check
 from ...kb.errors import CohortiumError
-from ...kb.model import Journey, Polarity, World
+from ...kb.model import Event, Journey, Polarity, World
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ...query_lang import nodes
@@ -27,6 +27,7 @@ from ...query_lang.render import render_expression
 from ...query_lang.tree import named_concepts
 from ..reference.meaning import Meaning
 from ..reference.open_facts import MOST_WAYS, Bounds, OpenFacts, form_of, truths
+from ..reference.time import admits, is_known_so, lies_in
 from ..reference.views import OPPOSITE, Seen, View
 from .records import Record, Records, days_of
 
@@ -46,6 +47,8 @@ CHECKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("pick", ("pick",)),
     ("condition", ("condition",)),
 )
+#: The same of a denial, which is held against what it must deny: "denial" looks at concept and condition together.
+_CHECKS_OF_DENIALS: Final = ("context", "source", "dispute", "sources", "window", "denial", "pick")
 #: What each of these fields is when it asks for nothing.
 _OPEN: Final[Mapping[str, Any]] = {
     "context": "any",
@@ -119,7 +122,8 @@ class Prover:
                 hint="a proof writes definitions out: use each once, or prove the parts",
             )
         argue = ARGUMENTS.get(type(node))
-        if argue is None and node.expansion is not None:
+        if _is_told_by_expansion(node):
+            assert node.expansion is not None  # that is what it is told by
             return self.argued(node.expansion, view, world, holds)
         if argue is None:
             raise NoProof(f"no proof: {type(node).__name__} cannot be proved yet")
@@ -130,7 +134,8 @@ class Prover:
 
     def whole_of(self, node: nodes.PatientExpression, view: View, world: World, holds: bool) -> Record:
         """As :meth:`argued`, of a whole query or body of a scope: a fact that occurs twice in it is one fact."""
-        while type(node) not in ARGUMENTS and node.expansion is not None:
+        while _is_told_by_expansion(node):
+            assert node.expansion is not None  # that is what it is told by
             node = node.expansion
         by_parts = self.meaning.bounded(node, view, world) == holds
         found = self.argued(node, view, world, holds) if by_parts else self._head(node, world, holds)
@@ -207,7 +212,7 @@ class Prover:
             among = World.BELIEVED if world is World.BELIEVED else World.POSSIBLE
             found["others"] = [
                 self._dated(seen)
-                for position, seen in sorted(self._passing(node, view, among)["window"].items())
+                for position, seen in sorted(self._to_choose_from(node, view, among).items())
                 if position not in chosen
             ]
         return found
@@ -235,6 +240,8 @@ class Prover:
     def _entry(self, node: nodes.Events, seen: Seen) -> Record:
         event = seen.event
         entry = self._dated(seen)
+        if node.context == "absent":
+            return {**entry, "denied": self._denied(node, event)}
         if node.concept is not None:
             entry["path"] = self._path(event.concept, _wanted(node.concept))
         values: list[Record] = []
@@ -247,10 +254,51 @@ class Prover:
             entry["value_paths"] = values
         return entry
 
+    def _denied(self, node: nodes.Events, event: Event) -> list[Record]:
+        """Each concept that is asked for, with the way up from it to what the event denies; there is none where that
+        stands for the whole kind."""
+        wanted = [] if node.concept is None else sorted(_wanted(node.concept))
+        return [{"concept": one, "path": self._path(one, {event.concept})} for one in wanted]
+
     def _path(self, concept: str, ancestors: set[str]) -> list[str]:
         path = self.records.path(concept, ancestors)
         self.used.extend(path)
         return path
+
+    def _to_choose_from(self, node: nodes.Events, view: View, world: World) -> dict[int, Seen]:
+        """The events that a pick is taken among."""
+        if node.context == "absent":
+            return self._found(replace(node, pick=nodes.Pick()), view, world)
+        return self._passing(node, view, world)["window"]
+
+    def _rejected_denials(self, node: nodes.Events, view: View, world: World) -> list[Record]:
+        """Each event whose concept is, or lies above, what is asked, and that is no witness, with what it fails."""
+        witnesses = self._found(node, view, world)
+        found = []
+        for seen in view.events:
+            event = seen.event
+            if seen.world >= world and seen.position not in witnesses and self.meaning.denials.names(node, event):
+                fails = next(name for name in _CHECKS_OF_DENIALS if not self._passes(name, node, seen, view, world))
+                found.append({"event": self.records.event(event), "fails": fails})
+        return found
+
+    def _passes(self, name: str, node: nodes.Events, seen: Seen, view: View, world: World) -> bool:
+        """Whether a denial passes one check, whatever the others say; none here passes that of the pick."""
+        event, plain = seen.event, nodes.Events(node.kind, node.concept)
+        match name:
+            case "context":
+                return admits(node.context, event, world)
+            case "source":
+                return is_known_so(replace(plain, source=node.source), event, view.journey)
+            case "dispute":
+                return is_known_so(replace(plain, undisputed=node.undisputed), event, view.journey)
+            case "sources":
+                return is_known_so(replace(plain, sources=node.sources), event, view.journey)
+            case "window":
+                return node.window is None or lies_in(node.window, event.day, world)
+            case "denial":
+                return self.meaning.denials.leaves_nothing_out(node, event)
+        return False
 
     def _passing(self, node: nodes.Events, view: View, world: World) -> dict[str, dict[int, Seen]]:
         """After each check the events, by position, that have passed it and those before; first "kind"."""
@@ -266,6 +314,8 @@ class Prover:
 
     def _rejected(self, node: nodes.Events, view: View, world: World) -> list[Record]:
         """Each event of the kind and concept that is seen and is no witness, with the check that it fails."""
+        if node.context == "absent":
+            return self._rejected_denials(node, view, world)
         passed = self._passing(node, view, world)
         satisfying = self._found(replace(node, **{**_OPEN, "condition": node.condition}), view, world)
         found = []
@@ -280,6 +330,11 @@ class Prover:
                 fails = "beside"
             found.append({"event": self.records.event(seen.event), "fails": fails})
         return found
+
+
+def _is_told_by_expansion(node: nodes.PatientExpression) -> bool:
+    """Whether a node has no argument of its own, or is here one of several facts that stand for themselves."""
+    return node.expansion is not None and (type(node) not in ARGUMENTS or isinstance(node, nodes.Exists))
 
 
 def _allows(bounds: Bounds, holds: bool) -> bool:
@@ -481,7 +536,8 @@ def _lacking(prover: Prover, node: nodes.Lacking, view: View, world: World, hold
         "told": [
             prover.records.event(seen.event)
             for seen in view.events
-            if node.events.kind in (None, seen.event.kind) and seen.event.context.polarity is not Polarity.PRESENT
+            if seen.event.context.polarity is not Polarity.PRESENT
+            and (node.events.kind in (None, seen.event.kind) or prover.meaning.denials.names(node.events, seen.event))
         ],
         "notes": [prover.records.note(note) for note in view.journey.notes],
     }

@@ -14,7 +14,8 @@ sets. The theory in three sentences:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...kb.deadline import check
@@ -25,6 +26,7 @@ from ...kb.ontology.scales import Scales, as_number
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from ...query_lang.tree import attributes_of
+from .denials import Denials
 from .open_facts import OpenFacts, form_of
 from .picks import ByDay, ByValue, fewest_days, first_days
 from .time import (
@@ -72,7 +74,8 @@ class Meaning:
     def holds(self, node: nodes.PatientExpression, view: View, world: World) -> bool:
         """Whether the criterion holds of what ``view`` shows, in ``world``."""
         found = self.bounded(node, view, world)
-        if world is World.BELIEVED or isinstance(node, nodes.Exists | nodes.EventCriterion):
+        alone = isinstance(node, nodes.Exists | nodes.EventCriterion) and node.expansion is None
+        if world is World.BELIEVED or alone:
             return found
         if found == self.bounded(node, view, OPPOSITE[world]):
             return found
@@ -85,7 +88,7 @@ class Meaning:
             raise ValueError("a query is answered in the certain, believed or possible world")
         check()
         match node:
-            case nodes.Exists(events):
+            case nodes.Exists(events) if node.expansion is None:
                 return bool(self.witnesses(events, view, world))
             case nodes.And(parts):
                 return all(self.bounded(part, view, world) for part in parts)
@@ -272,38 +275,13 @@ class Meaning:
 
     def _denied(self, events: nodes.Events, view: View, world: World) -> bool:
         """A note says that there is none of the concept, or of one above it; or it tells another value."""
-        denied = {
-            seen.event.concept
-            for seen in view.events
-            if seen.world >= world
-            and (events.kind is None or seen.event.kind == events.kind)
-            and admits("absent", seen.event, world)
-            and is_known_so(events, seen.event, view.journey)
-            and (events.window is None or lies_in(events.window, seen.event.day, world))
-        }
-        if events.kind is None:
-            # What is said of a whole kind of event denies nothing of another kind.
-            denied.discard("")
-        if "" in denied or (events.concept is not None and self._denies(denied, events.concept)):
+        if self.bounded(nodes.Exists(replace(events, context="absent", pick=nodes.Pick())), view, world):
             return True
         return events.condition is not None and any(
             all(seen.event.attributes.get(name, "") != "" for name in attributes_of(events.condition))
             and not self._satisfies(events.condition, seen.event)
             for seen in self._members(events, view, world)
         )
-
-    def _denies(self, denied: set[str], concept: nodes.ConceptExpression) -> bool:
-        """Whether denials of these concepts deny all that the expression selects."""
-        match concept:
-            case nodes.Under(term):
-                id_ = term.id if isinstance(term, nodes.Concept) else ""
-                above = self.concepts.above(id_) if id_ in self.concepts else frozenset[str]()
-                return bool(denied & {id_, *above})
-            case nodes.Union(parts):
-                return all(self._denies(denied, part) for part in parts)
-            case nodes.OtherThan(base, _):
-                return self._denies(denied, base)
-        raise QueryTreeError(f"{type(concept).__name__} is no concept expression")
 
     # --- event sets -------------------------------------------------------------------------------------------------
 
@@ -315,14 +293,18 @@ class Meaning:
         narrowed to the days on which it belongs to the set: inside the window, and not too late to be the first.
         """
         members = self._members(node, view, world)
+        asked = node
+        if node.context == "absent":
+            # What is asked of a denial tells what it must deny, and so which denials there are to choose from.
+            node = replace(node, condition=None)
         if node.pick.how == "any":
             return [(seen,) for seen in members if self._satisfies(node.condition, seen.event)]
         chooser = self._chooser(node)
         if world is World.BELIEVED:
             chosen = chooser.choose(members)
             return [(seen,) for seen in chosen] if self._all_satisfy(node.condition, chosen) else []
-        sure = self._members(node, view, World.CERTAIN)
-        maybe = self._members(node, view, World.POSSIBLE)
+        sure = self._members(asked, view, World.CERTAIN)
+        maybe = self._members(asked, view, World.POSSIBLE)
         if world is World.POSSIBLE:
             spoilers = [seen for seen in sure if not self._satisfies(node.condition, seen.event)]
             candidates = chooser.candidates(sure, maybe, spoilers)
@@ -333,19 +315,32 @@ class Meaning:
         return []
 
     def _members(self, node: nodes.Events, view: View, world: World) -> list[Seen]:
-        """What kind, concept, context and window leave, before pick and condition."""
+        """What kind, concept, context and window leave, before pick and condition; of denials, those that deny it."""
         check()
-        concepts = None if node.concept is None else self.concept_ids(node.concept)
+        selects = self.selecting(node)
         return [
             in_window(seen, node.window, world)
             for seen in view.events
             if seen.world >= world
-            and (node.kind is None or seen.event.kind == node.kind)
-            and (concepts is None or seen.event.concept in concepts)
             and admits(node.context, seen.event, world)
+            and selects(seen.event)
             and is_known_so(node, seen.event, view.journey)
             and (node.window is None or lies_in(node.window, seen.event.day, world))
         ]
+
+    def selecting(self, node: nodes.Events) -> Callable[[Event], bool]:
+        """Whether an event is of the kind and concept; or denies what is asked, if it is a denial."""
+        if node.context == "absent":
+            return functools.partial(self.denials.denies, node)
+        concepts = None if node.concept is None else self.concept_ids(node.concept)
+        return lambda event: (
+            (node.kind is None or event.kind == node.kind) and (concepts is None or event.concept in concepts)
+        )
+
+    @property
+    def denials(self) -> Denials:
+        """Which denials deny what is asked."""
+        return Denials(self.concepts, functools.partial(self._is, exact=False), self._satisfies)
 
     def _chooser(self, node: nodes.Events) -> ByDay | ByValue:
         match node.pick.how:

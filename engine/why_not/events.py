@@ -64,7 +64,9 @@ class EventEdits:
         self.record = record
         self._alone = alone
         self.events = events
-        self._all = record.of_kind(events.kind)
+        #: A denial is edited in what it must be known by and when: of less, it would be another question.
+        self._of_denials = events.context == "absent"
+        self._all = record.denying(events) if self._of_denials else record.of_kind(events.kind)
         self._climbs = climbs
         self._parts: dict[bool, tuple[list[Option], ...]] = {}
 
@@ -80,7 +82,7 @@ class EventEdits:
             contexts_of, conditions = self._options(True)[-2:]
             for members, contexts in product(self._selections(True, place), contexts_of):
                 for context in contexts.value:
-                    taken = self.record.chosen(self.events.kind, pick, members.mask & self._context(context) & place)
+                    taken = self._chosen(pick, members.mask & self._context(context) & place)
                     if not taken:
                         continue
                     good = [one for one in conditions if not taken & ~one.mask]
@@ -143,10 +145,7 @@ class EventEdits:
                 continue
             for members, context in product(self._selections(widen, everywhere), contexts):
                 taken = [
-                    [
-                        self.record.chosen(self.events.kind, pick, members.mask & self._context(one) & place)
-                        for one in context.value
-                    ]
+                    [self._chosen(pick, members.mask & self._context(one) & place) for one in context.value]
                     for place in places
                 ]
                 for condition in conditions:
@@ -169,12 +168,16 @@ class EventEdits:
         found = self._parts.get(widen)
         if found is None:
             kind, events = self.events.kind, self.events
-            conditions = ConditionEdits(self.record, kind, self._climbs.instead).options(events.condition, widen)
+            conditions = [Option(self._all, 0, events.condition)]
+            if not self._of_denials:
+                conditions = ConditionEdits(self.record, kind, self._climbs.instead).options(events.condition, widen)
             others = (list(self._windows(widen, both=True)), list(self._provenance(widen)), list(self._contexts(widen)))
             among = self._all
             for options in (*others, *([conditions] if events.pick.how == "any" else [])):
                 among &= next(one.mask for one in options if not one.cost)
-            concepts = ConceptEdits(self.record, kind, self._climbs).options(events.concept, widen, among)
+            concepts = [Option(self._all, 0, events.concept)]
+            if not self._of_denials:
+                concepts = ConceptEdits(self.record, kind, self._climbs).options(events.concept, widen, among)
             windows, provenance, contexts = others
             found = self._parts[widen] = (windows, concepts, provenance, contexts, conditions)
         return (list(self._windows(widen, both=False)), *found[1:]) if one_end else found
@@ -222,8 +225,10 @@ class EventEdits:
 
     def _provenance(self, widen: bool) -> Iterator[Option]:
         """How an event must be known: where it is told, undisputed, by how many notes."""
-        events, kind = self.events, self.events.kind
-        plain = nodes.Events(kind, events.concept)
+        events = self.events
+        # A denial may be of another kind than what it denies.
+        kind = None if self._of_denials else events.kind
+        plain = nodes.Events(events.kind, events.concept)
         if (events.source, events.undisputed, events.sources) == (plain.source, plain.undisputed, plain.sources):
             yield Option(self._all, 0, ("", False, 1))
             return
@@ -263,7 +268,13 @@ class EventEdits:
             yield Option(mask, UNCERTAIN * times, contexts, (Change("uncertain", (own,), contexts),))
 
     def _context(self, context: str) -> int:
+        if self._of_denials:
+            return self.record.denials
         return self.record.having(self.events.kind, context=context)
+
+    def _chosen(self, pick: nodes.Pick, members: int) -> int:
+        by_value = pick.how in ("worst", "best")
+        return self.record.chosen(None if self._of_denials and not by_value else self.events.kind, pick, members)
 
     def _picks(self, widen: bool) -> Iterator[tuple[nodes.Pick, int, tuple[Change, ...]]]:
         pick = self.events.pick

@@ -15,8 +15,10 @@ from ...kb.skin.terminal import counted
 from ...query_lang import nodes
 from ...query_lang.render import render_condition
 from ...query_lang.tree import children, event_sets, named_concepts
+from ...query_lang.vocabulary import kind_spelling
 from ..answers.evidence import EvidenceReader, ShownEvent
 from ..answers.query_text import ROOT, Path, QueryText
+from ..reference.time import admits
 from .concepts import Climbs
 from .cost import BOUND, CONCEPT, DETAIL, DROP, UNCERTAIN, ends_cost
 from .counts import times_of
@@ -255,8 +257,11 @@ class FailingParts:
     def _near(self, events: nodes.Events, place: int) -> tuple[NearEvent, ...]:
         """The events that lack least, by the classes of edits; none that only share the kind."""
         judged = []
-        members = self._found(replace(events, pick=nodes.Pick(), condition=None), place)
-        taken = self._record.chosen(events.kind, events.pick, members)
+        plain = replace(events, pick=nodes.Pick())
+        of_denials = events.context == "absent"
+        members = self._found(plain if of_denials else replace(plain, condition=None), place)
+        by_day = of_denials and events.pick.how not in ("worst", "best")
+        taken = self._record.chosen(None if by_day else events.kind, events.pick, members)
         for position, event in enumerate(self._record.events):
             lacks = self._lacks(events, position, event, place)
             if lacks is None:
@@ -273,15 +278,10 @@ class FailingParts:
 
     def _lacks(self, events: nodes.Events, position: int, event: Event, place: int) -> list[tuple[int, str]] | None:
         """What an event lacks to be a member, with its weight; None for one that is not near at all."""
-        if events.kind is not None and event.kind != events.kind:
+        lacks = self._lacks_of_denial(events, event) if events.context == "absent" else self._own_lacks(events, event)
+        if lacks is None:
             return None
-        lacks = []
-        if events.concept is not None and event.concept not in self._record.meaning.concept_ids(events.concept):
-            other = self._neighbour(events.concept, event.concept)
-            if other is None:
-                return None
-            lacks.append(other)
-        if not self._record.having(event.kind, context=events.context) >> position & 1:
+        if not self._is_in_context(events, position, event):
             lacks.append(_context_lack(event))
         if events.source and not self._record.having(event.kind, source=events.source) >> position & 1:
             lacks.append((DETAIL, f"not told in {events.source}"))
@@ -291,10 +291,47 @@ class FailingParts:
             lacks.append((BOUND, f"told by {counted(event.sources, 'independent note')}, asked: {events.sources}"))
         if events.window is not None and not events.window.low <= self._record.days[position] <= events.window.high:
             lacks.append(_window_lack(events.window, event))
-        if events.condition is not None:
+        if events.condition is not None and events.context != "absent":
             lacks += self._condition_lacks(events.condition, event, position)
         if not place >> position & 1:
             lacks.append((DETAIL, "of another tumor or event"))
+        return lacks
+
+    def _is_in_context(self, events: nodes.Events, position: int, event: Event) -> bool:
+        if events.context == "absent":
+            return bool(self._record.denials >> position & 1)
+        return bool(self._record.having(event.kind, context=events.context) >> position & 1)
+
+    def _own_lacks(self, events: nodes.Events, event: Event) -> list[tuple[int, str]] | None:
+        """By its kind and concept."""
+        if events.kind is not None and event.kind != events.kind:
+            return None
+        if events.concept is None or event.concept in self._record.meaning.concept_ids(events.concept):
+            return []
+        other = self._neighbour(events.concept, event.concept)
+        return None if other is None else [other]
+
+    def _lacks_of_denial(self, events: nodes.Events, event: Event) -> list[tuple[int, str]] | None:
+        """By what it denies: something narrower than what is asked, or the same in fewer cases."""
+        denials = self._record.meaning.denials
+        lacks: list[tuple[int, str]] = []
+        if not denials.names(events, event):
+            wanted = [] if events.concept is None else [one.id for one in named_concepts(events.concept)]
+            narrower = any(self._concepts.is_a(event.concept, one) for one in wanted)
+            if events.kind not in (None, event.kind) or (wanted and not narrower):
+                return None
+            if not admits("absent", event, World.BELIEVED):
+                return lacks
+            asked = _listed(self._concepts.name(one) for one in wanted)
+            if not wanted and events.kind is not None:
+                asked = f"any {kind_spelling(events.kind)}"
+            lacks.append((CONCEPT, f"a denial of {self._concepts.name(event.concept)} says less than one of {asked}"))
+        for name in denials.left_out(events, event):
+            value = self._value_text(event.attributes[name])
+            lacks.append((DETAIL, f"it denies no more than what has {name} {value}, less than is asked"))
+        if not lacks and not denials.leaves_nothing_out(events, event):
+            assert events.condition is not None  # nothing else is left that it can fail
+            lacks.append((DETAIL, f"does not satisfy '{render_condition(events.condition)}'"))
         return lacks
 
     def _neighbour(self, asked: nodes.ConceptExpression, own: str) -> tuple[int, str] | None:
@@ -355,6 +392,10 @@ class FailingParts:
         if isinstance(value, str):
             return self._concepts.name(value) if value in self._concepts else value
         return f"{value:g}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " or ".join(names)
 
 
 def _ordinal(pick: nodes.Pick) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from ...kb.model import ALL_TUMORS, Journey, World
 from ...query_lang import nodes
 from ..reference.meaning import Meaning
+from ..reference.time import admits
 from ..reference.views import Seen, View
 
 BELIEVED: Final = World.BELIEVED
@@ -79,6 +80,15 @@ class Record:
                 known = self._known[probe] = self._members(probe, self.shown(self.of_kind(one)))
             found |= known
         return found
+
+    def denying(self, asked: nodes.Events) -> int:
+        """The events that deny what is asked, if they are denials."""
+        return sum(1 << at for at, event in enumerate(self.events) if self.meaning.denials.denies(asked, event))
+
+    @cached_property
+    def denials(self) -> int:
+        """The events that are denials."""
+        return sum(1 << at for at, event in enumerate(self.events) if admits("absent", event, BELIEVED))
 
     def of_concepts(self, concepts: Collection[str]) -> int:
         """The events whose concept is one of these."""

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from ...kb.deadline import check, too_much
 from ...kb.errors import DeadlineExceeded
+from ...kb.kinds import KIND_TABLE
 from ...query_lang import nodes
 from ...query_lang.nodes import QueryTreeError
 from ...query_lang.tree import children, event_sets
@@ -135,7 +136,10 @@ class EditSearch:
                     named.add(node.name)
                     waiting.append(self.body_of(node.name))
                 waiting.extend(children(node))
-                found.update(events.kind for events in event_sets(node))
+                for events in event_sets(node):
+                    found.add(events.kind)
+                    if events.context == "absent" and events.kind is not None:
+                        found.update(kind for kind, _ in KIND_TABLE[events.kind].denial.whole)
         return found
 
     # --- the tree -----------------------------------------------------------------------------------------------------
@@ -153,7 +157,7 @@ class EditSearch:
         self, node: nodes.PatientExpression, path: Path, places: tuple[int, ...], widen: bool
     ) -> Iterable[tuple[int, int, Version]]:
         match node:
-            case nodes.Exists(events):
+            case nodes.Exists(events) if node.expansion is None:
                 return self._exists(events, path, places, widen)
             case nodes.Ordered() | nodes.Sequence() | nodes.Clear() | nodes.Times() | nodes.AgeAt():
                 return self._related(node, path, places, widen)

@@ -28,6 +28,7 @@ from ..nodes import (
     Union,
     Window,
 )
+from ..tree import named_concepts
 from .values import Conditions
 
 #: The contexts that each context lies in, besides itself and "any".
@@ -90,6 +91,9 @@ class Atoms:
 
     def _never(self, events: Events) -> Never | None:
         """Why no event can be in the set, in any world; None when some may be."""
+        if events.context == "absent":
+            # What a denial does not say, it leaves open: it may deny what could never be.
+            return None
         if isinstance(events.concept, OtherThan) and not self.ids(events.concept):
             return Never("what is taken away covers all that is asked for", "take away a narrower concept")
         if events.condition is not None and not self.conditions.can_hold(events.condition):
@@ -117,6 +121,7 @@ class Atoms:
         """Whether nobody is believed to have an event in both: the same choice, under conditions that exclude."""
         return (
             one.pick.how != "any"
+            and "absent" not in (one.context, other.context)
             and one.pick == other.pick
             and self.selects_within(one, other)
             and self.selects_within(other, one)
@@ -127,6 +132,7 @@ class Atoms:
         """Whether the two look for one thing under conditions that no single fact meets."""
         return (
             one.pick.how == other.pick.how == "any"
+            and "absent" not in (one.context, other.context)
             and self.selects_within(one, other)
             and self.selects_within(other, one)
             and self.conditions.exclude(one.condition, other.condition)
@@ -134,23 +140,32 @@ class Atoms:
 
     def exclude_in_one_event(self, one: Events, other: Events) -> bool:
         """Whether no event is believed to be in both sets."""
-        if one.kind is not None and other.kind is not None and one.kind != other.kind:
-            return True
-        concepts = [self.ids(events.concept) for events in (one, other) if events.concept is not None]
-        if len(concepts) == 2 and not concepts[0] & concepts[1]:
-            return True
         if one.context != other.context and {one.context, other.context} <= _ONE_OF_THESE:
             return True
         first, second = one.window or _ANY_TIME, other.window or _ANY_TIME
         if first.high < second.low or second.high < first.low:
             return True
+        if "absent" in (one.context, other.context):
+            # One denial can deny many things.
+            return False
+        if one.kind is not None and other.kind is not None and one.kind != other.kind:
+            return True
+        concepts = [self.ids(events.concept) for events in (one, other) if events.concept is not None]
+        if len(concepts) == 2 and not concepts[0] & concepts[1]:
+            return True
         return self.conditions.exclude(one.condition, other.condition)
 
     def selects_within(self, one: Events, other: Events) -> bool:
         """Whether the events that ``one`` chooses from are among those that ``other`` chooses from."""
-        if other.kind is not None and one.kind != other.kind:
-            return False
-        if other.concept is not None and (one.concept is None or not self.ids(one.concept) <= self.ids(other.concept)):
+        if "absent" in (one.context, other.context):
+            if not self._denies_within(one, other):
+                return False
+        elif (
+            other.kind is not None
+            and one.kind != other.kind
+            or other.concept is not None
+            and (one.concept is None or not self.ids(one.concept) <= self.ids(other.concept))
+        ):
             return False
         if other.context not in (one.context, _WIDER_CONTEXT.get(one.context), "any"):
             return False
@@ -158,6 +173,17 @@ class Atoms:
             return False
         inner, outer = one.window or _ANY_TIME, other.window or _ANY_TIME
         return outer.low <= inner.low and inner.high <= outer.high
+
+    def _denies_within(self, one: Events, other: Events) -> bool:
+        """Whether each denial of what ``one`` asks denies what ``other`` asks: that is the same, or lies below it."""
+        if one.context != other.context or (one.kind, one.condition) != (other.kind, other.condition):
+            return False
+        if one.concept is None or other.concept is None:
+            return one.concept is None
+        wide, narrow = ({term.id for term in named_concepts(asked)} for asked in (one.concept, other.concept))
+        # To deny a root of the ontology denies nothing of what lies below it.
+        roots = {term for term in wide if term in self.concepts and not self.concepts.parents(term)}
+        return all(term in wide or not (wide - roots).isdisjoint(self.concepts.at_or_above(term)) for term in narrow)
 
     # --- leaves of several event sets ---------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pyroaring import BitMap
 
 from ...kb.index.lists.list_file import ANY_CONCEPT
-from ...kb.kinds import KINDS, RESULTS
+from ...kb.kinds import KIND_TABLE, KINDS, RESULTS
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, World
 from ...kb.storage.reader import KnowledgeBase
 from ..nodes import ConceptExpression, Events, Except, Exists, Not, Ordered, OtherThan, Under, Union
@@ -31,6 +31,8 @@ def unknown_concepts(examined: Examined) -> Iterator[Finding]:
     """Concepts and kinds of which no note tells, and those that are told only as denied, planned and the like."""
     kb = _kb(examined)
     for placed, events, span in _facts(examined):
+        if events.context == "absent" and _may_be_denied(examined, events):
+            continue
         if events.kind is not None and not kb.holdings.has_any(events.kind, ANY_CONCEPT):
             held = ", ".join(kind_spelling(kind) for kind in kb.holdings.kinds if kind in KIND_WORDS)
             yield examined.finding(
@@ -48,7 +50,7 @@ def exact_concepts_without_facts(examined: Examined) -> Iterator[Finding]:
     kb = _kb(examined)
     for placed, events, span in _facts(examined):
         concept = events.concept
-        if not isinstance(concept, Under) or not concept.exact:
+        if not isinstance(concept, Under) or not concept.exact or events.context == "absent":
             continue
         identity = next(named_concepts(concept)).id
         kinds = _kinds(examined, events, concept)
@@ -65,6 +67,9 @@ def attributes_without_facts(examined: Examined) -> Iterator[Finding]:
     """A comparison on an attribute that no fact of the kind has."""
     kb = _kb(examined)
     for placed, events, span in _facts(examined):
+        if events.context == "absent":
+            # A denial that says nothing of it denies it, too.
+            continue
         if events.kind is None or events.condition is None or not kb.holdings.has_any(events.kind, ANY_CONCEPT):
             continue
         names = dict.fromkeys(one.attribute for one in single_conditions(events.condition))
@@ -183,6 +188,20 @@ def _kinds(examined: Examined, events: Events, concept: ConceptExpression) -> tu
         return (events.kind,)
     sorts = {examined.concepts.kind(one.id) for one in named_concepts(concept) if one.id in examined.concepts}
     return tuple(kind for kind in KINDS if kind in KIND_WORDS and sorts & set(KIND_WORDS[kind].concepts))
+
+
+def _may_be_denied(examined: Examined, events: Events) -> bool:
+    """Whether anything is recorded whose denial denies what is asked: of the concept, of one above it, of all."""
+    held = _kb(examined).holdings
+    if events.kind is not None and any(held.has_event(*one) for one in KIND_TABLE[events.kind].denial.whole):
+        return True
+    if events.concept is None:
+        return False
+    kinds = _kinds(examined, events, events.concept)
+    return all(
+        any(held.has_event(kind, above) for kind in kinds for above in examined.concepts.at_or_above(one.id))
+        for one in named_concepts(events.concept)
+    )
 
 
 def _unknown_concept(

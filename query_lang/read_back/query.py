@@ -193,6 +193,7 @@ def _rules(query: Query) -> list[str]:
                 apply.add("absence")
             case Events(context=context, pick=pick):
                 apply |= {"present"} if context == "present" else set()
+                apply |= {"denial"} if context == "absent" else set()
                 apply |= {"pick"} if pick != Pick() else set()
     return [rule for name, rule in WORDS["rules"].items() if name in apply]
 

@@ -113,7 +113,7 @@ class Enumeration(SetEdits):
     def _of_leaf(self, node: nodes.PatientExpression, widen: bool) -> Iterator[Costed]:
         yield FREE, node
         match node:
-            case nodes.Exists(events):
+            case nodes.Exists(events) if node.expansion is None:
                 for spent, sets in self._of_events(events, widen):
                     yield spent, any_of(map(nodes.Exists, sets))
             case nodes.Ordered():

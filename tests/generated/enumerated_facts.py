@@ -162,8 +162,8 @@ class SetEdits:
             yield cost(details=1), None
 
     def _concepts(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, nodes.ConceptExpression | None]]:
-        if events.concept is None:
-            yield FREE, None
+        if events.concept is None or events.context == "absent":
+            yield FREE, events.concept
             return
         if widen:
             yield from ((cost(concepts=steps), one) for steps, one in self._climbed(events.concept))
@@ -224,8 +224,8 @@ class SetEdits:
 
     def _conditions(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, nodes.Condition | None]]:
         condition = events.condition
-        if condition is None:
-            yield FREE, None
+        if condition is None or events.context == "absent":
+            yield FREE, condition
             return
         yield from self._of_condition(condition, events.kind, widen)
         if widen:

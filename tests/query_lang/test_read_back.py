@@ -307,6 +307,7 @@ def test_a_concept_known_by_its_id_alone_is_told_by_its_name(ontology: tuple[Con
     [
         ("death", ["present"]),
         ("any mention of death", []),
+        ("no evidence of metastasis to (brain or liver)", ["denial"]),
         ("not death", ["present", "not"]),
         ("planned surgery except planned radiation", ["not"]),
         ("first planned surgery", ["pick"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ....kb.kinds import KIND_TABLE
@@ -157,7 +158,8 @@ def _lacking(walk: Walk, node: nodes.Lacking, proof: Proof, view: View, world: W
     right = {
         seen.event_id
         for seen in view.seen
-        if events.kind in (None, seen.event.kind) and str(seen.event.context.polarity) != "present"
+        if str(seen.event.context.polarity) != "present"
+        and (events.kind in (None, seen.event.kind) or walk.sets.denials.may_deny(events, seen.event))
     }
     walk.findings.require(stated == right, "event", "what is told to be absent or uncertain is other")
     notes = {note_id for note_id, stored in view.record.notes.items() if stored.status == "current"}
@@ -195,20 +197,8 @@ def _is_observed(events: nodes.Events, view: View, world: World) -> bool:
 
 def _is_denied(sets: Sets, events: nodes.Events, view: View, world: World) -> bool:
     """Whether a note says that there is none, of the concept or of one above it, or tells another value."""
-    asked = nodes.Events(
-        events.kind,
-        events.concept if events.kind is None else None,
-        context="absent",
-        window=events.window,
-        source=events.source,
-        undisputed=events.undisputed,
-        sources=events.sources,
-    )
-    loose = [seen for seen in view.seen if seen.shown >= world and events.kind in (None, seen.event.kind)]
-    denied = {seen.event.concept for seen in loose if sets.first_failing(asked, seen, view, world) is None}
-    if events.kind is None:
-        denied.discard("")
-    if "" in denied or (events.concept is not None and _covers(sets, denied, events.concept)):
+    absent = nodes.Exists(replace(events, context="absent", pick=nodes.Pick()))
+    if _all_denied(sets, absent, view, world):
         return True
     return events.condition is not None and any(
         all(seen.event.attributes.get(name, "") != "" for name in attributes_of(events.condition))
@@ -217,15 +207,14 @@ def _is_denied(sets: Sets, events: nodes.Events, view: View, world: World) -> bo
     )
 
 
-def _covers(sets: Sets, denied: set[str], concept: nodes.ConceptExpression) -> bool:
-    match concept:
-        case nodes.Under(nodes.Concept(wanted)):
-            return bool(denied & sets.above(wanted))
-        case nodes.Union(parts):
-            return all(_covers(sets, denied, part) for part in parts)
-        case nodes.OtherThan(base, _):
-            return _covers(sets, denied, base)
-    raise UnknownNode(f"{type(concept).__name__} in a concept expression")
+def _all_denied(sets: Sets, node: nodes.PatientExpression, view: View, world: World) -> bool:
+    """Whether each of the concepts that are asked for apart is denied."""
+    match node.expansion or node:
+        case nodes.And(parts):
+            return all(_all_denied(sets, part, view, world) for part in parts)
+        case nodes.Exists(events):
+            return bool(sets.witnesses(events, view, world))
+    raise UnknownNode(f"the denial of a {type(node).__name__}")
 
 
 def _among(walk: Walk, node: nodes.Among, proof: Proof, view: View, world: World, holds: bool) -> None:

@@ -9,8 +9,10 @@ from typing import Final
 
 from ....kb.model import DayInterval, Event, Experiencer, Polarity, Temporality, Value, World
 from ....kb.note_classes import evidence_classes
+from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.scales import Scales, as_number
 from ....query_lang import nodes
+from .denials import Denials
 from .picks import picked
 from .record import Record
 from .views import Seen, View
@@ -26,10 +28,12 @@ class UnknownNode(ValueError):
 
 @dataclass(frozen=True)
 class Sets:
-    """Event sets under one ontology: ``parents`` by concept as the is-a edges tell them, and the scales."""
+    """Event sets under one ontology: ``parents`` by concept as the is-a edges tell them, the scales, and what concepts
+    are called and where they are."""
 
     parents: Mapping[str, tuple[str, ...]]
     scales: Scales
+    concepts: ConceptTable
 
     # --- concepts ---------------------------------------------------------------------------------------------------
 
@@ -61,10 +65,18 @@ class Sets:
                 return self.selects(base, concept) and not self.selects(excluded, concept)
         raise UnknownNode(f"{type(node).__name__} in a concept expression")
 
+    @functools.cached_property
+    def denials(self) -> Denials:
+        """What denials deny."""
+        return Denials(self.above, self.concepts, self._is, self.satisfies)
+
     # --- events -----------------------------------------------------------------------------------------------------
 
     def of_kind(self, node: nodes.Events, view: View, world: World) -> list[Seen]:
-        """The events of the atom's kind and concept that are seen in the world, whatever else they are."""
+        """The events of the atom's kind and concept that are seen in the world, whatever else they are; of denials,
+        those of a concept whose denial denies it."""
+        if node.context == "absent":
+            return [seen for seen in view.seen if seen.shown >= world and self.denials.may_deny(node, seen.event)]
         return [
             seen
             for seen in view.seen
@@ -76,14 +88,16 @@ class Sets:
     def witnesses(self, node: nodes.Events, view: View, world: World) -> list[tuple[Seen, ...]]:
         """What shows that the set is not empty in the world: one event each, or all that may be the pick."""
         if node.pick == _ANY:
-            return [(seen,) for seen in self.members(node, view, world) if self.satisfies(node.condition, seen.event)]
+            return [(seen,) for seen in self.members(node, view, world) if self._fits(node, seen.event)]
         satisfying = frozenset(
-            seen.event_id
-            for seen in self.of_kind(node, view, World.POSSIBLE)
-            if self.satisfies(node.condition, seen.event)
+            seen.event_id for seen in self.of_kind(node, view, World.POSSIBLE) if self._fits(node, seen.event)
         )
         members = {one: self.members(node, view, one) for one in (World.CERTAIN, World.BELIEVED, World.POSSIBLE)}
         return picked(node, world, members, satisfying, self.scales)
+
+    def _fits(self, node: nodes.Events, event: Event) -> bool:
+        """Whether the event is as the condition says; of a denial that was seen to before."""
+        return node.context == "absent" or self.satisfies(node.condition, event)
 
     def members(self, node: nodes.Events, view: View, world: World) -> list[Seen]:
         """Those that the context and the window leave, before pick and condition, with the days inside the window."""
@@ -100,7 +114,7 @@ class Sets:
 
     def rejected(self, node: nodes.Events, view: View, world: World) -> Iterator[tuple[str, str]]:
         """Each event of the kind and concept that is no witness, with the first check that it fails."""
-        loose = replace(node, condition=None)
+        loose = node if node.context == "absent" else replace(node, condition=None)
         picks = {seen.event_id for one in self.witnesses(loose, view, world) for seen in one}
         found = {seen.event_id for one in self.witnesses(node, view, world) for seen in one}
         for seen in self.of_kind(node, view, world):
@@ -127,6 +141,8 @@ class Sets:
             return "sources"
         if node.window is not None and not in_window(node.window, event.day, world):
             return "window"
+        if node.context == "absent" and not self.denials.leaves_nothing_out(node, event):
+            return "denial"
         return None
 
     # --- conditions -------------------------------------------------------------------------------------------------

@@ -132,7 +132,8 @@ class Verifier:
         parents: dict[str, list[str]] = {}
         for child, parent in self.tables.edges.values():
             parents.setdefault(child, []).append(parent)
-        return Sets({child: tuple(found) for child, found in parents.items()}, self.tables.scales)
+        edges = {child: tuple(found) for child, found in parents.items()}
+        return Sets(edges, self.tables.scales, self.tables.concepts)
 
     @functools.cached_property
     def _of_tables(self) -> tuple[Fault, ...]:

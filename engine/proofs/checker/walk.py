@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ....kb import deadline
+from ....kb.kinds import KIND_TABLE
 from ....kb.model import DayInterval, World
 from ....query_lang import nodes
 from ....query_lang.boolean_form import boolean_form
 from ....query_lang.render import render_expression
+from .denials import asked_for
 from .evidence import dated
 from .faults import Findings, items, mapping
 from .sets import Sets, UnknownNode
@@ -44,7 +46,7 @@ class Walk:
     def step(self, node: nodes.PatientExpression, stated: Any, view: View, world: World, holds: bool) -> None:
         """One node of the query and what the proof tells of it."""
         deadline.check()
-        if type(node) not in self.steps and node.expansion is not None:
+        if node.expansion is not None and self._is_told_by_expansion(node):
             self.step(node.expansion, stated, view, world, holds)
             return
         proof = mapping(stated)
@@ -67,7 +69,7 @@ class Walk:
         That it is certain, or impossible, can be told part by part, or of all together. That it is possible, or not
         certain, is told part by part, and of all together where something may occur twice.
         """
-        while type(node) not in self.steps and node.expansion is not None:
+        while node.expansion is not None and self._is_told_by_expansion(node):
             node = node.expansion
         proof = mapping(stated)
         told = "together" in proof
@@ -84,6 +86,10 @@ class Walk:
                     Together(self, boolean_form(node, self.definitions), view).check(proof, holds, settled)
                 except (UnknownNode, nodes.QueryTreeError) as error:
                     self.findings.fault("query", f"the verifier does not know {error}")
+
+    def _is_told_by_expansion(self, node: nodes.PatientExpression) -> bool:
+        """Whether no step is known for a node that has an expansion, or it is several facts, each told by itself."""
+        return type(node) not in self.steps or isinstance(node, nodes.Exists)
 
     def _head(self, node: nodes.PatientExpression, proof: Proof, world: World, holds: bool) -> None:
         expected = {"node": node_name(node), "text": render_expression(node), "world": world.name.lower()}
@@ -152,6 +158,10 @@ class Walk:
         self.findings.require(stated == dated(DayInterval(seen.low, seen.high)), "day", "the days looked at are others")
 
     def _ways_up(self, node: nodes.Events, entry: Proof, seen: Seen) -> None:
+        if node.context == "absent":
+            self._ways_to_denial(node, entry, seen)
+            return
+        self.findings.require("denied" not in entry, "query", "it is told as a denial, and none is asked for")
         if node.concept is not None:
             self._way_up(entry.get("path"), seen.event.concept, named_in(node.concept))
         stated = [mapping(one) for one in items(entry.get("value_paths"))]
@@ -167,6 +177,21 @@ class Walk:
         )
         for one, (_, value, wanted) in zip(stated, expected, strict=False):
             self._way_up(one.get("path"), value, wanted)
+
+    def _ways_to_denial(self, node: nodes.Events, entry: Proof, seen: Seen) -> None:
+        """From each concept that is asked for a way up to what is denied: never down, to a denial of less."""
+        event = seen.event
+        of_all = node.kind is not None and (event.kind, event.concept) in KIND_TABLE[node.kind].denial.whole
+        stated = [mapping(one) for one in items(entry.get("denied"))]
+        wanted = sorted(asked_for(node.concept))
+        self.findings.require(
+            [one.get("concept") for one in stated] == wanted and not {"path", "value_paths"} & entry.keys(),
+            "query",
+            "what is denied is told otherwise",
+        )
+        for one, concept in zip(stated, wanted, strict=False):
+            if not (of_all and one.get("path") == []):
+                self._way_up(one.get("path"), concept, {event.concept})
 
     def _way_up(self, stated: Any, concept: str, wanted: set[str]) -> None:
         """Each edge of a way is there and begins where the one before ended; the last ends at what is asked for."""

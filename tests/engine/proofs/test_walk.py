@@ -7,6 +7,7 @@ from dataclasses import is_dataclass, replace
 from random import Random
 
 import pytest
+from hypothesis import given
 
 from cohortium.engine.proofs.checker.faults import Fault, Findings
 from cohortium.engine.proofs.checker.leaves import LEAVES
@@ -16,16 +17,17 @@ from cohortium.engine.proofs.checker.views import View
 from cohortium.engine.proofs.checker.walk import STEPS, Walk
 from cohortium.engine.proofs.prover import ARGUMENTS, NoProof, proof_of
 from cohortium.engine.reference.meaning import OPPOSITE, matches
-from cohortium.kb.model import Journey, World
+from cohortium.kb.model import Event, Journey, World
 from cohortium.kb.ontology.stored_ontology import edge_id
 from cohortium.query_lang import nodes
 from tests.generated import queries as generated_queries
 from tests.generated import records as generated_records
+from tests.generated import test_denials as denials
 
 CONCEPTS, SCALES = generated_records.CONCEPTS, generated_records.SCALES
 WORLDS = (World.CERTAIN, World.BELIEVED, World.POSSIBLE)
 EDGES = {edge_id(row.id, parent): (row.id, parent) for row in CONCEPTS.rows() for parent in row.parents}
-SETS = Sets({row.id: row.parents for row in CONCEPTS.rows()}, SCALES)
+SETS = Sets({row.id: row.parents for row in CONCEPTS.rows()}, SCALES, CONCEPTS)
 
 
 def faults(query: nodes.Query, journey: Journey, world: World, criterion: object) -> list[Fault]:
@@ -86,6 +88,40 @@ def test_the_proof_of_one_patient_proves_no_other_of_whom_it_fails(seed: int) ->
             for _, other in drawn:
                 if not matches(query, other, CONCEPTS, SCALES, world):
                     assert faults(query, other, world, criterion)
+
+
+@given(denials.records(patients=1), denials.queries())
+def test_denials_are_proved(told: list[Journey], query: nodes.Query) -> None:
+    """What denies what is asked, or that nothing does, has a proof that is accepted, in every world."""
+    journey = replace(told[0], events=tuple({event.event_id: event for event in told[0].events}.values()))
+    for world in WORLDS:
+        asked, where = query, world
+        if not matches(query, journey, CONCEPTS, SCALES, world):
+            asked, where = nodes.Query(nodes.Not(query.body), query.definitions), OPPOSITE[world]
+        assert not faults(asked, journey, where, proved(asked, journey, where))
+
+
+def test_a_proof_that_cites_a_narrower_denial_is_refused() -> None:
+    """In place of the denial of what is asked, one of less: what lies below it, or fewer cases of it."""
+    wide, narrow, partial = (
+        Event("P", "diagnosis", concept, attributes=attributes, context=denials.ABSENT, world=World.NONE)
+        for concept, attributes in (("carcinoma", {}), ("breast_cancer", {}), ("carcinoma", {"laterality": "left"}))
+    )
+    journey = Journey("P", events=(wide, narrow, partial))
+    query = nodes.Query(
+        nodes.Exists(nodes.Events("diagnosis", nodes.Under(nodes.Concept("carcinoma", "carcinoma")), context="absent"))
+    )
+    criterion = proved(query, journey, World.BELIEVED)
+    (entry,) = criterion["sets"][0]["chosen"]
+    assert not faults(query, journey, World.BELIEVED, criterion)
+    assert (entry["event"], entry["denied"]) == (wide.event_id, [{"concept": "carcinoma", "path": []}])
+    for other in (narrow, partial):
+        entry["event"] = other.event_id
+        told = {fault.message for fault in faults(query, journey, World.BELIEVED, criterion)}
+        assert "the chosen events are no witness of the set" in told
+    entry["event"] = wide.event_id
+    entry["denied"][0]["path"] = [edge_id("breast_cancer", "carcinoma")]
+    assert faults(query, journey, World.BELIEVED, criterion)
 
 
 def test_who_is_no_member_has_no_proof() -> None:
