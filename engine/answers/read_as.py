@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.concepts import ConceptTable, shipped_concepts
 from ...kb.ontology.normal_forms import normal_form, without_plural
 from ...kb.ontology.scales import Scales
+from ...kb.ontology.scope import said
 from ...query_lang.lint.places import Site, Sites
 from ...query_lang.nodes import Concept, Events, Name, Query, Under
 from ...query_lang.render import render_events, render_expression
@@ -154,16 +155,25 @@ def _compared(written: str, concept: str, kind: str | None, concepts: ConceptTab
     if row.kind in _data()["symbols"] or written.startswith("concept:") or concept == written:
         return None
     kinds = (kind,) if kind is not None else tuple(MEANT_BY_CONCEPT[row.kind])
-    spelled = _words(" ".join(kind_spelling(one) for one in kinds))
-    said = _words(_written_out(written, concept, concepts)) - spelled
-    preferred = _words(row.name) - spelled
-    if said == preferred or not said or not preferred:
+    spelled = said(" ".join(kind_spelling(one) for one in kinds))
+    asked = said(_written_out(written, concept, concepts)) - spelled
+    preferred = said(row.name) - spelled
+    if asked == preferred or not asked or not preferred:
         return None
-    how = "less" if preferred < said else "more" if said < preferred else "else"
+    how = "less" if preferred < asked else "more" if asked < preferred else "else"
+    if how == "less" and _shipped(written, concept):
+        # What says more than a shipped concept is none of its synonyms: the extra words say nothing.
+        return None
     if how == "else" and not any(name in concepts.names(concept) for name in (written, written.lower())):
         # A code, or a spelling that only folds to a name.
         return None
     return ReadAs(written, "" if kind is None else kind_spelling(kind), concept, row.name, how)
+
+
+def _shipped(name: str, concept: str) -> bool:
+    """Whether the shipped ontology has the concept by this name."""
+    concepts = shipped_concepts()
+    return concept in concepts and normal_form(name) in map(normal_form, concepts.names(concept))
 
 
 def _written_out(written: str, concept: str, concepts: ConceptTable) -> str:
@@ -176,19 +186,6 @@ def _written_out(written: str, concept: str, concepts: ConceptTable) -> str:
         if len(initials) > 1 and initials == letters:
             return name
     return concepts.get(concept).name
-
-
-def _words(text: str) -> frozenset[str]:
-    """The words that say something, one for all that mean the same."""
-    data = _data()
-    words = without_plural(normal_form(text)).split()
-    return frozenset(_same().get(word, word) for word in words if word not in data["passed_over"])
-
-
-@functools.cache
-def _same() -> Mapping[str, str]:
-    lines = [without_plural(normal_form(line)).split() for line in _data()["same"]]
-    return {word: words[0] for words in lines for word in words}
 
 
 @functools.cache

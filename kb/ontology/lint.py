@@ -17,6 +17,7 @@ from .graph import is_a_graph
 from .normal_forms import ONTOLOGY_FOLDER, normal_form
 from .regimens import read_components
 from .rows import CONCEPT_KINDS
+from .scope import judged_exact, widening_names
 
 _ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _CODE: Final = re.compile(r"[A-Za-z0-9\-]+:\S+")
@@ -37,9 +38,12 @@ def lint(concepts: ConceptTable) -> list[str]:
 
 
 def lint_shipped(extra: Path | None = None) -> list[str]:
-    """:func:`lint` of the shipped ontology, with what belongs to it: roots and regimens; and the rows of a folder."""
+    """:func:`lint` of the shipped ontology, with what belongs to it: roots, regimens, names that widen; and the
+    rows of a folder."""
     concepts = ConceptTable.from_files(extra=extra)
-    return sorted({*lint(concepts), *_check_roots(concepts), *_check_regimens(concepts)})
+    # Added terminologies are taken at their word.
+    scopes = _check_scopes(concepts) if extra is None else ()
+    return sorted({*lint(concepts), *_check_roots(concepts), *_check_regimens(concepts), *scopes})
 
 
 def _check_rows(concepts: ConceptTable) -> Iterator[str]:
@@ -117,6 +121,18 @@ def _check_roots(concepts: ConceptTable) -> Iterator[str]:
             size = len(concepts.below(row.id))
             below = f", nor what lies below it ({size - 1})" if size > 1 else ""
             yield f"concept {row.id!r} has no parent and is no root{below}"
+
+
+def _check_scopes(concepts: ConceptTable) -> Iterator[str]:
+    """A query for a name that says more than its concept finds too many people."""
+    judged = {(concept, name) for concept, names in judged_exact().items() for name in names}
+    found = {(one.row.id, normal_form(one.name)): one for one in widening_names(concepts)}
+    for key in found.keys() - judged:
+        row, name, more = found[key]
+        told = ", ".join(map(concepts.name, more))
+        yield f"synonym {name!r} of {row.id!r} says more ({told}): make it narrower, or judge it exact"
+    for concept, name in judged - found.keys():
+        yield f"{name!r} of {concept!r} needs no judgement: it is no synonym there, or its words say no more"
 
 
 def _check_regimens(concepts: ConceptTable) -> Iterator[str]:

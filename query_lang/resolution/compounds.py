@@ -16,6 +16,7 @@ from .findings import SECTIONS, findings, is_protein_change
 
 _MOST_WORDS: Final = 8
 _LONGEST_FINDING: Final = 5
+_PROCEDURE: Final = "procedure"
 
 
 #: A sign or a hyphenated result against a marker: ``HER2+``, ``ER(-)``, ``HER2-positive``.
@@ -79,25 +80,42 @@ class Placed(NamedTuple):
 
 
 def split_place(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Placed | None:
-    """A name of one of the kinds of concept, and the part of the body that stands before it or behind a preposition
-    (*chest pain*, *fracture of the left hip*); None if ``text`` is not so made."""
+    """A name of one of the kinds of concept, and the part of the body that stands before it or behind a preposition,
+    behind an operation or examination without one (*chest pain*, *fracture of the left hip*, *CT chest*); None if
+    ``text`` is not so made."""
     words = text.split()
     if not 2 <= len(words) <= _MOST_WORDS:
         return None
     kinds = tuple(kinds)
-    places = _places()
-    for at in range(len(words) - 1, 0, -1):
-        head, rest = (
-            (words[at:], words[:at]) if words[at].lower() not in places["at"] else (words[:at], words[at + 1 :])
-        )
-        side = ""
-        while rest and (rest[0].lower() in places["owner"] or rest[0].lower() in places["side"]):
-            side = side or places["side"].get(rest[0].lower(), "")
-            rest = rest[1:]
-        found = Placed(" ".join(head), " ".join(rest), side)
-        if rest and concepts.lookup(found.name, kinds) and concepts.lookup(found.place, ("site",)):
-            return found
-    return None
+    at_words = _places()["at"]
+    parts = [
+        (words[at:], words[:at]) if words[at].lower() not in at_words else (words[:at], words[at + 1 :])
+        for at in range(len(words) - 1, 0, -1)
+    ]
+    found = next((one for part in parts if (one := _placed(*part, concepts, kinds)) is not None), None)
+    if found is None and _PROCEDURE in kinds:
+        # "CT chest", "MRI left knee": the place stands behind an examination without a word between.
+        behind = ((words[:at], words[at:]) for at in range(len(words) - 1, 0, -1))
+        found = next((one for part in behind if (one := _placed(*part, concepts, (_PROCEDURE,))) is not None), None)
+    return found
+
+
+def _placed(head: list[str], rest: list[str], concepts: ConceptTable, kinds: Iterable[str]) -> Placed | None:
+    places, side = _places(), ""
+    while rest and (rest[0].lower() in places["owner"] or rest[0].lower() in places["side"]):
+        side = side or places["side"].get(rest[0].lower(), "")
+        rest = rest[1:]
+    found = Placed(" ".join(head), " ".join(rest), side)
+    known = rest and _named(found.name, concepts, kinds) and concepts.lookup(found.place, ("site",))
+    return found if known else None
+
+
+def _named(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> bool:
+    """Whether a concept has this name; a word that needs a cue has none here (*lump*: a lumpectomy, near *SLNB*)."""
+    return any(
+        all(short.text != text or not (short.cues and text.islower()) for short in concepts.get(one).abbreviations)
+        for one in concepts.lookup(text, kinds)
+    )
 
 
 @functools.lru_cache(maxsize=1)

@@ -50,8 +50,9 @@ def respelled(text: str, words: Iterable[str], can_be_asked: Callable[[str], boo
 
 
 def hint_for_parts(text: str, can_be_asked: Callable[[str], bool]) -> str:
-    """What to write for an unknown name that is made of names: the query if all of it is known, else the longest known
-    part; empty if there is none. ``can_be_asked`` tells whether some words are a query by themselves."""
+    """What to write for an unknown name that is made of names: the query if all of it is known, else the nearest wider
+    name, else the longest known part; empty if there is none. ``can_be_asked`` tells whether some words are a query by
+    themselves."""
     words = text.split()
     if not 1 < len(words) <= _MOST_WORDS:
         return ""
@@ -59,8 +60,23 @@ def hint_for_parts(text: str, can_be_asked: Callable[[str], bool]) -> str:
     written = _written(words, known)
     if written and can_be_asked(written):
         return f"these are several criteria; write: {written}"
+    wider = _wider(words, known)
+    if wider:
+        return f"no name says so much; wider: {name_text(wider)}"
     part = _longest(words, known)
     return f"a part of it is known: {name_text(part)}" if part else ""
+
+
+def _wider(words: list[str], known: Callable[[int, int], bool]) -> str:
+    """The longest name that the words say more than: the end of what stands before *of*, *with*, *due to*."""
+    if words[0].casefold() in _data()["turned"]:
+        return ""
+    last = next((at for at, word in enumerate(words) if word.casefold() in _data()["behind"]), len(words))
+    if not last:
+        return ""
+    return next(
+        (" ".join(words[first:last]) for first in range(last) if last - first < len(words) and known(first, last)), ""
+    )
 
 
 def _written(words: list[str], known: Callable[[int, int], bool]) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from cohortium.kb.errors import OntologyError
 from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
-from cohortium.kb.ontology.lint import lint
+from cohortium.kb.ontology.lint import lint_shipped
 from cohortium.kb.ontology.normal_forms import ONTOLOGY_FOLDER
 from cohortium.kb.ontology.regimens import read_components
 from cohortium.kb.ontology.scales import ATTRIBUTE_SCALES, Scales
@@ -20,9 +20,9 @@ def shipped() -> ConceptTable:
     return shipped_concepts()
 
 
-def test_lint_is_clean(shipped: ConceptTable) -> None:
-    """No cycle, no undefined parent, no name or id twice."""
-    assert lint(shipped) == []
+def test_lint_is_clean() -> None:
+    """No cycle, no undefined parent, no name or id twice, no synonym that says more than its concept."""
+    assert lint_shipped() == []
 
 
 def test_scales_are_there() -> None:
@@ -86,6 +86,56 @@ def test_an_oncotree_code_names_one_concept(shipped: ConceptTable) -> None:
 def test_a_subtype_is_a_concept_of_its_own(shipped: ConceptTable, name: str, concept: str) -> None:
     """A subtype is not a synonym of what lies above it."""
     assert shipped.lookup(name, ("tumor",))[0] == concept
+
+
+@pytest.mark.parametrize(
+    ("name", "concept", "wider"),
+    [
+        ("Alzheimer's disease", "alzheimer_disease", "dementia"),
+        ("CABG", "coronary_artery_bypass_graft", "coronary_intervention"),
+        ("percutaneous coronary intervention", "percutaneous_coronary_intervention", "coronary_intervention"),
+        ("hemodialysis", "hemodialysis", "dialysis"),
+        ("peritoneal dialysis", "peritoneal_dialysis", "dialysis"),
+        ("total knee replacement", "total_knee_arthroplasty", "joint_replacement"),
+        ("penicillin allergy", "penicillin_allergy", "drug_allergy"),
+        ("ventricular tachycardia", "ventricular_tachycardia", "arrhythmia"),
+        ("aortic stenosis", "aortic_stenosis", "valvular_heart_disease"),
+        (
+            "tonsillar squamous cell carcinoma",
+            "tonsil_squamous_cell_carcinoma",
+            "oropharyngeal_squamous_cell_carcinoma",
+        ),
+        ("covalent BTK inhibitor", "covalent_btk_inhibitor", "btk_inhibitor"),
+        ("right mainstem bronchus", "right_mainstem_bronchus", "main_bronchus"),
+        ("radiographic progression", "radiographic_progression", "progression"),
+    ],
+)
+def test_a_narrower_name_lies_below(shipped: ConceptTable, name: str, concept: str, wider: str) -> None:
+    """It finds its own concept alone, and that lies below the wider one."""
+    assert shipped.lookup(name) == (concept,)
+    assert shipped.is_a(concept, wider)
+
+
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [
+        ("arthritis", "osteoarthritis"),
+        ("numbness", "peripheral_neuropathy"),
+        ("allergic reaction", "infusion_reaction"),
+        ("hematoma", "wound_complication"),
+        ("reflux", "gerd"),
+        ("encephalopathy", "encephalitis"),
+        ("thrombosis", "venous_thromboembolism"),
+        ("herpes simplex", "herpes_zoster"),
+        ("atrial flutter", "atrial_fibrillation"),
+        ("postpartum", "pregnancy_state"),
+    ],
+)
+def test_a_name_of_something_else_is_no_synonym(shipped: ConceptTable, name: str, concept: str) -> None:
+    """Nor lies what it names below that concept."""
+    found = shipped.lookup(name)
+    assert found
+    assert not any(shipped.is_a(one, concept) for one in found)
 
 
 def test_no_drug_is_one_of_two_letters_without_a_cue(shipped: ConceptTable) -> None:

@@ -11,6 +11,7 @@ from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.graph import ways
 from cohortium.kb.ontology.lint import lint, lint_shipped
 from cohortium.kb.ontology.rows import ALL_COLUMNS, COLUMNS, Abbreviation, ConceptRow, ValueSet
+from cohortium.kb.ontology.scope import widening_names
 from cohortium.kb.ontology.search import Match, describe, resolve, search
 
 ROWS = [
@@ -199,3 +200,24 @@ def test_narrower_names_of_added_rows_extend_what_is_there(tmp_path: Path) -> No
     assert concepts.names("fever") == shipped_concepts().names("fever")
     assert concepts.lookup("quux") == ("quux",)
     assert lint_shipped(tmp_path) == []
+
+
+def test_a_synonym_with_words_that_say_more_widens() -> None:
+    """A place, a course, a cause, another concept's name; not what the concept itself or one below it says."""
+    rows = [
+        ConceptRow("knee", "site", "knee"),
+        ConceptRow(
+            "joint_trouble", "condition", "joint trouble", (), ("knee trouble", "chronic joint trouble", "gout")
+        ),
+        ConceptRow("gonalgia", "condition", "gonalgia of the knee", (), ("knee ache", "gonitis")),
+        ConceptRow("sweat", "condition", "sweating", (), ("zorblatin-induced sweat", "zorblatin sweat", "sweats")),
+        ConceptRow("zorblatin", "drug", "zorblatin"),
+        ConceptRow("zk", "gene", "ZK kinase", (), ("knee kinase",)),
+    ]
+    found = {(one.name, one.more) for one in widening_names(ConceptTable(rows))}
+    assert found == {
+        ("knee trouble", ("knee",)),
+        ("chronic joint trouble", ("chronic",)),
+        ("zorblatin-induced sweat", ("induced", "zorblatin")),
+        ("zorblatin sweat", ("zorblatin",)),
+    }
