@@ -73,7 +73,7 @@ def test_no_name_is_read_as_a_wider_one(concepts: ConceptTable) -> None:
         if isinstance(query, str):
             wrong += [one] if one.verdict == "exact" else []
         elif one.verdict == "exact":
-            wrong += [one] if render(query) != one.meaning else []
+            wrong += [one] if " ".join(render(query).split()) != one.meaning else []
         elif widens(one.name, query, concepts):
             wrong.append(one)
     assert wrong == []
