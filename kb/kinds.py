@@ -127,6 +127,7 @@ OF_THEIR_DAY: Final = _with("of_its_day")
 OF_ONE_PERSON: Final = _with("of_one_person")
 OF_OTHER_NAMES: Final = _with("of_other_names")
 PHRASED: Final = _with("phrased")
+MEASURED: Final = _with("measured")
 
 # Kinds that are one thing, recorded in one way or another.
 DRUGS: Final = _of_family("drug")

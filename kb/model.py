@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .kinds import KIND_TABLE, KINDS
+from .units import better_when_higher
 
 #: Concepts whose main attribute is better the higher it is: *worst* is then the lowest. Their values and those of other
 #: concepts do not compare.
-BETTER_WHEN_HIGHER: Final = frozenset({"kps"})
+BETTER_WHEN_HIGHER: Final = frozenset({"kps"}) | better_when_higher()
 
 #: An event attribute: text (a concept id for result, site, laterality …; a scale value such as ``T2b``) or a number.
 Value = str | float

@@ -129,11 +129,15 @@ class Is(Node):
 
 @dataclass(frozen=True, slots=True)
 class Compare(Node):
-    """Ordered comparison on the attribute's scale (T, N, stage, grade …) or as a number; unknown values never match."""
+    """Ordered comparison on the attribute's scale (T, N, stage, grade …) or as a number; unknown values never match.
+
+    ``unit``: that of a number, if one is written; in a resolved query the usual one of what is measured.
+    """
 
     attribute: str
     operator: str
     value: str | float
+    unit: str = ""
 
     def __post_init__(self) -> None:
         require(self.operator in OPERATORS, f"operator {self.operator!r} is not one of {' '.join(OPERATORS)}")
@@ -141,11 +145,12 @@ class Compare(Node):
 
 @dataclass(frozen=True, slots=True)
 class Between(Node):
-    """From ``low`` to ``high``, both included, each bound with all of its substages."""
+    """From ``low`` to ``high``, both included, each with all of its substages; ``unit`` as of :class:`Compare`."""
 
     attribute: str
     low: str | float
     high: str | float
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

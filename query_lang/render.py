@@ -416,10 +416,10 @@ def _comparison(condition: Is | Compare | Between | Documented, percent: str = "
     match condition:
         case Compare(attribute, "=", str(value)) if attribute not in SCALE_ATTRIBUTES:
             return f"equals {name_text(value, as_value=True)}"
-        case Compare(_, operator, value):
-            return f"{operator} {_value(value, percent)}"
-        case Between(_, low, high):
-            return f"between {_value(low, percent)} and {_value(high, percent)}"
+        case Compare(_, operator, value, unit):
+            return f"{operator} {_value(value, percent, unit)}"
+        case Between(_, low, high, unit):
+            return f"between {_value(low, percent)} and {_value(high, percent, unit)}"
         case Documented():
             return "documented"
         case Is(attribute, values, exact):
@@ -436,8 +436,9 @@ def _listed_value(term: Term) -> str:
     return text if _PLAIN_NUMBER.fullmatch(text) else name_text(text, as_value=True)
 
 
-def _value(value: str | float, percent: str = "") -> str:
+def _value(value: str | float, percent: str = "", unit: str = "") -> str:
     if isinstance(value, str):
         return name_text(value, as_value=True)
     text = repr(float(value)).removesuffix(".0")
-    return {"inf": "1e999", "-inf": "-1e999"}.get(text, text) + percent
+    written = {"inf": "1e999", "-inf": "-1e999"}.get(text, text) + percent
+    return f"{written}{'' if unit in ('', '%') else ' '}{unit}"

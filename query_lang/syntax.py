@@ -18,6 +18,7 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
+from ..kb.units import unit_pattern
 from .vocabulary import ATTRIBUTES, CRITERION_ATTRIBUTES, KIND_OF_SPELLING
 
 _TABLES: Final = Path(__file__).parent / "grammar.json"
@@ -37,6 +38,7 @@ def grammar_text() -> str:
     kinds = "|".join(spelling.replace(" ", r"\s+") for spelling in KIND_OF_SPELLING)
     text = text.replace("(?:SPELLINGS_OF_KINDS)", f"(?:{kinds})")
     text = text.replace("(?:CONDITION_ATTRIBUTES)", f"(?:{'|'.join(inner)})")
+    text = text.replace("(?:UNITS_OF_VALUES)", f"(?:{unit_pattern(in_queries=True)})".replace("/", r"\/"))
     return text.replace("(?:ALL_ATTRIBUTES)", f"(?:{'|'.join(ATTRIBUTES)})")
 
 

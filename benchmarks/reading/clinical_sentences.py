@@ -41,6 +41,8 @@ from cohortium.query_lang.tree import children
 _FOLDER: Final = Path(__file__).with_name("clinical_sentences")
 _DRAWS: Final = 1000
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+#: A figure with a point in it, and what stands before that.
+_CUT: Final = re.compile(r"(?P<cut>\d+)\.\d+")
 #: What a status may be read as: polarity, temporality, experiencer (None: any).
 _STATUS: Final[Mapping[str, tuple[tuple[str | None, frozenset[str] | None, str | None], ...]]] = {
     "present": (("present", frozenset({"current", "historical"}), "patient"),),
@@ -174,6 +176,14 @@ def _fits(status: str, mention: Any) -> bool:
     )
 
 
+def _whole(fact: Mapping[str, Any], item: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    """The fact with its figure as the text has it, where the sentence was cut behind the point of it (``35.|8``)."""
+    cut = _CUT.match(text, max(0, text.rfind(" ", 0, item["end"] - 1) + 1))
+    if cut is None or not cut.start() < item["end"] <= cut.end() or str(fact.get("value")) != cut["cut"]:
+        return fact
+    return {**fact, "value": cut.group()}
+
+
 def _value_fits(fact: Mapping[str, Any], mention: Any) -> bool:
     """Whether the first number of the fact's value is among the mention's, or it is told in words."""
     if fact["kind"] not in ("test", "vital") or not (numbers := _NUMBER.findall(str(fact.get("value", "")))):
@@ -193,7 +203,7 @@ def score_item(
     """The sums of one sentence by kind of fact (or of mention, where there is no fact), and each outcome."""
     sums: dict[str, Sums] = defaultdict(Sums)
     cases: list[Case] = []
-    facts = item["facts"]
+    facts = [_whole(fact, item, text) for fact in item["facts"]]
     here = [one for one in mentions if one.kind in KINDS and item["start"] <= one.start < item["end"]]
     found: set[int] = set()
     for mention in here:

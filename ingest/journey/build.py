@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from ...kb.deadline import check
-from ...kb.kinds import COURSES, KIND_TABLE, MOLECULAR, REPEATED
+from ...kb.kinds import COURSES, KIND_TABLE, MEASURED, MOLECULAR, REPEATED
 from ...kb.model import (
     EARLIEST_DAY,
     Context,
@@ -26,6 +26,7 @@ from ...kb.model import (
     World,
 )
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.units import in_usual_unit, unit_named, usual_units
 from ..binding.placing import SITES_OF_SPREAD, TumorComposer
 from ..note.read import ReadNote
 from ..note.steps import SHARED
@@ -115,9 +116,26 @@ def collect(bench: Workbench) -> None:
         if fact.kind == "biomarker":
             if _RESULTS.isdisjoint(fact.attributes):
                 continue
-            if fact.mention.text and fact.concept in _serum(bench.concepts):
-                fact.kind = "lab" if "value" in fact.attributes and "result" not in fact.attributes else fact.kind
+            is_number = "value" in fact.attributes and "result" not in fact.attributes
+            if is_number and fact.mention.text and fact.concept in _serum(bench.concepts):
+                fact.kind = "lab"
+                _tell_in_usual_unit(fact)
         bench.facts.append(fact)
+
+
+def _tell_in_usual_unit(fact: Fact) -> None:
+    """The value in the usual unit of its marker, where the unit that the note gives can be told in it."""
+    value, unit = fact.attributes["value"], str(fact.attributes.get("unit", ""))
+    usual = usual_units().get(fact.concept)
+    if usual is None or not isinstance(value, float):
+        return
+    named = unit_named(unit) if unit else usual.unit
+    told = in_usual_unit(fact.concept, value, named) if named else None
+    if told is None:
+        return
+    if told != value:
+        fact.attributes["written"] = f"{value:g} {unit}"
+    fact.attributes |= {"value": told, "unit": usual.unit}
 
 
 @lru_cache(maxsize=4)
@@ -255,12 +273,19 @@ def separate_tumors(bench: Workbench) -> None:
         check()
         if fact.tumor or not is_own(fact):
             continue
-        if fact.kind in MOLECULAR and _is_of_all(bench, fact, of_all):
+        if _is_of_patient(fact, bench.concepts) or (fact.kind in MOLECULAR and _is_of_all(bench, fact, of_all)):
             fact.tumor, fact.tumor_rule = ALL_TUMORS, 1
         else:
             note = fact.mention.note_id
             beside = by_sentence.get((note, fact.mention.sentence), ())
             bench.tumors.link(fact, beside, documents.get(note), partial(around.tumor, fact.note))
+
+
+def _is_of_patient(fact: Fact, concepts: ConceptTable) -> bool:
+    """Whether it is measured of the patient as a whole: all that is, but for the markers of tumors."""
+    if fact.kind not in MEASURED or fact.concept not in concepts:
+        return False
+    return concepts.kind(fact.concept) == KIND_TABLE[fact.kind].named_by
 
 
 def _is_of_all(bench: Workbench, fact: Fact, known: dict[tuple[int, tuple[int, int]], bool]) -> bool:

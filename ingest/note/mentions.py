@@ -13,7 +13,16 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ...kb.deadline import check
-from ...kb.kinds import CORRECTABLE, DESCRIBING_TUMORS, DRUGS, KIND_TABLE, MOLECULAR, READING_CONTEXT, TREATMENTS
+from ...kb.kinds import (
+    CORRECTABLE,
+    DESCRIBING_TUMORS,
+    DRUGS,
+    KIND_TABLE,
+    MEASURED,
+    MOLECULAR,
+    READING_CONTEXT,
+    TREATMENTS,
+)
 from ...kb.model import EARLIEST_DAY, LATEST_DAY, Context, Cue, DayInterval, Experiencer, Mention, Polarity, Temporality
 from ...kb.ontology.concepts import ConceptTable
 from ..context.cues import CueKind, CueTable, cue_table, sentence_cues
@@ -345,6 +354,8 @@ class MentionWriter:
             for start, end, _ in span.helpers
         )
         doubted = context.polarity is Polarity.UNCERTAIN and context.reason == "none" and not said
+        # What was measured is known, whatever its sentence doubts.
+        doubted = doubted and span.kind not in MEASURED
         if span.decided == "present" and doubted:
             polarity = Polarity.UNCERTAIN
         return reading.but(polarity, reason="none")

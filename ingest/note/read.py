@@ -62,6 +62,7 @@ class NoteReader:
         self.steps = tuple(parts.steps)
         self._sections = parts.sections
         self.lexicon = Lexicon(concepts)
+        self.measured = Lexicon(concepts, measured=True)
         self._case = CaseRestorer(concepts)
         implied = cue_file("implied")
         unspecific = frozenset(implied["unspecific"]["concepts"])
@@ -73,7 +74,14 @@ class NoteReader:
             for below in concepts.below(state)
         }
         cues = parts.cues()
-        tries = (self.lexicon.trie, cues, composite_results(), molecular_words(), course_words().marks)
+        tries = (
+            self.lexicon.trie,
+            self.measured.trie,
+            cues,
+            composite_results(),
+            molecular_words(),
+            course_words().marks,
+        )
         self._vocabulary = Vocabulary(tries)
         self.proposals: Proposals | None = None
         if parts.learned is not None:
@@ -81,7 +89,7 @@ class NoteReader:
             self.proposals = Proposals(learned, concepts, unspecific)
         self._tools = Tools(
             concepts,
-            recognizers_of(self.lexicon),
+            recognizers_of(self.lexicon, self.measured),
             ResultBinder(concepts),
             self._placement,
             ConditionPlacer(self._placement.sites, self._placement.composer),

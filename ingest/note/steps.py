@@ -7,12 +7,12 @@ the same steps, and a measurement of what a part is worth leaves a step out by i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS
-from ...kb.model import Mention, Relation
+from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS, MEASURED
+from ...kb.model import Mention, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
 from ..binding.composed import ConditionPlacer
@@ -21,9 +21,10 @@ from ..binding.results import ResultBinder, composite_results
 from ..notation.mentions import with_notations
 from ..recognizers.births import birth_mention
 from ..recognizers.lexicon import turn_round
+from ..recognizers.measurements import is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
-from ..text.frame import BIRTHS, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
+from ..text.frame import BIRTHS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
 from ..text.statements import needs, statement
 from ..treatments.courses import TREATED, with_courses
 from ..treatments.harms import with_harms
@@ -166,6 +167,24 @@ def _other_meanings(spans: Iterable[Span]) -> Iterator[Span]:
                 yield Span(span.start, span.end, kind, concept, span.source)
 
 
+def take_measurements(page: Page) -> None:
+    """What is measured, with its value; a longer name that holds its name (``iron deficiency``) goes before it."""
+    measured = page.apart.get(MEASURES)
+    if not measured:
+        return
+    taken: set[int] = set()
+    for span in measured:
+        name_end = span.start + len(span.source.partition(":")[2])
+        told = bool(span.attributes)
+        beside = [one for one in page.spans if one.start < name_end and span.start < one.end and one.kind != "value"]
+        if any(one.end - one.start > name_end - span.start or not told for one in beside):
+            continue
+        taken.update(map(id, beside))
+        page.events.append(span)
+    if taken:
+        page.events = [span for span in page.events if id(span) not in taken]
+
+
 # --- what is meant by a name ------------------------------------------------------------------------------------------
 
 
@@ -296,6 +315,19 @@ def write_mentions(page: Page) -> None:
     page.mentions = page.tools.writer.write(page.frame, page.events, page.document_class)
 
 
+def keep_measured(page: Page) -> None:
+    """Of names that tell no value those that are ordered: they are planned. No other says anything."""
+    kept = []
+    for mention in page.mentions:
+        if mention.kind in MEASURED and not mention.attributes:
+            if mention.kind != "vital" and is_ordered(page.frame, mention):
+                context = replace(mention.context, temporality=Temporality.PLANNED)
+                kept.append(replace(mention, context=context))
+            continue
+        kept.append(mention)
+    page.mentions = kept
+
+
 def read_courses(page: Page) -> None:
     """Treatments get what is said of their course: cycles, line, intent, began, ended, why."""
     if not TREATED.isdisjoint(page.kinds):
@@ -371,6 +403,7 @@ STEPS: Final[tuple[Step, ...]] = (
     bind_results,
     find_sites,
     take_events,
+    take_measurements,
     turn_secondaries,
     leave_out_lookalikes,
     turn_names_round,
@@ -387,6 +420,7 @@ STEPS: Final[tuple[Step, ...]] = (
     grade_harms,
     add_targets,
     write_mentions,
+    keep_measured,
     read_courses,
     tie_harms,
     write_trials,

@@ -9,6 +9,7 @@ from ..text.frame import Recognizer
 from .births import BirthRecognizer
 from .doses import DoseRecognizer
 from .lexicon import Lexicon
+from .measurements import MeasurementRecognizer
 from .molecular import MolecularRecognizer
 from .performance import PerformanceRecognizer
 from .short_forms import Abbreviations
@@ -17,8 +18,8 @@ from .staging import BareStageRecognizer, GradeRecognizer, StageRecognizer, TnmR
 from .trials import TrialRecognizer
 
 
-def recognizers_of(lexicon: Lexicon) -> tuple[Recognizer, ...]:
-    """Every recogniser that reads notes by rules."""
+def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...]:
+    """Every recogniser that reads notes by rules; ``measured``: the names of what is told with a value."""
     return (
         lexicon,
         Abbreviations(lexicon),
@@ -33,4 +34,5 @@ def recognizers_of(lexicon: Lexicon) -> tuple[Recognizer, ...]:
         MetastasisRecognizer(),
         TrialRecognizer(),
         BirthRecognizer(),
+        MeasurementRecognizer(measured),
     )

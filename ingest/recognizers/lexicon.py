@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...kb.kinds import KIND_TABLE
+from ...kb.kinds import KIND_TABLE, MEASURED
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.rows import Abbreviation
 from ..text.cue_files import cue_file
@@ -73,6 +73,8 @@ SPAN_KINDS: Final[Mapping[str, str]] = {
     **{kind.named_by: kind.name for kind in KIND_TABLE.values() if kind.named_by},
     **{kind: kind for kind in ("site", "gene", "value")},
 }
+#: The kinds of concept that are named beside a value alone.
+MEASURED_CONCEPTS: Final = frozenset(KIND_TABLE[kind].named_by for kind in MEASURED)
 #: Ancestors that make a concept another kind of span than its concept kind says.
 _REFINED: Final = tuple((kind.root, kind.unless_below, kind.name) for kind in KIND_TABLE.values() if kind.root)
 #: Right behind a gene's symbol, a change of it: cue enough for any symbol.
@@ -126,8 +128,10 @@ class Lexicon(Recognizer):
 
     name = "lexicon"
 
-    def __init__(self, concepts: ConceptTable) -> None:
+    def __init__(self, concepts: ConceptTable, *, measured: bool = False) -> None:
+        """``measured``: of what is named beside a value, and of nothing else."""
         self._concepts = concepts
+        self._measured = measured
         self.trie: PhraseTrie[Sense] = PhraseTrie()
         #: What phrases say, as they are written, where nothing else bears on it.
         self._settled: dict[str, _PhraseMeaning | tuple[()]] = {}
@@ -136,6 +140,8 @@ class Lexicon(Recognizer):
     def _phrases(self) -> Iterator[tuple[str, Sense, bool]]:
         """Every name and short form with its sense, and whether a comma may stand in it."""
         for row in self._concepts.rows():
+            if (row.kind in MEASURED_CONCEPTS) is not self._measured:
+                continue
             kind = self.kind_of(row.id)
             for name in (row.name, *row.synonyms):
                 # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.

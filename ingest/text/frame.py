@@ -240,6 +240,7 @@ NAMES: Final = "names"
 SPREAD: Final = "spread"
 TRIALS: Final = "trials"
 BIRTHS: Final = "births"
+MEASURES: Final = "measures"
 
 
 class Recognizer(Protocol):

@@ -28,6 +28,9 @@ CONCEPT_KINDS: Final = (
     "state",
     "value",
     "performance",
+    "vital",
+    "lab",
+    "measurement",
 )
 COLUMNS: Final = ("id", "kind", "name", "parents", "synonyms", "abbreviations", "codes", "site", "source")
 #: With the tenth column, which may be left out: names that say more than the concept of their row.

@@ -13,6 +13,7 @@ from lark.exceptions import VisitError
 from ...kb.errors import DeadlineExceeded
 from ...kb.model import EARLIEST_DAY, LATEST_DAY
 from ...kb.note_classes import SPOKEN
+from ...kb.units import unit_named
 from ..nodes import (
     AllOf,
     And,
@@ -58,6 +59,7 @@ from .relations import RelationRules
 from .values import LONGEST_NUMBER, TNM_SET, Mistake, category, day, short_enough, unquote, whole_number
 
 _SPACES: Final = re.compile(r"\s+")
+_QUANTITY: Final = re.compile(r"(?P<number>-?\d+(?:\.\d+)?)\s*(?P<unit>\S.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +366,15 @@ class Builder(RelationRules, Transformer_NonRecursive):
     def number(self, parts: list[Any]) -> Number:
         text = str(parts[0])
         return Number(text, float(text.rstrip("%")), text.endswith("%"))
+
+    def quantity(self, parts: list[Any]) -> Number:
+        text = str(parts[0])
+        match = _QUANTITY.fullmatch(text)
+        unit = unit_named(match["unit"]) if match else None
+        if match is None or unit is None:
+            raise Mistake(f"'{text}' is no value with a unit")
+        self.places.setdefault(unit, parts[0].start_pos or 0)
+        return Number(text, float(match["number"]), unit == "%", unit)
 
     def operator(self, parts: list[Any]) -> Comparison:
         return Comparison("operator", (parts[1],), OPERATORS.get(parts[0], str(parts[0])))

@@ -8,17 +8,20 @@ from typing import Final
 from ..nodes import Between, Compare, Condition, Documented, Is, Name
 from ..vocabulary import SCALE_ATTRIBUTES
 
+#: The attributes whose numbers have units.
+WITH_UNITS: Final = frozenset({"value"})
 #: Other spellings of the operators.
 OPERATORS: Final = {"≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as written, its value, and whether a percent sign follows it."""
+    """A number as written, its value, whether a percent sign follows it, and the unit behind it, if there is one."""
 
     text: str
     value: float
     percent: bool
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +38,19 @@ class Comparison:
             case "documented":
                 return Documented(attribute)
             case "between":
-                return Between(attribute, _bound(self.values[0]), _bound(self.values[1]))
+                return Between(attribute, _bound(self.values[0]), _bound(self.values[1]), self._unit(attribute))
             case "operator":
-                return Compare(attribute, self.operator, _bound(self.values[0]))
+                return Compare(attribute, self.operator, _bound(self.values[0]), self._unit(attribute))
             case "equal" if isinstance(self.values[0], Number) or attribute in SCALE_ATTRIBUTES:
-                return Compare(attribute, "=", _bound(self.values[0]))
+                return Compare(attribute, "=", _bound(self.values[0]), self._unit(attribute))
         return Is(attribute, tuple(_term(value) for value in self.values), exact=self.how == "exactly")
+
+    def _unit(self, attribute: str) -> str:
+        """The unit behind one of the numbers: *between 5 and 10 mg/dL* is in that one."""
+        units = [value.unit or ("%" if value.percent else "") for value in self.values if isinstance(value, Number)]
+        unit = next(filter(None, reversed(units)), "")
+        # The percent sign behind a percentage is none.
+        return unit if attribute in WITH_UNITS or unit != "%" else ""
 
     @property
     def measure(self) -> str:

@@ -37,6 +37,7 @@ from ..nodes import (
 )
 from ..resolution.conditions import BY_ID
 from ..resolution.findings import findings
+from ..resolution.units import with_usual_unit
 from ..vocabulary import DAYS_IN, SCALE_ATTRIBUTES
 from .layout import WORDS, Piece
 
@@ -65,6 +66,8 @@ class FactWriter:
 
     def fact(self, events: Events) -> Piece:
         """The fact without an article, and what its conditions say."""
+        if self.concepts is not None:
+            events = with_usual_unit(events, self.concepts)
         words: Mapping[str, Any] = WORDS["any"] if events.kind is None else KIND_TABLE[events.kind].read_back
         phrase: str = words["noun"]
         if events.concept is not None:
@@ -162,12 +165,13 @@ class FactWriter:
         match condition:
             case Is():
                 return self._one_of(condition)
-            case Compare(attribute, operator, value):
+            case Compare(attribute, operator, value, unit):
                 on_scale = attribute in SCALE_ATTRIBUTES and not (operator == "=" and isinstance(value, int | float))
                 template: str = WORDS["comparisons"][operator]["scale" if on_scale else "number"]
-                return template.format(value=_bound(attribute, value))
-            case Between(attribute, low, high):
-                return _CONDITIONS["between"].format(low=_bound(attribute, low), high=_bound(attribute, high))
+                return template.format(value=_bound(attribute, value, unit))
+            case Between(attribute, low, high, unit):
+                bounds = _bound(attribute, low, unit), _bound(attribute, high, unit)
+                return _CONDITIONS["between"].format(low=bounds[0], high=bounds[1])
 
     def _one_of(self, condition: Is) -> str:
         attribute, values, exact = condition.attribute, condition.values, condition.exact
@@ -210,8 +214,10 @@ def _plain_values(attribute: str, values: Sequence[str], exact: bool) -> list[st
     return found
 
 
-def _bound(attribute: str, value: str | float) -> str:
+def _bound(attribute: str, value: str | float, unit: str = "") -> str:
     text = one_line(value) if isinstance(value, str) else repr(float(value)).removesuffix(".0")
+    if unit:
+        return f"{text}{'' if unit == '%' else ' '}{unit}"
     return f"{text}{WORDS['units'].get(attribute, '')}"
 
 

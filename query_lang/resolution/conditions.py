@@ -65,9 +65,9 @@ class ConditionResolver:
         match condition:
             case Is(attribute, values, exact):
                 return self._is(attribute, values, exact, type_)
-            case Compare(attribute, operator, value):
-                return self._compare(attribute, operator, value, type_)
-            case Between(attribute, low, high):
+            case Compare():
+                return self._compare(condition, type_)
+            case Between(attribute, low, high, unit):
                 if not self._ordered(attribute, type_):
                     return condition
                 first, second = self._ordered_value(attribute, low, type_), self._ordered_value(attribute, high, type_)
@@ -77,7 +77,7 @@ class ConditionResolver:
                     self._report(
                         f"nothing lies between {low} and {high}", str(low), f"write 'between {high} and {low}'"
                     )
-                return Between(attribute, first, second)
+                return Between(attribute, first, second, unit)
             case Documented():
                 return condition
 
@@ -101,11 +101,11 @@ class ConditionResolver:
 
     # --- ordered comparison -----------------------------------------------------------------------------------------
 
-    def _compare(self, attribute: str, operator: str, value: str | float, type_: str | tuple[str, ...]) -> Condition:
-        original = Compare(attribute, operator, value)
+    def _compare(self, original: Compare, type_: str | tuple[str, ...]) -> Condition:
+        attribute, operator, value = original.attribute, original.operator, original.value
         if type_ in ("number", "scale") or (type_ == "measure" and as_number(value) is not None):
             bound = self._ordered_value(attribute, value, type_)
-            return original if bound is None else Compare(attribute, operator, bound)
+            return original if bound is None else Compare(attribute, operator, bound, original.unit)
         if operator not in ("=", "!="):
             self._ordered(attribute, type_)
             return original

@@ -66,6 +66,7 @@ from .meanings import (
 )
 from .severity import severity_in, told
 from .spread import hint_for_spread
+from .units import in_usual_units, of_measured
 from .written_apart import hint_for_parts, respelled, without_article
 
 _MOST_ERRORS: Final = 5
@@ -327,7 +328,8 @@ class _Resolver:
         else:
             kinds = () if kind is None else (kind,)
         if condition is not None and kinds:
-            condition = self._conditions.resolve(condition, kinds)
+            condition = self._conditions.resolve(of_measured(condition, kinds), kinds)
+            condition = in_usual_units(condition, concept, self._concepts, self._report)
         return dataclasses.replace(events, kind=kind, concept=concept, condition=condition)
 
     def _spelled_out(self, events: Events) -> Events:

@@ -45,8 +45,7 @@ def test_what_a_topic_says_to_write_can_be_written(topic: Topic) -> None:
     [
         ("tumor size > 7 cm", "sizes and numbers of lesions are not held"),
         ("lung cancer with size > 3", "sizes and numbers of lesions are not held"),
-        ("last serum creatinine level above 1.5 mg/dl", "laboratory values"),
-        ("BMI > 30", "weight, height"),
+        ("last fasting insulin level above 1.5 mg/dl", "laboratory values"),
         ("sex = female", "the sex of a patient"),
         ("race = white", "who somebody is in society"),
     ],

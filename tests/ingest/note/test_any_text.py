@@ -47,7 +47,7 @@ DATES = st.one_of(st.none(), st.dates(), st.just(datetime.date(2021, 6, 15)))
 #: What the readers of notes let through.
 NOTE_DATES = st.one_of(st.none(), st.dates(datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)))
 SOME = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-RECOGNIZERS = recognizers_of(shared_reader().lexicon)
+RECOGNIZERS = recognizers_of(shared_reader().lexicon, shared_reader().measured)
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_steps_are_chosen_in_their_own_order() -> None:
 
 def test_recognisers_have_names_of_their_own() -> None:
     """No two recognisers of the door share a name."""
-    names = [one.name for one in recognizers_of(shared_reader().lexicon)]
+    names = [one.name for one in recognizers_of(shared_reader().lexicon, shared_reader().measured)]
     assert len(set(names)) == len(names)
 
 
