@@ -187,16 +187,9 @@ class MeasurementRecognizer(Recognizer):
     ) -> Iterator[Span]:
         """What is told of the names of a group between ``bounds``; ``following``: the name behind it."""
         text, first, last, (low, high) = frame.text, group[0], group[-1], bounds
-        if concepts[0] in _COUNTED_BEFORE and (
-            counted := _COUNT_BEFORE.search(text, max(low, first.start - 12), first.start)
-        ):
-            number = _Number(
-                counted["number"], float(counted["number"]), "%", counted.start("number"), counted.end("number")
-            )
-            if (share := self._valued(concepts[0], number, "")) is not None:
-                helpers = [(number.start, number.end, "value")]
-                yield _span(first, first.end, concepts[0], first.kind, share, helpers, "present")
-                return
+        if (share := self._share(text, first, concepts[0], low)) is not None:
+            yield share
+            return
         said = _Beside(frame, self._usual.get(concepts[-1]), concepts[-1], high, following is not None).read(
             last, len(group)
         )
@@ -207,15 +200,13 @@ class MeasurementRecognizer(Recognizer):
             wished = _WISHED.search(text, max(low, first.start - _REACH_BEFORE), first.start)
             found = [] if wished else list(self._with_values(text, group, concepts, said, frame))
             yield from found
-            if found or wished:
-                valued = {id(span) for span in found}
-                named = {(span.start, span.concept) for span in found}
-                rest = [pair for pair in zip(group, concepts, strict=True) if (pair[0].start, pair[1]) not in named]
-                if wished or not valued or concepts[-1] == _PRESSURE and len(group) == 1:
-                    return
+            told = {(span.start, span.concept) for span in found}
+            rest = [(span, concept) for span, concept in zip(group, concepts, strict=True) if span is not last]
+            rest = [(span, concept) for span, concept in rest if (span.start, concept) not in told]
+            if wished or (found and not rest):
+                return
+            if found:
                 group, concepts = [span for span, _ in rest], [concept for _, concept in rest]
-                if not group or group[0] is last:
-                    return
                 first, said = group[0], _Told()
         interpretation, start, end = said.interpretation, said.start, said.end
         if not interpretation:
@@ -223,8 +214,18 @@ class MeasurementRecognizer(Recognizer):
         for span, concept in zip(group, concepts, strict=True):
             attributes: dict[str, Value] = {"interpretation": interpretation} if interpretation else {}
             helpers = [(start, end, "interpretation")] if interpretation else []
-            decided = "present" if interpretation else ""
-            yield _span(span, span.end, concept, span.kind, attributes, helpers, decided)
+            yield _span(span, span.end, concept, attributes, helpers)
+
+    def _share(self, text: str, name: Span, concept: str, low: int) -> Span | None:
+        """The share of the white cells that stands before a name of such cells (``89% segments``)."""
+        if concept not in _COUNTED_BEFORE:
+            return None
+        match = _COUNT_BEFORE.search(text, max(low, name.start - 12), name.start)
+        if match is None:
+            return None
+        start, end = match.span("number")
+        attributes = self._valued(concept, _Number(match["number"], float(match["number"]), "%", start, end), "")
+        return None if attributes is None else _span(name, name.end, concept, attributes, [(start, end, "value")])
 
     def _with_values(
         self, text: str, group: list[Span], concepts: list[str], said: _Told, frame: Frame
@@ -243,7 +244,7 @@ class MeasurementRecognizer(Recognizer):
             if attributes is None:
                 continue
             end = number.end if one_name else span.end
-            found = _span(span, end, concept, span.kind, attributes, [(number.start, number.end, "value")], "present")
+            found = _span(span, end, concept, attributes, [(number.start, number.end, "value")])
             if said.in_time and at < len(pairs) - 1 and frame.note.date is not None:
                 # What it was before is not of the note's day.
                 found.day = DayInterval(EARLIEST_DAY, max(EARLIEST_DAY, frame.note.date.toordinal() - 1))
@@ -523,17 +524,12 @@ def _pressure(concept: str, at: int) -> str:
 
 
 def _span(
-    name: Span,
-    end: int,
-    concept: str,
-    kind: str,
-    attributes: dict[str, Value],
-    helpers: list[tuple[int, int, str]],
-    decided: str,
+    name: Span, end: int, concept: str, attributes: dict[str, Value], helpers: list[tuple[int, int, str]]
 ) -> Span:
-    return Span(
-        name.start, max(end, name.end), kind, concept, name.source, attributes, helpers=helpers, decided=decided
-    )
+    """The name up to ``end``, with what is told of it."""
+    decided = "present" if attributes else ""
+    stretch = name.start, max(end, name.end)
+    return Span(*stretch, name.kind, concept, name.source, attributes, helpers=helpers, decided=decided)
 
 
 def _groups(text: str, names: Sequence[Span]) -> list[list[Span]]:
