@@ -73,6 +73,8 @@ class ConditionPlacer:
 
     def _placed(self, frame: Frame, span: Span, places: Sequence[Span], low: int, high: int) -> list[Span]:
         """Give a complaint its first place; a copy of it for each other."""
+        if not places:
+            return []
         plain = replace(span, attributes=dict(span.attributes), helpers=list(span.helpers))
         further: list[Span] = []
         for number, place in enumerate(places):
@@ -88,7 +90,7 @@ class ConditionPlacer:
         side = self._sites.side_in(frame, place.start, place.end, low, high, 1)
         if side:
             span.attributes.setdefault("laterality", side)
-        span.concept = self._composer.compose(span.concept, place.concept)
+        span.concept = self._composer.right_below(span.concept, place.concept)
         span.helpers.append((place.start, place.end, "place"))
         # "Chest pain" is its name; what is said of several places has words of its own for each.
         span.start = min(span.start, place.start)

@@ -122,6 +122,12 @@ class TumorComposer:
             found = self._cancer_of(site) or morphology
         return found
 
+    def right_below(self, finding: str, site: str) -> str:
+        """As :meth:`compose`, of a finding: only the concept right below it means no more than both. A lesion of the
+        thyroid need not be a nodule."""
+        found = self.compose(finding, site)
+        return found if found != finding and finding in self._concepts.get(found).parents else finding
+
     def _cancer_of(self, site: str) -> str:
         """The cancer of the closest site that covers ``site``: the one that most of its tumors lie below."""
         concepts = self._concepts

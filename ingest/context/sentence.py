@@ -166,7 +166,17 @@ _COORDINATION = _CLASSES.compile(
 _PARTS = re.compile(r"[,;:.()\[\]|]")
 _SAME_CLAUSE = _CLASSES.compile(r"(?:(?!\b{clause_goes_on}\b)[^,;:.])*", re.IGNORECASE)
 #: "steatosis, necrosis, or liver fibrosis were not seen": what is not so of the last is not so of all.
-_LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
+_LISTED = re.compile(r"(?:,\s+(?:[a-z\-]+\s+){0,2}[a-z\-]+)*,?\s+(?:or|nor|and)\s+(?:[a-z\-]+\s+){1,4}", re.IGNORECASE)
+#: What joins the items of a list (a slash is an *or*), a word, or a mark that ends it; a point in a number ends none.
+_LISTED_SIGN = _CLASSES.compile(
+    r"(?P<either>/|{list_alternative}(?![^\W_]))|(?P<joint>,|{list_joint}(?![^\W_]))|(?P<word>[^\W_]+(?:['’]s(?![^\W_]))?)"
+    r"|(?P<ends>[;:()\[\]|?!]|\.(?!\d))",
+    re.IGNORECASE,
+)
+#: No item of a list has more words.
+_LONGEST_ITEM = 7
+#: A verb right behind the subject of a clause.
+_FINITE_BEHIND = _CLASSES.compile(r"\s{1,3}(?:\w+\s{1,3})?{finite}(?![^\W_])", re.IGNORECASE)
 _QUESTION_BEFORE = re.compile(r"\?\s{0,2}$")
 _QUESTION_BEHIND = re.compile(r"\s{0,2}(?:\([^()]{0,20}\)\s*)?\?")
 #: "No recurrence of her cancer", "no invasion in this carcinoma": a thing spoken of as known is not what is denied.
@@ -215,6 +225,7 @@ class SentenceContext:
         "_is_asking",
         "_is_plain",
         "_links",
+        "_lists",
         "_of_all",
         "_of_results",
         "_of_treatments",
@@ -261,6 +272,8 @@ class SentenceContext:
         self._is_asking = text.find("?", *span) >= 0
         #: Whether the cue that begins there stands in the result of a target, for those that were asked about.
         self._of_results: dict[int, bool] = {}
+        #: Where the list ends that a negation heads, by where the negation begins.
+        self._lists: dict[int, int] = {}
         #: Whether no word of the sentence bears on what is said in it.
         self._is_plain = not (cues.found or self._is_asking or cues.people[0] < cues.people[1])
 
@@ -274,7 +287,8 @@ class SentenceContext:
             before = match.last <= first
             distance = first - match.last if before else match.first - last
             if (
-                0 <= distance <= cue.reach
+                distance >= 0
+                and (distance <= cue.reach or (before and self._lists_it(found, target)))
                 and (not cue.kinds or kind in cue.kinds)
                 and self._governs(found, target, before)
             ):
@@ -319,7 +333,7 @@ class SentenceContext:
         ):
             return False
         return (
-            self._reaches_forward(kind, low, high, match.end, target)
+            self._reaches_forward(kind, low, high, match.end, target, self._list_of(found))
             if before
             else self._reaches_back(kind, match, target)
         )
@@ -342,7 +356,55 @@ class SentenceContext:
         colon = self._text[found.match.end : found.match.end + 1] == ":"
         return at_start and colon and found.kind.name == "negation_behind"
 
-    def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target) -> bool:
+    def _lists_it(self, found: Found, target: Target) -> bool:
+        """Whether a negation before the target heads a list that the target stands in."""
+        return target.end <= self._list_of(found)
+
+    def _list_of(self, found: Found) -> int:
+        """Where the list ends that a negation heads; 0: it heads none."""
+        if found.kind.name != "negation" or not found.kind.reach:
+            return 0
+        end = self._lists.get(found.match.start)
+        if end is None:
+            end = self._lists[found.match.start] = self._end_of_list(found.match)
+        return end
+
+    def _end_of_list(self, head: PhraseMatch[Means]) -> int:
+        """Where the list ends that a negation heads: behind the last item that an *or* joins to those before it.
+
+        ``No consolidation, suspicious opacity, pneumothorax or definite effusion``: all of it is denied. A clause of
+        its own is no item.
+        """
+        stops = {first for first, _ in (*self.hard, *self.negation_ends)}
+        end, item_end, at, words = 0, head.end, head.last, 0
+        either = False
+        for sign in _LISTED_SIGN.finditer(self._text, head.end, self._span[1]):
+            kind = sign.lastgroup
+            if kind == "word":
+                if at in stops or words == _LONGEST_ITEM:
+                    break
+                words += 1
+                item_end = sign.end()
+            else:
+                if words and either:
+                    end = item_end
+                if kind == "ends":
+                    return end
+                # "A, or B": the comma before the word says nothing more.
+                either = kind == "either" or (either and not words and sign.group() == ",")
+                words = 0
+            at += sign.group().isalnum() or kind == "word"
+        return item_end if words and either else end
+
+    def _opens_clause(self, found_end: int, comma: int, target: Target, listed: int) -> bool:
+        """Whether what stands behind a comma is no item of what is denied any more: behind the end of the list, or a
+        clause with a verb (``no fracture, the heart is large``)."""
+        if 0 < listed <= comma:
+            return True
+        named = any(found_end <= other.start and other.end <= comma for other in self._targets)
+        return named and _FINITE_BEHIND.match(self._text, target.end) is not None
+
+    def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target, listed: int) -> bool:
         if kind.name == "retraction_before":
             # It takes back one thing, the next that is named: what follows is usually what holds instead.
             return not any(low <= other.first < target.first and other.kind == target.kind for other in self._targets)
@@ -362,6 +424,10 @@ class SentenceContext:
             listed = any(low <= other.first and other.end <= cue_end + comma for other in self._targets)
             if not listed:
                 return False
+        if target.end <= listed:
+            return True
+        if comma >= 0 and kind.name == "negation" and self._opens_clause(cue_end, cue_end + comma, target, listed):
+            return False
         # Past a comma a negation goes on only through a list: few words since the last comma.
         on = between[comma:].split()
         return comma < 0 or len(on) <= (8 if "or" in on else 5)
@@ -489,6 +555,16 @@ class SentenceContext:
                 other.kind.name == "negation"
                 and found.kind.name in ("uncertainty", "certainty")
                 and 0 <= found.match.first - other.match.last <= 2
+                # "No fracture, possible effusion": the doubt is of the next thing.
+                and "," not in text[other.match.end : found.match.start]
+            ):
+                found = other
+            # "no consolidation or definite effusion": so does one whose list they both stand in.
+            if (
+                found.kind.name in ("uncertainty", "certainty")
+                and other.match.last <= found.match.first
+                and found.match.last <= target.first
+                and self._lists_it(other, target)
             ):
                 found = other
             # "no DCIS seen in the cores": what is said behind a negated thing does not undo the negation.

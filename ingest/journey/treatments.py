@@ -15,6 +15,8 @@ from .facts import Fact
 _RECORD_SECTIONS: Final = frozenset(
     {"medications", "oncologic_history", "past_medical_history", "past_surgical_history", "procedure", "specimen"}
 )
+#: Sections of a report of imaging that tell what is seen.
+_SEEN_SECTIONS: Final = frozenset({"findings", "imaging", "impression"})
 #: What only a course that was given has: cycles, where it stands, when it began or ended.
 _OF_A_COURSE: Final = frozenset({"cycles", "standing", "began", "ended"})
 #: What tells of a course that was given even where a report only repeats the history.
@@ -53,6 +55,8 @@ def _supported(fact: Fact) -> bool:
             fact.document_class in ("operative", "pathology")
             or is_dated(fact)
             or fact.mention.section in _RECORD_SECTIONS
+            # An image shows what was done: "changes of right mastectomy", "lower cervical fusion".
+            or (fact.kind == "surgery" and fact.document_class == "imaging" and fact.mention.section in _SEEN_SECTIONS)
         )
     if fact.document_class in ("pathology", "imaging") and not _DATED_COURSE.isdisjoint(fact.mention.attributes):
         return True

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from ...kb.deadline import check
 from ...kb.kinds import (
+    CONDITIONS,
     CORRECTABLE,
     DESCRIBING_TUMORS,
     DRUGS,
@@ -132,6 +133,10 @@ _DOSE = _CLASSES.compile(
 _CLINICALLY = _CLASSES.compile(r"\bclinical(?:ly)?\W{1,3}(?:{staging}\W{1,3})?$", re.IGNORECASE)
 #: Kinds of which a value is said, which is never absent.
 _VALUED = READING_CONTEXT - {"node", "variant"}
+#: What an image may be asked for; complaints are none of it.
+_ASKED = CONDITIONS - {"symptom"}
+#: So far before a condition do the words stand that call it known (characters).
+_REACH_OF_KNOWN = 40
 #: Kinds that a report, filed to another's chart, may be about.
 _OF_A_REPORT = MOLECULAR | DRUGS | {"diagnosis"}
 #: Kinds of which some values are those of one tumor alone.
@@ -158,12 +163,14 @@ class MentionWriter:
         concepts: ConceptTable,
         tumor_of: Mapping[str, str],
         cues: CueTable | None = None,
+        asked_of_images: frozenset[str] = frozenset(),
     ) -> None:
         """``tumor_of``: states that only one tumor has, and scales that only one is graded by, with that tumor.
-        ``cues`` of the context: the shipped ones."""
+        ``cues`` of the context: the shipped ones. ``asked_of_images``: what an image can find."""
         self._cues = cue_table() if cues is None else cues
         self._concepts = concepts
         self._tumor_of = tumor_of
+        self._asked_of_images = asked_of_images
 
     def write(self, frame: Frame, events: list[Span], document_class: str) -> list[Mention]:
         if not events:
@@ -231,6 +238,9 @@ class MentionWriter:
             reading = sentence.context.read(target, section)
             if lead:
                 reading = _led(reading, lead, kind)
+            if section.name == "indication" and self._is_asked(note, span, reading):
+                asked = Cue(section.start, section.heading_end, "asked")
+                reading = replace(reading.but(Polarity.UNCERTAIN), cues=(*reading.cues, asked))
             if kind in READING_CONTEXT or span.decided:
                 at_large = at_large_all or sentence.context.is_about_people(span.start)
                 reading = self._with_decided(span, reading, at_large)
@@ -253,6 +263,20 @@ class MentionWriter:
                 if tumor is not None:
                     read.append(_mention(note, sentence, tumor, reading, dated))
         return read
+
+    def _is_asked(self, note: _NoteInHand, span: Span, reading: Reading) -> bool:
+        """Whether the reason for a study names what the study is to find or exclude: that is no finding yet.
+
+        Complaints are the patient's own, and what is called past or known is told.
+        """
+        return (
+            note.document_class == "imaging"
+            and span.kind in _ASKED
+            and span.concept in self._asked_of_images
+            and reading.context.polarity is Polarity.PRESENT
+            and reading.context.temporality is Temporality.CURRENT
+            and not statement("known_before").search(note.frame.text, max(0, span.start - _REACH_OF_KNOWN), span.start)
+        )
 
     def _implied_tumor(self, span: Span) -> Span | None:
         """The tumor that a state or a grade is of, where only one has such."""

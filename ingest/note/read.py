@@ -17,6 +17,7 @@ from ..context.cues import CueTable, cue_table
 from ..models.tagging.choice import Choice
 from ..models.tagging.recognizer import PreparedRecognizer
 from ..recognizers.every import recognizers_of
+from ..recognizers.findings import finding_words
 from ..recognizers.lexicon import Lexicon
 from ..recognizers.molecular import molecular_words
 from ..recognizers.short_forms import CaseRestorer
@@ -54,6 +55,11 @@ class Parts:
     learned: Callable[[ConceptTable, Callable[[str], str], frozenset[str]], PreparedRecognizer] | None = None
 
 
+def _below_any(concepts: ConceptTable, tops: Sequence[str]) -> frozenset[str]:
+    """The concepts and all below them; tops that an ontology lacks have none."""
+    return frozenset().union(*(concepts.below(top) for top in tops if top in concepts))
+
+
 class NoteReader:
     """Reads notes with one ontology; build once a process, safe to use for any number of notes."""
 
@@ -81,6 +87,7 @@ class NoteReader:
             composite_results(),
             molecular_words(),
             course_words().marks,
+            finding_words(),
         )
         self._vocabulary = Vocabulary(tries)
         self.proposals: Proposals | None = None
@@ -93,7 +100,7 @@ class NoteReader:
             ResultBinder(concepts),
             self._placement,
             ConditionPlacer(self._placement.sites, self._placement.composer),
-            MentionWriter(concepts, tumor_of, cues),
+            MentionWriter(concepts, tumor_of, cues, _below_any(concepts, implied["asked_of_images"]["concepts"])),
             # Titles come again and again.
             Remembered(self._sites_of_title, most=5_000, longest=160),
             concepts.at_or_below("toxicity"),

@@ -24,7 +24,7 @@ from ..recognizers.lexicon import turn_round
 from ..recognizers.measurements import is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
-from ..text.frame import BIRTHS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
+from ..text.frame import BIRTHS, FINDINGS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
 from ..text.statements import needs, statement
 from ..treatments.courses import TREATED, with_courses
 from ..treatments.harms import with_harms
@@ -183,6 +183,23 @@ def take_measurements(page: Page) -> None:
         page.events.append(span)
     if taken:
         page.events = [span for span in page.events if id(span) not in taken]
+
+
+def take_findings(page: Page) -> None:
+    """The findings that a thing and its change tell, where no name tells as much."""
+    found = page.apart.get(FINDINGS, ())
+    if not found:
+        return
+    concepts = page.tools.concepts
+    named = sorted(page.events, key=lambda span: span.start)
+    for span in found:
+        low = min([span.start, *(start for start, _, _ in span.helpers)])
+        high = max([span.end, *(end for _, end, _ in span.helpers)])
+        if not any(
+            other.start < high and low < other.end and other.concept and concepts.is_a(other.concept, span.concept)
+            for other in named
+        ):
+            page.events.append(span)
 
 
 # --- what is meant by a name ------------------------------------------------------------------------------------------
@@ -404,6 +421,7 @@ STEPS: Final[tuple[Step, ...]] = (
     find_sites,
     take_events,
     take_measurements,
+    take_findings,
     turn_secondaries,
     leave_out_lookalikes,
     turn_names_round,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..text.frame import Recognizer
 from .births import BirthRecognizer
 from .doses import DoseRecognizer
+from .findings import FindingRecognizer
 from .lexicon import Lexicon
 from .measurements import MeasurementRecognizer
 from .molecular import MolecularRecognizer
@@ -35,4 +36,5 @@ def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...
         TrialRecognizer(),
         BirthRecognizer(),
         MeasurementRecognizer(measured),
+        FindingRecognizer(lexicon.concepts),
     )

@@ -130,7 +130,7 @@ class Lexicon(Recognizer):
 
     def __init__(self, concepts: ConceptTable, *, measured: bool = False) -> None:
         """``measured``: of what is named beside a value, and of nothing else."""
-        self._concepts = concepts
+        self.concepts = concepts
         self._measured = measured
         self.trie: PhraseTrie[Sense] = PhraseTrie()
         #: What phrases say, as they are written, where nothing else bears on it.
@@ -139,7 +139,7 @@ class Lexicon(Recognizer):
 
     def _phrases(self) -> Iterator[tuple[str, Sense, bool]]:
         """Every name and short form with its sense, and whether a comma may stand in it."""
-        for row in self._concepts.rows():
+        for row in self.concepts.rows():
             if (row.kind in MEASURED_CONCEPTS) is not self._measured:
                 continue
             kind = self.kind_of(row.id)
@@ -157,7 +157,7 @@ class Lexicon(Recognizer):
 
     def kind_of(self, concept: str) -> str:
         """The span kind of a concept."""
-        return span_kind(self._concepts, concept)
+        return span_kind(self.concepts, concept)
 
     @staticmethod
     def _sense(concept: str, kind: str, abbreviation: Abbreviation) -> Sense:

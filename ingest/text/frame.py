@@ -241,6 +241,7 @@ SPREAD: Final = "spread"
 TRIALS: Final = "trials"
 BIRTHS: Final = "births"
 MEASURES: Final = "measures"
+FINDINGS: Final = "findings"
 
 
 class Recognizer(Protocol):

@@ -1,0 +1,272 @@
+"""Findings that a thing and its change tell together: ``the heart is enlarged``, ``flattening of the diaphragms``.
+
+Things, changes, what each pair means, and what may stand between the two are data (``cues/findings.toml``). A change
+belongs to the nearest thing that it can be said of, on either side, and to those joined to it (``heart and aorta are
+enlarged``); a new verb, another thing or a mark parts them. Where a thing is called normal, what that excludes is
+denied: ``heart size is normal``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from ...kb.ontology.concepts import ConceptTable
+from ..text.cue_files import cue_file
+from ..text.frame import FINDINGS, Frame, Recognizer, Span
+from ..text.words import PhraseMatch, PhraseTrie, fold
+from .lexicon import span_kind
+
+#: The sources of such spans begin so.
+SOURCE: Final = "pattern:finding"
+#: So many words may stand between a thing and its change.
+_REACH: Final = 9
+#: What may stand between two words: more than blanks, a hyphen, a slash or a comma parts them.
+_GAP: Final = re.compile(r"\s{0,3}[,/\-]?\s{0,3}")
+
+
+class Role(NamedTuple):
+    """What a phrase is: a class of things, or of changes."""
+
+    is_change: bool
+    name: str
+
+
+class Meaning(NamedTuple):
+    """What a change of a thing tells: a concept, present or denied."""
+
+    concept: str
+    denied: bool
+
+
+class _Part(NamedTuple):
+    """A phrase in a sentence, with the classes of things and changes that it is of."""
+
+    match: PhraseMatch[Role]
+    things: frozenset[str]
+    changes: frozenset[str]
+
+
+class _Words(NamedTuple):
+    """Words that may stand between a thing and its change, folded, by what they do there."""
+
+    verbs: frozenset[str]
+    joints: frozenset[str]
+    fillers: frozenset[str]
+    prepositions: frozenset[str]
+    denials: frozenset[str]
+
+
+class _Grammar(NamedTuple):
+    trie: PhraseTrie[Role]
+    meanings: Mapping[tuple[str, str], Sequence[Meaning]]
+    apart: Mapping[str, str]
+    between: _Words
+
+
+def finding_words() -> PhraseTrie[Role]:
+    """Things and changes, for which notes are searched."""
+    return _grammar().trie
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> _Grammar:
+    table = cue_file("findings")
+    phrases = [(phrase, Role(False, name)) for name, words in table["things"].items() for phrase in words]
+    phrases += [(phrase, Role(True, name)) for name, words in table["changes"].items() for phrase in words]
+    meanings: dict[tuple[str, str], list[Meaning]] = {}
+    for entry, means in (*_told(table["finding"], denied=False), *_told(table["normal"], denied=True)):
+        for thing in entry["of"]:
+            for change in entry["is"]:
+                meanings.setdefault((thing, change), []).extend(means)
+    apart = {change: entry["concept"] for entry in table["apart"] for change in entry["is"]}
+    words = {name: frozenset(map(fold, listed)) for name, listed in table["between"].items()}
+    fillers = words["words"] | words["hidden"] | words["prepositions"] | words["not"]
+    return _Grammar(
+        PhraseTrie(phrases),
+        meanings,
+        apart,
+        _Words(words["verbs"], words["joints"], fillers, words["prepositions"], words["not"]),
+    )
+
+
+def _told(entries: Iterable[Mapping[str, Any]], *, denied: bool) -> Iterator[tuple[Mapping[str, Any], list[Meaning]]]:
+    for entry in entries:
+        concepts = entry["denies"] if denied else [entry["concept"]]
+        yield entry, [Meaning(concept, denied) for concept in concepts]
+
+
+class FindingRecognizer(Recognizer):
+    """Finds pairs of a thing and its change; attribute none, the thing is kept as a helper."""
+
+    name = "findings"
+    layer = FINDINGS
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+        self._grammar = _grammar()
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Spans of the kinds that the concepts make."""
+        trie = self._grammar.trie
+        found = trie.longest(frame.text, frame.words, frame.beginnings(trie), len(frame.words.norms))
+        parts = [_part(match) for match in found]
+        if not any(part.changes for part in parts):
+            return
+        sentence: list[_Part] = []
+        end = -1
+        for part in parts:
+            if part.match.start >= end:
+                yield from self._in_sentence(frame, sentence)
+                sentence = []
+                end = frame.sentence_span(part.match.start)[1]
+            sentence.append(part)
+        yield from self._in_sentence(frame, sentence)
+
+    def _in_sentence(self, frame: Frame, parts: Sequence[_Part]) -> Iterator[Span]:
+        for number, part in enumerate(parts):
+            if not part.changes:
+                continue
+            told: dict[str, Span] = {}
+            for thing, meaning in self._meanings(frame, parts, number):
+                if meaning.concept not in told and meaning.concept in self._concepts:
+                    told[meaning.concept] = self._span(part, meaning, thing)
+            yield from told.values()
+            for change in part.changes:
+                concept = self._grammar.apart.get(change)
+                if concept is not None and not any(self._concepts.is_a(other, concept) for other in told):
+                    yield self._span(part, Meaning(concept, denied=False), None)
+
+    def _span(self, part: _Part, meaning: Meaning, thing: _Part | None) -> Span:
+        start, end = part.match.start, part.match.end
+        kind = span_kind(self._concepts, meaning.concept)
+        helpers = [(thing.match.start, thing.match.end, "thing")] if thing is not None else []
+        return Span(
+            start,
+            end,
+            kind,
+            meaning.concept,
+            SOURCE,
+            helpers=helpers,
+            decided="absent" if meaning.denied else "",
+        )
+
+    def _meanings(self, frame: Frame, parts: Sequence[_Part], number: int) -> Iterator[tuple[_Part, Meaning]]:
+        """What the change tells of the things on the side where the nearest of them stands."""
+        change = parts[number]
+        sides: list[tuple[int, list[tuple[_Part, Sequence[Meaning]]]]] = []
+        for others, ties in ((reversed(parts[:number]), self._leads), (parts[number + 1 :], self._is_led)):
+            here: list[tuple[_Part, Sequence[Meaning]]] = []
+            nearest = 0
+            for thing in others:
+                means = self._of(thing, change)
+                if not means:
+                    continue
+                first, last = sorted((thing, change), key=lambda part: part.match.first)
+                distance = last.match.first - first.match.last
+                if distance > _REACH or not ties(frame, parts, thing, change):
+                    continue
+                here.append((thing, means))
+                nearest = nearest or distance + 1
+            if here:
+                sides.append((nearest, here))
+        for thing, told in min(sides, key=lambda side: side[0])[1] if sides else ():
+            for meaning in told:
+                if not (meaning.denied and self._is_taken_back(frame, change)):
+                    yield thing, meaning
+
+    def _of(self, thing: _Part, change: _Part) -> list[Meaning]:
+        meanings = self._grammar.meanings
+        return [meaning for of in thing.things for what in change.changes for meaning in meanings.get((of, what), ())]
+
+    def _is_taken_back(self, frame: Frame, change: _Part) -> bool:
+        """``not normal``, ``no longer clear``."""
+        first = change.match.first
+        return first > 0 and frame.words.norms[first - 1] in self._grammar.between.denials
+
+    def _leads(self, frame: Frame, parts: Sequence[_Part], thing: _Part, change: _Part) -> bool:
+        """Whether a thing leads to the change behind it: ``heart and aorta are mildly enlarged``."""
+        between = self._between(frame, parts, thing, change)
+        if between is None:
+            return False
+        kinds = [kind for kind, _ in between]
+        verb = kinds.index("verb") if "verb" in kinds else -1
+        if "thing" in kinds[verb + 1 :]:
+            # "The heart is normal and the aorta is enlarged", "heart and enlarged aorta".
+            return False
+        if verb < 0:
+            return "joint" not in kinds and "comma" not in kinds
+        return "comma" not in kinds or "joint" in kinds[len(kinds) - 1 - kinds[::-1].index("comma") :]
+
+    def _is_led(self, frame: Frame, parts: Sequence[_Part], thing: _Part, change: _Part) -> bool:
+        """Whether a change leads to the thing behind it: ``enlarged heart``, ``calcification is seen in the aorta``."""
+        between = self._between(frame, parts, change, thing)
+        if between is None:
+            return False
+        kinds = [kind for kind, _ in between]
+        words = [word for _, word in between]
+        last_verb = len(kinds) - 1 - kinds[::-1].index("verb") if "verb" in kinds else -1
+        if last_verb >= 0 and self._grammar.between.prepositions.isdisjoint(words[last_verb + 1 :]):
+            return False
+        if "comma" in kinds and "joint" not in kinds:
+            return False
+        things = kinds.index("thing") if "thing" in kinds else len(kinds)
+        if "joint" in kinds[:things]:
+            # "Tortuous and calcified aorta", and not "is enlarged and the aorta".
+            at = kinds.index("joint")
+            return "change" in kinds[at + 1 :] or self._shares_place(kinds, at)
+        return things == len(kinds) or ("joint" in kinds[things:] and last_verb < 0)
+
+    @staticmethod
+    def _shares_place(kinds: Sequence[str], joint: int) -> bool:
+        """``Calcified mediastinal and right hilar granulomas``: the joint stands between two places."""
+        return joint > 0 and kinds[joint - 1] == "place" and "place" in kinds[joint + 1 :]
+
+    def _between(self, frame: Frame, parts: Sequence[_Part], first: _Part, last: _Part) -> list[tuple[str, str]] | None:
+        """Kind and word of each that stands between two parts; None if something parts them."""
+        text, words, grammar = frame.text, frame.words, self._grammar.between
+        low, high = first.match.last, last.match.first
+        edges = [first.match.end]
+        for index in range(low, high):
+            edges += [words.starts[index], words.ends[index]]
+        edges.append(last.match.start)
+        gaps = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+        if not all(map(_GAP.fullmatch, gaps)):
+            return None
+        inside = {index: part for part in parts for index in range(part.match.first, part.match.last)}
+        read: list[tuple[str, str]] = []
+        for index, gap in zip(range(low, high + 1), gaps, strict=True):
+            if "," in gap:
+                read.append(("comma", ","))
+            if index == high:
+                break
+            norm = words.norms[index]
+            part = inside.get(index)
+            if norm in grammar.verbs:
+                read.append(("verb", norm))
+            elif norm in grammar.joints:
+                read.append(("joint", norm))
+            elif part is not None and part.changes:
+                read.append(("change", norm))
+            elif norm in grammar.fillers or norm.isdigit():
+                read.append(("place" if norm not in grammar.prepositions else "word", norm))
+            elif part is not None:
+                read.append(("thing", norm))
+            else:
+                return None
+        return read
+
+
+def _part(match: PhraseMatch[Role]) -> _Part:
+    return _Part(match, *_classes(match.payloads))
+
+
+@lru_cache(maxsize=4096)
+def _classes(roles: tuple[Role, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """The classes of things, and of changes."""
+    return (
+        frozenset(role.name for role in roles if not role.is_change),
+        frozenset(role.name for role in roles if role.is_change),
+    )
