@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.lint import lint_shipped
 from cohortium.kb.ontology.normal_forms import ONTOLOGY_FOLDER
 from cohortium.kb.ontology.regimens import read_components
+from cohortium.kb.ontology.rows import read_concepts
 from cohortium.kb.ontology.scales import ATTRIBUTE_SCALES, Scales
 
 
@@ -148,3 +150,31 @@ def test_no_drug_is_one_of_two_letters_without_a_cue(shipped: ConceptTable) -> N
         if len(short.text) <= 2 and not short.cues
     }
     assert bare == set()
+
+
+#: How the codes of a system look.
+_CODES = {
+    "DOID": r"\d{1,7}", "SYMP": r"\d{7}", "MAXO": r"\d{7}", "HP": r"\d{7}", "RXNORM": r"\d{2,7}", "NCIT": r"C\d{3,6}",
+    "HGNC": r"\d{1,5}", "ATC": r"[A-Z]\d\d[A-Z]{0,2}(?:\d\d)?",
+}  # fmt: skip
+
+
+def test_codes_look_like_codes_of_their_system(shipped: ConceptTable) -> None:
+    """No name, no blank and no code of another system stands in the place of one."""
+    codes = [code.partition(":") for row in shipped.rows() for code in row.codes]
+    assert {"DOID", "SYMP", "MAXO", "RXNORM"} <= {system for system, _, _ in codes}
+    assert [
+        f"{system}:{code}" for system, _, code in codes if system in _CODES and not re.fullmatch(_CODES[system], code)
+    ] == []
+
+
+def test_general_medicine_hangs_where_it_decides_the_kind(shipped: ConceptTable) -> None:
+    """No illness, sign or operation of general medicine hangs on the root of side effects; no drug treats cancer."""
+    problems: list[str] = []
+    for path in sorted(ONTOLOGY_FOLDER.glob("general_*.tsv")):
+        for row in read_concepts(path, problems):
+            assert "toxicity" not in row.parents, row.id
+            root = {"condition": "condition", "procedure": "procedure", "drug": "therapy"}[row.kind]
+            assert root in shipped.above(row.id), row.id
+            assert "systemic_therapy" not in shipped.above(row.id), row.id
+    assert problems == []

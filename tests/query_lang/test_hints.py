@@ -129,7 +129,7 @@ def test_the_stage_of_an_illness_is_none_of_a_tumor(text: str, write: str) -> No
     [
         ("GOLD stage III", "none of the clinical scores"),
         ("KDIGO stage 3", "none of the clinical scores"),
-        ("pressure ulcer stage 3", "'pressure ulcer' is not known"),
+        ("wobbly toe stage 3", "'wobbly toe' is not known"),
         ("lnug cancer stage 4", "did you mean 'lung cancer'"),
         ("comorbidity CKD with stage = 4", "no stage of an illness is held"),
         ("lung cancer stage 4", "write: lung cancer and stage 4"),

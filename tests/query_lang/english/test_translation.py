@@ -167,7 +167,7 @@ def test_nothing_that_is_said_is_lost(text: str, ask: Ask) -> None:
     [
         "Known or suspected breast cancer",
         "drug or alcohol abuse",
-        "ataxia or dystonia",
+        "ataxia or quixotry",
         "COL1A1/PDGFB fusion",
         "KRAS mut/BRAF V600E CRC",
         "KRAS G12Z",
