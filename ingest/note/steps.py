@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS, MEASURED
+from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS, MEASURED, OPERATIONS
 from ...kb.model import Mention, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.units import usual_units
 from ..binding.composed import ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..notation.mentions import with_notations
 from ..recognizers.births import birth_mention
 from ..recognizers.lexicon import turn_round
-from ..recognizers.measurements import is_ordered
+from ..recognizers.measurements import how_it_was, is_made, is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
 from ..text.frame import BIRTHS, FINDINGS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
@@ -30,6 +31,8 @@ from ..treatments.courses import TREATED, with_courses
 from ..treatments.harms import with_harms
 from .mentions import MentionWriter
 
+#: What is done to find out, and not to treat.
+DIAGNOSTIC: Final = "diagnostic_procedure"
 #: Minutes that tell of several patients, filed to the chart of each.
 SHARED: Final = "shared"
 _EVENT_KINDS: Final = frozenset(KINDS)
@@ -333,16 +336,32 @@ def write_mentions(page: Page) -> None:
 
 
 def keep_measured(page: Page) -> None:
-    """Of names that tell no value those that are ordered: they are planned. No other says anything."""
+    """Of names that tell no value those of tests that were made, and those that are ordered: they are planned."""
     kept = []
     for mention in page.mentions:
         if mention.kind in MEASURED and not mention.attributes:
-            if mention.kind != "vital" and is_ordered(page.frame, mention):
+            if mention.concept not in usual_units() and mention.kind != "vital" and is_made(page.frame, mention):
+                kept.append(mention)
+            elif mention.kind != "vital" and is_ordered(page.frame, mention):
                 context = replace(mention.context, temporality=Temporality.PLANNED)
                 kept.append(replace(mention, context=context))
             continue
         kept.append(mention)
     page.mentions = kept
+
+
+def take_results_of_tests(page: Page) -> None:
+    """A test with a result was made: imaging and other tests that showed something, or were called normal."""
+    concepts, frame = page.tools.concepts, page.frame
+    for at, mention in enumerate(page.mentions):
+        if mention.kind not in OPERATIONS or not concepts.is_a(mention.concept, DIAGNOSTIC):
+            continue
+        if not mention.context.really_happened or mention.attributes.get("status", "mentioned") != "mentioned":
+            continue
+        called = how_it_was(frame, mention)
+        if called or is_made(frame, mention):
+            told = {"interpretation": called} if called and mention.kind == "procedure" else {}
+            page.mentions[at] = replace(mention, attributes={**mention.attributes, "status": "given", **told})
 
 
 def read_courses(page: Page) -> None:
@@ -439,6 +458,7 @@ STEPS: Final[tuple[Step, ...]] = (
     add_targets,
     write_mentions,
     keep_measured,
+    take_results_of_tests,
     read_courses,
     tie_harms,
     write_trials,

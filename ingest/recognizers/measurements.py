@@ -92,6 +92,21 @@ _AMOUNT_BEFORE: Final = _CLASSES.compile(r"(?<![^\W_]){amount}\s{1,2}(?:\w+\s)?\
 _ORDERED_BEFORE: Final = _CLASSES.compile(r"(?<![^\W_]){ordered}(?![^\W_])[^.;]{0,40}\Z", re.IGNORECASE)
 _ORDERED_BEHIND: Final = _CLASSES.compile(r"[\s,:(]{0,3}(?:\w+\s){0,3}?{ordered_behind}(?![^\W_])", re.IGNORECASE)
 _IS_SAID_OF: Final = _CLASSES.compile(r"\s{1,2}(?:is|was|are|were|has|had)\s(?!(?:{ordered_behind})(?![^\W_]))")
+#: Where a test was made of, when, and helping words may stand between its name and what is said of it.
+_BETWEEN: Final = (
+    r"(?:\s{0,2}(?:\([^)]{0,30}\)|,[^,.;]{0,40},))?"
+    r"(?:\s{1,2}(?!(?:if|for|to|will|should|may|could|would|can|cannot|might|be|not|never|no|until|unless)(?!\w))"
+    r"[\w/\-']{1,20}){0,8}?"
+)
+_SHOWN_BEHIND: Final = _CLASSES.compile(
+    rf"{_BETWEEN}\s{{1,2}}(?:has\s|have\s|had\s|also\s|which\s)?{{shown}}(?![^\W_])|[ ]?:\s{{1,3}}(?=\w)", re.IGNORECASE
+)
+_CALLED: Final = _CLASSES.compile(
+    rf"{_BETWEEN}\s{{1,2}}(?:is|was|were|are|been|remains?|also|entirely|completely|essentially|again|came\sback)?\s?"
+    + r"(?:"
+    + "|".join(f"(?P<{name}>{{{name}}})" for name in ("normal", "abnormal", "positive", "negative"))
+    + r")(?![^\W_])"
+)
 _SYSTOLIC: Final = re.compile(r"\s?(?:mm\s?Hg\s)?(?:systolic|(?:/|over\s)palp\w*)", re.IGNORECASE)
 _LEADS_ON: Final = re.compile(r"[ \t]{0,3}(?:\w+[ \t])?")
 #: Shares of the white cells have their number before them.
@@ -517,6 +532,20 @@ def is_ordered(frame: Frame, mention: Mention) -> bool:
         _ORDERED_BEFORE.search(frame.text, low, mention.start) is not None
         or _ORDERED_BEHIND.match(frame.text, mention.end) is not None
     )
+
+
+def is_made(frame: Frame, mention: Mention) -> bool:
+    """Whether the words behind the name of a test say what it showed, or that it was made."""
+    return _SHOWN_BEHIND.match(frame.text, mention.end, min(mention.sentence[1], mention.end + _REACH)) is not None
+
+
+def how_it_was(frame: Frame, mention: Mention) -> str:
+    """What a test is called as a whole by the words behind its name: ``normal``, ``negative`` …; empty if by none."""
+    high = min(mention.sentence[1], mention.end + _REACH)
+    match = _CALLED.match(frame.text, mention.end, high)
+    if match is None or match.lastgroup is None or _EXCEPT.match(frame.text, match.end()):
+        return ""
+    return match.lastgroup
 
 
 def _pressure(concept: str, at: int) -> str:
