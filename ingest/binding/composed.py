@@ -38,6 +38,8 @@ _AT_ONCE: Final = re.compile(r"[ \t]{1,3}")
 _AT_MOST_A_WORD: Final = 3
 #: No further from a complaint does its place begin (characters), and no more places are its own.
 _REACH: Final = 120
+#: A longer heading (characters) names more than a part of the body.
+_LONGEST_HEADING: Final = 40
 _MOST: Final = 6
 
 
@@ -68,13 +70,25 @@ class ConditionPlacer:
                     # "Redness and swelling of the knee": both are there.
                     places = shared[1]
                     shared = (span, places)
-            further += self._placed(frame, span, places, low, high)
+            if places:
+                further += self._placed(frame, span, places, low, high)
+            elif span.kind in CONDITIONS:
+                self._under_heading(frame, span, sites)
         return further
+
+    def _under_heading(self, frame: Frame, span: Span, sites: Sequence[Span]) -> None:
+        """A finding under the heading of a part of the body is there: ``ABDOMEN: soft, no masses.``"""
+        section = frame.shape.section_at(span.start)
+        if section.heading_end - section.start > _LONGEST_HEADING or span.start < section.heading_end:
+            return
+        named = starting(sites, section.start, section.heading_end)
+        if len(named) == 1:
+            span.attributes.setdefault("site", named[0].concept)
+            span.concept = self._composer.right_below(span.concept, named[0].concept)
+            span.helpers.append((named[0].start, named[0].end, "place"))
 
     def _placed(self, frame: Frame, span: Span, places: Sequence[Span], low: int, high: int) -> list[Span]:
         """Give a complaint its first place; a copy of it for each other."""
-        if not places:
-            return []
         plain = replace(span, attributes=dict(span.attributes), helpers=list(span.helpers))
         further: list[Span] = []
         for number, place in enumerate(places):
