@@ -340,9 +340,11 @@ def keep_measured(page: Page) -> None:
     kept = []
     for mention in page.mentions:
         if mention.kind in MEASURED and not mention.attributes:
-            if mention.concept not in usual_units() and mention.kind != "vital" and is_made(page.frame, mention):
+            if mention.kind == "vital":
+                continue
+            if mention.concept not in usual_units() and is_made(page.frame, mention):
                 kept.append(mention)
-            elif mention.kind != "vital" and is_ordered(page.frame, mention):
+            elif is_ordered(page.frame, mention):
                 context = replace(mention.context, temporality=Temporality.PLANNED)
                 kept.append(replace(mention, context=context))
             continue

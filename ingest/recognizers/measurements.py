@@ -90,6 +90,7 @@ _BEHIND_NAME: Final = _CLASSES.compile(r"[\s\-]{1,2}{no_value_behind}(?![^\W_])"
 _NO_VALUE_BEFORE: Final = _CLASSES.compile(r"(?<![^\W_]){no_value_before}[\s/]{1,2}\Z", re.IGNORECASE)
 _AMOUNT_BEFORE: Final = _CLASSES.compile(r"(?<![^\W_]){amount}\s{1,2}(?:\w+\s)?\Z", re.IGNORECASE)
 _ORDERED_BEFORE: Final = _CLASSES.compile(r"(?<![^\W_]){ordered}(?![^\W_])[^.;]{0,40}\Z", re.IGNORECASE)
+_TO_BE_BEFORE: Final = _CLASSES.compile(r"(?<![^\W_]){to_be}(?![^\W_])[^.;]{0,40}\Z", re.IGNORECASE)
 _ORDERED_BEHIND: Final = _CLASSES.compile(r"[\s,:(]{0,3}(?:\w+\s){0,3}?{ordered_behind}(?![^\W_])", re.IGNORECASE)
 _IS_SAID_OF: Final = _CLASSES.compile(r"\s{1,2}(?:is|was|are|were|has|had)\s(?!(?:{ordered_behind})(?![^\W_]))")
 #: Where a test was made of, when, and helping words may stand between its name and what is said of it.
@@ -536,6 +537,9 @@ def is_ordered(frame: Frame, mention: Mention) -> bool:
 
 def is_made(frame: Frame, mention: Mention) -> bool:
     """Whether the words behind the name of a test say what it showed, or that it was made."""
+    low = max(mention.sentence[0], mention.start - _REACH_BEFORE)
+    if _TO_BE_BEFORE.search(frame.text, low, mention.start):
+        return False
     return _SHOWN_BEHIND.match(frame.text, mention.end, min(mention.sentence[1], mention.end + _REACH)) is not None
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ...kb.kinds import MEASURED
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.units import usual_units
 from ..render import name_text
+from ..vocabulary import kind_spelling
 from . import book
 from .chunks import Chunk, Criterion, Item, Unclear
 from .terms import concept
@@ -59,6 +62,8 @@ def _marker(items: Sequence[Item], at: int, concepts: ConceptTable) -> tuple[Cri
         if marker is not None and marker.type == "biomarker" and _result_after(items, following) is None:
             return _criterion(marker, chunk, items[at].start, marker.end, concepts), following + 1
         return None
+    if chunk.type in MEASURED:
+        return _measured(items, at, chunk)
     if chunk.type != "biomarker":
         return None
     result = _result_after(items, at)
@@ -108,12 +113,55 @@ def _number(items: Sequence[Item], at: int, marker: Chunk, concepts: ConceptTabl
     return _numbered(marker, sign.value, number, items, following + 1)
 
 
+def _measured(items: Sequence[Item], at: int, named: Chunk) -> tuple[Criterion, int] | None:
+    """``hemoglobin below 8 g/dL``, ``A1c of 7 or more``, ``BP over 140/90``: of a pair both are meant, or either."""
+    following = _skipped(items, at + 1)
+    sign, operator = _chunk(items, following), ""
+    if sign is not None and sign.type == "comparison" and sign.value not in ("between", "through"):
+        operator, following = sign.value, _skipped(items, following + 1)
+    number = _chunk(items, following)
+    if number is None or number.type != "number":
+        return None
+    end = following + 1
+    slash, second = _chunk(items, end), _chunk(items, end + 1)
+    if slash is None or second is None or not slash.is_join("slash") or second.type != "number":
+        second = None
+    else:
+        end += 2
+    unit = ""
+    if (behind := _chunk(items, end)) is not None and behind.type == "unit":
+        unit, end = f" {behind.value}", end + 1
+    if not operator:
+        after = _chunk(items, end)
+        if after is None or after.type != "comparison_after":
+            return None
+        operator, end = after.value, end + 1
+    if len(named.ids) != 1:
+        raise Unclear(f"which of several '{named.text}' is", (named.text,))
+    kind, ids = named.type, named.ids
+    numbers = [number.text] if second is None else [number.text, second.text]
+    pressures = book.data("words")["pressures"]
+    if ids[0] in pressures["of"]:
+        ids = tuple(pressures["parts"][: len(numbers)])
+    elif second is not None:
+        return None
+    each = [
+        f"{kind_spelling(kind)} {concept(one)} {operator} {text}{unit}" for one, text in zip(ids, numbers, strict=True)
+    ]
+    query = each[0] if len(each) == 1 else f"({(' or ' if '>' in operator else ' and ').join(each)})"
+    last = _chunk(items, end - 1) or number
+    return Criterion("finding", query, start=named.start, end=last.end, kind=kind, ids=ids), end
+
+
 def _numbered(
     marker: Chunk, operator: str, number: Chunk, items: Sequence[Item], end: int
 ) -> tuple[Criterion, int] | None:
     percent = number.text.endswith("%")
     attribute = "percent" if percent else "value"
     unit = _chunk(items, end)
+    if unit is not None and unit.type == "unit" and marker.ids[0] in usual_units():
+        query = f"lab {concept(marker.ids[0])} {operator} {number.text} {unit.value}"
+        return Criterion("finding", query, start=marker.start, end=unit.end, kind="lab", ids=marker.ids), end + 1
     if unit is not None and unit.type == "unread":
         raise Unclear(f"units cannot be asked for yet: '{unit.text}'", (unit.text,))
     amount = number.text.rstrip("%")

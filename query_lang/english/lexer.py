@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.units import unit_named, unit_pattern
 from ..resolution.compounds import split_place
 from ..resolution.findings import is_protein_change, protein_change
 from . import book
@@ -37,6 +38,7 @@ _GROUP: Final = re.compile(r"(?:0|i{1,3}|iv)[a-d]?\d?|[0-4][a-d]?", re.IGNORECAS
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?%?")
 #: Letters that stand for no amino acid.
 _NO_RESIDUE: Final = re.compile("[BJOUZ]")
+_UNIT: Final = re.compile(unit_pattern(in_queries=True), re.IGNORECASE)
 _DATE: Final = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 _CODON: Final = re.compile(r"[A-Z]\d{1,4}")
 _EXON: Final = re.compile(r"(?:exon|ex|e)(\d{1,2})", re.IGNORECASE)
@@ -46,7 +48,7 @@ _PLACED: Final = ("condition", "procedure")
 #: Chunk types of concepts, the one that wins first where a name is of several kinds and nothing else decides.
 _KINDS: Final = (
     "tumor", "drug", "regimen", "biomarker", "gene", "radiation", "procedure", "state", "condition", "performance",
-    "site", "value",
+    "site", "value", "vital", "lab", "measurement",
 )  # fmt: skip
 _COST: Final = {"unread": 40.0, "skip": 1.0, "join": 1.0, "condition": 1.0}
 _TINY: Final = 0.001
@@ -86,6 +88,8 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk 
         return None if len(span) > 1 else Chunk("comparison", *place, first.text) if first.text in (
             "<", ">", "<=", ">="
         ) else Chunk("skip" if first.text in "\"'.*" else "unread", *place)  # fmt: skip
+    if _is_unit(shown, text, first.start):
+        return Chunk("unit", *place, unit_named(shown) or "")
     entry = book.entries().get(key_of(span)) if len(span) <= book.longest() + 4 else None
     if entry is not None and not (len(span) == 1 and _is_gene_symbol(first, text, concepts)):
         return Chunk(entry.type, *place, entry.value, data=entry.data)
@@ -102,6 +106,11 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk 
         if found is not None:
             return found
     return Chunk("unread", *place) if len(span) == 1 else None
+
+
+def _is_unit(shown: str, text: str, start: int) -> bool:
+    """Whether the words are the unit of the number right before them."""
+    return bool(_UNIT.fullmatch(shown)) and text[:start].rstrip()[-1:].isdigit()
 
 
 def _is_gene_symbol(token: Token, text: str, concepts: ConceptTable) -> bool:

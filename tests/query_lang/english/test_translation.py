@@ -24,6 +24,13 @@ READ = {
         "same tumor (diagnosis breast cancer and medication CDK4/6 inhibitor and medication fulvestrant)"
     ),
     "Hodgkin lymphoma treated with ABVD": "same tumor (diagnosis Hodgkin lymphoma and regimen ABVD)",
+    "hemoglobin below 8 g/dL": "lab hemoglobin < 8 g/dL",
+    "A1c of at least 7": "lab hemoglobin A1c >= 7",
+    "temperature above 101 F": "vital sign temperature > 38.3333 °C",
+    "BP over 140/90": ("vital sign systolic blood pressure > 140 or vital sign diastolic blood pressure > 90"),
+    "blood pressure below 130/80": (
+        "vital sign systolic blood pressure < 130 and vital sign diastolic blood pressure < 80"
+    ),
     "patients with diabetes and lung cancer": "diagnosis lung cancer and diabetes mellitus",
 }
 
