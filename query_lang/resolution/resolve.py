@@ -9,7 +9,7 @@ from collections.abc import Sequence as SequenceOf
 from typing import Final
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, MOLECULAR, OPERATIONS, PROCEDURES, TESTS
+from ...kb.kinds import CONDITIONS, MEASURED, MOLECULAR, OPERATIONS, PROCEDURES, TESTS
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..errors import QueryError
@@ -70,6 +70,9 @@ from .units import in_usual_units, of_measured
 from .written_apart import hint_for_parts, respelled, without_article
 
 _MOST_ERRORS: Final = 5
+#: The kinds of concept that are named beside a value, and what tells that they are meant.
+_MEASURED_CONCEPTS: Final = frozenset(KIND_WORDS[kind].named_by for kind in MEASURED)
+_OF_VALUES: Final = frozenset({"value", "percent", "interpretation", "unit"})
 #: Kinds of which a result may be written into the name, by signs ("ER+").
 _TESTED: Final = TESTS | MOLECULAR
 #: Kinds that are said of a part of the body.
@@ -478,6 +481,9 @@ class _Resolver:
         if len(by_kind) > 1:
             fitting = [kind for kind in by_kind if _has(_fitting(MEANT_BY_CONCEPT[kind], attributes), attributes)]
             by_kind = {kind: by_kind[kind] for kind in fitting} if fitting else by_kind
+            if _OF_VALUES.isdisjoint(attributes):
+                # Without a value a short form that another thing has too (EGFR, CR) is not what is measured.
+                by_kind = {kind: ids for kind, ids in by_kind.items() if kind not in _MEASURED_CONCEPTS} or by_kind
         if len(by_kind) > 1 and concept_ids(self._concepts, text, None) == ids:
             readings = self._readings(text, [one for found in by_kind.values() for one in found])
             self._report(f"'{shown(text)}' has several readings", text, f"write {either(readings)}")
