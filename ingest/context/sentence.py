@@ -173,6 +173,10 @@ _LISTED_SIGN = _CLASSES.compile(
     r"|(?P<ends>[;:()\[\]|?!]|\.(?!\d))",
     re.IGNORECASE,
 )
+#: What parts names that follow a list with nothing else between them, how many they are at least, and what ends them.
+_BARE_JOINT = re.compile(r"\s?,\s?(?:(?:and|or|nor|any)\s)?", re.IGNORECASE)
+_FEWEST_BARE = 2
+_BARE_END = re.compile(r"\s?(?:[.;]|$)")
 #: No item of a list has more words.
 _LONGEST_ITEM = 7
 #: A verb right behind the subject of a clause.
@@ -366,8 +370,19 @@ class SentenceContext:
             return 0
         end = self._lists.get(found.match.start)
         if end is None:
-            end = self._lists[found.match.start] = self._end_of_list(found.match)
+            end = self._lists[found.match.start] = self._with_bare_items(self._end_of_list(found.match))
         return end
+
+    def _with_bare_items(self, end: int) -> int:
+        """Where the list ends if nothing but names follows, parted by commas: ``no fever or chills, cough, nausea.``"""
+        at, bare = end, 0
+        for target in self._targets if end else ():
+            if target.start < at:
+                continue
+            if not _BARE_JOINT.fullmatch(self._text, at, target.start):
+                break
+            at, bare = target.end, bare + 1
+        return at if bare >= _FEWEST_BARE and _BARE_END.match(self._text, at, self._span[1]) else end
 
     def _end_of_list(self, head: PhraseMatch[Means]) -> int:
         """Where the list ends that a negation heads: behind the last item that an *or* joins to those before it.
