@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KINDS, MEASURED, OPERATIONS
+from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KIND_TABLE, KINDS, MEASURED, OPERATIONS
 from ...kb.model import Mention, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
@@ -39,6 +39,8 @@ _EVENT_KINDS: Final = frozenset(KINDS)
 _BINDABLE: Final = frozenset({"gene", "biomarker", "value", "molecular"})
 #: Kinds that a name may mean beside each other, or beside a marker ("TNBC": a tumor and its receptors).
 _MEANT_AT_ONCE: Final = frozenset({"diagnosis", "state"})
+#: Concepts that say no more than the kind of event: in a heading they name what follows.
+_ROOTS: Final = frozenset(kind.root for kind in KIND_TABLE.values() if kind.root)
 #: So far before "AC" may the words for a line or a needle begin (characters).
 _REACH_OF_LINES: Final = 60
 
@@ -157,9 +159,18 @@ def take_events(page: Page) -> None:
     page.events += [
         span
         for span in page.spans
-        if span.kind in _EVENT_KINDS and span.kind != "biomarker" and span.concept not in page.tools.unspecific
+        if span.kind in _EVENT_KINDS
+        and span.kind != "biomarker"
+        and span.concept not in page.tools.unspecific
+        and not (span.concept in _ROOTS and _heads(page.frame, span))
     ]
     page.events += _other_meanings(page.spans)
+
+
+def _heads(frame: Frame, span: Span) -> bool:
+    """Whether a span stands in the heading of its section: *SOCIAL HISTORY*, *TITLE OF OPERATION*."""
+    section = frame.shape.section_at(span.start)
+    return section.start <= span.start < section.heading_end
 
 
 def _other_meanings(spans: Iterable[Span]) -> Iterator[Span]:
