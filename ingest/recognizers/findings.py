@@ -62,7 +62,7 @@ class _Words(NamedTuple):
 class _Grammar(NamedTuple):
     trie: PhraseTrie[Role]
     meanings: Mapping[tuple[str, str], Sequence[Meaning]]
-    apart: Mapping[str, str]
+    apart: Mapping[str, Meaning]
     between: _Words
 
 
@@ -81,7 +81,11 @@ def _grammar() -> _Grammar:
         for thing in entry["of"]:
             for change in entry["is"]:
                 meanings.setdefault((thing, change), []).extend(means)
-    apart = {change: entry["concept"] for entry in table["apart"] for change in entry["is"]}
+    apart = {
+        change: Meaning(entry["concept"], entry.get("denied", False))
+        for entry in table["apart"]
+        for change in entry["is"]
+    }
     words = {name: frozenset(map(fold, listed)) for name, listed in table["between"].items()}
     fillers = words["words"] | words["hidden"] | words["prepositions"] | words["not"]
     return _Grammar(
@@ -135,9 +139,11 @@ class FindingRecognizer(Recognizer):
                     told[meaning.concept] = self._span(part, meaning, thing)
             yield from told.values()
             for change in part.changes:
-                concept = self._grammar.apart.get(change)
-                if concept is not None and not any(self._concepts.is_a(other, concept) for other in told):
-                    yield self._span(part, Meaning(concept, denied=False), None)
+                alone = self._grammar.apart.get(change)
+                if alone is None or alone.concept not in self._concepts:
+                    continue
+                if not any(self._concepts.is_a(other, alone.concept) for other in told):
+                    yield self._span(part, alone, None)
 
     def _span(self, part: _Part, meaning: Meaning, thing: _Part | None) -> Span:
         start, end = part.match.start, part.match.end
