@@ -26,7 +26,6 @@ from ...kb.model import (
     World,
 )
 from ...kb.ontology.concepts import ConceptTable
-from ...kb.units import in_usual_unit, unit_named, usual_units
 from ..binding.placing import SITES_OF_SPREAD, TumorComposer
 from ..note.read import ReadNote
 from ..note.steps import SHARED
@@ -119,23 +118,7 @@ def collect(bench: Workbench) -> None:
             is_number = "value" in fact.attributes and "result" not in fact.attributes
             if is_number and fact.mention.text and fact.concept in _serum(bench.concepts):
                 fact.kind = "lab"
-                _tell_in_usual_unit(fact)
         bench.facts.append(fact)
-
-
-def _tell_in_usual_unit(fact: Fact) -> None:
-    """The value in the usual unit of its marker, where the unit that the note gives can be told in it."""
-    value, unit = fact.attributes["value"], str(fact.attributes.get("unit", ""))
-    usual = usual_units().get(fact.concept)
-    if usual is None or not isinstance(value, float):
-        return
-    named = unit_named(unit) if unit else usual.unit
-    told = in_usual_unit(fact.concept, value, named) if named else None
-    if told is None:
-        return
-    if told != value:
-        fact.attributes["written"] = f"{value:g} {unit}"
-    fact.attributes |= {"value": told, "unit": usual.unit}
 
 
 @lru_cache(maxsize=4)

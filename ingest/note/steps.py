@@ -15,14 +15,14 @@ from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KIND_TABLE, KIND
 from ...kb.model import Mention, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
-from ...kb.units import usual_units
+from ...kb.units import in_usual_unit, unit_named, usual_units
 from ..binding.composed import ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..notation.mentions import with_notations
 from ..recognizers.births import birth_mention
 from ..recognizers.lexicon import turn_round
-from ..recognizers.measurements import how_it_was, is_made, is_ordered
+from ..recognizers.measurements import BESIDE, how_it_was, is_made, is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
 from ..text.frame import BIRTHS, FINDINGS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
@@ -139,6 +139,22 @@ def bind_results(page: Page) -> None:
         page.events += page.tools.binder.bind(frame, spans)
 
 
+def tell_markers_in_usual_units(page: Page) -> None:
+    """The numbers of serum markers, in the usual unit of each where the note's can be told in it."""
+    for span in page.events:
+        value = span.attributes.get("value")
+        usual = usual_units().get(span.concept)
+        if usual is None or not isinstance(value, float) or "result" in span.attributes:
+            continue
+        unit = str(span.attributes.get("unit", ""))
+        named = unit_named(unit) if unit else usual.unit
+        told = in_usual_unit(span.concept, value, named) if named else None
+        if told is not None:
+            if told != value:
+                span.attributes["written"] = f"{value:g} {unit}"
+            span.attributes |= {"value": told, "unit": usual.unit}
+
+
 def _is_heading(frame: Frame, span: Span) -> bool:
     """``FH:`` at the head of a section is a heading, not the gene of that name."""
     if span.kind != "gene":
@@ -188,7 +204,7 @@ def take_measurements(page: Page) -> None:
         return
     taken: set[int] = set()
     for span in measured:
-        name_end = span.start + len(span.source.partition(":")[2])
+        name_end = span.end if span.source == BESIDE else span.start + len(span.source.partition(":")[2])
         told = bool(span.attributes)
         beside = [one for one in page.spans if one.start < name_end and span.start < one.end and one.kind != "value"]
         if any(one.end - one.start > name_end - span.start or not told for one in beside):
@@ -450,6 +466,7 @@ STEPS: Final[tuple[Step, ...]] = (
     classify,
     find_spans,
     bind_results,
+    tell_markers_in_usual_units,
     find_sites,
     take_events,
     take_measurements,

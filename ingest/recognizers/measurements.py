@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ...kb.model import EARLIEST_DAY, DayInterval, Mention, Value
+from ...kb.model import Mention, Value
 from ...kb.units import COUNTS, NO_UNITS, Usual, in_usual_unit, unit_named, unit_pattern, usual_units
 from ..text.frame import MEASURES, Frame, Recognizer, Span
 from ..text.word_classes import word_classes
@@ -30,6 +30,8 @@ _MOST_VALUES: Final = 8
 #: Behind so many words a name still heads an item of a plan.
 _MOST_BEFORE_ITEM: Final = 4
 
+#: The source of what another name beside it makes of a name.
+BESIDE: Final = "pattern:measured"
 _INTERPRETATIONS: Final = ("normal", "high", "low", "abnormal", "positive", "negative", "trace", "equivocal")
 _JOIN: Final = re.compile(r"(?:[ \t]{0,2}(?:,|/|&|\band\b|,[ \t]?and\b|\bor\b)[ \t]{0,2}|[ \t]?-[ \t]?)\Z")
 _RESULT: Final = _CLASSES.compile(
@@ -214,7 +216,7 @@ class MeasurementRecognizer(Recognizer):
             said.values = [one for one in said.values if not _LEADS_ON.fullmatch(text, one.end, following.start)]
         if said.values:
             wished = _WISHED.search(text, max(low, first.start - _REACH_BEFORE), first.start)
-            found = [] if wished else list(self._with_values(text, group, concepts, said, frame))
+            found = [] if wished else list(self._with_values(group, concepts, said))
             yield from found
             told = {(span.start, span.concept) for span in found}
             rest = [(span, concept) for span, concept in zip(group, concepts, strict=True) if span is not last]
@@ -243,9 +245,7 @@ class MeasurementRecognizer(Recognizer):
         attributes = self._valued(concept, _Number(match["number"], float(match["number"]), "%", start, end), "")
         return None if attributes is None else _span(name, name.end, concept, attributes, [(start, end, "value")])
 
-    def _with_values(
-        self, text: str, group: list[Span], concepts: list[str], said: _Told, frame: Frame
-    ) -> Iterator[Span]:
+    def _with_values(self, group: list[Span], concepts: list[str], said: _Told) -> Iterator[Span]:
         numbers = said.values
         last = group[-1]
         if len(group) > 1 and len(numbers) == len(group):
@@ -253,17 +253,15 @@ class MeasurementRecognizer(Recognizer):
         elif concepts[-1] == _PRESSURE or (len(numbers) == 2 and numbers[0].unit == numbers[1].unit == "mmHg"):
             pairs = [(last, _pressure(concepts[-1], at), number) for at, number in enumerate(numbers[:2])]
         else:
-            pairs = [(last, concepts[-1], number) for number in numbers]
+            # Of values that follow each other in time ("1.4 → 1.1") the last is the note's.
+            pairs = [(last, concepts[-1], number) for number in (numbers[-1:] if said.in_time else numbers)]
         one_name = len({id(span) for span, _, _ in pairs}) == 1
-        for at, (span, concept, number) in enumerate(pairs):
+        for span, concept, number in pairs:
             attributes = self._valued(concept, number, said.interpretation)
             if attributes is None:
                 continue
             end = number.end if one_name else span.end
             found = _span(span, end, concept, attributes, [(number.start, number.end, "value")])
-            if said.in_time and at < len(pairs) - 1 and frame.note.date is not None:
-                # What it was before is not of the note's day.
-                found.day = DayInterval(EARLIEST_DAY, max(EARLIEST_DAY, frame.note.date.toordinal() - 1))
             yield found
 
     def _valued(self, concept: str, number: _Number, interpretation: str) -> dict[str, Value] | None:
@@ -562,7 +560,10 @@ def _span(
     """The name up to ``end``, with what is told of it."""
     decided = "present" if attributes else ""
     stretch = name.start, max(end, name.end)
-    return Span(*stretch, name.kind, concept, name.source, attributes, helpers=helpers, decided=decided)
+    is_named = concept == name.concept or concept in (_SYSTOLIC_ID, _DIASTOLIC_ID)
+    # The hematocrit of "H&H", the white cells of a urinalysis.
+    source = name.source if is_named else BESIDE
+    return Span(*stretch, name.kind, concept, source, attributes, helpers=helpers, decided=decided)
 
 
 def _groups(text: str, names: Sequence[Span]) -> list[list[Span]]:
