@@ -8,8 +8,9 @@ reading wrote their facts: kind, place in the text, a plain name, status, value
 (``benchmarks/reading/clinical_sentences/*.jsonl``, no word of the texts but values).
 
 Each text is read whole. A mention and a fact that overlap agree in name where a query for the fact's name admits the
-mention, or where ``verdicts.tsv`` says so (judged by hand: gold name, reading, ``same`` or ``differs``); a mention
-without a fact is wrong unless it is judged ``right`` there. Context and numbers must agree as well. *Recall* is over
+mention, or where ``verdicts.tsv`` says so (judged by hand: gold name, reading, and ``same``, ``wider``, true but saying
+less, which counts for precision alone, or ``differs``); a mention without a fact is wrong unless it is judged ``right``
+there (sentence, reading). Context and numbers must agree as well. *Recall* is over
 facts that are not minor and not hypothetical, *precision* over mentions that assert something. Intervals: 95%,
 bootstrap over texts.
 """
@@ -222,7 +223,12 @@ def score_item(
         reading = f"{shown(mention, judge.concepts)} [{mention.polarity} {mention.temporality} {mention.experiencer}]"
         gold = "; ".join(f"{fact['name']} [{fact['status']}]" for _, fact in (named or beside))
         verdict = judge.verdicts.get((item["id"], shown(mention, judge.concepts)))
-        if good or verdict == "right":
+        wider = any(
+            judge.verdicts.get((fact["name"].lower(), shown(mention, judge.concepts))) == "wider"
+            and _fits(fact["status"], mention)
+            for _, fact in beside
+        )
+        if good or wider or verdict == "right":
             one.right += 1
             continue
         if held:
@@ -269,7 +275,10 @@ def _verdicts() -> dict[tuple[str, str], str]:
     if not path.exists():
         return {}
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    return {(gold.lower() if verdict in ("same", "differs") else gold, read): verdict for gold, read, verdict in rows}
+    return {
+        (gold.lower() if verdict in ("same", "wider", "differs") else gold, read): verdict
+        for gold, read, verdict in rows
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
