@@ -575,6 +575,18 @@ class Placement:
                     break
         return found
 
+    def without_adjectives(self, text: str, events: list[Span], diagnoses: list[Span]) -> list[Span]:
+        """The events but for words of a state that are the adjective of a histology without a place (``metastatic
+        carcinoma``): where it has spread to, and so what it is, is told by the place beside it."""
+        bare = {span.start for span in diagnoses if not self.concepts.get(span.concept).site}
+        return [
+            span
+            for span in events
+            if span.kind != "state"
+            or not {span.end + 1, span.end + 2} & bare
+            or text[span.start : span.end].lower() not in self._adjectives
+        ]
+
     def _is_solid(self, tumor: str) -> bool:
         """Whether it is a cancer, but not of the blood: blood cancers are at home in nodes and fluids."""
         is_a = self.concepts.is_a

@@ -300,7 +300,9 @@ def find_topic(page: Page) -> None:
 
 def find_states_by_adjectives(page: Page) -> None:
     """The states that adjectives of a diagnosis tell (``metastatic``, ``recurrent``)."""
-    page.events += page.tools.placement.adjective_states(page.frame, page.diagnoses)
+    placement = page.tools.placement
+    page.events = placement.without_adjectives(page.frame.text, page.events, page.diagnoses)
+    page.events += placement.adjective_states(page.frame, page.diagnoses)
 
 
 def place_diagnoses(page: Page) -> None:

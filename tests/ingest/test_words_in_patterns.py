@@ -29,7 +29,7 @@ MORE = {
     "recognizers/staging.py": (14, "stage, grade, group, AJCC: each alone in its place"),
     "recognizers/trials.py": (6, "clinical, phase, ECOG-ACRIN: each alone in its place"),
     "treatments/courses.py": (6, "line, boost, over: each alone in its place"),
-    "readers/fhir_scope.py": (4, "Patient, identifier: paths of FHIR"),
+    "readers/fhir_scope.py": (6, "Patient, identifier, history, uuid: paths of FHIR"),
 }
 
 

@@ -95,7 +95,7 @@ def test_a_model_is_a_base_to_go_on_from(model: Path, corpus: Path, tmp_path: Pa
         (["--train", "{corpus}", "--from-scratch", "--base", "."], "--from-scratch takes neither"),
         (["--train", "nowhere.tsv", "--from-scratch"], "nothing at 'nowhere.tsv'"),
         (["--train", "{corpus}", "--dev", "{corpus}", "--base", "{folder}"], "holds no encoder"),
-        (["--train", "{corpus}", "--from-scratch", "--window", "8"], "window cannot be 8"),
+        (["--train", "{corpus}", "--from-scratch", "--window", "8"], "--window"),
         (["--train", "{corpus}", "--from-scratch", "--precision", "int4"], "precision"),
         (["--train", "{corpus}", "--from-scratch", "--device", "abacus"], "unknown device 'abacus'"),
         (["--recipe", "nowhere.toml"], "cannot read the recipe"),
