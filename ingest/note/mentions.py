@@ -115,8 +115,8 @@ LABELS: Final[Mapping[str, str]] = {
     "site": "Site",
     "laterality": "Laterality",
 }
-#: Sources of spans that count wherever they stand: what was asked for, and changes as they are written.
-_WHEREVER: Final = ("target", "notation:")
+#: Sources of spans that count wherever they stand: what was asked for, changes as they are written, allergies.
+_WHEREVER: Final = ("target", "notation:", "allergy:")
 _FIRST_ITEM = re.compile(r":\s*\(?[a1i][.)]\s")
 #: No further than so many characters does a heading hold that calls its lines superseded.
 _REACH_OF_HEADING = 800

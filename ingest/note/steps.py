@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, KIND_TABLE, KINDS, MEASURED, OPERATIONS
+from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, DRUGS, KIND_TABLE, KINDS, MEASURED, OPERATIONS
 from ...kb.model import Mention, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
@@ -20,12 +20,14 @@ from ..binding.composed import ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..notation.mentions import with_notations
+from ..recognizers.allergies import GATES as ALLERGY_GATES
+from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
 from ..recognizers.lexicon import turn_round
 from ..recognizers.measurements import BESIDE, how_it_was, is_made, is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
-from ..text.frame import BIRTHS, FINDINGS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
+from ..text.frame import ALLERGENS, BIRTHS, FINDINGS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
 from ..text.statements import needs, statement
 from ..treatments.courses import TREATED, with_courses
 from ..treatments.harms import with_harms
@@ -41,6 +43,8 @@ _BINDABLE: Final = frozenset({"gene", "biomarker", "value", "molecular"})
 _MEANT_AT_ONCE: Final = frozenset({"diagnosis", "state"})
 #: Concepts that say no more than the kind of event: in a heading they name what follows.
 _ROOTS: Final = frozenset(kind.root for kind in KIND_TABLE.values() if kind.root)
+#: What is no event by itself where it belongs to an allergy.
+_OF_ALLERGIES: Final = CONDITIONS | DRUGS
 #: So far before "AC" may the words for a line or a needle begin (characters).
 _REACH_OF_LINES: Final = 60
 
@@ -230,6 +234,20 @@ def take_findings(page: Page) -> None:
             for other in named
         ):
             page.events.append(span)
+
+
+def take_allergies(page: Page) -> None:
+    """What the patient is said to be allergic to: such drugs are not taken, and such complaints not had today."""
+    if not page.frame.opens(ALLERGY_GATES):
+        return
+    found = allergies(page.frame, page.spans, page.apart.get(ALLERGENS, ()))
+    taken = found.taken
+    page.events = [
+        span
+        for span in page.events
+        if span.kind not in _OF_ALLERGIES or not any(low < span.end and span.start < high for low, high in taken)
+    ]
+    page.events += found.events
 
 
 # --- what is meant by a name ------------------------------------------------------------------------------------------
@@ -473,6 +491,7 @@ STEPS: Final[tuple[Step, ...]] = (
     take_events,
     take_measurements,
     take_findings,
+    take_allergies,
     turn_secondaries,
     leave_out_lookalikes,
     turn_names_round,

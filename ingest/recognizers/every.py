@@ -6,6 +6,7 @@ A new one is a file that gives a :class:`~cohortium.ingest.text.frame.Recognizer
 from __future__ import annotations
 
 from ..text.frame import Recognizer
+from .allergies import AllergenRecognizer
 from .births import BirthRecognizer
 from .doses import DoseRecognizer
 from .findings import FindingRecognizer
@@ -37,4 +38,5 @@ def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...
         BirthRecognizer(),
         MeasurementRecognizer(measured),
         FindingRecognizer(lexicon.concepts),
+        AllergenRecognizer(lexicon.concepts),
     )

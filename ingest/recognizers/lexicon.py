@@ -142,6 +142,8 @@ class Lexicon(Recognizer):
         for row in self.concepts.rows():
             if (row.kind in MEASURED_CONCEPTS) is not self._measured:
                 continue
+            if row.kind not in SPAN_KINDS:
+                continue  # Read by a recogniser of its own.
             kind = self.kind_of(row.id)
             for name in (row.name, *row.synonyms):
                 # Bare numbers and signs (a result "0" or "2+") are read where a result is expected, by patterns.

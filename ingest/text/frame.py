@@ -242,6 +242,7 @@ TRIALS: Final = "trials"
 BIRTHS: Final = "births"
 MEASURES: Final = "measures"
 FINDINGS: Final = "findings"
+ALLERGENS: Final = "allergens"
 
 
 class Recognizer(Protocol):

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...kb.kinds import KIND_TABLE
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.units import unit_named, unit_pattern
+from ..resolution.allergies import allergies_named
 from ..resolution.compounds import split_place
 from ..resolution.findings import is_protein_change, protein_change
 from . import book
@@ -96,6 +98,10 @@ def _chunk(span: tuple[Token, ...], text: str, concepts: ConceptTable) -> Chunk 
     found = _pattern(span, place) or gene_list(span, place, concepts)
     if found is not None:
         return found
+    if len(span) > 1 and not _is_loose(first) and not _is_loose(last):
+        found = _allergy(shown, place, concepts)
+        if found is not None:
+            return found
     if (
         len(span) <= _LONGEST_NAME
         and not any(token.text in _BARRIERS for token in span)
@@ -224,6 +230,20 @@ def _name(span: tuple[Token, ...], text: str, place: tuple[str, int, int], conce
         if found and not (len(span) > 1 and len(name.replace(" ", "")) <= 3):
             return _concept_chunk(found, place, concepts)
     return _placed_name(shown, place, concepts)
+
+
+def _allergy(shown: str, place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:
+    """``allergic to latex or penicillin``, ``sulfa allergy``: as many allergies as substances are named."""
+    kinds = KIND_TABLE["allergy"].concepts
+    found = allergies_named(shown, lambda name: bool(concepts.lookup(name, kinds)))
+    if found is None:
+        return None
+    joined, named = found
+    parts = [
+        f"allergy to {value(concepts.lookup(name, kinds)[0])}{f' with type = {type_}' if type_ else ''}" for name, type_ in named
+    ]
+    query = parts[0] if len(parts) == 1 else f"({f' {joined} '.join(parts)})"
+    return Chunk("phrase", *place, "patient", data={"query": query})
 
 
 def _placed_name(shown: str, place: tuple[str, int, int], concepts: ConceptTable) -> Chunk | None:

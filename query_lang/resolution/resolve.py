@@ -48,6 +48,7 @@ from ..render import name_text
 from ..terms import Term, term_called
 from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
+from .allergies import split_allergy
 from .compounds import spelled_out, split_biomarker, split_place, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .findings import findings
@@ -380,6 +381,11 @@ class _Resolver:
             kind = "regimen"
         if name == text and (placed := split_place(text, self._concepts, _placed_concepts(kind))) is not None:
             name, extra = placed.name, placed.condition(placed.place)
+        if name == text and kind in (None, "allergy", "medication"):
+            found_in = split_allergy(text, kind, lambda name: bool(self._ids(name, KIND_WORDS["allergy"].concepts)))
+            if found_in is not None:
+                name, extra = found_in
+                kind = "allergy"
         if (name, kind) == (text, events.kind):
             return events
         self._place_as(name, text)

@@ -99,7 +99,6 @@ def test_a_subtype_is_a_concept_of_its_own(shipped: ConceptTable, name: str, con
         ("hemodialysis", "hemodialysis", "dialysis"),
         ("peritoneal dialysis", "peritoneal_dialysis", "dialysis"),
         ("total knee replacement", "total_knee_arthroplasty", "joint_replacement"),
-        ("penicillin allergy", "penicillin_allergy", "drug_allergy"),
         ("ventricular tachycardia", "ventricular_tachycardia", "arrhythmia"),
         ("aortic stenosis", "aortic_stenosis", "valvular_heart_disease"),
         (
