@@ -238,6 +238,9 @@ class MentionWriter:
             reading = sentence.context.read(target, section)
             if lead:
                 reading = _led(reading, lead, kind)
+            if skipped and reading.context.temporality is Temporality.HYPOTHETICAL and kind == "allergy":
+                # "Bactrim, which causes nausea": a list of allergies tells of the patient.
+                reading = reading.but(temporality=Temporality.CURRENT)
             if section.name == "indication" and self._is_asked(note, span, reading):
                 asked = Cue(section.start, section.heading_end, "asked")
                 reading = replace(reading.but(Polarity.UNCERTAIN), cues=(*reading.cues, asked))

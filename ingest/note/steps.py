@@ -27,7 +27,19 @@ from ..recognizers.lexicon import turn_round
 from ..recognizers.measurements import BESIDE, how_it_was, is_made, is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
-from ..text.frame import ALLERGENS, BIRTHS, FINDINGS, MEASURES, NAMES, SPREAD, TRIALS, Frame, Recognizer, Span, resolve_overlaps
+from ..text.frame import (
+    ALLERGENS,
+    BIRTHS,
+    FINDINGS,
+    MEASURES,
+    NAMES,
+    SPREAD,
+    TRIALS,
+    Frame,
+    Recognizer,
+    Span,
+    resolve_overlaps,
+)
 from ..text.statements import needs, statement
 from ..treatments.courses import TREATED, with_courses
 from ..treatments.harms import with_harms

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ...kb.kinds import CONDITIONS
+from ...kb.kinds import CONDITIONS, KIND_TABLE
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import cue_file
@@ -30,6 +30,8 @@ ALLERGEN: Final = "allergen"
 _ALL, _ANY_DRUG, _FOOD, _SURROUNDINGS = "allergen", "any_drug", "food", "environmental_allergen"
 #: The kinds of span that name a drug.
 _DRUG: Final = "medication"
+#: Concepts that say no more than that there was a reaction.
+_ROOTS: Final = frozenset(KIND_TABLE[kind].root for kind in CONDITIONS)
 #: Where the sources of its spans begin.
 SOURCE: Final = "allergy:"
 
@@ -37,7 +39,7 @@ _OPENS: Final = r"(?i:allerg|intoleran|sensitiv|nk[dm]?a\Z|ndka\Z|n\Z|anaphyla)"
 #: What opens a note to this reading.
 GATES: Final = (Gate(_OPENS),)
 _SHORT: Final = Gated(
-    _CLASSES.compile(r"(?<![\w.])(?:(?P<drug>{short_for_drugs})|(?P<all>{short_for_all}))\.?(?!\w)"),
+    _CLASSES.compile(r"(?<![\w.])(?:(?P<drug>{short_for_drugs})|(?P<all>{short_for_all}))(?!\w)"),
     r"(?i:nk[dm]?a\Z|ndka\Z|n\Z)",
 )
 _DENIED: Final = Gated(
@@ -56,7 +58,9 @@ _OF_DRUGS: Final = _CLASSES.compile(r"\b{of_drugs}\b", re.IGNORECASE)
 _OF_FOOD: Final = _CLASSES.compile(r"\b{of_food}\b", re.IGNORECASE)
 _OF_SURROUNDINGS: Final = _CLASSES.compile(r"\b{of_surroundings}\b", re.IGNORECASE)
 _BEHIND: Final = Gated(
-    _CLASSES.compile(r"(?:(?P<allergy>{allergic_to})|(?P<reacted>{reacted_to})|(?P<intolerance>{intolerant_to}))", re.IGNORECASE),
+    _CLASSES.compile(
+        r"(?:(?P<allergy>{allergic_to})|(?P<reacted>{reacted_to})|(?P<intolerance>{intolerant_to}))", re.IGNORECASE
+    ),
     r"(?i:allerg|anaphyla|intoleran|sensitiv|drug)",
 )
 _BEFORE: Final = Gated(
@@ -116,8 +120,24 @@ def allergies(frame: Frame, named: Sequence[Span], allergens: Sequence[Span]) ->
     """``named``: what the lexicon names, none over another; ``allergens``: what may be one besides."""
     drugs = [span for span in named if span.kind == _DRUG]
     substances = first_come(sorted([*drugs, *allergens], key=lambda one: (one.start - one.end, one.kind != _DRUG)))
-    reactions = [span for span in named if span.kind in CONDITIONS]
+    reactions = [span for span in named if span.kind in CONDITIONS and span.concept not in _ROOTS]
     return _Reader(frame, substances, reactions).read()
+
+
+class _Told(NamedTuple):
+    """Substances that one list or sentence tells, which ends at ``end``."""
+
+    row: Sequence[Span]
+    nature: str
+    end: int
+    #: What its words decide of all of them.
+    decided: str = ""
+    #: Where the words for the allergy end that stand behind its substances.
+    behind: int = 0
+    #: What is told is that the patient had it, too.
+    was_given: bool = False
+    #: A list of allergies holds nothing else.
+    listed: bool = False
 
 
 @dataclass(slots=True)
@@ -140,11 +160,14 @@ class _Reader:
         for start, end, concepts in denials:
             excepted = _EXCEPT.match(self.frame.text, end)
             if excepted and (row := self._row_behind(excepted.end(), end + _REACH * 5)):
-                self._take(row, "allergy", end + _REACH * 8, decided="present")
+                self._take(_Told(row, "allergy", end + _REACH * 8, decided="present"))
                 continue
             for concept in concepts:
-                attributes: dict[str, Value] = {"type": "allergy"}
-                self.events.append(Span(start, end, "allergy", concept, f"{SOURCE}denied", attributes, decided="absent"))
+                attributes: dict[str, Value] = {"nature": "allergy"}
+                self.events.append(
+                    Span(start, end, "allergy", concept, f"{SOURCE}denied", attributes, decided="absent")
+                )
+        self._read_sentences(denials)
         for section in sections:
             told = [
                 one
@@ -153,8 +176,7 @@ class _Reader:
             ]
             heading = self.frame.text[section.start : section.heading_end]
             intolerance = _INTOLERANT.search(heading) and "llerg" not in heading.lower()
-            self._take(told, "intolerance" if intolerance else "allergy", section.end)
-        self._read_sentences(denials)
+            self._take(_Told(told, "intolerance" if intolerance else "allergy", section.end, listed=True))
         return Allergies(self.events, self.taken)
 
     # --- denials ------------------------------------------------------------------------------------------------------
@@ -181,15 +203,22 @@ class _Reader:
             if not any(start <= match.start() < end for start, end, _ in denials):
                 end = self.frame.sentence_span(match.start())[1]
                 row = self._row_behind(match.end(), max(end, match.end()))
+                if match["reacted"]:
+                    row = [one for one in row if one.concept != _ANY_DRUG]
                 type_ = "intolerance" if match["intolerance"] else "allergy"
-                self._take(row, type_, end, was_given=not match["allergy"])
+                listed = self.frame.shape.section_at(match.start()).name == SECTION
+                self._take(_Told(row, type_, end, was_given=not match["allergy"], listed=listed))
         for match in _BEFORE.find(places, text):
             section = self.frame.shape.section_at(match.start())
             heads = section.name == SECTION and match.start() < section.heading_end
-            if not heads and not any(start <= match.start() < end for start, end, _ in denials):
+            names_illness = any(
+                one.end > match.start() for one in self._reactions_between(match.start() - _REACH, match.end())
+            )
+            if not heads and not names_illness and not any(start <= match.start() < end for start, end, _ in denials):
                 low, end = self.frame.sentence_span(match.start())
                 type_ = "allergy" if match["allergy"] else "intolerance"
-                self._take(self._row_before(match, low), type_, end, behind=match.end(), was_given=not match["allergy"])
+                row = self._row_before(match, low)
+                self._take(_Told(row, type_, end, behind=match.end(), was_given=not match["allergy"]))
 
     def _row_behind(self, start: int, end: int) -> list[Span]:
         """The substances that stand in a row from ``start`` on."""
@@ -235,44 +264,42 @@ class _Reader:
             at = one.end
         return "".join([*parts, text[at:end]])
 
-    def _take(
-        self, row: Sequence[Span], type_: str, end: int, *, decided: str = "", behind: int = 0, was_given: bool = False
-    ) -> None:
-        """An event for each substance of a list that ends at ``end``, with the reaction that is told beside it, which
-        stands at ``behind`` or further; ``was_given``: what is told is that the patient had it, too."""
+    def _take(self, told: _Told) -> None:
+        """An event for each substance, with the reaction that is told beside it."""
         text = self.frame.text
-        caused = {id(one): found for one in row if (found := self._reaction_to(one)) is not None}
-        for at, one in enumerate(row):
+        caused = {id(one): found for one in told.row if (found := self._reaction_to(one)) is not None}
+        for at, one in enumerate(told.row):
             if id(one) in self._seen:
                 continue
             if id(one) not in caused and _NOT_ONE.search(text, max(0, one.start - 40), one.start):
                 continue
             self._seen.add(id(one))
-            following = min(row[at + 1].start if at + 1 < len(row) else end, end)
-            start = max(one.end, behind)
+            following = min(told.row[at + 1].start if at + 1 < len(told.row) else told.end, told.end)
+            start = told.behind if told.behind and one is told.row[-1] else one.end
             ends = _ENDS_ITEM.search(text, start, max(start, following))
             stop = min(ends.start() if ends else following, start + _REACH)
             reaction = caused.get(id(one)) or next(
                 (
                     it
                     for it in self._reactions_between(start, stop)
-                    if it not in caused.values() and not _NO_REACTION.search(text, start, it.start)
+                    if it not in caused.values()
+                    and not _NO_REACTION.search(text, start, it.start)
+                    and (told.listed or "," not in text[start : it.start])
                 ),
                 None,
             )
-            attributes: dict[str, Value] = {"type": type_}
+            attributes: dict[str, Value] = {"nature": told.nature}
             if _INTOLERANT.search(text, one.end, stop) is not None:
-                attributes["type"] = "intolerance"
+                attributes["nature"] = "intolerance"
             helpers = []
             if reaction is not None:
                 attributes["reaction"] = reaction.concept
                 helpers.append((reaction.start, reaction.end, "reaction"))
-            if not was_given:
-                told = [one, *([reaction] if reaction else [])]
-                self.taken += [(it.start, it.end) for it in told]
+            if not told.was_given:
+                self.taken += [(it.start, it.end) for it in (one, reaction) if it is not None]
             rule = f"{SOURCE}{one.concept}"
             self.events.append(
-                Span(one.start, one.end, "allergy", one.concept, rule, attributes, helpers=helpers, decided=decided)
+                Span(one.start, start, "allergy", one.concept, rule, attributes, helpers=helpers, decided=told.decided)
             )
 
     def _reaction_to(self, one: Span) -> Span | None:

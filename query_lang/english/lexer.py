@@ -239,9 +239,7 @@ def _allergy(shown: str, place: tuple[str, int, int], concepts: ConceptTable) ->
     if found is None:
         return None
     joined, named = found
-    parts = [
-        f"allergy to {value(concepts.lookup(name, kinds)[0])}{f' with type = {type_}' if type_ else ''}" for name, type_ in named
-    ]
+    parts = [f"allergy to {value(concepts.lookup(name, kinds)[0])}" for name in named]
     query = parts[0] if len(parts) == 1 else f"({f' {joined} '.join(parts)})"
     return Chunk("phrase", *place, "patient", data={"query": query})
 

@@ -381,6 +381,10 @@ class _Resolver:
             kind = "regimen"
         if name == text and (placed := split_place(text, self._concepts, _placed_concepts(kind))) is not None:
             name, extra = placed.name, placed.condition(placed.place)
+        if kind == "allergy" and concept_ids(self._concepts, whole := f"{kind} {text}", None):
+            # "Allergy testing" is no allergy.
+            self._place_as(whole, text)
+            return dataclasses.replace(events, kind=None, concept=Under(Name(whole), concept.exact))
         if name == text and kind in (None, "allergy", "medication"):
             found_in = split_allergy(text, kind, lambda name: bool(self._ids(name, KIND_WORDS["allergy"].concepts)))
             if found_in is not None:
@@ -438,7 +442,7 @@ class _Resolver:
             readings = self._readings(text, others)
             what = self._concepts.get(others[0]).kind
             self._report(
-                f"'{shown(text)}' is a {what}, which is no {kind_spelling(kind)}", text,
+                f"'{shown(text)}' is {_with_article(what)}, which is no {kind_spelling(kind)}", text,
                 f"write {either(readings)}" if readings else "",
             )  # fmt: skip
         else:
@@ -478,7 +482,7 @@ class _Resolver:
                 row = self._concepts.get(ids[0])
                 readings = self._readings(text, ids)
                 self._report(
-                    f"'{shown(text)}' is a {row.kind}, and no fact by itself", text,
+                    f"'{shown(text)}' is {_with_article(row.kind)}, and no fact by itself", text,
                     f"write {either(readings)}" if readings else "say which kind of fact it belongs to",
                 )  # fmt: skip
             else:
@@ -517,6 +521,8 @@ class _Resolver:
             kind = self._concepts.get(one).kind
             if kind == "site":
                 found.append(f"metastasis to {name_text(shown(text))}")
+            elif kind == "allergen":
+                found.append(f"{kind_spelling('allergy')} to {name_text(shown(text))}")
             elif MEANT_BY_CONCEPT[kind]:
                 found.append(f"{kind_spelling(MEANT_BY_CONCEPT[kind][0])} {name_text(shown(text))}")
         return list(dict.fromkeys(found))
@@ -597,3 +603,7 @@ def _has(kinds: SequenceOf[str], attributes: frozenset[str]) -> bool:
 def _fitting(kinds: SequenceOf[str], attributes: frozenset[str]) -> tuple[str, ...]:
     """Those of ``kinds`` that have all ``attributes``; all of them if none has (the error then names them)."""
     return tuple(kind for kind in kinds if attributes <= KIND_WORDS[kind].attributes.keys()) or tuple(kinds)
+
+
+def _with_article(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"

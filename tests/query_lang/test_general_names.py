@@ -93,7 +93,7 @@ def test_a_wider_name_is_offered(concepts: ConceptTable) -> None:
     ("name", "wider"),
     [
         ("severe unstable angina", "unstable angina"),
-        ("allergic reaction to latex", "allergic reaction"),
+        ("allergic reaction to latex", "'allergic reaction'"),
         ("rupture of the spleen", ""),
         ("risk of pneumonia", ""),
         ("no viral pneumonia", ""),
