@@ -226,6 +226,8 @@ def score_item(
         wider = any(
             judge.verdicts.get((fact["name"].lower(), shown(mention, judge.concepts))) == "wider"
             and _fits(fact["status"], mention)
+            # A denial of something wider says more.
+            and fact["status"] != "absent"
             for _, fact in beside
         )
         if good or wider or verdict == "right":

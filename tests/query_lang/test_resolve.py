@@ -237,3 +237,23 @@ def test_what_is_taken_away_is_of_the_kind_that_it_is_taken_from() -> None:
     """*Any therapy except a gene* takes nothing away: it is refused rather than passed over."""
     with pytest.raises(QueryError, match="'EGFR' is a gene, which is no medication"):
         resolve_text("any 'systemic therapy' except EGFR", shipped_concepts(), Scales.from_files())
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("pain in both hips", "pain with (site = hip and laterality = bilateral)"),
+        ("bilateral hip pain", "pain with (site = hip and laterality = bilateral)"),
+        ("fracture of the left hip", "fracture with (site = hip and laterality = left)"),
+    ],
+)
+def test_a_side_in_a_name_is_asked_for(text: str, means: str) -> None:
+    """No word of a name is dropped."""
+    assert render(resolve_text(text, shipped_concepts(), Scales.from_files())) == means
+
+
+@pytest.mark.parametrize("text", ["left right hip pain", "pain in either hip"])
+def test_a_side_that_means_nothing_is_refused(text: str) -> None:
+    """Two sides, or a word that is none."""
+    with pytest.raises(QueryError):
+        resolve_text(text, shipped_concepts(), Scales.from_files())
