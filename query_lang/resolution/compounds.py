@@ -103,7 +103,10 @@ def split_place(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Plac
 def _placed(head: list[str], rest: list[str], concepts: ConceptTable, kinds: Iterable[str]) -> Placed | None:
     places, side = _places(), ""
     while rest and (rest[0].lower() in places["owner"] or rest[0].lower() in places["side"]):
-        side = side or places["side"].get(rest[0].lower(), "")
+        told = places["side"].get(rest[0].lower(), "")
+        if told and side:
+            return None
+        side = side or told
         rest = rest[1:]
     found = Placed(" ".join(head), " ".join(rest), side)
     known = rest and _named(found.name, concepts, kinds) and concepts.lookup(found.place, ("site",))
