@@ -127,7 +127,10 @@ def relate(page: Page, drawn: Sequence[Relation]) -> list[Edge]:
     edges = [
         Edge(edge.type, by_origin[edge.head], by_origin[edge.tail], edge.rule)
         for edge in drawn
-        if edge.head in by_origin and edge.tail in by_origin
+        if edge.head in by_origin
+        and edge.tail in by_origin
+        # What was read may bear another label there, of which the schema knows no such relation.
+        and schema().relations[edge.type].joins(by_origin[edge.head].label, by_origin[edge.tail].label)
     ]
     known = {(edge.type, id(edge.head), id(edge.tail)) for edge in edges}
     anywhere = [one for one in page.annotations if one.label != "SectionSkip"]
