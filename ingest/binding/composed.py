@@ -83,9 +83,7 @@ class ConditionPlacer:
             return
         named = starting(sites, section.start, section.heading_end)
         if len(named) == 1:
-            span.attributes.setdefault("site", named[0].concept)
-            span.concept = self._composer.right_below(span.concept, named[0].concept)
-            span.helpers.append((named[0].start, named[0].end, "place"))
+            self._is_there(span, named[0])
 
     def _placed(self, frame: Frame, span: Span, places: Sequence[Span], low: int, high: int) -> list[Span]:
         """Give a complaint its first place; a copy of it for each other."""
@@ -100,16 +98,20 @@ class ConditionPlacer:
         return further
 
     def _at(self, frame: Frame, span: Span, place: Span, low: int, high: int, *, further: bool) -> None:
-        span.attributes.setdefault("site", place.concept)
         side = self._sites.side_in(frame, place.start, place.end, low, high, 1)
+        self._is_there(span, place)
         if side:
             span.attributes.setdefault("laterality", side)
-        span.concept = self._composer.right_below(span.concept, place.concept)
-        span.helpers.append((place.start, place.end, "place"))
         # "Chest pain" is its name; what is said of several places has words of its own for each.
         span.start = min(span.start, place.start)
         if further or span.kind in OPERATIONS and not span.end < place.start - _AT_MOST_A_WORD:
             span.end = max(span.end, place.end)
+
+    def _is_there(self, span: Span, place: Span) -> None:
+        """Give a complaint the place, the concept that means both if there is one, and the words that told it."""
+        span.attributes.setdefault("site", place.concept)
+        span.concept = self._composer.right_below(span.concept, place.concept)
+        span.helpers.append((place.start, place.end, "place"))
 
     @staticmethod
     def _ahead(text: str, span: Span, near: Sequence[Span]) -> list[Span]:

@@ -198,9 +198,7 @@ class MentionWriter:
                 section = frame.shape.section_at(start)
                 context, targets = note.context((start, end), map(_named, here))
                 criteria = criteria or note.states("criteria", start, end)
-                if criteria:
-                    context.speaks_of.update(_OF_CRITERIA)
-                if zone is not None and zone.name == "nobody":
+                if criteria or (zone is not None and zone.name == "nobody"):
                     context.speaks_of.update(_OF_CRITERIA)
                 if here:
                     read = self._read_sentence(

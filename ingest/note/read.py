@@ -25,6 +25,7 @@ from ..text.cue_files import cue_file
 from ..text.frame import Frame, Vocabulary
 from ..text.shape import Section, sections_of
 from ..text.words import Remembered
+from ..text.zones import zone_table
 from ..treatments.courses import course_words
 from .mentions import MentionWriter
 from .proposals import Proposals
@@ -88,6 +89,7 @@ class NoteReader:
             molecular_words(),
             course_words().marks,
             finding_words(),
+            zone_table().phrases,
         )
         self._vocabulary = Vocabulary(tries)
         self.proposals: Proposals | None = None

@@ -173,10 +173,7 @@ def tell_markers_in_usual_units(page: Page) -> None:
 
 def _is_heading(frame: Frame, span: Span) -> bool:
     """``FH:`` at the head of a section is a heading, not the gene of that name."""
-    if span.kind != "gene":
-        return False
-    section = frame.shape.section_at(span.start)
-    return section.effect == "family" and section.start <= span.start < section.heading_end
+    return span.kind == "gene" and _heads(frame, span) and frame.shape.section_at(span.start).effect == "family"
 
 
 def find_sites(page: Page) -> None:

@@ -192,6 +192,3 @@ def _between(frame: Frame, start: int, end: int) -> str:
     if breaks > 1 and not _BLANK_LINE.search(frame.text, start, end):
         breaks = 1
     return "blank_line" if breaks > 1 else "next_line" if breaks else "same_line"
-
-
-__all__ = ["ZONES", "Zone", "ZoneTable", "zone_table", "zones_of"]
