@@ -17,6 +17,7 @@ from ...kb.kinds import CONDITIONS, OPERATIONS
 from ..text.frame import Frame, Span, starting
 from ..text.word_classes import word_classes
 from .placing import SiteReader, TumorComposer
+from .regions import Regions, local_findings
 
 _CLASSES: Final = word_classes("binding", "composed")
 _IGNORE: Final = re.IGNORECASE
@@ -36,6 +37,9 @@ _SAID_OF_PLACES: Final = CONDITIONS | OPERATIONS
 #: From an examination to the part of the body that follows its name at once: ``CT chest``.
 _AT_ONCE: Final = re.compile(r"[ \t]{1,3}")
 _AT_MOST_A_WORD: Final = 3
+_TOLD_BESIDE_ALL: Final = frozenset({"pain", "chest_pain", "abdominal_pain"})
+#: What tells that a finding is said of something without a place of its own: a wound, a stoma.
+ELSEWHERE: Final = "said of something else"
 #: No further from a complaint does its place begin (characters), and no more places are its own.
 _REACH: Final = 120
 #: A longer heading (characters) names more than a part of the body.
@@ -54,9 +58,11 @@ class ConditionPlacer:
         """The spans that further places of one complaint make; the spans themselves get the first. ``sites`` are in
         text order."""
         conditions = sorted((one for one in events if one.kind in _SAID_OF_PLACES), key=lambda span: span.start)
-        if not conditions or not sites:
+        if not conditions:
             return []
+        regions = Regions(frame, sites)
         further: list[Span] = []
+        alone: list[Span] = []
         shared: tuple[Span, list[Span]] | None = None
         for span in reversed(conditions):
             low, high = frame.sentence_span(span.start)
@@ -73,8 +79,39 @@ class ConditionPlacer:
             if places:
                 further += self._placed(frame, span, places, low, high)
             elif span.kind in CONDITIONS:
-                self._under_heading(frame, span, sites)
+                alone.append(span)
+        for span in reversed(alone):
+            self._further_off(frame, span, regions, sites)
+            if span.concept in local_findings() and "site" not in span.attributes:
+                self._as_before_it(frame.text, span, conditions)
         return further
+
+    def _as_before_it(self, text: str, span: Span, conditions: Sequence[Span]) -> None:
+        """*Pharyngeal erythema or exudate*: the next of such findings has the place of the one before it. Pain is told
+        beside all sorts of things."""
+        before = next((one for one in reversed(conditions) if one.end <= span.start), None)
+        if before is None or not _TOGETHER.fullmatch(text, before.end, span.start):
+            return
+        place = self._composer.place_of(before.concept) or str(before.attributes.get("site", ""))
+        if place and before.concept not in _TOLD_BESIDE_ALL and not span.helpers:
+            self._is_there(span, Span(before.start, before.end, "site", place))
+
+    def _further_off(self, frame: Frame, span: Span, regions: Regions, sites: Sequence[Span]) -> None:
+        """A finding is where its sentence looks: *the pharynx shows no exudate*, ``NECK: supple, no masses.``"""
+        region = regions.at(span) if span.concept in local_findings() else None
+        if region is None:
+            section = frame.shape.section_at(span.start)
+            if not regions.is_headed(section.heading_end, span.start):
+                self._under_heading(frame, span, sites)
+        elif region.place is None:
+            span.helpers.append((region.start, region.start + 1, ELSEWHERE))
+        else:
+            place = region.place
+            low, high = frame.sentence_span(place.start)
+            side = self._sites.side_in(frame, place.start, place.end, low, high, 1)
+            self._is_there(span, place)
+            if side:
+                span.attributes.setdefault("laterality", side)
 
     def _under_heading(self, frame: Frame, span: Span, sites: Sequence[Span]) -> None:
         """A finding under the heading of a part of the body is there: ``ABDOMEN: soft, no masses.``"""

@@ -128,6 +128,10 @@ class TumorComposer:
         found = self.compose(finding, site)
         return found if found != finding and finding in self._concepts.get(found).parents else finding
 
+    def place_of(self, finding: str) -> str:
+        """The place that the name of a finding holds; empty if it holds none."""
+        return self._concepts.get(finding).site if finding in self._concepts else ""
+
     def _cancer_of(self, site: str) -> str:
         """The cancer of the closest site that covers ``site``: the one that most of its tumors lie below."""
         concepts = self._concepts

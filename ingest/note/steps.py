@@ -12,11 +12,11 @@ from typing import Final, Protocol
 
 from ...kb.deadline import check
 from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, DRUGS, KIND_TABLE, KINDS, MEASURED, OPERATIONS
-from ...kb.model import Mention, Relation, Temporality
+from ...kb.model import Mention, Polarity, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.units import in_usual_unit, unit_named, usual_units
-from ..binding.composed import ConditionPlacer
+from ..binding.composed import ELSEWHERE, ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..notation.mentions import with_notations
@@ -391,6 +391,15 @@ def write_mentions(page: Page) -> None:
     page.mentions = page.tools.writer.write(page.frame, page.events, page.document_class)
 
 
+def leave_out_wider_denials(page: Page) -> None:
+    """*The incision is without erythema* denies none of the rest of the body."""
+    page.mentions = [
+        mention
+        for mention in page.mentions
+        if mention.context.polarity != Polarity.ABSENT or not any(cue.rule == ELSEWHERE for cue in mention.cues)
+    ]
+
+
 def keep_measured(page: Page) -> None:
     """Of names that tell no value those of tests that were made, and those that are ordered: they are planned."""
     kept = []
@@ -517,6 +526,7 @@ STEPS: Final[tuple[Step, ...]] = (
     grade_harms,
     add_targets,
     write_mentions,
+    leave_out_wider_denials,
     keep_measured,
     take_results_of_tests,
     read_courses,
