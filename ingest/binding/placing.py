@@ -67,6 +67,7 @@ SITES_OF_SPREAD: Final = (
     "chest_wall",
 )
 _MALIGNANT: Final = "malignant_neoplasm"
+_RECURRENCE: Final = "recurrence"
 
 
 def _heads_specimen(line: str) -> tuple[bool, bool]:
@@ -581,13 +582,15 @@ class Placement:
 
     def without_adjectives(self, text: str, events: list[Span], diagnoses: list[Span]) -> list[Span]:
         """The events but for words of a state that are the adjective of a histology without a place (``metastatic
-        carcinoma``): where it has spread to, and so what it is, is told by the place beside it."""
+        carcinoma``): where it has spread to, and so what it is, is told by the place beside it; and but for those of
+        a complaint that comes again (``recurrent nausea``)."""
+        again = {span.start for span in events if span.kind in CONDITIONS}
         bare = {span.start for span in diagnoses if not self.concepts.get(span.concept).site}
         return [
             span
             for span in events
             if span.kind != "state"
-            or not {span.end + 1, span.end + 2} & bare
+            or not {span.end + 1, span.end + 2} & (bare | again if span.concept == _RECURRENCE else bare)
             or text[span.start : span.end].lower() not in self._adjectives
         ]
 

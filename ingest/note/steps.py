@@ -24,7 +24,7 @@ from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
 from ..recognizers.lexicon import turn_round
-from ..recognizers.measurements import BESIDE, how_it_was, is_made, is_ordered
+from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
 from ..text.frame import (
@@ -405,7 +405,7 @@ def keep_measured(page: Page) -> None:
     kept = []
     for mention in page.mentions:
         if mention.kind in MEASURED and not mention.attributes:
-            if mention.kind == "vital":
+            if mention.kind == "vital" or page.tools.concepts.is_a(mention.concept, EXAMINATION):
                 continue
             if mention.concept not in usual_units() and is_made(page.frame, mention):
                 kept.append(mention)

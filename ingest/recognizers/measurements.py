@@ -38,6 +38,20 @@ _RESULT: Final = _CLASSES.compile(
     r"(?<![^\W_])(?:" + "|".join(f"(?P<{name}>{{{name}}})" for name in _INTERPRETATIONS) + r")(?![^\W_])"
 )
 _BEFORE: Final = ("high", "low", "normal", "abnormal", "positive", "negative")
+#: What is looked at or tried at the bedside is called by more words than these.
+_RESULT_OF_EXAMINATION: Final = _CLASSES.compile(
+    r"(?<![^\W_])(?:(?P<normal>{normal_of_examination}|{normal})|(?P<abnormal>{abnormal_of_examination}|{abnormal})"
+    r"|(?P<high>{high})|(?P<low>{low})|(?P<positive>{positive})|(?P<negative>{negative})|(?P<equivocal>{equivocal}))"
+    r"(?![^\W_])"
+)
+_EXAMINED_BEFORE: Final = _CLASSES.compile(
+    r"(?<![^\W_])(?:(?P<normal>{normal_of_examination_before})|(?P<abnormal>{abnormal_of_examination_before}))"
+    r"\s{1,2}(?:{measured_before}\s{1,2}){0,2}\Z",
+    re.IGNORECASE,
+)
+#: How strong a pulse or reflex is.
+_GRADED: Final = re.compile(r"\d(?:\+|/4)?")
+_SAYS_NORMAL: Final = _CLASSES.compile(r"{says_normal}", re.IGNORECASE)
 _RESULT_BEFORE: Final = _CLASSES.compile(
     r"(?<![^\W_])(?:"
     + "|".join(f"(?P<{name}>{{{name}_before}})" for name in _BEFORE)
@@ -136,6 +150,8 @@ _WITH_WHOLE: Final = frozenset({"muscle_strength"})
 _IN_PAIRS: Final = frozenset({"apgar_score"})
 _PRESSURE: Final = "blood_pressure"
 _SYSTOLIC_ID, _DIASTOLIC_ID = "systolic_blood_pressure", "diastolic_blood_pressure"
+#: What is looked at or tried at the bedside.
+EXAMINATION: Final = "bedside_examination"
 _HEIGHTS: Final = frozenset({"body_height"})
 _WEIGHTS: Final = frozenset({"body_weight", "birth_weight"})
 
@@ -175,6 +191,7 @@ class MeasurementRecognizer(Recognizer):
     def __init__(self, names: Lexicon) -> None:
         """``names``: those of what is measured."""
         self._names = names
+        self._examinations = names.concepts.at_or_below(EXAMINATION)
         self._usual = usual_units()
 
     def find(self, frame: Frame) -> Iterator[Span]:
@@ -208,7 +225,8 @@ class MeasurementRecognizer(Recognizer):
         if (share := self._share(text, first, concepts[0], low)) is not None:
             yield share
             return
-        said = _Beside(frame, self._usual.get(concepts[-1]), concepts[-1], high, following is not None).read(
+        results = _RESULT_OF_EXAMINATION if concepts[-1] in self._examinations else _RESULT
+        said = _Beside(frame, self._usual.get(concepts[-1]), concepts[-1], high, following is not None, results).read(
             last, len(group)
         )
         if said.values and following is not None and following.concept in _COUNTED_BEFORE:
@@ -227,10 +245,15 @@ class MeasurementRecognizer(Recognizer):
                 group, concepts = [span for span, _ in rest], [concept for _, concept in rest]
                 first, said = group[0], _Told()
         interpretation, start, end = said.interpretation, said.start, said.end
+        if not interpretation and _SAYS_NORMAL.fullmatch(text, first.start, last.end):
+            interpretation, start, end = "normal", first.start, last.end
         if not interpretation:
-            interpretation, start, end = self._before(text, first, concepts[0], low, last.end)
+            before = _EXAMINED_BEFORE if concepts[0] in self._examinations else _RESULT_BEFORE
+            interpretation, start, end = self._before(text, first, concepts[0], low, last.end, before)
         for span, concept in zip(group, concepts, strict=True):
             attributes: dict[str, Value] = {"interpretation": interpretation} if interpretation else {}
+            if interpretation and concept in self._examinations and _GRADED.fullmatch(text, start, end):
+                attributes["written"] = text[start:end]
             helpers = [(start, end, "interpretation")] if interpretation else []
             yield _span(span, span.end, concept, attributes, helpers)
 
@@ -311,14 +334,16 @@ class MeasurementRecognizer(Recognizer):
         return span.concept
 
     @staticmethod
-    def _before(text: str, first: Span, concept: str, low: int, end: int) -> tuple[str, int, int]:
+    def _before(
+        text: str, first: Span, concept: str, low: int, end: int, results: re.Pattern[str]
+    ) -> tuple[str, int, int]:
         """How it is called by the words before its name; all empty if it is not."""
         at = max(low, first.start - _REACH_BEFORE)
         if _BEHIND_NAME.match(text, end):
             return "", 0, 0
         if concept.startswith(_URINE) and (amount := _AMOUNT_BEFORE.search(text, at, first.start)):
             return "positive", amount.start(), first.start
-        match = _RESULT_BEFORE.search(text, at, first.start)
+        match = results.search(text, at, first.start)
         if match is None or match.lastgroup is None or _DENIED_BEFORE.search(text, at, match.start()):
             return "", 0, 0
         return match.lastgroup, match.start(), first.start
@@ -327,10 +352,19 @@ class MeasurementRecognizer(Recognizer):
 class _Beside:
     """What stands behind a name, read step by step up to its value or result."""
 
-    __slots__ = ("_concept", "_frame", "_high", "_is_led_to", "_text", "_usual")
+    __slots__ = ("_concept", "_frame", "_high", "_is_led_to", "_results", "_text", "_usual")
 
-    def __init__(self, frame: Frame, usual: Usual | None, concept: str, high: int, is_led_to: bool) -> None:
-        """``high``: to there it may stand; ``is_led_to``: another name begins there."""
+    def __init__(
+        self,
+        frame: Frame,
+        usual: Usual | None,
+        concept: str,
+        high: int,
+        is_led_to: bool,
+        results: re.Pattern[str],
+    ) -> None:
+        """``high``: to there it may stand; ``is_led_to``: another name begins there; ``results``: what it is called."""
+        self._results = results
         self._is_led_to = is_led_to
         self._frame = frame
         self._text = frame.text
@@ -358,7 +392,7 @@ class _Beside:
                 told.values = numbers
                 told.in_time = self._is_series(numbers) or "from" in text[name.end : at].split()
                 break
-            result = None if told.interpretation else _RESULT.match(text, at, self._high)
+            result = None if told.interpretation else self._results.match(text, at, self._high)
             if result is not None and result.lastgroup and not _CHANGED.match(text, result.end()):
                 leads_on = self._is_led_to and _LEADS_ON.fullmatch(text, result.end(), self._high)
                 if leads_on or _EXCEPT.match(text, result.end()) or "not" in text[name.end : at].split():
@@ -465,7 +499,7 @@ class _Beside:
             end, value = ranged.end(), None
         if degrees := _DEGREES.match(text, end, high):
             end = degrees.end()
-        unit, behind = self._unit(end)
+        unit, behind = ("", end) if whole is not None else self._unit(end)
         if not unit and _NO_UNIT.match(text, behind, high) and not (more and text[behind] in "/-"):
             return None
         if unit and not more and in_usual_unit(self._concept, 1.0, unit) is None:
