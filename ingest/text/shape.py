@@ -6,55 +6,17 @@ import bisect
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import accumulate
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from .cue_files import cue_file
+from .headings import Heading, ListWords, headings_of, section_names
 from .statements import statement
 from .word_classes import word_classes
-from .words import Remembered
 
 _CLASSES: Final = word_classes("text", "shape")
 
 #: A longer sentence (a run without any boundary) is cut: context never reaches that far, and cost stays linear.
 LONGEST_SENTENCE = 1200
-
-# Patterns of headings are matched at the begin of a line, which is all that they see.
-#: What may stand before a heading: bullets, markdown, rules of signs, a tag, a number.
-_BEFORE_HEADING = r"[ \t#*=>~_\-\u2022]{0,60}(?:<[a-z][a-z0-9]{0,7}>)?(?:\(?[0-9A-Z]{1,2}[.)][ \t]{1,4})?"
-#: The look-ahead only spares the engine most places.
-_HEADING = re.compile(
-    _BEFORE_HEADING
-    + r"""(?P<name>[A-Za-z][A-Za-z0-9 /&,'’().\-]{0,58}?)(?![A-Za-z0-9])
-        (?P<end>[ ]?[:;](?!\d)|[ ]?--|[ ]?\.\.\.|[ ]?</|[ \t]{0,8}[*=~_#\-]{0,60}[ \t]{0,8}\Z)""",
-    re.VERBOSE,
-)
-#: The first word of what may be one, and the sign behind all that can stand in a heading: there it ends, if it has no
-#: dashes or dots.
-_MAY_HEAD = re.compile(_BEFORE_HEADING + r"(?P<word>[A-Za-z]+)[A-Za-z0-9 /&,'’().\-]*(?P<sign>[:;<\t*=~_#]|\Z)?")
-_SHORT_HEADING = re.compile(r"[ \t]{0,12}(?P<name>[A-Z][A-Za-z&/]{0,9})(?=[ \t:.\-(])")
-_INLINE_HEADING = re.compile(r"[.;|\]][ \t]{1,8}(?P<name>[A-Z][A-Za-z&/ ]{1,24}?):(?=\s|\Z)")
-#: A heading in capitals within a line, as exporters leave it that write something else for a line break: ``.,PLAN:, ``,
-#: ``||PLAN: ``, ``~PLAN:``, ``\\.br\\PLAN:``, ``<br><b>PLAN:</b>``, ``**PLAN:**``.
-_EXPORTED_HEADING = re.compile(
-    r"""(?P<sign>,\ ?|(?:\|\||~|\\\.br\\|<br\ ?/?>)\ ?(?:<b>|\*\*|\d{1,2}\.\ )?|<b>|\*\*)
-        (?P<name>(?P<capitals>[A-Z][A-Z/&'() \-]{2,40})|(?<=[.;?!:],)[A-Z][A-Za-z/&'() \-]{2,40})
-        [ ]?:(?:</b>|\*\*)?(?P<behind>[ ]{0,3},|(?=\s|\Z))""",
-    re.VERBOSE,
-)
-#: A heading whose name no list holds still ends a section that would otherwise swallow it (a family history).
-_ANY_HEADING = re.compile(r"[ \t]{0,12}(?P<name>[A-Z][A-Za-z0-9 /&'()\-]{1,40}(?:\([^()\n]{1,60}\)[ ]?)?):(?=\s|\Z)")
-#: So does a line of capitals after an empty line, in a note that is not all in capitals.
-_CAPITAL_LINE = re.compile(r"[A-Z][A-Z0-9/&'()\-]{2,30}(?: {1,4}[A-Z0-9/&'()\-]{1,30}){0,5}[ \t]{0,8}\Z")
-_SOAP_LETTER = re.compile(r"[ \t]{0,8}(?P<name>[SOAP]|A/P)[:/](?=[ \t]|\Z)")
-_FIRST_LETTERS = re.compile(r"[a-z]*")
-_FIGURE_OR_BRACKET = re.compile(r"[\d(]")
-_NON_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
-#: Effects of sections that an unknown heading ends; all others go on, under a heading of their own.
-_NOBODY: Final[frozenset[str]] = frozenset()
-_ENDED_BY_ANY_HEADING = frozenset({"family", "skip", "social", "boilerplate", "criteria"})
 
 #: Full stops that end no sentence.
 _ABBREVIATIONS = frozenset(
@@ -100,6 +62,8 @@ class Section(NamedTuple):
     name: str
     effect: str
     heading_end: int
+    #: The evidence that it begins there, by its names in ``cues/headings.toml``.
+    why: tuple[str, ...] = ()
 
 
 class Sentence(NamedTuple):
@@ -110,285 +74,67 @@ class Sentence(NamedTuple):
     closed_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class SectionNames:
-    """The headings of ``cues/sections.toml``: folded name → (section, effect), and the bare capital abbreviations."""
-
-    names: dict[str, tuple[str, str]]
-    short: dict[str, tuple[str, str]]
-    soap: dict[str, tuple[str, str]]
-    #: Effect → words of headings that belong into such a section ("Father:" in a family history).
-    members: dict[str, frozenset[str]]
-    #: Words that make a heading one of a section, whatever stands beside them, with that section.
-    contained: tuple[tuple[str, tuple[str, str]], ...]
-    #: The letters with which the folded names begin, and the length of the shortest of those words.
-    beginnings: frozenset[str]
-    shortest_contained: int
-    #: Sections that are lists: the words that no item of theirs has, and those that only such have.
-    lists: dict[str, tuple[re.Pattern[str], re.Pattern[str]]]
-
-
-@lru_cache(maxsize=1)
-def section_names() -> SectionNames:
-    """The shipped heading table."""
-    table = cue_file("sections")
-    names: dict[str, tuple[str, str]] = {}
-    short: dict[str, tuple[str, str]] = {}
-    soap: dict[str, tuple[str, str]] = {}
-    members: dict[str, frozenset[str]] = {}
-    contained: list[tuple[str, tuple[str, str]]] = []
-    lists: dict[str, tuple[re.Pattern[str], re.Pattern[str]]] = {}
-    for section, entry in table.items():
-        if "soap" in entry:
-            soap[entry["soap"]] = (section, entry["effect"])
-        if "members" in entry:
-            members[entry["effect"]] = frozenset(entry["members"])
-        if "ended_by" in entry:
-            lists[section] = (_any_of(entry["ended_by"]), _any_of(entry["kept_by"]))
-        contained += [(words, (section, entry["effect"])) for words in entry.get("contains", ())]
-        for name in entry["names"]:
-            names[_fold_heading(name)] = (section, entry["effect"])
-        for name in entry["short"]:
-            short[name] = (section, entry["effect"])
-            names.setdefault(_fold_heading(name), (section, entry["effect"]))
-    beginnings = frozenset(map(_first_letters, names))
-    shortest = min(len(words) for words, _ in contained)
-    return SectionNames(names, short, soap, members, tuple(contained), beginnings, shortest, lists)
-
-
-def _any_of(words: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(words)})\b", re.IGNORECASE)
-
-
-def _fold_heading(name: str) -> str:
-    return _NON_ALPHANUMERIC.sub(" ", name.lower()).strip()
-
-
-def _first_letters(folded: str) -> str:
-    found = _FIRST_LETTERS.match(folded)
-    return found.group() if found else ""
-
-
-def _known_heading(name: str, open_ended: bool) -> tuple[str, str] | None:
-    """The section that a heading names. ``open_ended``: no colon closes it, so every word of it must be known."""
-    table = section_names()
-    folded = name.lower()
-    listed = _first_letters(folded) in table.beginnings
-    if not listed and len(folded) < table.shortest_contained:
-        return None
-    if folded in table.names:
-        return table.names[folded]
-    folded = _fold_heading(folded)
-    if folded in table.names:
-        return table.names[folded]
-    # "ADDENDUM 3/9/2020 (C. Writer MD)", "IMAGING (pasted)", "PATHOLOGY 2/26/20": the first words decide.
-    more = _FIGURE_OR_BRACKET.search(name) if listed else None
-    if more and (bare := _fold_heading(name[: more.start()])) in table.names:
-        return table.names[bare]
-    if not open_ended or name.isupper():
-        for phrase, section in table.contained:
-            if phrase in folded:
-                return section
-    if open_ended or not listed:
-        return None
-    # "METHOD/DISCLAIMER": two names of which both are known.
-    parts = [table.names.get(_fold_heading(part)) for part in name.split("/")]
-    if len(parts) > 1 and parts[0] is not None and parts[0] == parts[1]:
-        return parts[0]
-    # "Family history of malignancy:": a known name of two words or more may go on.
-    words = folded.split()
-    for count in range(len(words) - 1, 1, -1):
-        found = table.names.get(" ".join(words[:count]))
-        if found:
-            return found
-    return None
-
-
-#: Names come again before other words than the line goes on with ("Temp: 36.7").
-_KNOWN_CLOSED: Final = Remembered(partial(_known_heading, open_ended=False), most=20_000)
-_KNOWN_OPEN_ENDED: Final = Remembered(partial(_known_heading, open_ended=True), most=20_000)
-
-
-def _may_be_known(line: str, table: SectionNames) -> bool:
-    """Whether a line may open with a heading that a list knows: quickly told, since most do not."""
-    match = _MAY_HEAD.match(line)
-    if match is None:
-        return False
-    word, sign = match.groups()
-    dashed = "--" in line or "..." in line
-    if sign is None and not dashed:
-        return False
-    if word.lower() in table.beginnings:
-        return True
-    # Unless all in capitals, a heading that only holds words of one is closed by a sign.
-    return match.end() - match.start("word") >= table.shortest_contained and bool(
-        sign or dashed or line.isupper() or line.rstrip().endswith("-") or "<" in line
-    )
-
-
-class _Heads(NamedTuple):
-    """What a line alone tells of the headings in it: where each ends in the line, its section and effect."""
-
-    #: A heading that a list knows, and whether it is one small word, which inside a paragraph is none.
-    known: tuple[int, str, str] | None
-    small: bool
-    #: A short form in capitals.
-    short: tuple[int, str, str] | None
-    #: A letter of S, O, A, P, and where it ends.
-    letter: tuple[int, str] | None
-    #: Headings behind a sign within the line: where each begins, and as above.
-    inline: tuple[tuple[int, int, str, str], ...]
-    #: Where a heading ends whose name no list holds, and where one in capitals does.
-    unknown: int
-    capitals: int
-
-
-def _heads(line: str) -> _Heads | None:
-    """The headings of a line; None if there is none."""
-    table = section_names()
-    known, small, short, letter, inline, unknown = None, False, None, None, [], 0
-    match = _HEADING.match(line) if _may_be_known(line, table) else None
-    if match:
-        name, closed = match["name"], match["end"].strip()
-        found = (_KNOWN_OPEN_ENDED if not closed or closed == ";" else _KNOWN_CLOSED)[name]
-        if found and (closed or len(name.split()) <= 5):
-            known, small = (match.end(), *found), not closed and name[0].islower()
-    match = _SHORT_HEADING.match(line)
-    if match and (listed := table.short.get(match["name"])):
-        short = (match.end(), *listed)
-    if ":" in line or "/" in line:
-        match = _SOAP_LETTER.match(line)
-        letter = (match.end(), match["name"]) if match else None
-    if ":" in line:
-        for match in _INLINE_HEADING.finditer(line):
-            found = _KNOWN_OPEN_ENDED[match["name"]]
-            if found and found[1] != "criteria":  # "Trial eligibility: see section D." is a remark.
-                inline.append((match.start() + 1, match.end(), *found))
-        if _MAY_BE_EXPORTED.search(line):
-            known_ends = {heading[1] for heading in inline}
-            inline += [heading for heading in _exported_headings(line) if heading[1] not in known_ends]
-        match = _ANY_HEADING.match(line)
-        unknown = match.end() if match else 0
-    match = _CAPITAL_LINE.match(line) if line.isupper() else None
-    capitals = match.end() if match else 0
-    if not (known or short or letter or inline or unknown or capitals):
-        return None
-    return _Heads(known, small, short, letter, tuple(inline), unknown, capitals)
-
-
-_MAY_BE_EXPORTED = re.compile(r"[,|~\\>*] ?[A-Z0-9][^:]{2,44}:")
-
-
-#: A comma right behind one of these is no writer's.
-_ENDS_SENTENCE: Final = frozenset(".;?!:")
-
-
-def _exported_headings(line: str) -> Iterator[tuple[int, int, str, str]]:
-    """The headings in capitals that once opened lines of their own, as in :class:`_Heads`."""
-    for match in _EXPORTED_HEADING.finditer(line):
-        found = _KNOWN_CLOSED[match["name"]]
-        if match["sign"].startswith(","):
-            # What is parted so is a heading, whether or not a list knows it: by commas on both sides, or right behind a
-            # sentence. "ER:, positive" stands in no note.
-            if match["capitals"] and match["behind"] or line[match.start() - 1 : match.start()] in _ENDS_SENTENCE:
-                yield match.start("name"), match.end(), *(found or ("", ""))
-        elif found and found[1] != "criteria":
-            yield match.start("name"), match.end(), *found
-
-
-#: Lines come again: headings in every note, boilerplate in every other. Longer ones seldom do.
-_HEADS: Final = Remembered(_heads, most=20_000, longest=120)
-
-
-def _openings(text: str) -> dict[int, tuple[int, str, str]]:
-    """Where a heading begins → where it ends, section and effect (both empty when no list holds its name)."""
-    table = section_names()
-    lines = text.split("\n")
-    headed = [(number, heads) for number, heads in enumerate(map(_HEADS.__getitem__, lines)) if heads is not None]
-    if not headed:
-        return {}
-    starts = (0, *accumulate(len(line) + 1 for line in lines))
-    # Nothing follows the last line, where a letter or a heading within a line wants a blank behind it.
-    final = len(lines) - 1
-    letters = {
-        heads.letter[1]
-        for number, heads in headed
-        if heads.letter and (number < final or heads.letter[0] < len(lines[final]))
-    }
-    # Single letters also number specimens; only a note that has most of the four is written so.
-    by_letters = len(letters) >= 3
-    in_capitals = text.isupper()
-    openings: dict[int, tuple[int, str, str]] = {}
-    for number, (known, small, short, letter, inline, unknown, capitals) in headed:
-        start = starts[number]
-        last = number == final
-        opening = None
-        if known and not (small and text[max(0, start - 2) : start] not in ("", "\n", "\n\n")):
-            # A line of one small word inside a paragraph or a list is no heading.
-            opening = known
-        opening = opening or short
-        if by_letters and letter and not (last and letter[0] == len(lines[final])):
-            found = table.soap.get(letter[1])
-            opening = (letter[0], *found) if found else opening
-        if opening is None and unknown:
-            opening = (unknown, "", "")
-        if opening is None and capitals and not in_capitals and number >= 2 and not lines[number - 1]:
-            opening = (capitals, "", "")
-        if opening is not None:
-            openings[start] = (start + opening[0], opening[1], opening[2])
-        for begin, end, name, effect in inline:
-            if not (last and end == len(lines[final])):
-                openings[start + begin] = (start + end, name, effect)
-    return openings
-
-
 def sections_of(text: str) -> list[Section]:
     """The sections of ``text``, in order, covering it; text before the first heading is section ``body``."""
-    openings = _openings(text)
-    members = section_names().members
+    headings = headings_of(text)
+    if not headings or headings[0].start > 0:
+        headings.insert(0, Heading(0, 0, *_BODY, ends=True, why=()))
+    lists = section_names().lists
     sections: list[Section] = []
-    starts = sorted(openings)
-    if not starts or starts[0] > 0:
-        starts.insert(0, 0)
-        openings.setdefault(0, (0, "body", "narrative"))
-    previous: tuple[str, str] = ("body", "narrative")
-    for index, start in enumerate(starts):
-        heading_end, name, effect = openings[start]
+    previous = _BODY
+    for index, (start, heading_end, name, effect, ends, why) in enumerate(headings):
         if not name:
-            ends = previous[1] in _ENDED_BY_ANY_HEADING and members.get(previous[1], _NOBODY).isdisjoint(
-                _fold_heading(text[start:heading_end]).split()
-            )
-            name, effect = ("body", "narrative") if ends else previous
-        end = starts[index + 1] if index + 1 < len(starts) else len(text)
-        listed = section_names().lists.get(name)
-        behind = end if listed is None else _end_of_list(text, heading_end, end, *listed)
-        sections.append(Section(start, behind, name, effect, heading_end))
+            name, effect = _BODY if ends else previous
+        end = headings[index + 1].start if index + 1 < len(headings) else len(text)
+        listed = lists.get(name)
+        behind = end if listed is None else _end_of_list(text, heading_end, end, listed)
+        sections.append(Section(start, behind, name, effect, heading_end, why))
         previous = (name, effect)
         if behind < end:
-            previous = ("body", "narrative")
-            sections.append(Section(behind, end, *previous, behind))
+            previous = _BODY
+            sections.append(Section(behind, end, *previous, behind, ("end_of_list",)))
     return sections
 
 
+#: A section under no heading, and its effect.
+_BODY: Final = ("body", "narrative")
 #: What parts the sentences of a list, and the items of one in which each stands on a line.
 _PARTS_ITEMS = re.compile(r"[.;](?=\s)\s*|\s*\n\s*")
-#: A paragraph of so many words is prose, where a blank line parts it from a list.
-_PROSE = 6
 
 
-def _end_of_list(text: str, start: int, end: int, ended_by: re.Pattern[str], kept_by: re.Pattern[str]) -> int:
+def _end_of_list(text: str, start: int, end: int, words: ListWords) -> int:
     """Where something begins that cannot be an item of the list from ``start`` to ``end``; ``end`` if nothing does."""
-    at, apart = start, False
+    at, apart, complete, before = start, False, False, ""
     while at < end:
         parted = _PARTS_ITEMS.search(text, at, end)
+        while parted and text[parted.start()] == "." and _abbreviates(text, at, parted.start(), parted.start() + 1):
+            parted = _PARTS_ITEMS.search(text, parted.end(), end)
         stops, goes_on = parted.span() if parted else (end, end)
         item = text[at:stops]
-        other = at > start and item.strip() and not kept_by.search(item)
-        if other and (ended_by.search(item) or apart and len(item.split()) >= _PROSE):
-            return at
+        if (at > start or complete) and item.strip() and not words.kept_by.search(item):
+            length = len(item.split())
+            if (
+                words.ended_by.search(item)
+                or (apart and length >= words.prose)
+                or (complete and length >= _A_SENTENCE and before != ";")
+            ):
+                return at
+        denied = words.denied.match(text, at, stops) if words.denied else None
+        if denied:
+            # Nothing is in the list: what follows is another matter.
+            complete = True
+            rest = _BLANKS_BEHIND.match(text, denied.end(), stops)
+            if rest and rest.end() < stops:
+                at, apart, before = rest.end(), False, ""
+                continue
         apart = text.count("\n", stops, goes_on) > 1
-        at = goes_on
+        at, before = goes_on, text[stops : stops + 1]
     return end
+
+
+#: Fewer words may be an item.
+_A_SENTENCE: Final = 4
+_BLANKS_BEHIND = re.compile(r"[ \t]+(?=[A-Z0-9])")
 
 
 #: In a note whose lines the page width broke, what opens a line of its own all the same: a label, a row of a table.
