@@ -229,11 +229,21 @@ def _leads(text: str, items: Sequence[Span], index: int, gap: str, satisfied: bo
     return False
 
 
+def is_denied_before(text: str, low: int, first: int) -> bool:
+    """Whether the words before a marker deny it; not what a denial excepts (``no mutation except in KRAS``)."""
+    excepted = statement("excepted_marker").search(text, low, first)
+    if excepted:
+        sentence = max(text.rfind(mark, 0, excepted.start()) for mark in (". ", ";", "\n")) + 1
+        if statement("denying").search(text, sentence, excepted.start()):
+            return False
+    return statement("denied_before").search(text, low, first) is not None
+
+
 def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[bool]:
     """For each change (or once, without any): whether the words before the group or behind the change deny it."""
     first = group.markers[0].start
     denied_before = bool(
-        statement("denied_before").search(text, group.lead_from, first)
+        is_denied_before(text, group.lead_from, first)
         or statement("minus_before").search(text, max(0, first - 40), first)
     )
     if not places:
@@ -266,7 +276,7 @@ def said_no(text: str, group: Group, marker: Span, places: list[Span]) -> list[b
             denied.append(sign[0] == "negative" if sign else alone is not None and alone["sign"] != "+")
             continue
         end = places[index + 1].start if index + 1 < len(places) and places[index + 1].start > place.end else group.ends
-        before = statement("denied_before").search(text, max(group.lead_from, place.start - 24), place.start)
+        before = is_denied_before(text, max(group.lead_from, place.start - 24), place.start)
         after = statement("denied_behind").match(text, place.end, end) or statement("denied_behind").search(
             text, place.end, min(end, place.end + 45)
         )

@@ -292,7 +292,7 @@ _METASTA = _CLASSES.compile("{metastasis}", re.IGNORECASE)
 #: Words for spread that are said of nodes without a place, and what lies between a result and the place it is of.
 _DEPOSIT = _CLASSES.compile("{deposit}")
 _SAID_OF = _CLASSES.compile(r"\s*(?:\w+\s){0,2}{from_what}\s+(?:the\s)?")
-_SPREAD_WORD = _CLASSES.compile(r"\b{spread}\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
+_SPREAD_WORD = _CLASSES.compile(r"\b(?<!non.){spread}\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _LIST_OF_SITES = _CLASSES.compile(
     r"(?:[ ]?\([^()\n]{1,30}\))?[\s,/&+]{0,4}(?:{between_sites}"
     r"|[\d.]{1,5}\s?cm)?[\s,/&+]{0,4}{leads_site}?\s{0,4}",

@@ -23,7 +23,7 @@ _ONLY_SUBJECTS: Final = frozenset({"subject_of_kin", "subject_of_other"})
 #: The cues of people who may be named because they come along, help, or tell of the patient.
 NAMED_BESIDE: Final = _ONLY_SUBJECTS | {"descendant", "spouse", "kin_by_marriage", "other_person"}
 #: Cues of what others have, or may have; they leave the patient what is called the patient's own.
-_OF_OTHERS: Final = frozenset({"someone_else", "read_about"})
+_OF_OTHERS: Final = frozenset({"someone_else", "read_about", "fear"})
 #: Statements about people at large.
 _STATEMENTS: Final = ("people_at_large", "carriers_at_large")
 #: The stretch of a sentence that tells of nobody else.
@@ -62,6 +62,35 @@ def comes_along(text: str, person: PhraseMatch[Any], target: int, sentence: int)
         and statement("companion_behind").match(text, person.end, target)
         and not statement("companion_has").search(text, person.end, target)
     )
+
+
+def is_compared_with(text: str, person: PhraseMatch[Any], target: int, sentence: int) -> bool:
+    """``Like her mother, she has asthma``, ``she and her sister have asthma``: it is the patient who has it.
+
+    ``target``: where what is said begins; ``sentence``: where the sentence does. What stands in the words of the
+    comparison (``unlike her mother's asthma``) is the relative's.
+    """
+    low = max(sentence, person.start - _REACH_OF_COMPANY)
+    if statement("compared_with").search(text, low, person.start):
+        return target < person.start or "," in text[person.end : target]
+    return target >= person.end and statement("patient_and").search(text, low, person.start) is not None
+
+
+def comes_back(text: str, person: PhraseMatch[Any], target: int) -> bool:
+    """Whether a clause between a relative and what is said, which begins at ``target``, has the patient as its subject.
+
+    *She* behind a mother may be either: the patient where the mother's tense is past and the clause's is not.
+    """
+    clause = statement("clause_of_patient").search(text, person.end, target)
+    if clause is None:
+        return False
+    of_kin = text[person.start : person.end]
+    female = statement("female_kin").search(of_kin) is not None
+    male = statement("male_kin").search(of_kin) is not None
+    if female != male and (clause["who"].lower() == "she") is not female:
+        return True
+    past = statement("over_for_relative").search(text, person.end, clause.start())
+    return clause["now"] is not None and past is not None
 
 
 def is_called_own(cue: str, kind: str, text: str, target: int, sentence: int) -> bool:
@@ -184,7 +213,7 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
                 kinds_named(entry.get("kinds", ())),
                 frozenset(entry.get("spelled", ())),
             ),
-            entry["phrases"],
+            _phrases(entry),
         )
         for entry in table["cue"]
     ]
@@ -215,6 +244,12 @@ def cue_table_of(table: Mapping[str, Any]) -> CueTable:
         )
         for words, of in said.items()
     )
+
+
+def _phrases(entry: Mapping[str, Any]) -> list[str]:
+    """The phrases of a cue; with ``whose`` each behind each of these ("her dog", "the patient's dog")."""
+    phrases: list[str] = entry["phrases"]
+    return [f"{whose} {phrase}" for whose in entry["whose"] for phrase in phrases] if "whose" in entry else phrases
 
 
 def sentence_cues(table: CueTable, frame: Frame, sentence: tuple[int, int], first: int, last: int) -> SentenceCues:

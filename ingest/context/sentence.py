@@ -16,13 +16,24 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...kb.kinds import MOLECULAR, OF_ONE_PERSON, TREATMENTS
+from ...kb.kinds import ILLNESSES, MOLECULAR, OF_ONE_PERSON, TREATMENTS
 from ...kb.model import Context, Cue, Experiencer, Polarity, Temporality
 from ..text.shape import Section, bracket_end
 from ..text.statements import statement
 from ..text.word_classes import word_classes
 from ..text.words import PhraseMatch
-from .cues import NAMED_BESIDE, CueKind, Found, Means, SentenceCues, comes_along, is_called_own, is_subject
+from .cues import (
+    NAMED_BESIDE,
+    CueKind,
+    Found,
+    Means,
+    SentenceCues,
+    comes_along,
+    comes_back,
+    is_called_own,
+    is_compared_with,
+    is_subject,
+)
 
 _CLASSES: Final = word_classes("context", "sentence")
 
@@ -87,6 +98,14 @@ _LEADING_BOX = re.compile(r"[ \t\-*]{0,8}(?:\[[ xX]?\]|\([ xX]\)|[\u2610-\u2612]
 #: So far before a name does its box stand (characters).
 REACH_OF_BOX = 40
 _TICKED = frozenset("xX*✓\u2611\u2612")
+#: What may lead to an answer right behind a name, with what may then stand behind it (nothing: anything).
+_BESIDE_ANSWER: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(":?=|", frozenset()),
+    **dict.fromkeys("(,", frozenset("nNyYaApPdD-+\u2013\u2212")),
+    ".": frozenset("."),
+    " ": frozenset("=|-:.(NY\u2013\u2014"),
+    "\t": frozenset("=|-:(\u2013\u2014"),
+}
 #: Bare answers in a column; any other word there leaves the question open.
 _ANSWERS = {"n": "no", "no": "no", "y": "yes", "yes": "yes"}
 
@@ -97,6 +116,11 @@ def answer(text: str, end: int) -> str:
     Boxes are read as options only where one of them is a plain yes or no.
     """
     line = text[end : end + _REACH].partition("\n")[0]
+    beside = _BESIDE_ANSWER.get(line[:1])
+    if beside is not None and (not beside or line[1:3].lstrip()[:1] in beside):
+        at_once = statement("answered_at_once").match(text, end)
+        if at_once:
+            return str(at_once.lastgroup).partition("_")[0]
     # Few names have any sign behind them.
     if "   " not in line and _ANY_SIGN.search(line) is None:
         return ""
@@ -188,6 +212,19 @@ _PRESUPPOSED = _CLASSES.compile(
     r"\w\W.*\b{presupposes}\s+{known}\s+(?:[\w\-]+\s+){0,2}$",
     re.IGNORECASE | re.DOTALL,
 )
+#: "No surgery for her melanoma", "no biopsy of the mass": between what is done and what it is done for.
+_DONE_FOR = _CLASSES.compile(r"\s{done_for}\s(?:{known}\s)?(?:[\w\-]+\s){0,2}", re.IGNORECASE)
+_NEXT_CLAUSE = _CLASSES.compile(r"(?:,|\b{list_joint})\s(?:{known}\s)?(?:[\w\-]+\s){0,2}$", re.IGNORECASE)
+_DONE: Final = frozenset({"procedure"})
+#: Kinds of what is done for a disease, and how it went: no list goes on from these to the disease.
+_NO_DIAGNOSES: Final = TREATMENTS | {"procedure", "state"}
+#: Cues that end where a new clause begins, and those of them that a link carries on.
+_ANSWERING: Final = frozenset({"negation_behind", "certainty_behind"})
+_DOUBTS: Final = frozenset({"uncertainty", "asked", "fear"})
+_SOFTER: Final = frozenset({"uncertainty", "certainty", "asked"})
+#: Cues of which the head of a phrase is said, and not what it is of or for.
+_OF_HEADS: Final = frozenset({"negation", "retraction_before", "uncertainty"})
+_ENDS_WITH_CLAUSE: Final = _DOUBTS | {"negation", "never_given", "declined"}
 #: What the answer on a form says of a treatment: status and reason.
 _STATUS_BY_ANSWER = {
     "no": ("never_started", "never_started"),
@@ -201,9 +238,9 @@ _NOT_YET = frozenset({"hypothetical", "condition", "read_about"})
 #: So few words stand between a leaflet and the treatment that it is about.
 _TO_SUBJECT_OF_LEAFLET = 2
 #: The cues that a list takes from the words at its head.
-_LEADS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "plan", "family", "declined"})
+_LEADS = frozenset({"negation", "uncertainty", "asked", "hypothetical", "condition", "plan", "family", "declined"})
 #: Cues that say nothing of what stands behind the bracket that holds them: "ATM p.P872S (likely germline), POLE …".
-_HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "hypothetical", "condition", "pending"})
+_HELD_BY_BRACKETS = frozenset({"negation", "uncertainty", "asked", "hypothetical", "condition", "pending"})
 _VERDICT = _CLASSES.compile(r"{verdict_leads}?{verdict}\b", re.IGNORECASE)
 #: So few words stand between a plan and the amount that is planned ("plan to give 6 cycles of").
 _TO_AMOUNT = 4
@@ -236,11 +273,11 @@ class SentenceContext:
         "_people",
         "_span",
         "_targets",
-        "_text",
         "found",
         "hard",
         "negation_ends",
         "speaks_of",
+        "text",
     )
 
     def __init__(
@@ -251,7 +288,7 @@ class SentenceContext:
         cues: SentenceCues,
     ) -> None:
         """``span``: the character span of the sentence; ``targets`` in order of position."""
-        self._text = text
+        self.text = text
         self._span = span
         self._targets = targets
         self.found = cues.found
@@ -321,13 +358,13 @@ class SentenceContext:
             return False
         if not before and kind.direction == "before":
             return False
-        if kind.name in _HELD_BY_BRACKETS and 0 < bracket_end(self._text, match.start, match.end) <= target.start:
+        if kind.name in _HELD_BY_BRACKETS and 0 < bracket_end(self.text, match.start, match.end) <= target.start:
             return False
         if kind.name == "negation" and self._is_result_of_another(match, target):
             return False
-        if is_called_own(kind.name, target.kind, self._text, target.start, self._span[0]):
+        if is_called_own(kind.name, target.kind, self.text, target.start, self._span[0]):
             return False
-        if before and kind.name in NAMED_BESIDE and not is_subject(self._text, match, self._span, kind.name):
+        if before and kind.name in NAMED_BESIDE and not is_subject(self.text, match, self._span, kind.name):
             return False
         low, high = (match.last, target.first) if before else (target.last, match.first)
         if (
@@ -356,8 +393,8 @@ class SentenceContext:
 
     def _heads_list(self, found: Found) -> bool:
         """``Ruled out: lymphoma, sarcoma``: what stands behind a finding elsewhere heads a list here."""
-        at_start = not self._text[self._span[0] : found.match.start].strip(" \t-*•")
-        colon = self._text[found.match.end : found.match.end + 1] == ":"
+        at_start = not self.text[self._span[0] : found.match.start].strip(" \t-*•")
+        colon = self.text[found.match.end : found.match.end + 1] == ":"
         return at_start and colon and found.kind.name == "negation_behind"
 
     def _lists_it(self, found: Found, target: Target) -> bool:
@@ -379,10 +416,10 @@ class SentenceContext:
         for target in self._targets if end else ():
             if target.start < at:
                 continue
-            if not _BARE_JOINT.fullmatch(self._text, at, target.start):
+            if not _BARE_JOINT.fullmatch(self.text, at, target.start):
                 break
             at, bare = target.end, bare + 1
-        return at if bare >= _FEWEST_BARE and _BARE_END.match(self._text, at, self._span[1]) else end
+        return at if bare >= _FEWEST_BARE and _BARE_END.match(self.text, at, self._span[1]) else end
 
     def _end_of_list(self, head: PhraseMatch[Means]) -> int:
         """Where the list ends that a negation heads: behind the last item that an *or* joins to those before it.
@@ -393,7 +430,7 @@ class SentenceContext:
         stops = {first for first, _ in (*self.hard, *self.negation_ends)}
         end, item_end, at, words = 0, head.end, head.last, 0
         either = False
-        for sign in _LISTED_SIGN.finditer(self._text, head.end, self._span[1]):
+        for sign in _LISTED_SIGN.finditer(self.text, head.end, self._span[1]):
             kind = sign.lastgroup
             if kind == "word":
                 if at in stops or words == _LONGEST_ITEM:
@@ -417,23 +454,22 @@ class SentenceContext:
         if 0 < listed <= comma:
             return True
         named = any(found_end <= other.start and other.end <= comma for other in self._targets)
-        return named and _FINITE_BEHIND.match(self._text, target.end) is not None
+        return named and _FINITE_BEHIND.match(self.text, target.end) is not None
 
     def _reaches_forward(self, kind: CueKind, low: int, high: int, cue_end: int, target: Target, listed: int) -> bool:
+        if kind.name in _OF_HEADS and self._is_taken_as_known(cue_end, target):
+            return False
         if kind.name == "retraction_before":
             # It takes back one thing, the next that is named: what follows is usually what holds instead.
             return not any(low <= other.first < target.first and other.kind == target.kind for other in self._targets)
-        if kind.name not in ("negation", "uncertainty", "never_given", "declined"):
+        if kind.name not in _ENDS_WITH_CLAUSE:
             return True
-        ends = [end for end in self.negation_ends if kind.name != "uncertainty" or end not in self._links]
+        ends = [end for end in self.negation_ends if kind.name not in _DOUBTS or end not in self._links]
         if any(low <= first and last <= high for first, last in ends):
             return False
-        between = self._text[cue_end : target.start]
-        taken_as_known = _PRESUPPOSED.search(between) or statement("presupposed").search(between)
-        if target.kind == "diagnosis" and kind.name == "negation" and taken_as_known:
-            return False
+        between = self.text[cue_end : target.start]
         comma = between.rfind(",")
-        alone = self._text[cue_end - 3 : cue_end].lower() == "not" or kind.name == "never_given"
+        alone = self.text[cue_end - 3 : cue_end].lower() == "not" or kind.name == "never_given"
         if comma >= 0 and alone:
             # "Not ruptured, KIT exon 11 deletion", "no drivers, carboplatin x4": what is not so is before the comma.
             listed = any(low <= other.first and other.end <= cue_end + comma for other in self._targets)
@@ -441,17 +477,50 @@ class SentenceContext:
                 return False
         if target.end <= listed:
             return True
+        if comma >= 0 and kind.name == "negation" and self._is_of_another_sort(cue_end, cue_end + comma, target):
+            return False
         if comma >= 0 and kind.name == "negation" and self._opens_clause(cue_end, cue_end + comma, target, listed):
             return False
         # Past a comma a negation goes on only through a list: few words since the last comma.
         on = between[comma:].split()
         return comma < 0 or len(on) <= (8 if "or" in on else 5)
 
+    def _is_of_another_sort(self, cue_end: int, comma: int, target: Target) -> bool:
+        """``Without chemotherapy, stage II colon cancer``: the items of a list without an *or* are of one sort."""
+        if target.kind != "diagnosis":
+            return False
+        named = {other.kind for other in self._begun_between(cue_end, comma) if other.end <= comma}
+        return bool(named) and named <= _NO_DIAGNOSES
+
+    def _is_taken_as_known(self, cue_end: int, target: Target) -> bool:
+        """Whether what is denied is the head of a phrase, and the target that which it is for or of (``no treatment for
+        melanoma``): the target is not denied."""
+        if target.kind not in ILLNESSES:
+            return False
+        between = self.text[cue_end : target.start]
+        if target.kind == "diagnosis" and (_PRESUPPOSED.search(between) or statement("presupposed").search(between)):
+            return True
+        if "," in between:
+            return False
+        if statement("done_for_it").search(between):
+            return True
+        # "No surgery for her melanoma": what is named between is done.
+        return any(
+            other.end < target.start and _DONE_FOR.fullmatch(self.text, other.end, target.start)
+            for other in self._begun_between(cue_end, target.start)
+            if other.kind in TREATMENTS or other.kind in _DONE
+        )
+
+    def _begun_between(self, low: int, high: int) -> Sequence[Target]:
+        """The targets that begin at ``low`` or behind it, and before ``high``."""
+        first = bisect_left(self._targets, low, key=_start)
+        return self._targets[first : bisect_left(self._targets, high, first, key=_start)]
+
     def _reaches_back(self, kind: CueKind, match: PhraseMatch[Means], target: Target) -> bool:
         # What was begun after all is told behind it; any other cue that stands on either side reaches over all.
         if kind.direction == "both" and kind.name != "begun":
             return True
-        if kind.name == "negation_behind" and _LISTED.fullmatch(self._text, target.end, match.start):
+        if kind.name == "negation_behind" and _LISTED.fullmatch(self.text, target.end, match.start):
             return not any(target.last <= first and last < match.first for first, last in self.negation_ends)
         position = target.end
         between = self._targets
@@ -461,7 +530,7 @@ class SentenceContext:
         for other in between:
             if other.start < position or other.start >= match.start or other is target:
                 continue
-            if not _COORDINATION.fullmatch(self._text, position, other.start):
+            if not _COORDINATION.fullmatch(self.text, position, other.start):
                 return False
             # "Breast cancer, ER negative": what is said of a marker is said of no disease beside it.
             if other.kind in MOLECULAR and target.kind not in MOLECULAR:
@@ -470,11 +539,11 @@ class SentenceContext:
             if kind.name == "never_given_behind" and other.kind in _JUDGED:
                 return False
             position = max(position, other.end)
-        if kind.name.startswith(("negation", "uncertainty", "certainty")):
-            gap = self._text[position : match.start]
+        if kind.name.startswith(("negation", "uncertainty", "certainty", "asked")):
+            gap = self.text[position : match.start]
             # "LMD query, ruled out": the verdict stands behind a comma of its own.
             verdict = (
-                gap.count(",") == 1 and not gap.rpartition(",")[2].strip() and _VERDICT.match(self._text, match.start)
+                gap.count(",") == 1 and not gap.rpartition(",")[2].strip() and _VERDICT.match(self.text, match.start)
             )
             if gap.count(",") and not verdict:
                 return False
@@ -485,10 +554,10 @@ class SentenceContext:
 
     def read(self, target: Target, section: Section) -> Reading:
         """The context of ``target``, standing in ``section``."""
-        answered = answer(self._text, target.end)
-        if not self._is_plain or answered or self.speaks_of or box_before(self._text, target.start):
+        answered = answer(self.text, target.end)
+        if not self._is_plain or answered or self.speaks_of or box_before(self.text, target.start):
             return self._read(target, answered, section)
-        of_family = section.effect == "family" and not _PATIENT.search(self._text, *self._span)
+        of_family = section.effect == "family" and not _PATIENT.search(self.text, *self._span)
         known = _UNMARKED.get((target.kind, section.effect, of_family))
         if known is None:
             known = _UNMARKED[target.kind, section.effect, of_family] = self._read(target, answered, section)
@@ -497,7 +566,7 @@ class SentenceContext:
     def _read(self, target: Target, answered: str, section: Section) -> Reading:
         cues: list[Cue] = []
         governing = self._governing_of(target)
-        polarity, reason = self._polarity(target, answered, governing.get("polarity", ()), cues)
+        polarity, reason = self._polarity(target, answered, governing.get("polarity", []), cues)
         temporality = self._temporality(target, answered, governing.get("temporality", ()), section, cues)
         experiencer = self._experiencer(target, governing.get("experiencer", ()), section, cues)
         status = ""
@@ -526,13 +595,28 @@ class SentenceContext:
     def _is_general(self, target: Target) -> bool:
         if "criteria" in self.speaks_of:
             return True
-        if target.kind == "symptom" and self.speaks_of == {"general"} and _OF_ONE.search(self._text, *self._span):
+        if target.kind == "symptom" and self.speaks_of == {"general"} and _OF_ONE.search(self.text, *self._span):
             return False  # "His pain is associated with nausea" is a complaint.
         if not self.speaks_of or target.kind in OF_ONE_PERSON:
             return False
         if self.speaks_of == {"handed"} and target.kind in TREATMENTS:
             return False  # A leaflet may go with a treatment that is given: the cues decide.
         return target.kind != "variant" or "trial" in self.speaks_of
+
+    def denies_value(self, target: Target, reading: Reading) -> bool:
+        """Whether an absent value is itself what is denied (``no stage IV disease``, ``ECOG 3 was ruled out``).
+
+        Nothing stands between but what may stand in such a phrase.
+        """
+        if target.kind not in MOLECULAR and answer(self.text, target.end) == "no":
+            return True
+        for cue in reading.cues:
+            if cue.rule == "negation" and cue.end <= target.start:
+                return statement("value_denied_before").fullmatch(self.text, cue.end, target.start) is not None
+            if cue.rule == "negation_behind" and cue.start >= target.end:
+                gap = statement("value_denied_behind").fullmatch(self.text, target.end, cue.start)
+                return gap is not None and bool(statement("value_denied_by").search(self.text, cue.start, cue.end))
+        return False
 
     def leads(self) -> tuple[CueKind, ...]:
         """The cues that a sentence ending in a colon hands on to the list below it."""
@@ -543,10 +627,8 @@ class SentenceContext:
     def _cue(self, found: Found) -> Cue:
         return Cue(found.match.start, found.match.end, found.kind.name)
 
-    def _polarity(
-        self, target: Target, answered: str, near: Sequence[tuple[int, Found]], cues: list[Cue]
-    ) -> tuple[Polarity, str]:
-        text, (start, end) = self._text, self._span
+    def _polarity(self, target: Target, answered: str, near: _Ranked, cues: list[Cue]) -> tuple[Polarity, str]:
+        text, (start, end) = self.text, self._span
         boxed = box_before(text, target.start) and not self._mention_between(target)
         if boxed and (minus_before(text, target.start) or empty_before(text, start, target.start)):
             return Polarity.ABSENT, "none"
@@ -563,23 +645,45 @@ class SentenceContext:
             near = [pair for pair in near if not pair[1].kind.name.startswith("negation")]
         if not near:
             return Polarity.PRESENT, "none"
+        found = self._decisive(near, target)
+        cues.append(self._cue(found))
+        if found.kind.name == "negation" and found.match.last <= target.first:
+            # "No pain except in the knee": some is there. "No cancer other than melanoma": not all is denied.
+            excepted = statement("excepted")
+            if statement("excepted_place").match(text, target.end, end) or excepted.search(
+                text, target.start, target.end
+            ):
+                return Polarity.PRESENT, "none"
+            if excepted.match(text, target.end, end):
+                return Polarity.UNCERTAIN, "none"
+        return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
+
+    def _decisive(self, near: _Ranked, target: Target) -> Found:
+        """The cue that decides the polarity: the nearest, but for what another makes of it."""
         found = near[0][1]
         for _, other in near[1:]:
             # "not suspicious for", "no definite evidence of suspected": a negation right before a softer cue holds.
             if (
                 other.kind.name == "negation"
-                and found.kind.name in ("uncertainty", "certainty")
+                and found.kind.name in _SOFTER
                 and 0 <= found.match.first - other.match.last <= 2
                 # "No fracture, possible effusion": the doubt is of the next thing.
-                and "," not in text[other.match.end : found.match.start]
+                and "," not in self.text[other.match.end : found.match.start]
             ):
                 found = other
             # "no consolidation or definite effusion": so does one whose list they both stand in.
             if (
-                found.kind.name in ("uncertainty", "certainty")
+                found.kind.name in _SOFTER
                 and other.match.last <= found.match.first
                 and found.match.last <= target.first
                 and self._lists_it(other, target)
+            ):
+                found = other
+            # "Rule out PE: negative": what was asked is decided by its answer.
+            if (
+                found.kind.name == "asked"
+                and other.kind.name in _ANSWERING
+                and other.match.first >= max(found.match.last, target.last)
             ):
                 found = other
             # "no DCIS seen in the cores": what is said behind a negated thing does not undo the negation.
@@ -591,11 +695,10 @@ class SentenceContext:
             if taken_back:
                 found = other
                 break
-        cues.append(self._cue(found))
-        return Polarity(found.kind.sets["polarity"]), found.kind.sets.get("reason", "none")
+        return found
 
     def _mention_between(self, target: Target) -> bool:
-        if box_leads(self._text, target.start):
+        if box_leads(self.text, target.start):
             return False
         return any(target.start - REACH_OF_BOX < other.start < target.start for other in self._targets)
 
@@ -616,18 +719,36 @@ class SentenceContext:
     def _experiencer(
         self, target: Target, near: Sequence[tuple[int, Found]], section: Section, cues: list[Cue]
     ) -> Experiencer:
-        governing = [pair for pair in near if not comes_along(self._text, pair[1].match, target.start, self._span[0])]
+        text, begins = self.text, self._span[0]
+        governing = [
+            pair
+            for pair in near
+            if not comes_along(text, pair[1].match, target.start, begins)
+            and not is_compared_with(text, pair[1].match, target.start, begins)
+            and not self._is_of_next_clause(pair[1], target)
+        ]
         if governing:
             found = governing[0][1]
             low, high = sorted((found.match.end, target.start))
-            own = statement("own").search(self._text, low, high)
-            if not own or statement("own_of_kin").search(self._text, low, high):
+            own = statement("own").search(self.text, low, high)
+            back = own or (found.match.end <= target.start and comes_back(text, found.match, target.start))
+            if not back or statement("own_of_kin").search(self.text, low, high):
                 cues.append(self._cue(found))
                 return Experiencer(found.kind.sets["experiencer"])
             return Experiencer.PATIENT
-        if section.effect == "family" and not _PATIENT.search(self._text, *self._span):
+        if section.effect == "family" and not _PATIENT.search(self.text, *self._span):
             return Experiencer.FAMILY
         return Experiencer.PATIENT
+
+    def _is_of_next_clause(self, found: Found, target: Target) -> bool:
+        """``She has melanoma, and her mother had asthma``: who is the subject of a clause behind is not of this one."""
+        person = found.match
+        return (
+            target.end <= person.start
+            and self._targets[-1].start >= person.end
+            and _NEXT_CLAUSE.search(self.text, target.end, person.start) is not None
+            and statement("has_it").match(self.text, person.end, self._span[1]) is not None
+        )
 
     def _is_denied(self, given: Found) -> bool:
         """Whether a negation stands right before a word of giving ("never did receive", "has not yet started")."""
@@ -635,7 +756,7 @@ class SentenceContext:
             found.kind.name == "negation"
             and 0 <= given.match.first - found.match.last <= 1
             # "(3 cm, nodes neg) s/p lumpectomy": what a sign parts from it denies nothing.
-            and not _PARTS.search(self._text, found.match.end, given.match.start)
+            and not _PARTS.search(self.text, found.match.end, given.match.start)
             for found in self.found
         )
 
@@ -650,7 +771,7 @@ class SentenceContext:
         """Of the cues of a treatment those that count where something about it was read or handed over as well."""
 
         def in_clause(found: Found) -> bool:
-            return bool(_SAME_CLAUSE.fullmatch(self._text, target.end, found.match.start))
+            return bool(_SAME_CLAUSE.fullmatch(self.text, target.end, found.match.start))
 
         about = (target.first - found.match.last for _, found in clear if found.kind.name == "information")
         if any(0 <= distance <= _TO_SUBJECT_OF_LEAFLET for distance in about):
@@ -666,7 +787,7 @@ class SentenceContext:
         self, target: Target, answered: str, governing: _Governing, section: Section, cues: list[Cue]
     ) -> tuple[str, str]:
         """Status and reason of a treatment: by its box or answer, what it came to, the nearest cue, its section."""
-        if box_before(self._text, target.start) and empty_before(self._text, self._span[0], target.start):
+        if box_before(self.text, target.start) and empty_before(self.text, self._span[0], target.start):
             return "never_started", "never_started"
         if answered:
             return _STATUS_BY_ANSWER[answered]

@@ -133,6 +133,12 @@ _DOSE = _CLASSES.compile(
 _CLINICALLY = _CLASSES.compile(r"\bclinical(?:ly)?\W{1,3}(?:{staging}\W{1,3})?$", re.IGNORECASE)
 #: Kinds of which a value is said, which is never absent.
 _VALUED = READING_CONTEXT - {"node", "variant"}
+#: Those of which a value is denied by words; what is measured is told by its figure.
+_DENIABLE = _VALUED - MEASURED | {"biomarker"}
+#: A result so near behind its marker is denied with it (characters).
+_REACH_OF_RESULT = 3
+#: So far before a result do the words stand that deny it (characters).
+_REACH_OF_DENIAL = 24
 #: What an image may be asked for; complaints are none of it.
 _ASKED = CONDITIONS - {"symptom"}
 #: So far before a condition do the words stand that call it known (characters).
@@ -244,7 +250,7 @@ class MentionWriter:
                 reading = replace(reading.but(Polarity.UNCERTAIN), cues=(*reading.cues, asked))
             if kind in READING_CONTEXT or span.decided:
                 at_large = at_large_all or sentence.context.is_about_people(span.start)
-                reading = self._with_decided(span, reading, at_large)
+                reading = self._with_decided(span, reading, at_large, _is_denied_value(sentence, span, target, reading))
             if kind == "variant" and self._is_no_finding(span, spans, note, skipped, sentence.context):
                 reading = reading.but(temporality=Temporality.HYPOTHETICAL)
             if kind == "diagnosis" and note.states("component", start, end):
@@ -344,12 +350,14 @@ class MentionWriter:
         return reading.but(Polarity.UNCERTAIN)
 
     @staticmethod
-    def _with_decided(span: Span, reading: Reading, general: bool) -> Reading:
-        """What the recogniser read itself (a result word) is not read again as a cue."""
+    def _with_decided(span: Span, reading: Reading, general: bool, denied: bool) -> Reading:
+        """What the recogniser read itself (a result word) is no cue as well; ``denied``: the value itself is denied."""
         context = reading.context
         if span.kind == "performance" and context.temporality is Temporality.HYPOTHETICAL and not general:
             # "I would call her ECOG 2" is a score; only the criteria of a trial are none.
             reading = reading.but(temporality=Temporality.CURRENT)
+        if denied:
+            return reading.but(Polarity.ABSENT)
         if span.kind in _VALUED and context.polarity is Polarity.ABSENT and context.reason == "none":
             return reading.but(Polarity.PRESENT)
         if span.kind == "node" and "positive" in span.attributes:
@@ -482,6 +490,25 @@ def sentence_context(
         targets.append(Target(low, high if high > low else low + 1, start, end, kind, results))
     cues = sentence_cues(table, frame, sentence, first, last)
     return SentenceContext(frame.text, sentence, targets, cues), targets
+
+
+def _is_denied_value(sentence: _SentenceInHand, span: Span, target: Target, reading: Reading) -> bool:
+    """Whether the value or the result of a span is denied (``no stage IV disease``, ``ER is not positive``): that says
+    that it is not this one, and not which other it is."""
+    if span.kind not in _DENIABLE or span.decided == "retracted":
+        return False
+    text, low = sentence.context.text, sentence.span[0]
+    # "Not ER positive", "ER is not positive"; "negative for ER" is a result.
+    denied = statement("denied_result")
+    for start, _, _ in span.helpers:
+        begins = span.start if start >= span.end and start - span.end < _REACH_OF_RESULT else start
+        if any(denied.search(text, max(low, at - _REACH_OF_DENIAL), at) for at in {start, begins}):
+            return True
+    if span.kind in MOLECULAR:
+        return False
+    if reading.context.polarity is not Polarity.ABSENT or reading.context.reason != "none":
+        return False
+    return sentence.context.denies_value(target, reading)
 
 
 def _is_described(spans: Sequence[Span]) -> bool:

@@ -178,7 +178,12 @@ def _is_heading(frame: Frame, span: Span) -> bool:
 
 def find_sites(page: Page) -> None:
     """The places that are named, also within the names of biopsies and scans."""
-    named = [span for span in page.spans if span.kind == "site"]
+    text, other = page.frame.text, statement("other_place")
+    named = [
+        span
+        for span in page.spans
+        if span.kind == "site" and not other.search(text, max(0, span.start - 7), span.start)
+    ]
     within = page.tools.placement.sites.of_specimens(page.frame.text, page.spans)
     page.sites = sorted([*named, *within], key=lambda span: span.start)
 
@@ -281,7 +286,7 @@ def leave_out_lookalikes(page: Page) -> None:
         id(span)
         for span in page.events
         if span.kind == "diagnosis"
-        and (institution.match(text, span.end) or _is_category(text, span))
+        and (institution.match(text, span.end) or _is_category(text, span) or _is_pan_stain(text, span))
         or span.kind == "regimen"
         and _is_fossa(text, span)
     }
@@ -294,6 +299,11 @@ def _is_category(text: str, span: Span) -> bool:
     if text[span.start : span.end] != "HCC" or text[span.end : span.end + 1] != ")" or text[span.start - 1] != "(":
         return False
     return not statement("before_hcc").search(text, max(0, span.start - 60), span.start)
+
+
+def _is_pan_stain(text: str, span: Span) -> bool:
+    """``Pan-melanoma``: a cocktail of stains for many, not the tumor."""
+    return statement("pan_stain").search(text, max(0, span.start - 5), span.start) is not None
 
 
 def _is_fossa(text: str, span: Span) -> bool:

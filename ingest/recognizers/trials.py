@@ -67,6 +67,7 @@ class TrialWords:
     status: PhraseTrie[str]
     order: tuple[str, ...]
     no_name: frozenset[str]
+    no_part: frozenset[str]
 
 
 @lru_cache(maxsize=1)
@@ -77,6 +78,7 @@ def trial_words() -> TrialWords:
         PhraseTrie((phrase, status) for status, phrases in table["status"].items() for phrase in phrases),
         tuple(table["status"]),
         frozenset(table["no_name"]["words"]),
+        frozenset(table["no_part"]["phrases"]),
     )
 
 
@@ -165,7 +167,11 @@ def part_in(text: str) -> str:
 
 
 def _has_part(frame: Frame, start: int, end: int) -> bool:
-    return any(status != "completed" for _, _, status in _parts_around(frame, start, end, _CLOSE))
+    no_part = trial_words().no_part
+    return any(
+        status != "completed" and frame.text[low:high].lower() not in no_part
+        for low, high, status in _parts_around(frame, start, end, _CLOSE)
+    )
 
 
 def with_status(frame: Frame, mentions: Sequence[Mention], drugs: Sequence[Mention]) -> list[Mention]:

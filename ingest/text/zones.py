@@ -61,6 +61,8 @@ class ZoneTable:
 
     phrases: PhraseTrie[Evidence]
     patterns: Sequence[tuple[re.Pattern[str], Evidence]]
+    #: For each of the patterns, small letters of which some stand in whatever it matches; none: it may match anything.
+    needed: Sequence[tuple[str, ...]]
     prior: tuple[float, float, float]
     change: Mapping[str, float]
     section: Mapping[str, float]
@@ -87,9 +89,11 @@ def zone_table() -> ZoneTable:
         for entry in table[name]
         if "patterns" in entry
     )
+    needed = tuple(tuple(entry.get("needs", ())) for _, name in _STATES for entry in table[name] if "patterns" in entry)
     return ZoneTable(
         PhraseTrie(evidence),
         patterns,
+        needed,
         (0.0, table["prior"]["nobody"], table["prior"]["another"]),
         table["change"],
         table["section"],
@@ -122,7 +126,12 @@ def _may_hold_any(frame: Frame, table: ZoneTable) -> bool:
         for match in table.phrases.matches_at(frame.text, words, index):
             if any(one.points > 0 for one in match.payloads):
                 return True
-    return any(pattern.search(frame.text) for pattern, one in table.patterns if one.points > 0)
+    small = frame.text.lower()
+    return any(
+        pattern.search(frame.text)
+        for (pattern, one), needed in zip(table.patterns, table.needed, strict=True)
+        if one.points > 0 and (not needed or any(map(small.__contains__, needed)))
+    )
 
 
 def _said(frame: Frame, sentence: Sentence, table: ZoneTable) -> _Said:
