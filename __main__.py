@@ -51,7 +51,12 @@ GROUPS: Final = (
     (
         "train",
         "Train recognisers of mentions, and the linker.",
-        (".eval.training.command", ".eval.training.few.command", ".eval.training.linking.command"),
+        (
+            ".eval.training.command",
+            ".eval.training.few.command",
+            ".eval.training.linking.command",
+            ".eval.training.zones.command",
+        ),
     ),
     ("ontology", "Look into the ontology, check it, add to it.", (".kb.ontology.commands", ".kb.importers.command")),
 )

@@ -13,8 +13,6 @@ mentions in stretches about the patient that are not.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -22,10 +20,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import cohortium
+from cohortium.eval.training.zones.marked import read_marked
 from cohortium.ingest.text.frame import Frame
 from cohortium.ingest.text.zones import zones_of
 from cohortium.kb.kinds import KINDS
-from cohortium.kb.model import Note
 
 FOLDER: Final = Path(__file__).with_name("long_notes")
 _AS: Final = {"relative": "patient", "copied": "patient"}
@@ -44,29 +42,26 @@ class Stretch(NamedTuple):
 
 def of_note(path: Path) -> list[Stretch]:
     """The stretches of one note."""
-    text = path.read_text(encoding="utf-8")
-    told = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    day = datetime.date.fromisoformat(told["date"])
-    note = Note("patient", "note", text, day, told["type"], told["title"])
+    note, stretches = read_marked(path)
     frame = Frame(note)
     zones = zones_of(frame)
-    read = cohortium.read(text, told["date"], type=told["type"], title=told["title"]).mentions
+    read = cohortium.read(note.text, str(note.date), type=note.type, title=note.title).mentions
     mentions = [one for one in read if one.kind in KINDS and one.kind != "birth"]
     found = []
-    for stretch in told["stretches"]:
+    for stretch in stretches:
         said: Counter[str] = Counter()
         for sentence in frame.shape.sentences:
-            overlap = min(sentence.end, stretch["end"]) - max(sentence.start, stretch["start"])
+            overlap = min(sentence.end, stretch.end) - max(sentence.start, stretch.start)
             if overlap > 0:
                 zone = zones.get(sentence.start)
                 said[zone.name if zone else "patient"] += overlap
         if said:
-            marked = _AS.get(stretch["zone"], stretch["zone"])
-            words = text[stretch["start"] : stretch["end"]]
-            here = [one for one in mentions if stretch["start"] <= one.start < stretch["end"]]
+            marked = _AS.get(stretch.zone, stretch.zone)
+            words = note.text[stretch.start : stretch.end]
+            here = [one for one in mentions if stretch.start <= one.start < stretch.end]
             own = sum(map(_is_own, here))
             zone_found = said.most_common(1)[0][0]
-            found.append(Stretch(marked, stretch.get("why", ""), zone_found, words, own, len(here) - own))
+            found.append(Stretch(marked, stretch.why, zone_found, words, own, len(here) - own))
     return found
 
 

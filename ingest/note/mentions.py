@@ -204,7 +204,7 @@ class MentionWriter:
                 section = frame.shape.section_at(start)
                 context, targets = note.context((start, end), map(_named, here))
                 criteria = criteria or note.states("criteria", start, end)
-                if criteria or (zone is not None and zone.name == "nobody"):
+                if criteria or (zone is not None and zone.name == "nobody" and not zone.learned):
                     context.speaks_of.update(_OF_CRITERIA)
                 if here:
                     read = self._read_sentence(
@@ -569,7 +569,15 @@ def _unless_not_started(note: _NoteInHand, sentence: tuple[int, int], reading: R
 
 
 def _in_zone(mention: Mention, zone: Zone) -> Mention:
-    """A mention in a stretch that is not about this patient, with what tells so."""
+    """A mention in a stretch that is not about this patient, with what tells so.
+
+    What only learned words tell is a doubt, and leaves a denial as it is.
+    """
+    if zone.learned:
+        if mention.context.polarity is not Polarity.PRESENT:
+            return mention
+        cues = (*mention.cues, Cue(zone.start, zone.end, ZONE + zone.why))
+        return replace(mention, context=replace(mention.context, polarity=Polarity.UNCERTAIN), cues=cues)
     cues = (*mention.cues, Cue(zone.start, zone.end, ZONE + zone.name))
     if zone.name == "another":
         return replace(mention, context=replace(mention.context, experiencer=Experiencer.OTHER), cues=cues)

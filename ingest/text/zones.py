@@ -3,40 +3,53 @@
 Reports and letters carry pages that are about no one: how a test is made, what a drug is for, what a handout warns of,
 whom a trial wants. Each sentence has evidence (the section it stands in, the phrases in it, its grammar), told by
 ``cues/zones.toml`` in logarithms of odds; a change of zone costs, and costs less where something speaks for a boundary.
-The likeliest way through the note is found by dynamic programming (Viterbi 1967): the cost grows with its length.
+The likeliest way through the note is found by dynamic programming (Viterbi 1967): the cost grows with its length. A
+second way is found by what was learned of words (:mod:`zone_words`): where that alone says that a stretch is about
+nobody or another patient, it is in doubt.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .cue_files import cue_file
 from .frame import Frame
+from .named import named_in
 from .shape import Sentence
 from .words import PhraseTrie
+from .zone_words import Changes, Described, ZoneWords, zone_words
 
 #: The zones, in the order of the states.
 ZONES: Final = ("patient", "nobody", "another")
 _PATIENT, _NOBODY, _ANOTHER = range(3)
+#: What learning calls the begin of a note among boundaries.
+START: Final = "start"
 #: The zone for or against which the tables of the file speak.
 _STATES: Final = ((_NOBODY, "nobody"), (_ANOTHER, "another"), (_NOBODY, "patient"))
 #: What a day or a value with its unit says of a person.
 _OF_A_DAY: Final = re.compile(r"\b\d{1,2}/\d{1,2}/(?:\d\d){1,2}\b|\b(?:19|20)\d\d-\d\d-\d\d\b")
 _POINTS_OF_A_DAY: Final = -1.5
+#: A note of fewer sentences is about its patient, but for what the table says: nothing is pasted in it.
+_FEWEST: Final = 4
+#: Where learning gives other zones fewer points than these, the patterns of the table are not looked for.
+_OPEN: Final = -2.0
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 
 
 class Zone(NamedTuple):
-    """What a sentence belongs to: one of ``ZONES``; ``why`` and the span of the strongest evidence for it."""
+    """What a sentence belongs to: one of ``ZONES``; ``why`` and the span of the strongest evidence for it; whether only
+    learned words say so."""
 
     name: str
     why: str
     start: int
     end: int
+    learned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +61,20 @@ class Evidence:
     points: float
 
 
+class _Seen(NamedTuple):
+    """A sentence as both ways see it: ``found``: the evidence of its phrases, with their spans; how far its section's
+    heading is; ``described``: what learning sees."""
+
+    sentence: Sentence
+    found: Sequence[tuple[Evidence, int, int]]
+    effect: str
+    reach: str
+    dated: bool
+    described: Described
+
+
 class _Said(NamedTuple):
-    """What one sentence says of each zone."""
+    """What one sentence says of each zone, by the table, and the strongest evidence."""
 
     points: tuple[float, float, float]
     why: tuple[str, int, int]
@@ -102,53 +127,105 @@ def zone_table() -> ZoneTable:
     )
 
 
-def zones_of(frame: Frame, table: ZoneTable | None = None) -> dict[int, Zone]:
+def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | None = None) -> dict[int, Zone]:
     """Start of a sentence → its zone, for those that are not about this patient."""
     table = table or zone_table()
-    sentences = frame.shape.sentences
-    if not sentences or not _may_hold_any(frame, table):
+    learned = learned or zone_words()
+    if not frame.shape.sentences:
         return {}
-    said = [_said(frame, sentence, table) for sentence in sentences]
-    states = _likeliest(frame, sentences, said, table)
-    return {
-        sentence.start: Zone(ZONES[state], *(one.why if one.why[0] else ("beside it", sentence.start, sentence.end)))
-        for sentence, one, state in zip(sentences, said, states, strict=True)
-        if state != _PATIENT
-    }
+    seen = _all_seen(frame, table)
+    boundaries = [_boundary(frame, one.sentence, other.sentence) for one, other in itertools.pairwise(seen)]
+    points = [learned.points(one.described) for one in seen]
+    changes = [learned.change(boundary) for boundary in boundaries]
+    zones: dict[int, Zone] = {}
+    for one, state in zip(seen, _likeliest(points, changes, learned.change(START)[_PATIENT]), strict=True):
+        if state != _PATIENT and len(seen) >= _FEWEST:
+            start, end = one.sentence.start, one.sentence.end
+            zones[start] = Zone(ZONES[state], "words", start, end, learned=True)
+    said = _all_said(frame, seen, points, table)
+    if said:
+        costs = [_costs(table.change[boundary]) for boundary in boundaries]
+        states = _likeliest([one.points for one in said], costs, (0.0, 0.0, 0.0))
+        for one, told, state in zip(seen, said, states, strict=True):
+            if state != _PATIENT:
+                why = told.why if told.why[0] else ("beside it", one.sentence.start, one.sentence.end)
+                zones[one.sentence.start] = Zone(ZONES[state], *why)
+    return zones
 
 
-def _may_hold_any(frame: Frame, table: ZoneTable) -> bool:
-    """Whether anything at all speaks for a zone of its own; most notes are about their patient."""
-    if any(table.section.get(section.effect, 0.0) > 0 for section in frame.shape.sections):
-        return True
-    words = frame.words
-    for index in frame.beginnings(table.phrases):
-        for match in table.phrases.matches_at(frame.text, words, index):
-            if any(one.points > 0 for one in match.payloads):
-                return True
+def described_note(frame: Frame) -> list[tuple[Described, str]]:
+    """Each sentence as learning sees it, and what parts it from the one before; for training."""
+    seen = _all_seen(frame, zone_table())
+    boundaries = [START, *(_boundary(frame, one.sentence, other.sentence) for one, other in itertools.pairwise(seen))]
+    return [(one.described, boundary) for one, boundary in zip(seen, boundaries, strict=False)]
+
+
+def _all_seen(frame: Frame, table: ZoneTable) -> list[_Seen]:
+    """The sentences of a note with what stands in them."""
+    text, shape = frame.text, frame.shape
+    marks: dict[int, list[str]] = {}
+    for start, who in named_in(text, frame.note.title):
+        marks.setdefault(shape.sentence_index_at(start), []).append(f"named {who}")
+    days = {shape.sentence_index_at(day.start()) for day in _OF_A_DAY.finditer(text)}
+    seen = []
+    for number, sentence in enumerate(shape.sentences):
+        start, end = sentence.start, sentence.end
+        first, last = frame.token_range(start, end)
+        norms = frame.words.norms[first:last]
+        section = shape.section_at(start)
+        reach = _between(frame, section.heading_end, start)
+        found = [
+            (one, match.start, match.end)
+            for match in frame.phrases(table.phrases, first, last)
+            for one in match.payloads
+        ]
+        told = marks.get(number, [])
+        told += (f"section {section.effect} {reach}", f"sign {text[start]}", f"end {text[end - 1]}")
+        told += {f"told {one.why}" for one, _, _ in found if one.points > 0}
+        if norms:
+            told.append(f"first {norms[0]}")
+        if number in days:
+            told.append("day")
+        described = Described(frame.words.written[first:last], norms, told)
+        seen.append(_Seen(sentence, found, section.effect, reach, number in days, described))
+    return seen
+
+
+def _all_said(
+    frame: Frame, seen: Sequence[_Seen], points: Sequence[tuple[float, float, float]], table: ZoneTable
+) -> list[_Said]:
+    """What each sentence says by the table; nothing where no sentence has anything for a zone of its own.
+
+    Patterns are looked for where the ``points`` that were learned leave it open that the sentence is of such a zone.
+    """
+    found = []
     small = frame.text.lower()
-    return any(
-        pattern.search(frame.text)
-        for (pattern, one), needed in zip(table.patterns, table.needed, strict=True)
-        if one.points > 0 and (not needed or any(map(small.__contains__, needed)))
-    )
-
-
-def _said(frame: Frame, sentence: Sentence, table: ZoneTable) -> _Said:
-    start, end = sentence.start, sentence.end
-    first, last = frame.token_range(start, end)
-    points = [0.0, table.prior[_NOBODY], table.prior[_ANOTHER]]
-    section = frame.shape.section_at(start)
-    points[_NOBODY] += table.section.get(section.effect, 0.0) * table.reach[_between(frame, section.heading_end, start)]
-    gained = lost = 0.0
-    why, best = ("", start, end), 0.0
-    found = [
-        (one, match.start, match.end) for match in frame.phrases(table.phrases, first, last) for one in match.payloads
+    patterns = [
+        one
+        for one, needed in zip(table.patterns, table.needed, strict=True)
+        if not needed or any(map(small.__contains__, needed))
     ]
-    for pattern, one in table.patterns:
-        matched = pattern.search(frame.text[start:end])
-        if matched:
-            found.append((one, start + matched.start(), start + matched.end()))
+    for one, (_, nobody, another) in zip(seen, points, strict=True):
+        here = list(one.found)
+        if max(nobody, another) > _OPEN:
+            start, end = one.sentence.start, one.sentence.end
+            words = frame.text[start:end]
+            for pattern, evidence in patterns:
+                if matched := pattern.search(words):
+                    here.append((evidence, start + matched.start(), start + matched.end()))
+        found.append(here)
+    if not any(table.section.get(one.effect, 0.0) > 0 for one in seen) and not any(
+        evidence.points > 0 for here in found for evidence, _, _ in here
+    ):
+        return []
+    return [_said(one, here, table) for one, here in zip(seen, found, strict=True)]
+
+
+def _said(seen: _Seen, found: Iterable[tuple[Evidence, int, int]], table: ZoneTable) -> _Said:
+    points = [0.0, table.prior[_NOBODY], table.prior[_ANOTHER]]
+    points[_NOBODY] += table.section.get(seen.effect, 0.0) * table.reach[seen.reach]
+    gained, lost = 0.0, _POINTS_OF_A_DAY if seen.dated else 0.0
+    why, best = ("", seen.sentence.start, seen.sentence.end), 0.0
     for one, low, high in found:
         if one.zone == _ANOTHER:
             points[_ANOTHER] += one.points
@@ -158,33 +235,41 @@ def _said(frame: Frame, sentence: Sentence, table: ZoneTable) -> _Said:
             lost += one.points
         if one.points > best:
             why, best = (one.why, low, high), one.points
-    if _OF_A_DAY.search(frame.text, start, end):
-        lost += _POINTS_OF_A_DAY
     points[_NOBODY] += min(gained, table.most["nobody"]) - min(-lost, table.most["patient"])
     return _Said((points[0], points[1], points[2]), why)
 
 
-def _likeliest(frame: Frame, sentences: Sequence[Sentence], said: Sequence[_Said], table: ZoneTable) -> list[int]:
-    """The zones of all sentences that have the most points together, less what the changes between them cost."""
-    best = list(said[0].points)
+def _likeliest(
+    points: Sequence[tuple[float, float, float]], changes: Sequence[Changes], first: tuple[float, float, float]
+) -> list[int]:
+    """The zones of all sentences that have the most points together with the changes between them.
+
+    ``changes``: before each sentence but the first; ``first``: what it says to begin with a zone.
+    """
+    best = [one + begun for one, begun in zip(points[0], first, strict=True)]
     came_from: list[tuple[int, int, int]] = []
-    for before, sentence, one in zip(sentences, sentences[1:], said[1:], strict=False):
-        cost = table.change[_boundary(frame, before, sentence)]
+    for change, (patient, nobody, another) in zip(changes, points[1:], strict=True):
         came, now = [], []
-        for state in range(len(ZONES)):
-            ways = [best[other] - (0.0 if other == state else cost) for other in range(len(ZONES))]
-            chosen = max(range(len(ZONES)), key=ways.__getitem__)
-            came.append(chosen)
-            now.append(ways[chosen] + one.points[state])
+        for state, own in enumerate((patient, nobody, another)):
+            ways = (best[0] + change[0][state], best[1] + change[1][state], best[2] + change[2][state])
+            most = max(ways)
+            came.append(ways.index(most))
+            now.append(most + own)
         came_from.append((came[0], came[1], came[2]))
         best = now
-    state = max(range(len(ZONES)), key=best.__getitem__)
+    state = best.index(max(best))
     states = [state]
     for came_by in reversed(came_from):
         state = came_by[state]
         states.append(state)
     states.reverse()
     return states
+
+
+@lru_cache(maxsize=16)
+def _costs(cost: float) -> Changes:
+    """What a change costs, whichever it is."""
+    return (0.0, -cost, -cost), (-cost, 0.0, -cost), (-cost, -cost, 0.0)
 
 
 def _boundary(frame: Frame, before: Sentence, sentence: Sentence) -> str:

@@ -1,0 +1,1 @@
+"""Learns whom the sentences of notes are about, from notes with marked stretches."""

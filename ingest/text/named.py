@@ -1,0 +1,41 @@
+"""Persons whom a note names with a title (*Mrs Obi*), and whether that is its patient."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from .word_classes import word_classes
+from .words import fold
+
+_CLASSES: Final = word_classes("text", "named")
+_TITLED: Final = _CLASSES.compile(
+    r"\b{title}\b\.?[ \t]{1,2}"
+    r"(?P<name>(?:[A-Z]\.?-?[ \t]?){0,3}[A-Z][\w'\u2019]+(?:[ \t-][A-Z][\w'\u2019]+)?|(?:[A-Z]\.[ \t]?){1,3})"
+)
+#: Where a note names its patient.
+_HEADED: Final = _CLASSES.compile(r"\b{heads_name}[ \t]?[:=](?P<name>[^\n:;|]{2,60})")
+_CAPITALIZED: Final = re.compile(r"\b[A-Z][\w'\u2019]+|\b[A-Z](?=\.)")
+OWN, OTHER = "own", "other"
+
+
+def named_in(text: str, title: str = "") -> list[tuple[int, str]]:
+    """Where the text names somebody with a title, in order, and whether it is its patient: ``own`` or ``other``.
+
+    The patient is whom title or header name, else who is named most often.
+
+    >>> named_in("Patient: OBI, Tara\\n1) Mrs Kay, 66: letrozole. 2) Ms Obi, 38: carboplatin.")
+    [(22, 'other'), (49, 'own')]
+    """
+    found = [(match.start(), _words(match["name"])) for match in _TITLED.finditer(text)]
+    if not found:
+        return []
+    headed = _words(title).union(*(_words(match["name"]) for match in _HEADED.finditer(text)))
+    if not any(name & headed for _, name in found):
+        headed = Counter(name for _, name in found).most_common(1)[0][0]
+    return [(start, OWN if name & headed else OTHER) for start, name in found]
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(map(fold, _CAPITALIZED.findall(name)))
