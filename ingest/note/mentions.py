@@ -263,7 +263,8 @@ class MentionWriter:
                 reading = reading.but(Polarity.ABSENT, Temporality.CURRENT, reason="declined", status="declined")
             if reading.status:
                 reading = _unless_not_started(note, sentence.span, reading)
-            dated = note.days.among(dates, span, start, reading.context)
+            # What is told of now beside what it was has its day from the recogniser.
+            dated = (span.day, None) if span.day else note.days.among(dates, span, start, reading.context)
             read.append(_mention(note, sentence, span, reading, dated))
             if kind in _OF_ONE_TUMOR and reading.context.really_happened:
                 tumor = self._implied_tumor(span)

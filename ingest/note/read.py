@@ -108,6 +108,8 @@ class NoteReader:
             concepts.at_or_below("toxicity"),
             unspecific,
             frozenset(implied["pattern_of_growth"]["words"]),
+            _below_any(concepts, implied["course"]["concepts"]),
+            _below_any(concepts, implied["course"]["of_tumors"]),
         )
 
     @classmethod

@@ -53,6 +53,8 @@ _EVENT_KINDS: Final = frozenset(KINDS)
 _BINDABLE: Final = frozenset({"gene", "biomarker", "value", "molecular"})
 #: Kinds that a name may mean beside each other, or beside a marker ("TNBC": a tumor and its receptors).
 _MEANT_AT_ONCE: Final = frozenset({"diagnosis", "state"})
+#: Kinds of what has a course of its own.
+_HAVE_A_COURSE: Final = frozenset({"symptom", "social", "comorbidity"})
 #: Concepts that say no more than the kind of event: in a heading they name what follows.
 _ROOTS: Final = frozenset(kind.root for kind in KIND_TABLE.values() if kind.root)
 #: What is no event by itself where it belongs to an allergy.
@@ -85,6 +87,10 @@ class Tools:
     #: Concepts that say too little to be an event; words that mean other tumors in other organs.
     unspecific: frozenset[str]
     never_turned: frozenset[str]
+    #: States that tell how a tumor goes on.
+    courses: frozenset[str]
+    #: Complaints and findings that may be the tumor's.
+    of_tumors: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -290,8 +296,37 @@ def leave_out_lookalikes(page: Page) -> None:
         or span.kind == "regimen"
         and _is_fossa(text, span)
     }
+    left_out |= _courses_of_others(page)
     if left_out:
         page.events = [span for span in page.events if id(span) not in left_out]
+
+
+def _courses_of_others(page: Page) -> set[int]:
+    """``Progressive weakness``, ``depression in remission``, ``relapse of alcohol use``: no course of a tumor.
+
+    Findings (*progressive adenopathy*) may be those of one.
+    """
+    courses = [span for span in page.events if span.kind == "state" and span.concept in page.tools.courses]
+    if not courses:
+        return set()
+    text = page.frame.text
+    ends, starts = set(), set()
+    for span in page.events:
+        if span.kind in _HAVE_A_COURSE and span.concept not in page.tools.of_tumors:
+            ends.add(span.end)
+            starts.add(span.start)
+    if not ends:
+        return set()
+    behind = statement("course_behind_illness")
+    return {
+        id(span)
+        for span in courses
+        if span.end + 1 in starts
+        and text[span.end] == " "
+        or span.end + 4 in starts
+        and text.startswith(" of ", span.end)
+        or ((gap := behind.search(text, max(0, span.start - 8), span.start)) and gap.start() in ends)
+    }
 
 
 def _is_category(text: str, span: Span) -> bool:

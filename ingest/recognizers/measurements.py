@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ...kb.model import Mention, Value
+from ...kb.model import EARLIEST_DAY, DayInterval, Mention, Value
 from ...kb.units import COUNTS, NO_UNITS, Usual, in_usual_unit, unit_named, unit_pattern, usual_units
 from ..text.frame import MEASURES, Frame, Recognizer, Span
 from ..text.word_classes import word_classes
@@ -76,6 +76,10 @@ _RANGE: Final = re.compile(rf"\s?(?:-|–|to)\s?(?P<high>{_NUMBER_TEXT})(?![\d\w
 _PAIR: Final = re.compile(r"(?P<first>\d{2,3})\s?(?:/|\sover\s|\\)\s?(?P<second>\d{2,3}|palp\w*|P)(?![\d/]|\.\d)")
 _OF: Final = re.compile(r"\s?(?:/|out\sof|of)\s?(?P<whole>\d{1,3})(?![\d/]|\.\d)")
 _UNIT: Final = re.compile(rf"\s{{0,2}}-?(?P<unit>{unit_pattern()})(?!\w)", re.IGNORECASE)
+#: "9.1 in March" is no inch.
+_IN_A_MONTH: Final = _CLASSES.compile(
+    r"in\s(?:(?:early|mid|late)[\s-])?(?:{month}|(?:19|20)\d\d)(?![^\W_])", re.IGNORECASE
+)
 _COUNTS: Final = {
     unit: re.compile(r"\s?(?:" + "|".join(map(re.escape, spelled)) + r")(?![\w/])", re.IGNORECASE)
     for unit, spelled in COUNTS.items()
@@ -156,6 +160,29 @@ _HEIGHTS: Final = frozenset({"body_height"})
 _WEIGHTS: Final = frozenset({"body_weight", "birth_weight"})
 
 
+#: Between a value and another of the same test: "1.8 last year, now 0.9", "1.8 a year ago and is now 0.9".
+_ANOTHER: Final = _CLASSES.compile(
+    r"(?:\s{1,2}\(?{time_behind}(?![^\W_])\)?)?(?:\s?[,;(]\s?|\s)(?:{and_then}\s)?(?:{value_is}\s){0,2}"
+    r"(?:(?:(?P<now>{now})|{earlier})\s(?:{value_is}\s){0,3})?",
+    re.IGNORECASE,
+)
+#: What a value is of, right behind it; and that it is of now, before it.
+_OF_TIME: Final = _CLASSES.compile(r"\s{1,2}\(?(?:(?P<now>{now})|{time_behind})(?![^\W_])", re.IGNORECASE)
+_TIME_LEADS: Final = _CLASSES.compile(r"(?<![^\W_])(?:{now}|{earlier})\s", re.IGNORECASE)
+_NOW_BEFORE: Final = _CLASSES.compile(r"(?<![^\W_]){now}(?![^\W_])", re.IGNORECASE)
+#: More values than these are no sentence of what a test was and is.
+_MOST_IN_TIME: Final = 4
+
+
+class _InTime(NamedTuple):
+    """A value of a test of which several are told, each of its own time; ``is_now``: of the note's day."""
+
+    number: _Number
+    is_now: bool
+    #: It was before, nobody says when ("40 (previously 120)").
+    is_past: bool = False
+
+
 @dataclass(slots=True)
 class _Told:
     """What stands beside a name: values with their place, or how it is called as a whole."""
@@ -226,15 +253,16 @@ class MeasurementRecognizer(Recognizer):
             yield share
             return
         results = _RESULT_OF_EXAMINATION if concepts[-1] in self._examinations else _RESULT
-        said = _Beside(frame, self._usual.get(concepts[-1]), concepts[-1], high, following is not None, results).read(
-            last, len(group)
-        )
+        beside = _Beside(frame, self._usual.get(concepts[-1]), concepts[-1], high, following is not None, results)
+        said = beside.read(last, len(group))
         if said.values and following is not None and following.concept in _COUNTED_BEFORE:
             # "with 80 monos, 17 eos": the number is that of the name behind it.
             said.values = [one for one in said.values if not _LEADS_ON.fullmatch(text, one.end, following.start)]
         if said.values:
             wished = _WISHED.search(text, max(low, first.start - _REACH_BEFORE), first.start)
             found = [] if wished else list(self._with_values(group, concepts, said))
+            if len(found) == 1 and len(said.values) == 1:
+                found += self._in_time(frame, found[0], said.values[0], beside)
             yield from found
             told = {(span.start, span.concept) for span in found}
             rest = [(span, concept) for span, concept in zip(group, concepts, strict=True) if span is not last]
@@ -286,6 +314,37 @@ class MeasurementRecognizer(Recognizer):
             end = number.end if one_name else span.end
             found = _span(span, end, concept, attributes, [(number.start, number.end, "value")])
             yield found
+
+    def _in_time(self, frame: Frame, first: Span, number: _Number, beside: _Beside) -> Iterator[Span]:
+        """The other values of a test, each of its own time (``1.8 last year, now 0.9``)."""
+        today = frame.note.date.toordinal() if frame.note.date else None
+        of_now = None if today is None else DayInterval(today, today)
+        told = beside.in_time(number)
+        for index, (another, is_now, is_past) in enumerate(told):
+            if index == 0:
+                if is_now and len(told) > 1:
+                    first.day = of_now
+                continue
+            attributes = self._valued(first.concept, another, "")
+            if attributes is None:
+                return
+            helpers = [(another.start, another.end, "value")]
+            day = of_now if is_now else None
+            if is_past and of_now is not None:
+                day = DayInterval(EARLIEST_DAY, of_now.high)
+            yield Span(
+                another.start,
+                another.end,
+                first.kind,
+                first.concept,
+                BESIDE,
+                attributes,
+                0,
+                helpers,
+                (),
+                "present",
+                day=day,
+            )
 
     def _valued(self, concept: str, number: _Number, interpretation: str) -> dict[str, Value] | None:
         """The attributes that a number gives the concept; None if it is no value of it."""
@@ -418,6 +477,30 @@ class _Beside:
             at = skip.end()
         return told
 
+    def in_time(self, first: _Number) -> list[_InTime]:
+        """The value with those that follow in its sentence, each with words of its own time; alone if none does."""
+        text, high = self._text, self._high
+        is_now = _NOW_BEFORE.search(text, max(0, first.start - 24), first.start) is not None
+        found = [self._of_its_time(first, is_now)]
+        at = first.end
+        while len(found) < _MOST_IN_TIME:
+            dated = self._date_at(at + (text[at : at + 1] == " "))
+            gap = _ANOTHER.match(text, dated or at, high)
+            number = self._number(gap.end(), False) if gap else None
+            if gap is None or number is None or number.value is None:
+                break
+            behind = _OF_TIME.match(text, number.end) or self._date_at(number.end + 1)
+            if gap.end() == gap.start() + 1 or not (behind or _TIME_LEADS.search(text, gap.start(), gap.end())):
+                break
+            past = not behind and gap["now"] is None
+            found.append(self._of_its_time(number, gap["now"] is not None)._replace(is_past=past))
+            at = number.end
+        return found
+
+    def _of_its_time(self, number: _Number, is_now: bool) -> _InTime:
+        behind = _OF_TIME.match(self._text, number.end)
+        return _InTime(number, is_now or (behind is not None and behind["now"] is not None))
+
     def _date_at(self, at: int) -> int | None:
         """Where the date ends that stands there."""
         text = self._text
@@ -531,6 +614,8 @@ class _Beside:
             return "", at
         # Blood cells are counted in thousands without a word of what they are counted in.
         match = _UNIT.match(self._text, at, self._high)
+        if match is not None and _IN_A_MONTH.match(self._text, match.start("unit")):
+            return "", at
         if match is not None and (unit := unit_named(match["unit"])) is not None:
             return unit, match.end()
         counts = _COUNTS.get(usual.unit)
