@@ -36,6 +36,9 @@ _TOGETHER: Final = re.compile(rf"(?!.*\ban?\s){_JOINED.pattern}", _IGNORE | re.D
 _SAID_OF_PLACES: Final = CONDITIONS | OPERATIONS
 #: From an examination to the part of the body that follows its name at once: ``CT chest``.
 _AT_ONCE: Final = re.compile(r"[ \t]{1,3}")
+#: From an adjective to the part of the body that it is said of: ``fractured left ankle``.
+_HELD_AT_ONCE: Final = _CLASSES.compile(r"[ \t]{1,3}(?:{owner}[ \t]{1,3}){0,2}", _IGNORE)
+_ADJECTIVE: Final = _CLASSES.compile(r"{adjective}", _IGNORE)
 _AT_MOST_A_WORD: Final = 3
 _TOLD_BESIDE_ALL: Final = frozenset({"pain", "chest_pain", "abdominal_pain"})
 #: What tells that a finding is said of something without a place of its own: a wound, a stoma.
@@ -172,7 +175,12 @@ class ConditionPlacer:
         for site in near:
             if site.start < span.end:
                 continue
-            at_once = not chosen and span.kind in OPERATIONS and _AT_ONCE.fullmatch(text, at, site.start)
+            if chosen:
+                at_once = None
+            elif span.kind in OPERATIONS:
+                at_once = _AT_ONCE.fullmatch(text, at, site.start)
+            else:
+                at_once = _HELD_AT_ONCE.fullmatch(text, at, site.start) and _ADJECTIVE.fullmatch(text, span.start, at)
             if len(chosen) == _MOST or not (at_once or between.fullmatch(text, at, site.start)):
                 break
             chosen.append(site)
