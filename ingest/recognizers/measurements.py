@@ -116,7 +116,7 @@ _IS_SAID_OF: Final = _CLASSES.compile(r"\s{1,2}(?:is|was|are|were|has|had)\s(?!(
 #: Where a test was made of, when, and helping words may stand between its name and what is said of it.
 _BETWEEN: Final = (
     r"(?:\s{0,2}(?:\([^)]{0,30}\)|,[^,.;]{0,40},))?"
-    r"(?:\s{1,2}(?!(?:if|for|to|will|should|may|could|would|can|cannot|might|be|not|never|no|until|unless)(?!\w))"
+    r"(?:\s{1,2}(?!{not_said_yet}(?!\w))"
     r"[\w/\-']{1,20}){0,8}?"
 )
 _SHOWN_BEHIND: Final = _CLASSES.compile(
