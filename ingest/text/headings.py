@@ -143,6 +143,14 @@ def _any_of(words: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
 
 
+def _without(folded: str, modifiers: frozenset[str]) -> str:
+    """A folded name without the words before it that leave its meaning."""
+    words = folded.split(" ")
+    while len(words) > 1 and words[0] in modifiers:
+        words.pop(0)
+    return " ".join(words)
+
+
 def _fold_heading(name: str) -> str:
     return _NON_ALPHANUMERIC.sub(" ", name.lower()).strip()
 
@@ -175,9 +183,9 @@ def _known_heading(name: str, open_ended: bool) -> tuple[str, str] | None:
     if not listed or open_ended and not name.isupper():
         return None
     # "BRIEF HISTORY OF PRESENT ILLNESS": a word before a name leaves it that name.
-    first, _, rest = folded.partition(" ")
-    if first in heading_table().modifiers and rest in table.names:
-        return table.names[rest]
+    bare = _without(folded, heading_table().modifiers)
+    if bare in table.names:
+        return table.names[bare]
     if open_ended:
         return None
     # "METHOD/DISCLAIMER", "PAST MEDICAL AND SURGICAL HISTORY": two names of one effect that are both known.
@@ -185,8 +193,9 @@ def _known_heading(name: str, open_ended: bool) -> tuple[str, str] | None:
     if len(parts) == 2:
         last = folded.rsplit(" ", 1)[-1]
         sections = [table.names.get(part) or table.names.get(f"{part} {last}") for part in parts]
-        if sections[0] and sections[1] and sections[0][1] == sections[1][1]:
-            return sections[0]
+        told = [one for one, part in zip(sections, parts, strict=True) if one and part not in heading_table().common]
+        if len(told) == 1 and None in sections or len(told) == 2 and told[0][1] == told[1][1]:
+            return told[0]
     # "Family history of malignancy:": a known name of two words or more may go on.
     words = folded.split()
     for count in range(len(words) - 1, 1, -1):
@@ -556,7 +565,7 @@ def _place_within(line: str, start: int, end: int, low: int, table: HeadingTable
     brief = False
     if bare and bare[-1] in ".;|]":
         place = "after_stop" if bare != before else "glued"
-    elif bare == before:
+    elif bare == before and (bare[-1:].isalpha() or bare[-1:] == ")"):
         place = "glued"
     else:
         place = "within"
