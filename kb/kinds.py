@@ -128,6 +128,7 @@ OF_ONE_PERSON: Final = _with("of_one_person")
 OF_OTHER_NAMES: Final = _with("of_other_names")
 PHRASED: Final = _with("phrased")
 MEASURED: Final = _with("measured")
+ON_ITS_OWN: Final = _with("on_its_own")
 
 # Kinds that are one thing, recorded in one way or another.
 DRUGS: Final = _of_family("drug")

@@ -49,7 +49,17 @@ from cohortium.kb.storage.writer import build_generation
 CUES: Mapping[str, frozenset[str]] = {
     "negation": frozenset({"negation", "negation_behind"}),
     "uncertainty": frozenset(
-        {"uncertainty", "uncertainty_behind", "certainty", "certainty_behind", "referring", "hearsay", "pending"}
+        {
+            "uncertainty",
+            "uncertainty_behind",
+            "certainty",
+            "certainty_behind",
+            "referring",
+            "hearsay",
+            "pending",
+            "asked",
+            "fear",
+        }
         | {"not_tested"}
     ),
     "plans and hypotheses": frozenset(

@@ -1,10 +1,10 @@
 """How much of what sentences of real transcripts say is read: facts that a clinician wrote down against the reading.
 
-    python -m benchmarks.reading.clinical_sentences --notes pt_notes.csv [--part seen|unread] [--list KIND]
+    python -m benchmarks.reading.clinical_sentences --notes pt_notes.csv [--part seen|unread|third] [--list KIND]
 
 The sentences were drawn at random from the distinct texts of the MTSamples subset (``../shared/data/mtsamples``): 300
-from 126 texts, and 150 from the 60 texts with the smallest SHA-256, which stay unread. Somebody who knew no rule of the
-reading wrote their facts: kind, place in the text, a plain name, status, value
+from 126 texts, and 150 and 160 (*third*) from the 60 texts with the smallest SHA-256, which stay unread. Somebody who
+knew no rule of the reading wrote their facts: kind, place in the text, a plain name, status, value
 (``benchmarks/reading/clinical_sentences/*.jsonl``, no word of the texts but values).
 
 Each text is read whole. A mention and a fact that overlap agree in name where a query for the fact's name admits the
@@ -287,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command; 0."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--notes", type=Path, required=True)
-    parser.add_argument("--part", choices=("seen", "unread"), default="seen")
+    parser.add_argument("--part", choices=("seen", "unread", "third"), default="seen")
     parser.add_argument("--list", nargs="?", const="all", help="list what is wrong or missed, of one outcome or all")
     parser.add_argument("--judge", type=Path, help="write pairs of gold name and reading that nobody has judged")
     parser.add_argument("--json", type=Path)

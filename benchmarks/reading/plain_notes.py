@@ -4,7 +4,7 @@
 
 ``DATA``: the folder of the corpora; ``RECORDS``: development records (notes.jsonl). All texts of MTSamples but the 60
 that stay unread (the smallest SHA-256), 150 of the first 376 pathology reports, 100 radiology reports of the seen part,
-60 visits of ACI-Bench and 200 notes of the development records, drawn with a fixed seed.
+60 visits of ACI-Bench, drawn with a fixed seed, the development records and the shipped samples.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from benchmarks.reading.radiology import part_of
 
+SAMPLES: Final = Path(__file__).parents[2] / "ingest" / "samples" / "notes.jsonl"
 _UNREAD_TEXTS: Final = 60
 _SEEN_REPORTS: Final = 376
 _SEED: Final = 5
@@ -38,8 +39,8 @@ def _notes(data: Path, records: Path) -> Iterator[Mapping[str, Any]]:
     yield from drawn.sample(part_of(_lines(data / "iu_xray" / "notes.jsonl"), "seen"), 100)
     with (data / "aci_bench" / "train.csv").open(encoding="utf-8", newline="") as file:
         yield from ({"text": row["note"]} for row in list(csv.DictReader(file))[:60])
-    own = _lines(records)
-    yield from drawn.sample(own, min(len(own), 200))
+    yield from _lines(records)
+    yield from _lines(SAMPLES)
 
 
 def _lines(path: Path) -> list[Mapping[str, Any]]:

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, COURSES, DESCRIBING_TUMORS, DRUGS, KIND_TABLE, KINDS, MEASURED, OPERATIONS
+from ...kb.kinds import (
+    CONDITIONS,
+    COURSES,
+    DESCRIBING_TUMORS,
+    DRUGS,
+    KIND_TABLE,
+    KINDS,
+    MEASURED,
+    ON_ITS_OWN,
+    OPERATIONS,
+)
 from ...kb.model import Mention, Polarity, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
@@ -27,6 +37,7 @@ from ..recognizers.lexicon import turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
+from ..text.cases import UNKNOWN, cases_in
 from ..text.frame import (
     ALLERGENS,
     BIRTHS,
@@ -53,8 +64,6 @@ _EVENT_KINDS: Final = frozenset(KINDS)
 _BINDABLE: Final = frozenset({"gene", "biomarker", "value", "molecular"})
 #: Kinds that a name may mean beside each other, or beside a marker ("TNBC": a tumor and its receptors).
 _MEANT_AT_ONCE: Final = frozenset({"diagnosis", "state"})
-#: Kinds of what has a course of its own.
-_HAVE_A_COURSE: Final = frozenset({"symptom", "social", "comorbidity"})
 #: Concepts that say no more than the kind of event: in a heading they name what follows.
 _ROOTS: Final = frozenset(kind.root for kind in KIND_TABLE.values() if kind.root)
 #: What is no event by itself where it belongs to an allergy.
@@ -139,7 +148,11 @@ def classify(page: Page) -> None:
     """The kind of document: by its type and title, or minutes that tell of several patients."""
     note = page.frame.note
     page.document_class = note_class(note.type, note.title)
-    if page.document_class == "clinical" and len(statement("case_of_several").findall("\n" + page.frame.text)) > 1:
+    text = page.frame.text
+    if page.document_class == "clinical" and (
+        len(statement("case_of_several").findall("\n" + text)) > 1
+        or any(case.who == UNKNOWN for case in cases_in(text, note.title))
+    ):
         page.document_class = SHARED
 
 
@@ -312,7 +325,7 @@ def _courses_of_others(page: Page) -> set[int]:
     text = page.frame.text
     ends, starts = set(), set()
     for span in page.events:
-        if span.kind in _HAVE_A_COURSE and span.concept not in page.tools.of_tumors:
+        if span.kind in ON_ITS_OWN and span.concept not in page.tools.of_tumors:
             ends.add(span.end)
             starts.add(span.start)
     if not ends:

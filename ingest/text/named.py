@@ -15,9 +15,11 @@ _TITLED: Final = _CLASSES.compile(
     r"(?P<name>(?:[A-Z]\.?-?[ \t]?){0,3}[A-Z][\w'\u2019]+(?:[ \t-][A-Z][\w'\u2019]+)?|(?:[A-Z]\.[ \t]?){1,3})"
 )
 #: Where a note names its patient.
-_HEADED: Final = _CLASSES.compile(r"\b{heads_name}[ \t]?[:=](?P<name>[^\n:;|]{2,60})")
+_HEADED: Final = _CLASSES.compile(r"\b(?:{heads_name}[ \t]?[:=]|{files_under})(?P<name>[^\n:;|]{2,60})")
 _CAPITALIZED: Final = re.compile(r"\b[A-Z][\w'\u2019]+|\b[A-Z](?=\.)")
 OWN, OTHER = "own", "other"
+#: Shorter words are initials, and shared by many.
+_SHORTEST: Final = 3
 
 
 def named_in(text: str, title: str = "") -> list[tuple[int, str]]:
@@ -28,14 +30,21 @@ def named_in(text: str, title: str = "") -> list[tuple[int, str]]:
     >>> named_in("Patient: OBI, Tara\\n1) Mrs Kay, 66: letrozole. 2) Ms Obi, 38: carboplatin.")
     [(22, 'other'), (49, 'own')]
     """
-    found = [(match.start(), _words(match["name"])) for match in _TITLED.finditer(text)]
+    found = [(match.start(), capitalized(match["name"])) for match in _TITLED.finditer(text)]
     if not found:
         return []
-    headed = _words(title).union(*(_words(match["name"]) for match in _HEADED.finditer(text)))
+    headed = heads_of(text, title)
     if not any(name & headed for _, name in found):
         headed = Counter(name for _, name in found).most_common(1)[0][0]
     return [(start, OWN if name & headed else OTHER) for start, name in found]
 
 
-def _words(name: str) -> frozenset[str]:
-    return frozenset(map(fold, _CAPITALIZED.findall(name)))
+def heads_of(text: str, title: str) -> frozenset[str]:
+    """The folded words of the name that title or header gives the patient, with what else has capitals there."""
+    found = capitalized(title).union(*(capitalized(match["name"]) for match in _HEADED.finditer(text)))
+    return frozenset(word for word in found if len(word) >= _SHORTEST)
+
+
+def capitalized(text: str) -> frozenset[str]:
+    """The folded words with a capital."""
+    return frozenset(map(fold, _CAPITALIZED.findall(text)))

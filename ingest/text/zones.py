@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from .cases import cases_in
 from .cue_files import cue_file
 from .frame import Frame
-from .named import named_in
+from .named import OTHER, OWN, named_in
 from .shape import Sentence
 from .words import PhraseTrie
 from .zone_words import Changes, Described, ZoneWords, zone_words
@@ -59,6 +60,13 @@ class Evidence:
     zone: int
     why: str
     points: float
+
+
+#: What the case of one of several patients says of its sentences.
+_OF_CASE: Final = {
+    OTHER: Evidence(_ANOTHER, "another's case", 8.0),
+    OWN: Evidence(_ANOTHER, "the patient's case", -8.0),
+}
 
 
 class _Seen(NamedTuple):
@@ -166,6 +174,8 @@ def _all_seen(frame: Frame, table: ZoneTable) -> list[_Seen]:
     marks: dict[int, list[str]] = {}
     for start, who in named_in(text, frame.note.title):
         marks.setdefault(shape.sentence_index_at(start), []).append(f"named {who}")
+    cases = iter(cases_in(text, frame.note.title))
+    case = next(cases, None)
     days = {shape.sentence_index_at(day.start()) for day in _OF_A_DAY.finditer(text)}
     seen = []
     for number, sentence in enumerate(shape.sentences):
@@ -179,7 +189,13 @@ def _all_seen(frame: Frame, table: ZoneTable) -> list[_Seen]:
             for match in frame.phrases(table.phrases, first, last)
             for one in match.payloads
         ]
+        while case is not None and case.end <= start:
+            case = next(cases, None)
         told = marks.get(number, [])
+        if case is not None and case.start < end:
+            told.append(f"case {case.who}")
+            if case.who in _OF_CASE:
+                found.append((_OF_CASE[case.who], start, end))
         told += (f"section {section.effect} {reach}", f"sign {text[start]}", f"end {text[end - 1]}")
         told += {f"told {one.why}" for one, _, _ in found if one.points > 0}
         if norms:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 ONTOLOGY_FOLDER = Path(__file__).parent
 
@@ -73,15 +74,22 @@ def without_plural(normal: str) -> str:
     return " ".join(_stem(word) for word in normal.split(" "))
 
 
+_SHORT_WITH_ES: Final = frozenset({"gases", "buses"})
+
+
 @functools.lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     if len(word) <= 3 or not word.isalpha():
         return word
     if word.endswith("ies"):
         return word[:-3] + "y"
+    if word in _SHORT_WITH_ES:
+        return word[:-2]
+    if len(word) == 5 and word.endswith("ses"):
+        return word[:-1]  # noses, doses: as short as "nos" a key would be another word's
     if word.endswith(("ses", "xes", "ches", "shes", "sis")):
         return word[:-2]
-    if word.endswith("se"):
+    if word.endswith("se") and len(word) > 4:
         return word[:-1]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]

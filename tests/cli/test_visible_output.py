@@ -207,7 +207,15 @@ def runs(folder: Path, kb: Path) -> dict[str, list[Words]]:
 #: Commands that print counts and figures alone, whatever is counted.
 QUIET = {"info", "migrate", "funnel", "eval mednlp", "eval ner", "eval ner-baseline", "eval coral"}
 #: Commands that read no hostile file in a moment: they are run on wrong words alone.
-WRONG_WORDS_ALONE = {"bench make-corpus", "bench make-kb", "train few", "train guideline", "train linker", "train ner"}
+WRONG_WORDS_ALONE = {
+    "bench make-corpus",
+    "bench make-kb",
+    "train few",
+    "train guideline",
+    "train linker",
+    "train ner",
+    "train zones",
+}
 
 
 def test_every_command_is_run(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ OTHERS = {
     "ingest/run/batches.py": "the code's own version",
     "ingest/single.py": "no file: a word of its help",
     "ingest/run/spool.py": "batches of its own run",
+    "ingest/text/zone_words.py": "points that ship",
     "kb/free_sql/worker.py": "a line of /proc",
     "ingest/recognizers/allergies.py": "no file: a reader of text",
     "kb/index/arrays.py": "the index of a knowledge base, proven first",

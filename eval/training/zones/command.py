@@ -9,6 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import bytes_of
+from ....kb.files.whole_files import write_text_privately
 from ....kb.skin.terminal import print_json
 
 
@@ -42,13 +44,13 @@ def zones(
         of_plain(one.note, plain_weight) for one in (Sources(plain) if plain else ()) if isinstance(one, Incoming)
     ]
     weights = fit([*learned, *beside], penalty, rounds)
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
+    digest = hashlib.sha256(b"".join(bytes_of(path) for path in paths)).hexdigest()[:12]
     head = [
         "What words, pairs of words and of shapes, marks and boundaries say for nobody and another patient (points).",
         f"Made by 'cohortium train zones' of {len(learned)} marked notes (sha256 {digest}) and {len(beside)} others:",
         f"weight {plain_weight}, penalty {penalty}, rounds {rounds}, for the patient {patient}.",
     ]
-    out.write_text(written(weights, patient, head), encoding="utf-8")
+    write_text_privately(out, written(weights, patient, head))
     print_json(
         {
             "marked": len(learned),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ....kb.errors import UsageError
+from ....kb.files.text_files import text_of
 from ....kb.model import Note
 
 _TAG: Final = re.compile(r"\{\{(?P<zone>[pnorc])(?:[ ](?P<why>[^{}\n]{1,60}))?\}\}")
@@ -38,7 +39,7 @@ class Marked(NamedTuple):
 
 def read_marked(path: Path) -> Marked:
     """A note with tags in it (``benchmarks/reading/long_notes``); UsageError where it has no head or no tag."""
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     head = _HEAD.match(text)
     if head is None:
         raise UsageError(f"{path.name}: the first line is not '# title | type | YYYY-MM-DD'", "give it such a line")

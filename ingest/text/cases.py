@@ -1,0 +1,89 @@
+"""Lists of persons in one note: minutes of a board, a hand-over, a ward list; and which of them is its patient.
+
+A line begins a case where a mark (a number, a bed, *Case B*) is followed by words of a person (a title, a name in
+capitals, an age, a sex). Only a run of marks of one sort most of which are followed so is a list of persons: a list of
+diagnoses, drugs or specimens is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Final, NamedTuple
+
+from .named import OTHER, OWN, capitalized, heads_of
+from .word_classes import word_classes
+
+_CLASSES: Final = word_classes("text", "cases")
+#: Nobody can tell which of the cases is the patient.
+UNKNOWN: Final = "unknown"
+_MARK: Final = _CLASSES.compile(
+    r"(?:(?<=\n)|\A)[ \t]{0,8}(?:[-*\u2022][ \t])?"
+    r"(?:(?P<word>(?i:{case})[ \t]{0,2}[#:]?[ \t]?(?:\d{1,3}[A-Da-d]?|[A-Z])\b)"
+    r"|(?P<hash>\#\d{1,2})\b|(?P<number>\(?\d{1,2}[.):][ \t])|(?P<place>\d{1,2}[/-]\d{1,2}[A-D]?)(?=[ \t:]))"
+)
+#: Words of a person, close behind the mark.
+_PERSON: Final = _CLASSES.compile(
+    r"\b{title}\b\.?[ \t]+[A-Z]|\b[A-Z][A-Z'\u2019-]{2,},[ \t]+[A-Z]|\b[A-Z][a-z'\u2019-]+,[ \t]+[A-Z]"
+    r"|\b[A-Z][A-Z'\u2019-]{3,}[ \t]+(?:[A-Z][a-z'\u2019-]+|[A-Z]\b)"
+    r"|\b1?\d{1,2}[ \t]?-?(?i:{years}|{sex})\b|\b(?i:{sex_word}|{born})\b|,[ \t]?1?\d\d(?=[,;.) \t-])"
+)
+#: How far behind a mark the words of a person may stand, in characters.
+_REACH: Final = 70
+#: A blank line ends the case of another: what follows may be of anybody.
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
+_THIS_ONE: Final = _CLASSES.compile(r"\b(?i:{this_one})\b")
+_FEWEST: Final = 3
+_FEWEST_NAMED: Final = 2
+_SHARE: Final = 0.6
+
+
+class Case(NamedTuple):
+    """A stretch that is about one of several persons: ``own`` the note's patient, ``other`` or ``unknown``."""
+
+    start: int
+    end: int
+    who: str
+
+
+def cases_in(text: str, title: str = "") -> list[Case]:
+    """The cases of the lists of persons in a text, in order.
+
+    >>> board = "Patient: OBI, T\\n1) KAY, Ann 66: letrozole\\n2) OBI, Tara 38: carboplatin\\n3) LEE, Bo 50: nothing"
+    >>> [one.who for one in cases_in(board)]
+    ['other', 'own', 'other']
+    >>> cases_in("1. Lung cancer\\n2. Diabetes\\n3. Hypertension")
+    []
+    """
+    sorts: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    for mark in _MARK.finditer(text):
+        line_end = text.find("\n", mark.end())
+        last = min(len(text) if line_end < 0 else line_end, mark.end() + _REACH)
+        person = _PERSON.search(text, mark.end(), last) is not None
+        sorts[str(mark.lastgroup)].append((mark.start(), person))
+    heads = heads_of(text, title)
+    cases: list[Case] = []
+    for sort, marks in sorts.items():
+        persons = sum(person for _, person in marks)
+        if persons < (_FEWEST_NAMED if sort == "word" else _FEWEST) or persons < _SHARE * len(marks):
+            continue
+        starts = [start for start, _ in marks]
+        cases += _told(text, list(zip(starts, [*starts[1:], len(text)], strict=True)), heads)
+    return sorted(cases)
+
+
+def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> list[Case]:
+    """Whose case each is: the patient's shares most with the name of the header, or says that it is this one."""
+    shared = []
+    for start, end in spans:
+        last = min(end, start + _REACH)
+        says_so = _THIS_ONE.search(text, start, last) is not None
+        shared.append(len(capitalized(text[start:last]) & heads) + len(spans) * says_so)
+    most = max(shared)
+    if not most or shared.count(most) > 1:
+        return [Case(start, end, UNKNOWN) for start, end in spans]
+    cases = []
+    for (start, end), count in zip(spans, shared, strict=True):
+        blank = _BLANK_LINE.search(text, start, end)
+        cases.append(Case(start, end, OWN) if count == most else Case(start, blank.start() if blank else end, OTHER))
+    return cases
