@@ -95,7 +95,9 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
         gap = text[previous_end : item.start]
         if item.kind in ("gene", "biomarker"):
             current = groups[-1] if groups else None
-            if current and not current.descriptors and not waiting and _COORDINATION.fullmatch(gap):
+            # "ER +, PR +, Ki-67 30%": what has a sign of its own takes no figure from the end of the list.
+            told = current is not None and sign_after(text, current.markers[-1].end)
+            if current and not told and not current.descriptors and not waiting and _COORDINATION.fullmatch(gap):
                 if _HEADS.fullmatch(gap) and _names_again(current, item):
                     # "ER/PR/HER2: ER positive …": the list is a heading, and each of its members has its own line.
                     groups[-1] = Group([item], [], current.led)
@@ -130,8 +132,13 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
             and _COORDINATION.fullmatch(text, group.reach(0), following.markers[0].start)
         ):
             group.descriptors.extend(span for span in following.descriptors if span.kind == "value")
-    # Descriptors that lead into a list govern every later group that has none of its own; a class of significance
-    # before a colon or bracket ("VUS: A, B, C") governs the whole list.
+    _hand_on(text, groups)
+    return groups
+
+
+def _hand_on(text: str, groups: Sequence[Group]) -> None:
+    """Descriptors that lead into a list govern every later group that has none of its own; a class of significance
+    before a colon or bracket ("VUS: A, B, C") governs the whole list."""
     carried: list[Span] = []
     classes: list[Span] = []
     for group in groups:
@@ -145,7 +152,6 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
         own = (*group.led, *group.descriptors)
         if classes and not any(span.kind == "value" or "significance" in span.attributes for span in own):
             group.led = [*group.led, *classes]
-    return groups
 
 
 def _names_again(group: Group, marker: Span) -> bool:
@@ -198,6 +204,7 @@ def _joined_lists(text: str, groups: list[Group]) -> list[Group]:
         if (
             last is not None
             and not group.led
+            and last.descriptors
             and all(
                 span.attributes.keys() <= {"exon", "exons", "codon"} and span.kind == "molecular"
                 for span in last.descriptors

@@ -81,7 +81,8 @@ _SIGN = _CLASSES.compile(
     r"|(?P<sign>\+(?:ve)?|[-–](?:ve)?(?=[\s,;/.)\]]|$|{receptor}))"
     r"|[ \t]+{said_so}[ \t]+(?P<said>\+)(?=[ \t]*(?:[.,;)]|$))"
     # "ER +, PR -": a sign of its own that ends its item.
-    r"|[ \t](?P<lone>[+\-–\u2212](?:ve)?)(?=[ \t]*(?:[,;)/]|\.(?!\d)|\r?\n|$)|[ \t]+{next_marker}[\s\-\d])"
+    r"|[ \t](?P<lone>[+\-–\u2212](?:ve)?)"
+    r"(?=[ \t]*(?:[,;)/|]|\([<>]?\s?\d|\.(?!\d)|\r?\n|$)|[ \t]+{next_marker}[\s\-\d])"
     # In a table a sign stands alone in its cell; a dash that leads on is none.
     r"|[ \t]?[:=|][ \t]{0,3}(?P<cell>\+|[-–])(?=[ \t]*(?:[\n\r,;|)]|$)))"
 )
