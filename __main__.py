@@ -6,6 +6,7 @@ What the codes mean is told in :data:`.kb.errors.EXIT_CODES`.
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import inspect
 import os
@@ -19,6 +20,7 @@ from typer.core import TyperGroup
 
 from .kb.errors import EXIT_CODES, CohortiumError, DamagedKb, UsageError
 from .kb.files.foreign_names import is_foreign, told
+from .kb.rare_collections import COLLECTIONS
 from .kb.skin.escape import escaped
 from .kb.skin.streams import SureStream, print_as_is, visible_output
 from .kb.skin.terminal import accept_any_letter, print_error
@@ -255,6 +257,8 @@ def main() -> None:
         # The next file that is opened would take its place, and be printed into.
         print("cohortium: standard output is closed. Hint: >/dev/null discards an answer", file=sys.stderr)
         sys.exit(UsageError.exit_code)
+    # For as long as the process lives, since it does nothing else.
+    gc.set_threshold(*COLLECTIONS)
     accept_any_letter()
     sure: Any = SureStream(sys.stdout)
     sys.stdout = sure

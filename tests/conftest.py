@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import tomllib
 from collections import Counter
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from cohortium.kb.rare_collections import COLLECTIONS
 from tests.amounts import examples
 
 #: What holds for generated tests that say nothing else of themselves.
@@ -59,6 +61,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "together" if file in _ORDER["together"] else file
 
     return Together(config, log)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Thousands of tests and all modules stay until the end: to look through them for garbage, again and again, would
+    take a fifth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTIONS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Libraries look at the end for what was never given back."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...kb.model import Mention, Note, Relation
 from ...kb.ontology.concepts import ConceptTable, shipped_concepts
+from ...kb.rare_collections import rare_collections
 from ..binding.composed import ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
@@ -116,7 +117,8 @@ class NoteReader:
     def from_ontology(cls, extra: Path | None = None, model: Choice | None = None) -> NoteReader:
         """A reader with the shipped ontology, with the concepts of the folder ``extra``, and with a model's proposals;
         UsageError if the model cannot be loaded."""
-        return cls(shipped_concepts(extra), Parts(learned=None if model is None else model.recognizer))
+        with rare_collections():
+            return cls(shipped_concepts(extra), Parts(learned=None if model is None else model.recognizer))
 
     def prepare(self, notes: Sequence[Note]) -> None:
         """Let the model see notes that will be read, all at once: quicker, and no note is read otherwise for it."""

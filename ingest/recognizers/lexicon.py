@@ -123,6 +123,15 @@ def span_kind(concepts: ConceptTable, concept: str) -> str:
     return SPAN_KINDS.get(concepts.kind(concept), "value")
 
 
+def _span_kinds(concepts: ConceptTable) -> dict[str, str]:
+    """What :func:`span_kind` tells of each concept: sooner told by what lies below few than by what lies above many."""
+    found = {row.id: SPAN_KINDS.get(row.kind, "value") for row in concepts.rows()}
+    for ancestor, unless, kind in reversed(_REFINED):
+        if ancestor in concepts:
+            found.update(dict.fromkeys(concepts.below(ancestor) - concepts.at_or_below(unless), kind))
+    return found
+
+
 class Lexicon(Recognizer):
     """The recogniser of everything the ontology names."""
 
@@ -132,6 +141,7 @@ class Lexicon(Recognizer):
         """``measured``: of what is named beside a value, and of nothing else."""
         self.concepts = concepts
         self._measured = measured
+        self._kinds = _span_kinds(concepts)
         self.trie: PhraseTrie[Sense] = PhraseTrie()
         #: What phrases say, as they are written, where nothing else bears on it.
         self._settled: dict[str, _PhraseMeaning | tuple[()]] = {}
@@ -159,7 +169,7 @@ class Lexicon(Recognizer):
 
     def kind_of(self, concept: str) -> str:
         """The span kind of a concept."""
-        return span_kind(self.concepts, concept)
+        return self._kinds[concept]
 
     @staticmethod
     def _sense(concept: str, kind: str, abbreviation: Abbreviation) -> Sense:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from ...kb.errors import CohortiumError, NotWritable, UsageError
 from ...kb.ontology.concepts import shipped_concepts
+from ...kb.rare_collections import rare_collections
 from ...kb.skin.progress import Bar, bar
 from ...kb.storage.layout import Layout
 from ...kb.storage.reader import KnowledgeBase
@@ -32,7 +33,7 @@ from .note_budget import NoteBudget
 from .report import IngestReport
 from .spool import Spool
 from .versions import VersionStore
-from .workers import Batch, rare_collections, read_all
+from .workers import Batch, read_all
 
 #: A batch of patients ends with so many notes, or so many characters: a second of reading or a few.
 BATCH_NOTES: Final = 40

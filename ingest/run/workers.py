@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from ...kb.errors import CohortiumError
+from ...kb.rare_collections import COLLECTIONS
 from .batches import BatchResult, PatientNotes, Reader, Reading, batch_key, read_batch
 from .spool import Spool
 
 #: Batches that wait for each worker: enough that none idles, few enough that their notes fit in memory.
 _AHEAD: Final = 4
-
-#: So many new objects before garbage in circles is looked for, and so many times each older generation is left out.
-_COLLECTIONS: Final = (100_000, 20, 50)
 
 Batch = Sequence[PatientNotes]
 
@@ -59,17 +57,6 @@ def _read_here(reading: Reading, batches: Iterable[Batch], spool: Spool) -> Iter
             result = read_batch(reader, batch, reading.budget)
             spool.put(key, result)
         yield batch, result, resumed
-
-
-@contextlib.contextmanager
-def rare_collections() -> Iterator[None]:
-    """Look for garbage in circles rarely: a run makes many small things, and next to none in circles."""
-    before = gc.get_threshold()
-    gc.set_threshold(*_COLLECTIONS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _read_elsewhere(
@@ -144,7 +131,7 @@ def _start_worker(reading: Reading, kb_path: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     atexit.register(_leave)
-    gc.set_threshold(*_COLLECTIONS)
+    gc.set_threshold(*COLLECTIONS)
     _reading, _spool = reading, Spool(Path(kb_path))
 
 

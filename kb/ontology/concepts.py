@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import UsageError
+from ..rare_collections import rare_collections
 from .name_index import NameIndex
 from .near_names import NearNames
 from .normal_forms import ONTOLOGY_FOLDER, normal_form
@@ -257,4 +258,5 @@ def shipped_concepts(extra: Path | None = None) -> ConceptTable:
 @functools.cache
 def _shipped() -> ConceptTable:
     """The shipped ontology, read once: nothing changes it while the program runs."""
-    return ConceptTable.from_files()
+    with rare_collections():
+        return ConceptTable.from_files()

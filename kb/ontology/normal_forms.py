@@ -71,7 +71,7 @@ def normal_forms(texts: Sequence[str]) -> list[str]:
 
 def without_plural(normal: str) -> str:
     """A key, not a word, that the singular and plural of each word of a normal form share."""
-    return " ".join(_stem(word) for word in normal.split(" "))
+    return " ".join(map(_stem, normal.split(" "))) if " " in normal else _stem(normal)
 
 
 _SHORT_WITH_ES: Final = frozenset({"gases", "buses"})

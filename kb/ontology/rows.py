@@ -100,7 +100,7 @@ def read_concepts(path: Path, problems: list[str]) -> list[ConceptRow]:
         if not line.strip() or line.startswith("#"):
             continue
         place = f"{path.name}:{number}"
-        cells = tuple(cell.strip() for cell in line.split("\t"))
+        cells = tuple(map(str.strip, line.split("\t")))
         if header is None:
             header = cells
             if header not in (COLUMNS, ALL_COLUMNS):
@@ -141,6 +141,8 @@ def parse_abbreviations(cell: str, place: str, problems: list[str]) -> tuple[Abb
 
 
 def _parts(cell: str) -> tuple[str, ...]:
+    if "|" not in cell:  # nearly all
+        return (cell.strip(),) if cell and not cell.isspace() else ()
     return tuple(part.strip() for part in cell.split("|") if part.strip())
 
 
@@ -180,15 +182,17 @@ def spread(rows: Sequence[ConceptRow], problems: list[str]) -> list[ConceptRow]:
     found: list[ConceptRow] = []
     for row in rows:
         above = [one.id for name, one in wider.get(row.id, ()) if _same_kind(row, name, one, problems)]
-        found.append(dataclasses.replace(row, narrower=(), parents=tuple(dict.fromkeys((*row.parents, *above)))))
+        parents = tuple(dict.fromkeys((*row.parents, *above)))
+        stays = parents == row.parents and not row.narrower
+        found.append(row if stays else dataclasses.replace(row, narrower=(), parents=parents))
         for name in row.narrower:
             concept = id_of_name(name)
             if concept not in made:
                 made.add(concept)
                 below = ConceptRow(concept, row.kind, name, site=row.site, source=row.source)
                 names = dict.fromkeys(other for other, one in wider[concept] if _same_kind(below, other, one, problems))
-                parents = dict.fromkeys(one.id for _, one in wider[concept] if one.kind == row.kind)
-                found.append(dataclasses.replace(below, parents=tuple(parents), synonyms=tuple(names)[1:]))
+                tops = dict.fromkeys(one.id for _, one in wider[concept] if one.kind == row.kind)
+                found.append(dataclasses.replace(below, parents=tuple(tops), synonyms=tuple(names)[1:]))
     return found
 
 
