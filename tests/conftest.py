@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import tomllib
 from collections import Counter
@@ -13,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from cohortium.kb.rare_collections import COLLECTIONS
 from tests.amounts import examples
+from tests.places import SAMPLES
 
 #: What holds for generated tests that say nothing else of themselves.
 settings.register_profile(
@@ -68,13 +69,33 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     take a fifth of the time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
+    gc.set_threshold(50_000, 10, 10)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Libraries look at the end for what was never given back."""
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def disks_are_not_waited_for() -> Iterator[None]:
+    """What is written is there for every process at once; only a loss of power, which no test can make, tells whether
+    the disk was waited for."""
+    before = os.fsync
+    os.fsync = lambda _: None
+    yield
+    os.fsync = before
+
+
+@pytest.fixture(scope="session")
+def samples_kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The knowledge base of the sample notes, made once: to be read, and copied by who changes it."""
+    from cohortium.ingest.run.pipeline import run_ingest
+
+    path = tmp_path_factory.mktemp("samples") / "samples.kb"
+    run_ingest([SAMPLES], path, workers=1, progress=False)
+    return path
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -62,7 +62,11 @@ class ConceptTable:
         and ``value_sets.toml``. The rows of the folder ``extra`` are added: one whose id is there already extends that
         concept. UsageError when there is no such folder, or no row in it."""
         problems: list[str] = []
-        rows, value_sets = read_folder(ONTOLOGY_FOLDER if folder is None else folder, problems)
+        if folder is None:
+            rows, value_sets, told = _shipped_rows()
+            problems += told
+        else:
+            rows, value_sets = read_folder(folder, problems)
         if extra is not None:
             if not extra.is_dir():
                 raise UsageError(f"--ontology: there is no folder '{extra}'")
@@ -253,6 +257,14 @@ def shipped_concepts(extra: Path | None = None) -> ConceptTable:
         more = f" (and {len(others)} more)" if others else ""
         raise UsageError(f"--ontology: {first}{more}. Hint: 'cohortium ontology lint {extra}' tells all")
     return concepts
+
+
+@functools.cache
+def _shipped_rows() -> tuple[list[ConceptRow], list[ValueSet], list[str]]:
+    """What the shipped files say, and what is wrong with them; read once, whatever is added to it."""
+    problems: list[str] = []
+    with rare_collections():
+        return *read_folder(ONTOLOGY_FOLDER, problems), problems
 
 
 @functools.cache

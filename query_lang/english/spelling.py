@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +15,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from ...kb.ontology.concepts import ConceptTable
 from . import book
-from .wording import tokens_of, word_key
+from .wording import texts_of, tokens_of, word_key
 
 _SHORTEST = 5
 #: From so many letters on two slips are allowed, between equal beginnings and ends.
@@ -133,23 +135,21 @@ def _by_length(words: tuple[str, ...]) -> Mapping[int, tuple[str, ...]]:
 @functools.lru_cache(maxsize=8)
 def _frequencies(concepts: ConceptTable) -> Mapping[str, int]:
     """How many names of the ontology a word stands in."""
-    found: dict[str, int] = {}
-    for row in concepts.rows():
-        for name in concepts.names(row.id):
-            for token in tokens_of(name):
-                found[token.low] = found.get(token.low, 0) + 1
-    return found
+    return Counter(map(str.lower, _words_of_names(concepts)))
+
+
+def _words_of_names(concepts: ConceptTable) -> list[str]:
+    """The words of all names of the ontology, in their order; each as often as it stands there."""
+    return texts_of("\n".join(chain.from_iterable(concepts.names(row.id) for row in concepts.rows())))
 
 
 @functools.lru_cache(maxsize=8)
 def _known(concepts: ConceptTable) -> Mapping[str, str]:
     """Key -> spelling of every word of the ontology's names and of the front end's own phrases."""
     found: dict[str, str] = {}
-    for row in concepts.rows():
-        for name in concepts.names(row.id):
-            for token in tokens_of(name):
-                if token.text.isalpha() and len(token.text) >= 3:
-                    found.setdefault(word_key(token.text), token.low)
+    for word in dict.fromkeys(_words_of_names(concepts)):
+        if word.isalpha() and len(word) >= 3:
+            found.setdefault(word_key(word), word.lower())
     for word in book.own_words():
         if word.isalpha():
             found.setdefault(word, word)

@@ -70,6 +70,11 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     return tuple(Token(match.group(), match.start(), match.end()) for match in _TOKEN.finditer(text))
 
 
+def texts_of(text: str) -> list[str]:
+    """The same tokens, as they are written alone."""
+    return _TOKEN.findall(text)
+
+
 @functools.lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
     """What a word shares with its plural, its capitals and its British spelling."""

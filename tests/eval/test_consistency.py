@@ -9,7 +9,6 @@ import pytest
 from pyroaring import BitMap
 
 import cohortium
-import cohortium.ingest as ingest
 from cohortium.engine.api import OpenKb
 from cohortium.engine.reference import meaning as reference
 from cohortium.eval.bank.acr.bank import BankQuery, load_bank
@@ -18,7 +17,6 @@ from cohortium.eval.bank.consistency.laws import LAWS, Law, Pair
 from cohortium.eval.bank.consistency.pairs import Intersection, Paraphrase, Subtype, load_paraphrases, written
 from cohortium.eval.bank.consistency.report import HOLDS, Report
 from cohortium.eval.bank.consistency.run import run_consistency
-from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import World
 from cohortium.query_lang.resolution.resolve import resolve_text
 
@@ -26,11 +24,9 @@ SOME = load_bank()[::5]
 
 
 @pytest.fixture(scope="module")
-def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenKb]:
+def kb(samples_kb: Path) -> Iterator[OpenKb]:
     """The knowledge base of the sample notes."""
-    path = tmp_path_factory.mktemp("consistency") / "samples.kb"
-    run_ingest([Path(ingest.__file__).parent / "samples" / "notes.jsonl"], path, workers=1, progress=False)
-    with cohortium.open(path) as session:
+    with cohortium.open(samples_kb) as session:
         yield session
 
 

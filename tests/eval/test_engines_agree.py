@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import cohortium.ingest as ingest
 from cohortium.engine.fast import evaluate as fast
 from cohortium.engine.reference import meaning as reference
 from cohortium.eval.bank.acr.bank import load_queries
-from cohortium.ingest.run.pipeline import run_ingest
 from cohortium.kb.model import Journey, World
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.query_lang.english.translate import translate
@@ -27,11 +25,9 @@ Samples = tuple[KnowledgeBase, list[Journey]]
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Samples]:
+def samples(samples_kb: Path) -> Iterator[Samples]:
     """The knowledge base of the sample notes, and its journeys."""
-    path = tmp_path_factory.mktemp("agree") / "samples.kb"
-    run_ingest([Path(ingest.__file__).parent / "samples" / "notes.jsonl"], path, workers=1, progress=False)
-    with KnowledgeBase.open(path) as kb:
+    with KnowledgeBase.open(samples_kb) as kb:
         yield kb, list(kb.journeys())
 
 

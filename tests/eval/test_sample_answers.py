@@ -9,11 +9,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import cohortium
 import cohortium.ingest as ingest_package
-from cohortium.__main__ import app
 from tests.eval.sample_questions import SampleQuestion, load_questions
 
 NOTES = Path(ingest_package.__file__).parent / "samples" / "notes.jsonl"
@@ -22,12 +20,9 @@ MISSED: dict[str, str] = tomllib.loads(Path(__file__).with_name("sample_question
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def answers(samples_kb: Path) -> dict[str, list[str]]:
     """The patients found for each question, from a knowledge base made of the shipped notes."""
-    path = tmp_path_factory.mktemp("answers") / "samples.kb"
-    result = CliRunner().invoke(app, ["ingest", str(NOTES), "--kb", str(path)], prog_name="cohortium")
-    assert result.exit_code == 0, result.output
-    kb = cohortium.open(str(path))
+    kb = cohortium.open(str(samples_kb))
     return {one.question: sorted(kb.find(one.query)) for one in QUESTIONS}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -61,6 +62,23 @@ SCALES = {
     "n": {"values": ["N0", "N1", "N1mi", "N1a", "N2", "N3", "N3a", "N3b", "N3c"]},
     "stage": {"values": ["0", "I", "II", "III", "IV"], "aliases": {"3": "III"}},
 }
+
+
+#: Of a name, what writes a folder, and where a copy is wanted: the copy.
+Copied = Callable[[str, Callable[[Path], object], Path], Path]
+
+
+@pytest.fixture(scope="session")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Copied:
+    """What has a name is written once, and each test has its own copy, which it may change."""
+    written = tmp_path_factory.mktemp("written")
+
+    def copy(name: str, write: Callable[[Path], object], place: Path) -> Path:
+        if not (written / name).exists():
+            write(written / name)
+        return Path(shutil.copytree(written / name, place))
+
+    return copy
 
 
 @pytest.fixture

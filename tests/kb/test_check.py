@@ -20,6 +20,7 @@ from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.layout import DATABASE, Layout
 from cohortium.kb.storage.rows import SupersededNote
 from cohortium.kb.storage.writer import GenerationWriter
+from tests.kb.conftest import Copied
 
 #: What is done to the tables, and the rule that finds it.
 DAMAGE = {
@@ -86,15 +87,17 @@ DAMAGE = {
 
 
 @pytest.fixture
-def kb(tmp_path: Path, concepts: ConceptTable, scales: Scales, journeys: list[Journey]) -> Path:
+def kb(copied: Copied, tmp_path: Path, concepts: ConceptTable, scales: Scales, journeys: list[Journey]) -> Path:
     """A knowledge base of five patients, one of whose notes has an older version."""
-    path = tmp_path / "x.kb"
-    note = journeys[0].notes[0]
-    old = SupersededNote(Note(note.patient_id, note.doc_id, "An older text."), note.note_id)
-    with GenerationWriter(path, concepts=concepts, scales=scales) as writer:
-        writer.add(journeys, [old])
-        writer.finish()
-    return path
+
+    def write(path: Path) -> None:
+        note = journeys[0].notes[0]
+        old = SupersededNote(Note(note.patient_id, note.doc_id, "An older text."), note.note_id)
+        with GenerationWriter(path, concepts=concepts, scales=scales) as writer:
+            writer.add(journeys, [old])
+            writer.finish()
+
+    return copied("check", write, tmp_path / "x.kb")
 
 
 def database(kb: Path) -> Path:

@@ -21,6 +21,7 @@ from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.writer import build_generation
+from tests.kb.conftest import Copied
 from tests.kb.stored_tables import attribute_table, event_table
 
 Build = Callable[..., Path]
@@ -28,10 +29,15 @@ CONTEXT = ("polarity", "temporality", "experiencer", "reason")
 
 
 @pytest.fixture
-def kb(tmp_path: Path, journeys: list[Journey], concepts: ConceptTable, scales: Scales) -> Iterator[KnowledgeBase]:
+def kb(
+    copied: Copied, tmp_path: Path, journeys: list[Journey], concepts: ConceptTable, scales: Scales
+) -> Iterator[KnowledgeBase]:
     """The invented journeys, with the small ontology."""
-    build_generation(tmp_path / "notes.kb", journeys, concepts=concepts, scales=scales)
-    with KnowledgeBase.open(tmp_path / "notes.kb") as opened:
+
+    def write(path: Path) -> None:
+        build_generation(path, journeys, concepts=concepts, scales=scales)
+
+    with KnowledgeBase.open(copied("event index", write, tmp_path / "notes.kb")) as opened:
         yield opened
 
 

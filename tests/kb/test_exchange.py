@@ -25,29 +25,34 @@ from cohortium.kb.storage.layout import Layout
 from cohortium.kb.storage.reader import KnowledgeBase
 from cohortium.kb.storage.rows import QuarantinedRecord
 from cohortium.kb.storage.writer import GenerationWriter
+from tests.kb.conftest import Copied
 from tests.kb.stored_tables import event_table
 
 Rows = dict[str, list[tuple[object, ...]]]
 
 
 @pytest.fixture
-def kb(tmp_path: Path, concepts: ConceptTable, scales: Scales, journeys: list[Journey]) -> Path:
+def kb(copied: Copied, tmp_path: Path, concepts: ConceptTable, scales: Scales, journeys: list[Journey]) -> Path:
     """A knowledge base with a row in every table."""
-    path = tmp_path / "first.kb"
-    with GenerationWriter(path, concepts=concepts, scales=scales, versions={"pipeline": "test"}) as writer:
-        writer.add(journeys)
-        writer.add_quarantine([QuarantinedRecord("notes.jsonl", "line 7", "bad", raw="words of a note")])
-        writer.finish({"notes_in": 11, "stored": 10, "unchanged": 0, "superseding": 0, "quarantined": 1})
-    return path
+
+    def write(path: Path) -> None:
+        with GenerationWriter(path, concepts=concepts, scales=scales, versions={"pipeline": "test"}) as writer:
+            writer.add(journeys)
+            writer.add_quarantine([QuarantinedRecord("notes.jsonl", "line 7", "bad", raw="words of a note")])
+            writer.finish({"notes_in": 11, "stored": 10, "unchanged": 0, "superseding": 0, "quarantined": 1})
+
+    return copied("exchange", write, tmp_path / "first.kb")
 
 
 @pytest.fixture
-def exported(kb: Path, tmp_path: Path) -> Path:
+def exported(copied: Copied, kb: Path, tmp_path: Path) -> Path:
     """Its export."""
-    folder = tmp_path / "an [export] of * notes; it's 100%"
-    with KnowledgeBase.open(kb) as opened:
-        export_tables(opened, folder, progress=False)
-    return folder
+
+    def write(folder: Path) -> None:
+        with KnowledgeBase.open(kb) as opened:
+            export_tables(opened, folder, progress=False)
+
+    return copied("an [export] of * notes; it's 100%", write, tmp_path / "an [export] of * notes; it's 100%")
 
 
 def rows(kb: Path) -> Rows:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from benchmarks.engine.proof_mutations import Bench, load_queries
-from cohortium.ingest.run.pipeline import run_ingest
-from tests.places import SAMPLES
 
 QUERIES = tomllib.loads(Path(__file__).with_name("queries.toml").read_text(encoding="utf-8"))["queries"]
 
 
 @pytest.fixture(scope="session")
-def sample_kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The knowledge base of the sample records."""
-    kb = tmp_path_factory.mktemp("proofs") / "samples.kb"
-    run_ingest([SAMPLES], kb, progress=False)
-    return kb
+def sample_kb(samples_kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The knowledge base of the sample records, apart from that of the others."""
+    return Path(shutil.copytree(samples_kb, tmp_path_factory.mktemp("proofs") / "samples.kb"))
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,16 +14,12 @@ from cohortium.eval.baselines.systems.engine import EngineSystem
 from cohortium.eval.benchmark.agreement import load_paraphrases
 from cohortium.eval.benchmark.consistency import Consistency, consistency
 from cohortium.eval.benchmark.questions import bank_questions
-from cohortium.ingest.run.pipeline import run_ingest
-from tests.places import SAMPLES
 
 
 @pytest.fixture(scope="module")
-def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenKb]:
+def kb(samples_kb: Path) -> Iterator[OpenKb]:
     """The sample notes, read."""
-    place = tmp_path_factory.mktemp("samples") / "notes.kb"
-    run_ingest([SAMPLES], place)
-    with open_kb(place) as session:
+    with open_kb(samples_kb) as session:
         yield session
 
 

@@ -10,15 +10,12 @@ from typer.testing import CliRunner
 
 import cohortium
 from cohortium.__main__ import app
-from tests.places import SAMPLES
 
 
 @pytest.fixture(scope="module")
-def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def kb(samples_kb: Path) -> Path:
     """The knowledge base of the sample records."""
-    path = tmp_path_factory.mktemp("asked") / "samples.kb"
-    assert CliRunner().invoke(app, ["ingest", str(SAMPLES), "--kb", str(path)]).exit_code == 0
-    return path
+    return samples_kb
 
 
 def test_a_clear_question_gives_the_cohort_of_its_query(kb: Path) -> None:

@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from cohortium.__main__ import app
 from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.llm.translator import ModelTranslator
 from tests.kb.endpoint.playhouse import Stage, on_stage
-from tests.places import SAMPLES
 
 
 @pytest.fixture
@@ -54,11 +51,9 @@ def translator(
 
 
 @pytest.fixture(scope="session")
-def sample_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_path(samples_kb: Path) -> Path:
     """The sample notes, read."""
-    kb = tmp_path_factory.mktemp("samples") / "samples.kb"
-    assert CliRunner().invoke(app, ["ingest", str(SAMPLES), "--kb", str(kb)]).exit_code == 0
-    return kb
+    return samples_kb
 
 
 @pytest.fixture

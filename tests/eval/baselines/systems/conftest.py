@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,6 @@ from cohortium.engine.api import OpenKb
 from cohortium.engine.api import open as open_kb
 from cohortium.eval.baselines.systems.corpus import Corpus
 from cohortium.eval.benchmark.workshop import Workshop
-from cohortium.ingest.run.pipeline import run_ingest
 from tests.places import SAMPLES
 
 
@@ -28,9 +28,7 @@ def workshop(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="session")
-def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenKb]:
+def kb(samples_kb: Path) -> Iterator[OpenKb]:
     """Their knowledge base."""
-    path = tmp_path_factory.mktemp("systems") / "samples.kb"
-    run_ingest([SAMPLES], path, progress=False)
-    with open_kb(path) as made:
+    with open_kb(samples_kb) as made:
         yield made
