@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import cohortium
+from tests.amounts import ALL
 
 TREE = Path(cohortium.__file__).parent
 TESTS = Path(__file__).parents[1]
@@ -84,6 +85,8 @@ ANSWERS = {
     "family history of device": ["P4"],
     "same event (device loop recorder and device with laterality is documented)": ["P1"],
 }
+#: Each proof begins with a reading of the whole ontology.
+PROVED = list(ANSWERS)[:: 1 if ALL else 4]
 PROGRAM = """
 import json, sys
 from pathlib import Path
@@ -104,7 +107,7 @@ with cohortium.open(kb) as opened:
     told["explained"] = opened.find("device loop recorder").explain("P1").as_text()
     told["sql"] = sorted(opened.find_sql("SELECT patient_id FROM device WHERE concept = 'loop recorder'"))
 told["read back"] = read_back(parse("device loop recorder with laterality = left"))
-for query in queries:
+for query in json.loads(sys.argv[3]):
     done = cohortium.verify(kb, query)
     told["proved"][query] = [done.holds, done.members]
 print(json.dumps(told, default=list))
@@ -156,7 +159,9 @@ def run_there(home: Path, *words: str) -> str:
 @pytest.fixture(scope="module")
 def told(home: Path) -> dict[str, Any]:
     """What is found in the notes."""
-    found: dict[str, Any] = json.loads(run_there(home, "-c", PROGRAM, str(home), json.dumps(list(ANSWERS))))
+    found: dict[str, Any] = json.loads(
+        run_there(home, "-c", PROGRAM, str(home), json.dumps(list(ANSWERS)), json.dumps(PROVED))
+    )
     return found
 
 
@@ -176,7 +181,7 @@ def test_a_new_kind_is_told(told: dict[str, Any]) -> None:
 
 def test_a_new_kind_is_proved(told: dict[str, Any]) -> None:
     """The independent checker finds every member's proof to hold."""
-    assert told["proved"] == {query: [True, len(patients)] for query, patients in ANSWERS.items()}
+    assert told["proved"] == {query: [True, len(ANSWERS[query])] for query in PROVED}
 
 
 def test_the_chapter_of_a_new_kind_holds(home: Path) -> None:
