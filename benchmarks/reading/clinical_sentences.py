@@ -1,11 +1,12 @@
 """How much of what sentences of real transcripts say is read: facts that a clinician wrote down against the reading.
 
-    python -m benchmarks.reading.clinical_sentences --notes pt_notes.csv [--part seen|unread|third] [--list KIND]
+    python -m benchmarks.reading.clinical_sentences --notes pt_notes.csv
+        [--part seen|more|unread|third|fourth] [--list KIND]
 
 The sentences were drawn at random from the distinct texts of the MTSamples subset (``../shared/data/mtsamples``): 300
-from 126 texts, and 150 and 160 (*third*) from the 60 texts with the smallest SHA-256, which stay unread. Somebody who
-knew no rule of the reading wrote their facts: kind, place in the text, a plain name, status, value
-(``benchmarks/reading/clinical_sentences/*.jsonl``, no word of the texts but values).
+from 126 texts, 240 others of these (*more*), and 150, 160 (*third*) and 160 (*fourth*) from the 60 texts with the
+smallest SHA-256, which stay unread. Somebody who knew no rule of the reading wrote their facts: kind, place in the
+text, a plain name, status, value (``benchmarks/reading/clinical_sentences/*.jsonl``, no word of the texts but values).
 
 Each text is read whole. A mention and a fact that overlap agree in name where a query for the fact's name admits the
 mention, or where ``verdicts.tsv`` says so (judged by hand: gold name, reading, and ``same``, ``wider``, true but saying
@@ -44,6 +45,8 @@ _DRAWS: Final = 1000
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 #: A figure with a point in it, and what stands before that.
 _CUT: Final = re.compile(r"(?P<cut>\d+)\.\d+")
+#: What a name says in brackets.
+_BRACKETS: Final = re.compile(r"\s*\(([^()]*)\)")
 #: What a status may be read as: polarity, temporality, experiencer (None: any).
 _STATUS: Final[Mapping[str, tuple[tuple[str | None, frozenset[str] | None, str | None], ...]]] = {
     "present": (("present", frozenset({"current", "historical"}), "patient"),),
@@ -119,16 +122,23 @@ class Judge:
         )
 
     def meant(self, name: str) -> list[tuple[frozenset[str], frozenset[str], str]]:
-        """The concepts that a name admits, with the sites and the side that it asks for."""
+        """The concepts that a name admits, with the sites and the side that it asks for.
+
+        *Lasix (furosemide)* is either of its two names.
+        """
         if name not in self._meant:
-            quoted = name.replace("'", " ").strip()
-            try:
-                query = resolve_text(f"'{quoted}'", self.concepts, self.scales)
-            except CohortiumError:
-                self._meant[name] = []
-            else:
-                self._meant[name] = list(_meanings(query.body, self.concepts))
+            bare = _BRACKETS.sub("", name).strip()
+            ways = dict.fromkeys([name, bare, *_BRACKETS.findall(name)])
+            self._meant[name] = [meaning for way in ways for meaning in self._resolved(way)]
         return self._meant[name]
+
+    def _resolved(self, name: str) -> Sequence[tuple[frozenset[str], frozenset[str], str]]:
+        quoted = name.replace("'", " ").strip()
+        try:
+            query = resolve_text(f"'{quoted}'", self.concepts, self.scales)
+        except CohortiumError:
+            return []
+        return list(_meanings(query.body, self.concepts))
 
 
 def _meanings(node: Any, concepts: ConceptTable) -> Iterator[tuple[frozenset[str], frozenset[str], str]]:
@@ -287,7 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command; 0."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--notes", type=Path, required=True)
-    parser.add_argument("--part", choices=("seen", "unread", "third"), default="seen")
+    parser.add_argument("--part", choices=("seen", "more", "unread", "third", "fourth"), default="seen")
     parser.add_argument("--list", nargs="?", const="all", help="list what is wrong or missed, of one outcome or all")
     parser.add_argument("--judge", type=Path, help="write pairs of gold name and reading that nobody has judged")
     parser.add_argument("--json", type=Path)
