@@ -282,7 +282,8 @@ def _texts(notes: Path) -> dict[str, str]:
     return {hashlib.sha256(text.encode()).hexdigest()[:16]: text for text in texts}
 
 
-def _verdicts() -> dict[tuple[str, str], str]:
+def verdicts() -> dict[tuple[str, str], str]:
+    """What was judged by hand: by gold name or sentence, and reading."""
     path = _FOLDER / "verdicts.tsv"
     if not path.exists():
         return {}
@@ -304,7 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args(arguments)
     texts = _texts(asked.notes)
-    judge = Judge(ConceptTable.from_files(), Scales.from_files(), _verdicts())
+    judge = Judge(ConceptTable.from_files(), Scales.from_files(), verdicts())
     lines = (_FOLDER / f"{asked.part}.jsonl").read_text(encoding="utf-8").splitlines()
     by_text: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in lines:
