@@ -37,7 +37,7 @@ from ..recognizers.lexicon import turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
-from ..text.cases import UNKNOWN, cases_in
+from ..text.cases import UNKNOWN
 from ..text.frame import (
     ALLERGENS,
     BIRTHS,
@@ -151,7 +151,7 @@ def classify(page: Page) -> None:
     text = page.frame.text
     if page.document_class == "clinical" and (
         len(statement("case_of_several").findall("\n" + text)) > 1
-        or any(case.who == UNKNOWN for case in cases_in(text, note.title))
+        or any(case.who == UNKNOWN for case in page.frame.cases)
     ):
         page.document_class = SHARED
 

@@ -61,12 +61,12 @@ def cases_in(text: str, title: str = "") -> list[Case]:
         last = min(len(text) if line_end < 0 else line_end, mark.end() + _REACH)
         person = _PERSON.search(text, mark.end(), last) is not None
         sorts[str(mark.lastgroup)].append((mark.start(), person))
-    heads = heads_of(text, title)
     cases: list[Case] = []
     for sort, marks in sorts.items():
         persons = sum(person for _, person in marks)
         if persons < (_FEWEST_NAMED if sort == "word" else _FEWEST) or persons < _SHARE * len(marks):
             continue
+        heads = heads_of(text, title)
         starts = [start for start, _ in marks]
         cases += _told(text, list(zip(starts, [*starts[1:], len(text)], strict=True)), heads)
     return sorted(cases)

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from ...kb.model import DayInterval, Note, Value
+from .cases import Case, cases_in
 from .dates.reader import DateMention, DateReader
 from .gates import Gate, Marks, Places, marks_of, number_of_gates, places_of
 from .shape import Section, Sentence, Shape, sections_of
@@ -175,6 +176,11 @@ class Frame:
     def shape(self) -> Shape:
         """Lines, sections and sentences."""
         return Shape(self.text, self._sections)
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """The cases of the lists of persons in it."""
+        return cases_in(self.text, self.note.title)
 
     @cached_property
     def dates(self) -> list[DateMention]:

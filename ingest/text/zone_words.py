@@ -9,9 +9,9 @@ and finds the likeliest way.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import lru_cache
+from operator import add
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -45,43 +45,114 @@ class Described(NamedTuple):
     marks: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+class _Known(NamedTuple):
+    """A written word in numbers: its place among the points, and the keys of the word and of its shape as the first and
+    as the second of a pair."""
+
+    points: int
+    first: int
+    second: int
+    first_shape: int
+    second_shape: int
+
+
+class _Numbers:
+    """Numbers for names, from 1 on; 0 is what has none. A pair of them is one number, which is its key."""
+
+    #: More names than any file holds.
+    _MOST: Final = 1 << 24
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._numbers = {name: number for number, name in enumerate(sorted(set(names)), 1)}
+
+    def first(self, name: str) -> int:
+        """What the key of a pair has from its first member."""
+        return self._numbers.get(name, 0) * self._MOST
+
+    def second(self, name: str) -> int:
+        """What it has from its second."""
+        return self._numbers.get(name, 0)
+
+
 class ZoneWords:
-    """What was learned. ``words``: of a word; ``pairs``: of two neighbours; ``shapes``: of the shapes of two;
-    ``marks``: of anything else that holds of a sentence; ``changes``: for each sort of boundary, from a zone to a zone;
-    ``common``: the words that are their own shape."""
+    """What was learned, ready to be added up for the sentences of a note.
 
-    words: Mapping[str, Points]
-    pairs: Mapping[tuple[str, str], Points]
-    shapes: Mapping[tuple[str, str], Points]
-    marks: Mapping[str, Points]
-    changes: Mapping[str, Changes]
-    common: Set[str]
-    _shape: Remembered[str] = field(init=False)
+    All that has points has a number. A word or pair counts once in a sentence, however often it stands there. Pairs are
+    found by the sum of two numbers, as that makes no new text or tuple for each word read.
+    """
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_shape", Remembered(partial(shape, common=self.common)))
+    def __init__(
+        self,
+        words: Mapping[str, Points],
+        pairs: Mapping[tuple[str, str], Points],
+        shapes: Mapping[tuple[str, str], Points],
+        marks: Mapping[str, Points],
+        changes: Mapping[str, Changes],
+        common: Set[str],
+    ) -> None:
+        """``words``: of a word; ``pairs``: of two neighbours; ``shapes``: of the shapes of two; ``marks``: of anything
+        else that holds of a sentence; ``changes``: for each sort of boundary, from a zone to a zone; ``common``: the
+        words that are their own shape."""
+        self._changes = changes
+        self._common = common
+        points: list[Points] = [(0.0, 0.0)]  # Of what was not learned.
 
-    def points(self, sentence: Described) -> tuple[float, float, float]:
-        """What a sentence says of each zone."""
-        nobody = another = 0.0
-        plain = figureless(sentence.norms)
-        shaped = [_FIRST, *map(self._shape.__getitem__, sentence.written), _LAST]
-        found = [
-            *map(self.words.get, set(plain)),
-            *map(self.pairs.get, set(itertools.pairwise(plain))),
-            *map(self.shapes.get, set(itertools.pairwise(shaped))),
-            *map(self.marks.get, sentence.marks),
-        ]
-        for one in found:
-            if one:
-                nobody += one[0]
-                another += one[1]
-        return 0.0, nobody, another
+        def placed(one: Points) -> int:
+            points.append(one)
+            return len(points) - 1
+
+        self._names = _Numbers(itertools.chain.from_iterable(pairs))
+        self._forms = _Numbers(itertools.chain([_FIRST, _LAST], *shapes))
+        self._words = {word: placed(one) for word, one in words.items()}
+        self._pairs = {
+            self._names.first(one) + self._names.second(other): placed(of) for (one, other), of in pairs.items()
+        }
+        self._shapes = {
+            self._forms.first(one) + self._forms.second(other): placed(of) for (one, other), of in shapes.items()
+        }
+        self._marks = {mark: placed(one) for mark, one in marks.items()}
+        self._nobody = [one for one, _ in points]
+        self._another = [one for _, one in points]
+        self._known = Remembered(self._of_word)
+
+    def _of_word(self, word: str) -> _Known:
+        (plain,) = figureless([fold(word)])
+        form = shape(word, self._common)
+        return _Known(
+            self._words.get(plain, 0),
+            self._names.first(plain),
+            self._names.second(plain),
+            self._forms.first(form),
+            self._forms.second(form),
+        )
+
+    def points(
+        self, written: Sequence[str], sentences: Iterable[tuple[int, int, Sequence[str]]]
+    ) -> list[tuple[float, float, float]]:
+        """What the sentences of a note say of each zone. ``written``: the words of the note; each sentence with its
+        first word, the one behind its last, and what else holds of it."""
+        points, first, second, first_shape, second_shape = (
+            zip(*map(self._known.__getitem__, written), strict=True) if written else ((),) * 5
+        )
+        # For the whole note at once, as this goes over every word: a pair that reaches over an end is left out below.
+        pairs = list(map(self._pairs.get, map(add, first, second[1:]), itertools.repeat(0)))
+        shapes = list(map(self._shapes.get, map(add, first_shape, second_shape[1:]), itertools.repeat(0)))
+        begins, ends = self._forms.first(_FIRST), self._forms.second(_LAST)
+        said = []
+        for low, high, marks in sentences:
+            if low < high:
+                found = {*points[low:high], *pairs[low : high - 1], *shapes[low : high - 1]}
+                found.add(self._shapes.get(begins + second_shape[low], 0))
+                found.add(self._shapes.get(first_shape[high - 1] + ends, 0))
+            else:
+                found = {self._shapes.get(begins + ends, 0)}
+            every = [*found, *map(self._marks.get, marks, itertools.repeat(0))]
+            said.append((0.0, sum(map(self._nobody.__getitem__, every)), sum(map(self._another.__getitem__, every))))
+        return said
 
     def change(self, boundary: str) -> Changes:
         """What it says to go from one zone to another at a boundary."""
-        return self.changes.get(boundary, _NO_CHANGE)
+        return self._changes.get(boundary, _NO_CHANGE)
 
 
 def figureless(norms: Sequence[str]) -> list[str]:

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from .cases import cases_in
 from .cue_files import cue_file
 from .frame import Frame
 from .named import OTHER, OWN, named_in
-from .shape import Sentence
+from .shape import Section, Sentence
 from .words import PhraseTrie
 from .zone_words import Changes, Described, ZoneWords, zone_words
 
@@ -70,15 +69,17 @@ _OF_CASE: Final = {
 
 
 class _Seen(NamedTuple):
-    """A sentence as both ways see it: ``found``: the evidence of its phrases, with their spans; how far its section's
-    heading is; ``described``: what learning sees."""
+    """A sentence as both ways see it: ``first`` and ``last``: its words; ``found``: the evidence of its phrases, with
+    their spans; ``reach``: how far its section's heading is; ``marks``: what learning sees beside its words."""
 
     sentence: Sentence
+    first: int
+    last: int
     found: Sequence[tuple[Evidence, int, int]]
-    effect: str
+    section: Section
     reach: str
     dated: bool
-    described: Described
+    marks: Sequence[str]
 
 
 class _Said(NamedTuple):
@@ -142,8 +143,8 @@ def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | 
     if not frame.shape.sentences:
         return {}
     seen = _all_seen(frame, table)
-    boundaries = [_boundary(frame, one.sentence, other.sentence) for one, other in itertools.pairwise(seen)]
-    points = [learned.points(one.described) for one in seen]
+    boundaries = [_boundary(frame, one, other) for one, other in itertools.pairwise(seen)]
+    points = learned.points(frame.words.written, [(one.first, one.last, one.marks) for one in seen])
     changes = [learned.change(boundary) for boundary in boundaries]
     zones: dict[int, Zone] = {}
     for one, state in zip(seen, _likeliest(points, changes, learned.change(START)[_PATIENT]), strict=True):
@@ -164,8 +165,12 @@ def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | 
 def described_note(frame: Frame) -> list[tuple[Described, str]]:
     """Each sentence as learning sees it, and what parts it from the one before; for training."""
     seen = _all_seen(frame, zone_table())
-    boundaries = [START, *(_boundary(frame, one.sentence, other.sentence) for one, other in itertools.pairwise(seen))]
-    return [(one.described, boundary) for one, boundary in zip(seen, boundaries, strict=False)]
+    boundaries = [START, *(_boundary(frame, one, other) for one, other in itertools.pairwise(seen))]
+    written, norms = frame.words.written, frame.words.norms
+    return [
+        (Described(written[one.first : one.last], norms[one.first : one.last], one.marks), boundary)
+        for one, boundary in zip(seen, boundaries, strict=False)
+    ]
 
 
 def _all_seen(frame: Frame, table: ZoneTable) -> list[_Seen]:
@@ -174,16 +179,18 @@ def _all_seen(frame: Frame, table: ZoneTable) -> list[_Seen]:
     marks: dict[int, list[str]] = {}
     for start, who in named_in(text, frame.note.title):
         marks.setdefault(shape.sentence_index_at(start), []).append(f"named {who}")
-    cases = iter(cases_in(text, frame.note.title))
+    cases = iter(frame.cases)
     case = next(cases, None)
     days = {shape.sentence_index_at(day.start()) for day in _OF_A_DAY.finditer(text)}
     seen = []
+    reach = _Reach(text, shape.section_at(0))
     for number, sentence in enumerate(shape.sentences):
         start, end = sentence.start, sentence.end
         first, last = frame.token_range(start, end)
-        norms = frame.words.norms[first:last]
         section = shape.section_at(start)
-        reach = _between(frame, section.heading_end, start)
+        if section is not reach.section:
+            reach = _Reach(text, section)
+        far = reach.to(start)
         found = [
             (one, match.start, match.end)
             for match in frame.phrases(table.phrases, first, last)
@@ -196,14 +203,13 @@ def _all_seen(frame: Frame, table: ZoneTable) -> list[_Seen]:
             told.append(f"case {case.who}")
             if case.who in _OF_CASE:
                 found.append((_OF_CASE[case.who], start, end))
-        told += (f"section {section.effect} {reach}", f"sign {text[start]}", f"end {text[end - 1]}")
-        told += {f"told {one.why}" for one, _, _ in found if one.points > 0}
-        if norms:
-            told.append(f"first {norms[0]}")
+        told += (f"section {section.effect} {far}", f"sign {text[start]}", f"end {text[end - 1]}")
+        told += [f"told {one.why}" for one, _, _ in found if one.points > 0]
+        if first < last:
+            told.append(f"first {frame.words.norms[first]}")
         if number in days:
             told.append("day")
-        described = Described(frame.words.written[first:last], norms, told)
-        seen.append(_Seen(sentence, found, section.effect, reach, number in days, described))
+        seen.append(_Seen(sentence, first, last, found, section, far, number in days, told))
     return seen
 
 
@@ -214,32 +220,43 @@ def _all_said(
 
     Patterns are looked for where the ``points`` that were learned leave it open that the sentence is of such a zone.
     """
-    found = []
     small = frame.text.lower()
     patterns = [
         one
-        for one, needed in zip(table.patterns, table.needed, strict=True)
-        if not needed or any(map(small.__contains__, needed))
+        for one in zip(table.patterns, table.needed, strict=True)
+        if not one[1] or any(map(small.__contains__, one[1]))
     ]
+    found = []
     for one, (_, nobody, another) in zip(seen, points, strict=True):
-        here = list(one.found)
-        if max(nobody, another) > _OPEN:
-            start, end = one.sentence.start, one.sentence.end
-            words = frame.text[start:end]
-            for pattern, evidence in patterns:
-                if matched := pattern.search(words):
-                    here.append((evidence, start + matched.start(), start + matched.end()))
+        here = one.found
+        if nobody > _OPEN or another > _OPEN:
+            here = [*here, *_matched(patterns, frame.text, one.sentence)]
         found.append(here)
-    if not any(table.section.get(one.effect, 0.0) > 0 for one in seen) and not any(
+    if not any(table.section.get(one.section.effect, 0.0) > 0 for one in seen) and not any(
         evidence.points > 0 for here in found for evidence, _, _ in here
     ):
         return []
     return [_said(one, here, table) for one, here in zip(seen, found, strict=True)]
 
 
+def _matched(
+    patterns: Iterable[tuple[tuple[re.Pattern[str], Evidence], tuple[str, ...]]], text: str, sentence: Sentence
+) -> Iterator[tuple[Evidence, int, int]]:
+    """The evidence of the patterns that match in a sentence; each with small letters of which it needs some."""
+    start, end, _ = sentence
+    words = text[start:end]
+    small = words.lower()
+    for (pattern, evidence), needed in patterns:
+        if needed and not any(map(small.__contains__, needed)):
+            continue
+        matched = pattern.search(words)
+        if matched:
+            yield evidence, start + matched.start(), start + matched.end()
+
+
 def _said(seen: _Seen, found: Iterable[tuple[Evidence, int, int]], table: ZoneTable) -> _Said:
     points = [0.0, table.prior[_NOBODY], table.prior[_ANOTHER]]
-    points[_NOBODY] += table.section.get(seen.effect, 0.0) * table.reach[seen.reach]
+    points[_NOBODY] += table.section.get(seen.section.effect, 0.0) * table.reach[seen.reach]
     gained, lost = 0.0, _POINTS_OF_A_DAY if seen.dated else 0.0
     why, best = ("", seen.sentence.start, seen.sentence.end), 0.0
     for one, low, high in found:
@@ -288,17 +305,30 @@ def _costs(cost: float) -> Changes:
     return (0.0, -cost, -cost), (-cost, 0.0, -cost), (-cost, -cost, 0.0)
 
 
-def _boundary(frame: Frame, before: Sentence, sentence: Sentence) -> str:
+def _boundary(frame: Frame, before: _Seen, one: _Seen) -> str:
     """What parts two sentences, by its name in the table."""
-    shape = frame.shape
-    if shape.section_at(sentence.start) is not shape.section_at(before.start):
+    if one.section is not before.section:
         return "heading"
-    return _between(frame, before.end, sentence.start)
-
-
-def _between(frame: Frame, start: int, end: int) -> str:
-    """What parts two places of the text, by its name in the table."""
-    breaks = frame.text.count("\n", start, end)
-    if breaks > 1 and not _BLANK_LINE.search(frame.text, start, end):
+    text, start, end = frame.text, before.sentence.end, one.sentence.start
+    breaks = text.count("\n", start, end)
+    if breaks > 1 and not _BLANK_LINE.search(text, start, end):
         breaks = 1
     return "blank_line" if breaks > 1 else "next_line" if breaks else "same_line"
+
+
+class _Reach:
+    """How far from its heading a place of a section stands: what parts them is sought once for all of its sentences."""
+
+    __slots__ = ("_blank_line", "_next_line", "section")
+
+    def __init__(self, text: str, section: Section) -> None:
+        self.section = section
+        beyond = len(text) + 1
+        line = text.find("\n", section.heading_end)
+        blank = _BLANK_LINE.search(text, line) if line >= 0 else None
+        self._next_line = line + 1 if line >= 0 else beyond
+        self._blank_line = blank.end() if blank else beyond
+
+    def to(self, place: int) -> str:
+        """What parts the two, by its name in the table."""
+        return "blank_line" if place >= self._blank_line else "next_line" if place >= self._next_line else "same_line"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cohortium
+from tests.places import ROOT
 
 #: A stretch that is about nobody, and a concept that it names.
 ABOUT_NOBODY = {
@@ -100,3 +101,22 @@ def test_the_time_it_takes_grows_with_the_text() -> None:
         finally:
             zones._said = original
         assert len(counted) <= times + 2
+
+
+def test_what_a_pattern_needs_stands_in_whatever_it_matches() -> None:
+    """The letters that a sentence must hold before a pattern is tried on it leave out nothing that it would find."""
+    from cohortium.ingest.text.zones import zone_table
+
+    table = zone_table()
+    lines = {
+        line
+        for path in (ROOT / "benchmarks" / "reading" / "long_notes" / "learned").rglob("*.txt")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    }
+    found = [0] * len(table.patterns)
+    for line in lines:
+        for number, ((pattern, evidence), needed) in enumerate(zip(table.patterns, table.needed, strict=True)):
+            if pattern.search(line):
+                found[number] += 1
+                assert not needed or any(one in line.lower() for one in needed), (evidence.why, line)
+    assert sum(map(bool, found)) > len(found) // 2
