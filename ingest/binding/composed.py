@@ -84,6 +84,7 @@ class ConditionPlacer:
             elif span.kind in CONDITIONS:
                 alone.append(span)
         for span in reversed(alone):
+            self._give_side(frame, span)
             self._further_off(frame, span, regions, sites)
             if span.concept in local_findings() and "site" not in span.attributes:
                 self._as_before_it(frame.text, span, conditions)
@@ -98,6 +99,13 @@ class ConditionPlacer:
         place = self._composer.place_of(before.concept) or str(before.attributes.get("site", ""))
         if place and before.concept not in _TOLD_BESIDE_ALL and not span.helpers:
             self._is_there(span, Span(before.start, before.end, "site", place))
+
+    def _give_side(self, frame: Frame, span: Span) -> None:
+        """*Left hydronephrosis*, *a small pneumothorax on the right*: the side of what has its place in its name."""
+        low, high = frame.sentence_span(span.start)
+        side = self._sites.side_in(frame, span.start, span.end, low, high, 0)
+        if side:
+            span.attributes.setdefault("laterality", side)
 
     def _further_off(self, frame: Frame, span: Span, regions: Regions, sites: Sequence[Span]) -> None:
         """A finding is where its sentence looks: *the pharynx shows no exudate*, ``NECK: supple, no masses.``"""

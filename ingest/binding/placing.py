@@ -31,10 +31,10 @@ _SIDE = _CLASSES.compile(
 _OPENS_SIDE: Final = Gate(
     within=_CLASSES.pattern(r"(?<![A-Za-z])(?:{left}|{right}|{both_written_out}|b\Z|Lt\Z|LT\Z|L\Z|Rt\Z|RT\Z|R\Z)")
 )
-_REACH_OF_SIDE = 12
+_REACH_OF_SIDE = 16
 #: And so far before it may the word begin.
 _BEFORE_SIDE = 28
-_SIDE_BEHIND = re.compile(r"[\s,(]{0,3}(?:of\s(?:the\s)?)?")
+_SIDE_BEHIND = re.compile(r"[\s,(]{0,3}(?:(?:of|on)\s(?:(?:the|his|her)\s)?)?")
 _SPECIMEN_LINE = _CLASSES.compile(r"^[ \t]*(?:\(?{part}?[A-Z1-9]\d?[.):]\s|[1-9]\s{1,3}(?=[A-Z][a-z])|{specimen})")
 _SPECIMEN_WORDS = _CLASSES.compile(
     r"\b{taken}\b",

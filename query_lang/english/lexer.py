@@ -12,7 +12,7 @@ from ...kb.kinds import KIND_TABLE
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.units import unit_named, unit_pattern
 from ..resolution.allergies import allergies_named
-from ..resolution.compounds import split_place
+from ..resolution.compounds import split_place, split_side
 from ..resolution.findings import is_protein_change, protein_change
 from . import book
 from .chunks import Chunk, text_of
@@ -256,6 +256,14 @@ def _placed_name(shown: str, place: tuple[str, int, int], concepts: ConceptTable
                 *place,
                 ids=concepts.lookup(placed.name, (kind,)),
                 data={"with": f" with (site = {value(where)}{side})"},
+            )
+        sided = split_side(shown, concepts, (kind,))
+        if sided is not None:
+            return Chunk(
+                kind,
+                *place,
+                ids=concepts.lookup(sided.name, (kind,)),
+                data={"with": f" with laterality = {sided.side}"},
             )
     return None
 

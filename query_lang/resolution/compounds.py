@@ -79,6 +79,36 @@ class Placed(NamedTuple):
         return AllOf((where, Is("laterality", (Name(self.side),)))) if self.side else where
 
 
+class Sided(NamedTuple):
+    """A name, and the side that it is said of."""
+
+    name: str
+    side: str
+
+    def condition(self) -> Condition:
+        """That it is of the side."""
+        return Is("laterality", (Name(self.side),))
+
+
+def split_side(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Sided | None:
+    """A name of one of the kinds of concept, and the side that stands before or behind it (*left breast cancer*,
+    *right hip replacement*, *pneumothorax, left*); None if ``text`` is not so made."""
+    words = text.replace(",", " ").split()
+    if not 2 <= len(words) <= _MOST_WORDS:
+        return None
+    sides, last = _places()["side"], [word for word in words[-3:] if word.lower() not in _places()["between"]]
+    if side := sides.get(words[0].lower(), ""):
+        rest = words[1:]
+    elif side := sides.get(last[-1].lower(), "") if last else "":
+        rest = words[: len(words) - words[::-1].index(last[-1]) - 1]
+        while rest and rest[-1].lower() in _places()["between"]:
+            rest = rest[:-1]
+    else:
+        return None
+    name = " ".join(rest)
+    return Sided(name, side) if name and _named(name, concepts, kinds) else None
+
+
 def split_place(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Placed | None:
     """A name of one of the kinds of concept, and the part of the body that stands before it or behind a preposition,
     behind an operation or examination without one (*chest pain*, *fracture of the left hip*, *CT chest*); None if

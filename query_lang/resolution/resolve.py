@@ -9,7 +9,7 @@ from collections.abc import Sequence as SequenceOf
 from typing import Final
 
 from ...kb.deadline import check
-from ...kb.kinds import CONDITIONS, MEASURED, MOLECULAR, OPERATIONS, PROCEDURES, TESTS
+from ...kb.kinds import CONDITIONS, KINDS, MEASURED, MOLECULAR, OPERATIONS, PROCEDURES, TESTS
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..errors import QueryError
@@ -49,7 +49,7 @@ from ..terms import Term, term_called
 from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .allergies import split_allergy
-from .compounds import spelled_out, split_biomarker, split_place, split_variant
+from .compounds import spelled_out, split_biomarker, split_place, split_side, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .findings import findings
 from .meanings import (
@@ -379,8 +379,8 @@ class _Resolver:
                 return self._with(events, None, Is("site", (concept.term,)))
         elif kind == "medication" and concept_ids(self._concepts, text, ("regimen",)):
             kind = "regimen"
-        if name == text and (placed := split_place(text, self._concepts, _placed_concepts(kind))) is not None:
-            name, extra = placed.name, placed.condition(placed.place)
+        if name == text:
+            name, extra = self._without_place(text, kind, extra)
         if kind == "allergy" and concept_ids(self._concepts, whole := f"{kind} {text}", None):
             # "Allergy testing" is no allergy.
             self._place_as(whole, text)
@@ -395,6 +395,13 @@ class _Resolver:
         self._place_as(name, text)
         changed = dataclasses.replace(events, kind=kind, concept=Under(Name(name), concept.exact))
         return changed if extra is None else self._with(changed, changed.concept, extra)
+
+    def _without_place(self, text: str, kind: str | None, extra: Condition | None) -> tuple[str, Condition | None]:
+        placed = split_place(text, self._concepts, _placed_concepts(kind))
+        if placed is not None:
+            return placed.name, placed.condition(placed.place)
+        sided = split_side(text, self._concepts, _sided_concepts(kind))
+        return (text, extra) if sided is None else (sided.name, sided.condition())
 
     def _place_as(self, name: str, text: str) -> None:
         if self._parsed is not None and text in self._parsed.places and isinstance(self._parsed.places, dict):
@@ -594,6 +601,13 @@ def _placed_concepts(kind: str | None) -> tuple[str, ...]:
     """The kinds of concept that name events with a place in the body besides their own: complaints and operations."""
     wanted = _SAID_OF_PLACES if kind is None else _SAID_OF_PLACES & {kind}
     return tuple(dict.fromkeys(one for event in sorted(wanted) for one in KIND_WORDS[event].concepts))
+
+
+def _sided_concepts(kind: str | None) -> tuple[str, ...]:
+    """The kinds of concept that name events with a side; a part of the body by itself names none."""
+    wanted = [one for one in sorted(KINDS) if "laterality" in KIND_WORDS[one].attributes and kind in (None, one)]
+    names = dict.fromkeys(one for event in wanted for one in KIND_WORDS[event].concepts)
+    return tuple(one for one in names if kind or one != "site")
 
 
 def _has(kinds: SequenceOf[str], attributes: frozenset[str]) -> bool:

@@ -245,6 +245,11 @@ def test_what_is_taken_away_is_of_the_kind_that_it_is_taken_from() -> None:
         ("pain in both hips", "pain with (site = hip and laterality = bilateral)"),
         ("bilateral hip pain", "pain with (site = hip and laterality = bilateral)"),
         ("fracture of the left hip", "fracture with (site = hip and laterality = left)"),
+        ("right hip replacement", "hip replacement with laterality = right"),
+        ("left breast cancer", "diagnosis breast cancer with laterality = left"),
+        ("'pneumothorax, left'", "pneumothorax with laterality = left"),
+        ("'hydronephrosis on the right side'", "hydronephrosis with laterality = right"),
+        ("left ventricular hypertrophy", "left ventricular hypertrophy"),
     ],
 )
 def test_a_side_in_a_name_is_asked_for(text: str, means: str) -> None:
@@ -252,7 +257,9 @@ def test_a_side_in_a_name_is_asked_for(text: str, means: str) -> None:
     assert render(resolve_text(text, shipped_concepts(), Scales.from_files())) == means
 
 
-@pytest.mark.parametrize("text", ["left right hip pain", "pain in either hip"])
+@pytest.mark.parametrize(
+    "text", ["left right hip pain", "pain in either hip", "left", "'left, right'", "left left knee"]
+)
 def test_a_side_that_means_nothing_is_refused(text: str) -> None:
     """Two sides, or a word that is none."""
     with pytest.raises(QueryError):

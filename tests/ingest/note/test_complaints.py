@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cohortium
+from cohortium.kb.kinds import CONDITIONS
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,22 @@ def test_the_next_of_a_list_has_no_place_of_the_first() -> None:
         "nausea": None,
         "vomiting": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("Left hydronephrosis.", "left"),
+        ("There is a small pneumothorax on the right.", "right"),
+        ("She wears hearing aids bilaterally.", "bilateral"),
+        ("A small hydronephrosis, left.", "left"),
+        ("He left with hydronephrosis unexplained.", None),
+        ("Hydronephrosis. Right knee is normal.", None),
+        ("Hydronephrosis was seen. The left ureter is normal.", None),
+    ],
+)
+def test_what_has_its_place_in_its_name_has_a_side(text: str, side: str | None) -> None:
+    """The side that stands right beside it, and no other."""
+    found = [one for one in cohortium.read(text, "2021-05-05").mentions if one.kind in CONDITIONS]
+    assert found
+    assert {one.attributes.get("laterality") for one in found} == {side}
