@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from ...kb.kinds import PROCEDURES, of_domain
+from ...kb.kinds import MEASURED, PROCEDURES, of_domain
 from ...kb.model import Mention, Relation
 from ...kb.ontology.concepts import ConceptTable
 from ..coral_schema.types import schema
@@ -45,6 +45,8 @@ _RESULT_BEHIND = _CLASSES.compile(
 _PROBLEM_KINDS: Final = frozenset(of_domain("Condition")) - {"symptom"} | {"state"}
 _BEFORE_DRUG: Final = 50
 _MOST_OTHERS: Final = 8
+#: What stands before the words of a name in the source of a mention.
+_NAMED: Final = "lexicon:"
 #: Rules of the reading whose cue is a result.
 _RESULT_HELPERS: Final = ("lexicon:", "abbreviation:", "pattern:percent", "pattern:plus", "pattern:score", "number")
 
@@ -176,7 +178,24 @@ def _narrowed(text: str, mention: Mention, label: str, concepts: ConceptTable) -
             if piece.end() - piece.start() < end - mention.start and mention.concept in concepts.lookup(piece.group()):
                 return piece.span()
         return mention.start, end
+    if mention.kind in MEASURED:
+        return mention.start, _end_of_name(mention)
     return mention.start, mention.end
+
+
+def _end_of_name(mention: Mention) -> int:
+    """Where the name of what was measured ends, whose reading has the value too: *AST* of ``AST 33``."""
+    name = mention.source.removeprefix(_NAMED)
+    return mention.start + len(name) if mention.text.startswith(name) else mention.end
+
+
+def values_measured(page: Page) -> None:
+    """The values within the readings of laboratory tests, scores and vital signs."""
+    for mention in page.mentions:
+        if mention.kind in MEASURED:
+            value = _VALUE.search(page.frame.text, _end_of_name(mention), mention.end)
+            if value:
+                page.add(value.start(), mention.end, "LabTestResult", "reading:value")
 
 
 def results_of_markers(page: Page) -> None:
@@ -315,6 +334,7 @@ def _copied() -> re.Pattern[str]:
 STEPS: Final[tuple[Callable[[Page], None], ...]] = (
     relabel,
     results_of_markers,
+    values_measured,
     places,
     dates,
     free_rows,
