@@ -129,7 +129,9 @@ def opens_at_large(text: str, norms: Sequence[str], sentence: tuple[int, int]) -
 
 def _may_hold(name: str, norms: Sequence[str]) -> bool:
     words, behind = needs(name), goes_on_with(name)
-    return any(norm in words and following in behind for norm, following in itertools.pairwise(norms))
+    return not words.isdisjoint(norms) and any(
+        norm in words and following in behind for norm, following in itertools.pairwise(norms)
+    )
 
 
 #: The lists of ``[general]``, and what a sentence with one of their phrases speaks of; "": a look-alike, of nothing.

@@ -302,7 +302,7 @@ class SentenceContext:
             else:
                 self._of_all.append((tuple(found.kind.sets), found))
         #: No cue reaches further (words).
-        self._farthest = max((found.kind.reach for found in cues.found), default=0)
+        self._farthest = max([found.kind.reach for found in cues.found]) if cues.found else 0
         self.hard = cues.hard
         self.negation_ends = cues.negation
         self._links = cues.links

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from .named import OTHER, OWN, capitalized, heads_of
@@ -17,8 +18,9 @@ from .word_classes import word_classes
 _CLASSES: Final = word_classes("text", "cases")
 #: Nobody can tell which of the cases is the patient.
 UNKNOWN: Final = "unknown"
+#: At the begin of a line.
 _MARK: Final = _CLASSES.compile(
-    r"(?:(?<=\n)|\A)[ \t]{0,8}(?:[-*\u2022][ \t])?"
+    r"[ \t]{0,8}(?:[-*\u2022][ \t])?"
     r"(?:(?P<word>(?i:{case})[ \t]{0,2}[#:]?[ \t]?(?:\d{1,3}[A-Da-d]?|[A-Z])\b)"
     r"|(?P<hash>\#\d{1,2})\b|(?P<number>\(?\d{1,2}[.):][ \t])|(?P<place>\d{1,2}[/-]\d{1,2}[A-D]?)(?=[ \t:]))"
 )
@@ -56,9 +58,8 @@ def cases_in(text: str, title: str = "") -> list[Case]:
     []
     """
     sorts: dict[str, list[tuple[int, bool]]] = defaultdict(list)
-    for mark in _MARK.finditer(text):
-        line_end = text.find("\n", mark.end())
-        last = min(len(text) if line_end < 0 else line_end, mark.end() + _REACH)
+    for mark, line_end in _marks_of_lines(text):
+        last = min(line_end, mark.end() + _REACH)
         person = _PERSON.search(text, mark.end(), last) is not None
         sorts[str(mark.lastgroup)].append((mark.start(), person))
     cases: list[Case] = []
@@ -70,6 +71,18 @@ def cases_in(text: str, title: str = "") -> list[Case]:
         starts = [start for start, _ in marks]
         cases += _told(text, list(zip(starts, [*starts[1:], len(text)], strict=True)), heads)
     return sorted(cases)
+
+
+def _marks_of_lines(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """The marks at the begin of lines, and where the line of each ends."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        mark = _MARK.match(text, start)
+        if mark is not None:
+            yield mark, end
+        start = end + 1
 
 
 def _told(text: str, spans: list[tuple[int, int]], heads: frozenset[str]) -> list[Case]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bisect
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
+from itertools import compress
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from ...kb.model import DayInterval, Note, Value
@@ -15,14 +17,28 @@ from .cases import Case, cases_in
 from .dates.reader import DateMention, DateReader
 from .gates import Gate, Marks, Places, marks_of, number_of_gates, places_of
 from .shape import Section, Sentence, Shape, sections_of
-from .words import Node, PhraseMatch, PhraseTrie, Remembered, Words, fold, parted, words_of
+from .words import END, Node, PhraseMatch, PhraseTrie, Remembered, Words, fold, parted, words_of
 
-_NORM, _MARKS, _FIRST_TRIE = range(3)
-_norm_of: Final = itemgetter(_NORM)
-_marks_of: Final = itemgetter(_MARKS)
 
-#: Of one written word: its folded form, the gates that it opens, and for each trie where phrases go on behind it.
-Record = tuple[Any, ...]
+class Opening(NamedTuple):
+    """That a word begins phrases: of the trie with this number, how they go on, and whether one ends with it."""
+
+    trie: int
+    node: Node
+    ends: bool
+
+
+class Record(NamedTuple):
+    """Of one written word: its folded form, the gates that it opens, and the phrases that it begins."""
+
+    norm: str
+    marks: Marks | None
+    openings: tuple[Opening, ...]
+
+
+_norm_of: Final = attrgetter("norm")
+_marks_of: Final = attrgetter("marks")
+_openings_of: Final = attrgetter("openings")
 
 
 class Known(NamedTuple):
@@ -43,7 +59,6 @@ class Vocabulary:
     def __init__(self, tries: Iterable[PhraseTrie[Any]]) -> None:
         """``tries``: those for which notes will be searched, complete."""
         self._tries = tuple(tries)
-        self._column = {trie: itemgetter(number) for number, trie in enumerate(self._tries, _FIRST_TRIE)}
         self._records = Remembered(self._record)
         self._gates = number_of_gates()
 
@@ -57,14 +72,22 @@ class Vocabulary:
         records = list(map(self._records.__getitem__, written))
         return Known(Words(written, starts, ends, list(map(_norm_of, records))), records)
 
-    def nodes(self, trie: PhraseTrie[Any], known: Known) -> list[Node | None] | None:
-        """Where phrases of the trie go on behind each of the words; None if it is not among the tries."""
-        column = self._column.get(trie)
-        return None if column is None else list(map(column, known.records))
+    def beginnings(self, known: Known) -> dict[PhraseTrie[Any], list[int]]:
+        """For each of the tries what :meth:`PhraseTrie.may_begin_at` tells of the words. All at once, as most words
+        begin a phrase of few tries, or of none."""
+        found: list[list[int]] = [[] for _ in self._tries]
+        every = list(map(_openings_of, known.records))
+        following = itertools.chain(itertools.islice(known.words.norms, 1, None), (None,))
+        for index, openings, norm in compress(zip(itertools.count(), every, following), every):
+            for trie, node, ends in openings:
+                if ends or norm in node:
+                    found[trie].append(index)
+        return dict(zip(self._tries, found, strict=True))
 
     def _record(self, word: str) -> Record:
         norm = fold(word)
-        return (norm, marks_of(word), *(trie.node(norm) for trie in self._tries))
+        nodes = enumerate(trie.node(norm) for trie in self._tries)
+        return Record(norm, marks_of(word), tuple(Opening(trie, node, END in node) for trie, node in nodes if node))
 
 
 class _HasPlace(Protocol):
@@ -132,7 +155,6 @@ class Frame:
         self._vocabulary = vocabulary
         self._known = None if vocabulary is None else vocabulary.words_of(self.text)
         self.words: Words = words_of(self.text) if self._known is None else self._known.words
-        self._beginnings: dict[PhraseTrie[Any], list[int]] = {}
         self._sections = sections
 
     @property
@@ -155,13 +177,16 @@ class Frame:
         """Where words open the gates of patterns."""
         return places_of(self.words, None if self._known is None else self._known.marks)
 
+    @cached_property
+    def _all_beginnings(self) -> dict[PhraseTrie[Any], list[int]]:
+        return self._vocabulary.beginnings(self._known) if self._vocabulary and self._known else {}
+
     def beginnings(self, trie: PhraseTrie[Any], first: int = 0, last: int | None = None) -> list[int]:
         """The words, by number from ``first`` up to ``last``, at which a phrase of the trie may begin."""
-        found = self._beginnings.get(trie)
+        found = self._all_beginnings.get(trie)
         if found is None:
             # Once for the whole note.
-            nodes = self._vocabulary.nodes(trie, self._known) if self._vocabulary and self._known else None
-            found = self._beginnings[trie] = trie.may_begin_at(self.words.norms, nodes)
+            found = self._all_beginnings[trie] = trie.may_begin_at(self.words.norms)
         if last is None:
             return found
         low = bisect.bisect_left(found, first)
@@ -201,8 +226,13 @@ class Frame:
 
     def opens(self, gates: Sequence[Gate]) -> bool:
         """Whether a word of the note opens one of the gates; True without gates."""
+        if not gates:
+            return True
         places = self.places
-        return not gates or any(places[gate.number] for gate in gates)
+        for gate in gates:  # noqa: SIM110 - dearer as an any(): it is asked for each recogniser of each note.
+            if places[gate.number]:
+                return True
+        return False
 
     def by_sentence(self, spans: Sequence[Placed]) -> Iterator[tuple[Sentence, list[Placed]]]:
         """Each sentence with those of ``spans`` (ordered by start) that begin in it."""
@@ -229,14 +259,17 @@ class Frame:
 
     def dates_in(self, start: int, end: int) -> list[DateMention]:
         """The dates that begin between ``start`` and ``end``."""
-        return self.dates[bisect.bisect_left(self._date_starts, start) : bisect.bisect_left(self._date_starts, end)]
+        starts = self._date_starts
+        first = bisect.bisect_left(starts, start)
+        return self.dates[first : bisect.bisect_left(starts, end, first)]
 
     def sentence_span(self, offset: int) -> tuple[int, int]:
         """Span of the sentence at ``offset``."""
-        if not self.shape.sentences:
+        shape = self.shape
+        if not shape.sentences:
             return 0, len(self.text)
-        sentence = self.shape.sentences[self.shape.sentence_index_at(offset)]
-        return sentence.start, max(sentence.end, offset)
+        start, end, _ = shape.sentences[shape.sentence_index_at(offset)]
+        return start, end if end > offset else offset
 
 
 #: More spans than these are settled by marking what is taken.

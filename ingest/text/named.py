@@ -6,13 +6,17 @@ import re
 from collections import Counter
 from typing import Final
 
+from .gates import Gated, Places, places_of
 from .word_classes import word_classes
-from .words import fold
+from .words import fold, words_of
 
 _CLASSES: Final = word_classes("text", "named")
-_TITLED: Final = _CLASSES.compile(
-    r"\b{title}\b\.?[ \t]{1,2}"
-    r"(?P<name>(?:[A-Z]\.?-?[ \t]?){0,3}[A-Z][\w'\u2019]+(?:[ \t-][A-Z][\w'\u2019]+)?|(?:[A-Z]\.[ \t]?){1,3})"
+_TITLED: Final = Gated(
+    _CLASSES.compile(
+        r"\b{title}\b\.?[ \t]{1,2}"
+        r"(?P<name>(?:[A-Z]\.?-?[ \t]?){0,3}[A-Z][\w'\u2019]+(?:[ \t-][A-Z][\w'\u2019]+)?|(?:[A-Z]\.[ \t]?){1,3})"
+    ),
+    begins=_CLASSES.pattern(r"{title}(?!\w)"),
 )
 #: Where a note names its patient.
 _HEADED: Final = _CLASSES.compile(r"\b(?:{heads_name}[ \t]?[:=]|{files_under})(?P<name>[^\n:;|]{2,60})")
@@ -22,15 +26,18 @@ OWN, OTHER = "own", "other"
 _SHORTEST: Final = 3
 
 
-def named_in(text: str, title: str = "") -> list[tuple[int, str]]:
+def named_in(text: str, title: str = "", places: Places | None = None) -> list[tuple[int, str]]:
     """Where the text names somebody with a title, in order, and whether it is its patient: ``own`` or ``other``.
+    ``places``: where its words open gates, if that is at hand.
 
     The patient is whom title or header name, else who is named most often.
 
     >>> named_in("Patient: OBI, Tara\\n1) Mrs Kay, 66: letrozole. 2) Ms Obi, 38: carboplatin.")
     [(22, 'other'), (49, 'own')]
     """
-    found = [(match.start(), capitalized(match["name"])) for match in _TITLED.finditer(text)]
+    found = [
+        (match.start(), capitalized(match["name"])) for match in _TITLED.find(places or places_of(words_of(text)), text)
+    ]
     if not found:
         return []
     headed = heads_of(text, title)

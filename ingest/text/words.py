@@ -110,9 +110,9 @@ _COMMA = re.compile(r",[ \t]{0,3}(?:\r?\n)?[ \t]{0,12}")
 _USUAL_GAPS = " -\n/\t'’+"
 
 Payload = TypeVar("Payload")
-#: By each folded word that may come next, where it leads to; under "" the payloads of what ends here.
+#: By each folded word that may come next, where it leads to; under ``END`` the payloads of what ends here.
 Node = dict[str, Any]
-_END = ""
+END: Final = ""
 
 
 class PhraseMatch(NamedTuple, Generic[Payload]):
@@ -162,23 +162,22 @@ class PhraseTrie(Generic[Payload]):
                 if commas and index > at and _COMMA.fullmatch(text, ends[index - 1], starts[index]):
                     node["," + norm] = deeper
                 node = deeper
-            node[_END] = (*node.get(_END, ()), payload)
+            node[END] = (*node.get(END, ()), payload)
             at = behind
 
     def node(self, norm: str) -> Node | None:
         """How phrases go on that begin with this folded word; None if none does."""
         return self._root.get(norm)
 
-    def may_begin_at(self, norms: Sequence[str], nodes: Sequence[Node | None] | None = None) -> list[int]:
-        """The places, among folded words, of those at which a phrase may begin: by that word and the one behind it.
-        ``nodes``: what :meth:`node` tells of each word, where that is at hand."""
+    def may_begin_at(self, norms: Sequence[str]) -> list[int]:
+        """The places, among folded words, of those at which a phrase may begin: by that word and the one behind it."""
         last = len(norms) - 1
-        known = list(map(self.node, norms)) if nodes is None else nodes
+        known = list(map(self._root.get, norms))
         # Most words begin no phrase, and of those that do most go on in another way.
         return [
             index
             for index, node in compress(enumerate(known), known)
-            if node and (_END in node or index < last and norms[index + 1] in node)
+            if node and (END in node or index < last and norms[index + 1] in node)
         ]
 
     def longest(self, text: str, words: Words, beginnings: Iterable[int], last: int) -> list[PhraseMatch[Payload]]:
@@ -205,7 +204,7 @@ class PhraseTrie(Generic[Payload]):
         start, end = starts[index], ends[index]
         # This runs for every fourth word of a note: the usual gaps are known.
         while True:
-            payloads = node.get(_END)
+            payloads = node.get(END)
             if payloads is not None:
                 found.append(_match((start, end, first, index + 1, payloads)))
                 if len(node) == 1:

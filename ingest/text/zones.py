@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from .cue_files import cue_file
 from .frame import Frame
+from .gates import Gated
 from .named import OTHER, OWN, named_in
 from .shape import Section, Sentence
 from .words import PhraseTrie
@@ -32,7 +33,9 @@ START: Final = "start"
 #: The zone for or against which the tables of the file speak.
 _STATES: Final = ((_NOBODY, "nobody"), (_ANOTHER, "another"), (_NOBODY, "patient"))
 #: What a day or a value with its unit says of a person.
-_OF_A_DAY: Final = re.compile(r"\b\d{1,2}/\d{1,2}/(?:\d\d){1,2}\b|\b(?:19|20)\d\d-\d\d-\d\d\b")
+_OF_A_DAY: Final = Gated(
+    re.compile(r"\b\d{1,2}/\d{1,2}/(?:\d\d){1,2}\b|\b(?:19|20)\d\d-\d\d-\d\d\b"), begins=r"\d{1,4}(?!\w)"
+)
 _POINTS_OF_A_DAY: Final = -1.5
 #: A note of fewer sentences is about its patient, but for what the table says: nothing is pasted in it.
 _FEWEST: Final = 4
@@ -177,11 +180,11 @@ def _all_seen(frame: Frame, table: ZoneTable) -> list[_Seen]:
     """The sentences of a note with what stands in them."""
     text, shape = frame.text, frame.shape
     marks: dict[int, list[str]] = {}
-    for start, who in named_in(text, frame.note.title):
+    for start, who in named_in(text, frame.note.title, frame.places):
         marks.setdefault(shape.sentence_index_at(start), []).append(f"named {who}")
     cases = iter(frame.cases)
     case = next(cases, None)
-    days = {shape.sentence_index_at(day.start()) for day in _OF_A_DAY.finditer(text)}
+    days = {shape.sentence_index_at(day.start()) for day in _OF_A_DAY.find(frame.places, text)}
     seen = []
     reach = _Reach(text, shape.section_at(0))
     for number, sentence in enumerate(shape.sentences):
