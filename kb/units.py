@@ -64,11 +64,57 @@ class Usual:
         return self.lowest <= value <= self.highest
 
 
-@lru_cache(maxsize=1)
-def _rows() -> Sequence[Mapping[str, str]]:
-    path = Path(__file__).parent / "ontology" / "usual_units.tsv"
+@lru_cache(maxsize=2)
+def _rows(name: str = "usual_units.tsv") -> Sequence[Mapping[str, str]]:
+    path = Path(__file__).parent / "ontology" / name
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     return tuple(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@dataclass(frozen=True, slots=True)
+class BareUnit:
+    """A unit that a number without any may be in, and the range, in this unit, in which it is likely to be."""
+
+    unit: str
+    lowest: float
+    highest: float
+    #: The system of units that it belongs to: ``us``, ``si``; empty if both use it.
+    system: str = ""
+    #: Numbers in it are written without decimals.
+    whole: bool = False
+    #: Parts of the names that are used with this unit alone.
+    called: tuple[str, ...] = ()
+
+    def fits(self, value: float, *, decimals: bool) -> bool:
+        """Whether a number, written with decimals or without, is likely to be in this unit."""
+        return self.lowest <= value <= self.highest and not (decimals and self.whole)
+
+
+@lru_cache(maxsize=1)
+def bare_units() -> Mapping[str, tuple[BareUnit, ...]]:
+    """Concept -> the units that a number of it without one may be in, of those that are told in several."""
+    found: dict[str, tuple[BareUnit, ...]] = {}
+    for row in _rows("bare_values.tsv"):
+        unit = BareUnit(
+            row["unit"],
+            float(row["lowest"]),
+            float(row["highest"]),
+            row["system"],
+            bool(row["whole"]),
+            tuple(row["called"].split("|")) if row["called"] else (),
+        )
+        found[row["concept"]] = (*found.get(row["concept"], ()), unit)
+    return found
+
+
+def likely_units(concept: str, value: float, written: str, name: str = "") -> tuple[BareUnit, ...] | None:
+    """The units that a bare number is likely to be in, by its size, its decimals and the name before it; None if the
+    concept is told in one unit alone."""
+    units = bare_units().get(concept)
+    if units is None:
+        return None
+    called = [one for one in units if any(part in name.casefold() for part in one.called)]
+    return tuple(one for one in called[:1] or units if one.fits(value, decimals="." in written))
 
 
 def better_when_higher() -> frozenset[str]:

@@ -112,7 +112,7 @@ class ConditionPlacer:
         region = regions.at(span) if span.concept in local_findings() else None
         if region is None:
             section = frame.shape.section_at(span.start)
-            if not regions.is_headed(section.heading_end, span.start):
+            if self._composer.is_local(span.concept) and not regions.is_headed(section.heading_end, span.start):
                 self._under_heading(frame, span, sites)
         elif region.place is None:
             span.helpers.append((region.start, region.start + 1, ELSEWHERE))
@@ -125,7 +125,8 @@ class ConditionPlacer:
                 span.attributes.setdefault("laterality", side)
 
     def _under_heading(self, frame: Frame, span: Span, sites: Sequence[Span]) -> None:
-        """A finding under the heading of a part of the body is there: ``ABDOMEN: soft, no masses.``"""
+        """A local finding under the heading of a part of the body is there: ``ABDOMEN: soft, no masses.`` What somebody
+        has elsewhere or altogether is told under such headings too: *Eyes: due to diabetes*."""
         section = frame.shape.section_at(span.start)
         if section.heading_end - section.start > _LONGEST_HEADING or span.start < section.heading_end:
             return

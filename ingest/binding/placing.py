@@ -18,6 +18,7 @@ from ..text.frame import Frame, Span, starting
 from ..text.gates import Gate
 from ..text.word_classes import word_classes
 from ..text.words import Remembered
+from .regions import local_findings
 
 _CLASSES: Final = word_classes("binding", "placing")
 
@@ -94,6 +95,11 @@ class TumorComposer:
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
         self.compose = lru_cache(maxsize=20_000)(self._compose)
+        self.is_local = lru_cache(maxsize=20_000)(self._is_local)
+
+    def _is_local(self, concept: str) -> bool:
+        """Whether what the concept means is always at some part of the body, and its name does not say at which."""
+        return not self.place_of(concept) and self._concepts.is_any(concept, local_findings())
 
     def _compose(self, morphology: str, site: str) -> str:
         """The shallowest concept below ``morphology`` at the closest site that covers ``site``; else ``morphology``."""

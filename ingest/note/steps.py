@@ -25,7 +25,7 @@ from ...kb.kinds import (
 from ...kb.model import Mention, Polarity, Relation, Temporality
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
-from ...kb.units import in_usual_unit, unit_named, usual_units
+from ...kb.units import in_usual_unit, likely_units, unit_named, usual_units
 from ..binding.composed import ELSEWHERE, ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
@@ -182,12 +182,18 @@ def tell_markers_in_usual_units(page: Page) -> None:
         if usual is None or not isinstance(value, float) or "result" in span.attributes:
             continue
         unit = str(span.attributes.get("unit", ""))
-        named = unit_named(unit) if unit else usual.unit
+        named = unit_named(unit) if unit else _bare_unit(span.concept, value, usual.unit)
         told = in_usual_unit(span.concept, value, named) if named else None
         if told is not None:
             if told != value:
-                span.attributes["written"] = f"{value:g} {unit}"
+                span.attributes["written"] = f"{value:g} {unit}".strip()
             span.attributes |= {"value": told, "unit": usual.unit}
+
+
+def _bare_unit(concept: str, value: float, usual: str) -> str:
+    """The unit of a number of a marker without any: the usual one, unless it can only be another."""
+    likely = likely_units(concept, value, f"{value:g}")
+    return likely[0].unit if likely and len(likely) == 1 else usual
 
 
 def _is_heading(frame: Frame, span: Span) -> bool:

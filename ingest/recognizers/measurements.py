@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...kb.model import EARLIEST_DAY, DayInterval, Mention, Value
-from ...kb.units import COUNTS, NO_UNITS, Usual, in_usual_unit, unit_named, unit_pattern, usual_units
+from ...kb.units import COUNTS, NO_UNITS, Usual, bare_units, in_usual_unit, likely_units, unit_named, unit_pattern, usual_units
 from ..text.frame import MEASURES, Frame, Recognizer, Span
 from ..text.word_classes import word_classes
 from .lexicon import Lexicon
@@ -72,6 +73,7 @@ _NUMBER_TEXT: Final = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,3})?|\d{1,7}(?:\.\d{1,4})
 _NUMBER: Final = _CLASSES.compile(
     rf"(?:(?P<sign>{{below}}|{{above}})\s?)?(?<![\d.])(?P<number>-?{_NUMBER_TEXT})(?![\d]|\.\d|,\d{{3}}(?!\d))",
 )
+_BARE: Final = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 _RANGE: Final = re.compile(rf"\s?(?:-|–|to)\s?(?P<high>{_NUMBER_TEXT})(?![\d\w]|\.\d)")
 _PAIR: Final = re.compile(r"(?P<first>\d{2,3})\s?(?:/|\sover\s|\\)\s?(?P<second>\d{2,3}|palp\w*|P)(?![\d/]|\.\d)")
 _OF: Final = re.compile(r"\s?(?:/|out\sof|of)\s?(?P<whole>\d{1,3})(?![\d/]|\.\d)")
@@ -223,6 +225,10 @@ class MeasurementRecognizer(Recognizer):
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """What is told with a value or a result, and, without either, names that may be ordered."""
+        return iter(_in_units_of_note(list(self._measured(frame))))
+
+    def _measured(self, frame: Frame) -> Iterator[Span]:
+        """As :meth:`find`; numbers that may be in several units have no value yet."""
         names = list(self._names.find(frame))
         text = frame.text
         groups = _groups(
@@ -308,7 +314,7 @@ class MeasurementRecognizer(Recognizer):
             pairs = [(last, concepts[-1], number) for number in (numbers[-1:] if said.in_time else numbers)]
         one_name = len({id(span) for span, _, _ in pairs}) == 1
         for span, concept, number in pairs:
-            attributes = self._valued(concept, number, said.interpretation)
+            attributes = self._valued(concept, number, said.interpretation, span.source)
             if attributes is None:
                 continue
             end = number.end if one_name else span.end
@@ -325,7 +331,7 @@ class MeasurementRecognizer(Recognizer):
                 if is_now and len(told) > 1:
                     first.day = of_now
                 continue
-            attributes = self._valued(first.concept, another, "")
+            attributes = self._valued(first.concept, another, "", first.source)
             if attributes is None:
                 return
             helpers = [(another.start, another.end, "value")]
@@ -346,8 +352,10 @@ class MeasurementRecognizer(Recognizer):
                 day=day,
             )
 
-    def _valued(self, concept: str, number: _Number, interpretation: str) -> dict[str, Value] | None:
-        """The attributes that a number gives the concept; None if it is no value of it."""
+    def _valued(
+        self, concept: str, number: _Number, interpretation: str, name: str = ""
+    ) -> dict[str, Value] | None:
+        """The attributes that a number gives the concept, as it is called here; None if it is no value of it."""
         usual = self._usual.get(concept)
         if usual is None:
             return None
@@ -365,10 +373,13 @@ class MeasurementRecognizer(Recognizer):
             if value is None or not usual.holds(value):
                 return None
         else:
+            likely = likely_units(concept, number.value, number.text, name)
+            if likely and len(likely) > 1:
+                return {**found, "written": number.text}
             value = next(
                 (
                     told
-                    for unit in usual.bare
+                    for unit in ((likely[0].unit,) if likely else usual.bare)
                     if (told := in_usual_unit(concept, number.value, unit) if unit else number.value) is not None
                     and usual.holds(told)
                 ),
@@ -667,6 +678,34 @@ def how_it_was(frame: Frame, mention: Mention) -> str:
     if match is None or match.lastgroup is None or _EXCEPT.match(frame.text, match.end()):
         return ""
     return match.lastgroup
+
+
+def _in_units_of_note(spans: list[Span]) -> list[Span]:
+    """Numbers that may be in several units, in that of the system in which most values of the note are told."""
+    open_ones = [span for span in spans if "written" in span.attributes and "value" not in span.attributes]
+    if not open_ones:
+        return spans
+    votes: Counter[str] = Counter()
+    for span in spans:
+        if "value" in span.attributes and (units := bare_units().get(span.concept)):
+            # What was written in another unit than the usual one keeps how it was written.
+            is_usual = "written" not in span.attributes
+            votes.update({one.system for one in units if (one.unit == span.attributes.get("unit")) is is_usual})
+    system = "us" if votes["us"] > votes["si"] else "si" if votes["si"] > votes["us"] else ""
+    for span in open_ones if system else ():
+        number = str(span.attributes["written"]).replace(",", "")
+        if not _BARE.fullmatch(number):
+            continue
+        likely = likely_units(span.concept, float(number), number, span.source) or ()
+        unit = next((one.unit for one in likely if one.system == system), "")
+        value = in_usual_unit(span.concept, float(number), unit) if unit else None
+        if value is None:
+            continue
+        usual = usual_units()[span.concept].unit
+        if unit == usual:
+            del span.attributes["written"]
+        span.attributes |= {"value": float(value), "unit": usual}
+    return spans
 
 
 def _pressure(concept: str, at: int) -> str:
