@@ -34,10 +34,9 @@ _JOINED: Final = _CLASSES.compile(
 _TOGETHER: Final = re.compile(rf"(?!.*\ban?\s){_JOINED.pattern}", _IGNORE | re.DOTALL)
 #: Complaints and illnesses, and what is done or looked at in a part of the body.
 _SAID_OF_PLACES: Final = CONDITIONS | OPERATIONS
-#: From an examination to the part of the body that follows its name at once: ``CT chest``.
-_AT_ONCE: Final = re.compile(r"[ \t]{1,3}")
-#: From an adjective to the part of the body that it is said of: ``fractured left ankle``.
-_HELD_AT_ONCE: Final = _CLASSES.compile(r"[ \t]{1,3}(?:{owner}[ \t]{1,3}){0,2}", _IGNORE)
+#: From an examination to the part of the body that follows its name at once (``CT chest``), and from an adjective to
+#: that which it is said of: ``fractured left ankle``.
+_AT_ONCE: Final = _CLASSES.compile(r"[ \t]{1,3}(?:{owner}[ \t]{1,3}){0,2}", _IGNORE)
 _ADJECTIVE: Final = _CLASSES.compile(r"{adjective}", _IGNORE)
 _AT_MOST_A_WORD: Final = 3
 _TOLD_BESIDE_ALL: Final = frozenset({"pain", "chest_pain", "abdominal_pain"})
@@ -189,7 +188,7 @@ class ConditionPlacer:
             elif span.kind in OPERATIONS:
                 at_once = _AT_ONCE.fullmatch(text, at, site.start)
             else:
-                at_once = _HELD_AT_ONCE.fullmatch(text, at, site.start) and _ADJECTIVE.fullmatch(text, span.start, at)
+                at_once = _AT_ONCE.fullmatch(text, at, site.start) and _ADJECTIVE.fullmatch(text, span.start, at)
             if len(chosen) == _MOST or not (at_once or between.fullmatch(text, at, site.start)):
                 break
             chosen.append(site)

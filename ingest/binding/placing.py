@@ -18,7 +18,7 @@ from ..text.frame import Frame, Span, starting
 from ..text.gates import Gate
 from ..text.word_classes import word_classes
 from ..text.words import Remembered
-from .regions import local_findings
+from .regions import headed_findings
 
 _CLASSES: Final = word_classes("binding", "placing")
 
@@ -35,6 +35,10 @@ _OPENS_SIDE: Final = Gate(
 _REACH_OF_SIDE = 16
 #: And so far before it may the word begin.
 _BEFORE_SIDE = 28
+#: What parts of the body other than the body itself have too.
+_ENDS: Final = frozenset({"head", "neck"})
+_OF_PART: Final = _CLASSES.compile(r"\sof\s(?:{whose})?(?:{which_side})?")
+_ADJECTIVE_OF_PART: Final = _CLASSES.compile(r"(?<![^\W_])(?!{of_whole_head})\w+{adjective_ends}\Z", re.IGNORECASE)
 _SIDE_BEHIND = re.compile(r"[\s,(]{0,3}(?:(?:of|on)\s(?:(?:the|his|her)\s)?)?")
 _SPECIMEN_LINE = _CLASSES.compile(r"^[ \t]*(?:\(?{part}?[A-Z1-9]\d?[.):]\s|[1-9]\s{1,3}(?=[A-Z][a-z])|{specimen})")
 _SPECIMEN_WORDS = _CLASSES.compile(
@@ -99,7 +103,7 @@ class TumorComposer:
 
     def _is_local(self, concept: str) -> bool:
         """Whether what the concept means is always at some part of the body, and its name does not say at which."""
-        return not self.place_of(concept) and self._concepts.is_any(concept, local_findings())
+        return not self.place_of(concept) and self._concepts.is_any(concept, headed_findings())
 
     def _compose(self, morphology: str, site: str) -> str:
         """The shallowest concept below ``morphology`` at the closest site that covers ``site``; else ``morphology``."""
@@ -161,6 +165,27 @@ class SiteReader:
         self.nodes = frozenset(nodes)
         # Names of procedures are few, and are said again and again.
         self._places_in = lru_cache(maxsize=20_000)(self._places_in_name)
+
+    def with_ends(self, text: str, sites: list[Span]) -> list[Span]:
+        """The sites, in text order; the head or neck of another part (*humeral head*, *neck of the gallbladder*) is
+        that part."""
+        if not any(site.concept in _ENDS for site in sites):
+            return sites
+        found: list[Span] = []
+        for site in sites:
+            before = found[-1] if found else None
+            if before is not None and before.concept in _ENDS and _OF_PART.fullmatch(text, before.end, site.start):
+                found[-1] = replace(site, start=before.start)
+            elif (
+                before is not None
+                and site.concept in _ENDS
+                and text[before.end : site.start] == " "
+                and _ADJECTIVE_OF_PART.search(text, before.start, before.end)
+            ):
+                found[-1] = replace(before, end=site.end)
+            else:
+                found.append(site)
+        return found
 
     def primary_site(self, site: str) -> bool:
         """Whether a primary tumor may begin at ``site``."""
@@ -357,6 +382,14 @@ _PLACED = PLACED - CONDITIONS - {"diagnosis", "state"}
 #: Of these a place counts only where it heads them or where they are said to be of it.
 _PLACED_BY_HEADING = MOLECULAR | {"stage", "metastasis"}
 _ANY_NODE = "lymph_node"
+#: What tells of a tumor as a whole, and so has the place at which that began.
+_OF_PRIMARY: Final = frozenset({"tnm", "grade"})
+#: The places of these are not where a tumor began.
+_AT_ANOTHER_PLACE: Final = frozenset({"metastasis", "node"})
+_REACHED: Final = _CLASSES.compile(
+    r"(?<![^\W_]){reached}(?:\s(?!{and_then}\s)[\w\-]{1,16}){0,4}\s{1,2}\Z", re.IGNORECASE
+)
+_REACH_OF_SPREAD: Final = 60
 
 
 class Placement:
@@ -377,6 +410,7 @@ class Placement:
                 self._states_in.setdefault(place, []).append(state)
         self._nodes_of = implied["nodes_of"]
         self._spread_of = implied["spread_of"]
+        self._images = concepts.at_or_below("imaging")
 
     def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> None:
         """Give each diagnosis its site and side, and the concept that means morphology and site together."""
@@ -639,13 +673,30 @@ class Placement:
             if span.kind in _PLACED_BY_HEADING:
                 self._place_by_heading(frame, span, sites, low, high)
                 continue
+            if span.kind == "procedure" and span.concept in self._images:
+                # An image has the place that its name leads to, and not those of what it showed.
+                continue
             here = starting(sites, max(low, span.start - 99), min(high, span.start + 100))
+            if span.kind in _OF_PRIMARY:
+                here = self._where_it_began(frame.text, low, here, events)
             if here:
                 closest = min(here, key=lambda site: abs(site.start - span.start))
                 if span.kind != "node":
                     span.attributes.setdefault("site", closest.concept)
             if span.kind == "node" and not span.concept:
                 span.concept = self._region(span, [*here, *(one for one in operations if low <= one.start < high)])
+
+    def _where_it_began(self, text: str, low: int, sites: Sequence[Span], events: Sequence[Span]) -> list[Span]:
+        """Those of the sites of a sentence at which its tumor may have begun: none that it reaches or has spread to."""
+        return [
+            site
+            for site in sites
+            if site.concept not in self.sites.nodes
+            and not _REACHED.search(text, max(low, site.start - _REACH_OF_SPREAD), site.start)
+            and not any(
+                one.kind in _AT_ANOTHER_PLACE and one.start <= site.start and site.end <= one.end for one in events
+            )
+        ]
 
     def _region(self, count: Span, beside: Sequence[Span]) -> str:
         """The nodes that were counted: the nearest that are named or were operated on, else those of the place."""

@@ -66,6 +66,12 @@ def local_findings() -> frozenset[str]:
     return frozenset(cue_file("regions")["local"])
 
 
+@lru_cache(maxsize=1)
+def headed_findings() -> frozenset[str]:
+    """The concepts that are found at the part of the body under whose heading they stand."""
+    return local_findings() | frozenset(cue_file("regions")["under_headings"])
+
+
 class Regions:
     """What the headings and subjects of one note are, in text order."""
 

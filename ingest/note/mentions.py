@@ -128,7 +128,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 _BULLET = re.compile(r"[ \t]*(?:[\-*\u2022+>]|\(?[0-9a-zA-Z]{1,2}[.)])\s")
 _DOSE = _CLASSES.compile(
     r"[\s,(:\-]{0,3}(?:\w+\s){0,2}?(?P<dose>\d+(?:[.,]\d+)?\s?{dose_unit}(?:/m2|/kg|/m²)?|AUC\s?\d"
-    r"|{how_often}\b|[x×]\s?\d+\b|C\d+(?:D\d+)?\b|#\s?\d)"
+    r"|{how_often}\b)"
 )
 _CLINICALLY = _CLASSES.compile(r"\bclinical(?:ly)?\W{1,3}(?:{staging}\W{1,3})?$", re.IGNORECASE)
 #: Kinds of which a value is said, which is never absent.

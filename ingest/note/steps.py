@@ -93,6 +93,8 @@ class Tools:
     sites_of_title: Mapping[str, Sequence[str]]
     #: Conditions that are known as harms of treatment.
     toxicities: Set[str]
+    #: The drugs that are given against tumors.
+    against_tumors: Set[str]
     #: Concepts that say too little to be an event; words that mean other tumors in other organs.
     unspecific: frozenset[str]
     never_turned: frozenset[str]
@@ -210,7 +212,8 @@ def find_sites(page: Page) -> None:
         if span.kind == "site" and not other.search(text, max(0, span.start - 7), span.start)
     ]
     within = page.tools.placement.sites.of_specimens(page.frame.text, page.spans)
-    page.sites = sorted([*named, *within], key=lambda span: span.start)
+    found = sorted([*named, *within], key=lambda span: span.start)
+    page.sites = page.tools.placement.sites.with_ends(text, found)
 
 
 def take_events(page: Page) -> None:
@@ -505,7 +508,9 @@ def tie_harms(page: Page) -> None:
     """Harms get the treatment that caused them, and a relation to it."""
     kinds = page.kinds
     if not CONDITIONS.isdisjoint(kinds) and not COURSES.isdisjoint(kinds):
-        page.mentions, page.relations = with_harms(page.frame, page.mentions, page.tools.toxicities)
+        page.mentions, page.relations = with_harms(
+            page.frame, page.mentions, page.tools.toxicities, page.tools.against_tumors
+        )
 
 
 def write_trials(page: Page) -> None:

@@ -43,11 +43,24 @@ class Ties:
 
     caused_by: re.Pattern[str]
     weakly_caused_by: re.Pattern[str]
+    may_treat: re.Pattern[str]
     causes: re.Pattern[str]
     weakly_causes: re.Pattern[str]
     stopped_for: re.Pattern[str]
     link: re.Pattern[str]
     stop_before: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """What may be a harm of a treatment by weak words, and what may have done it by the weakest."""
+
+    toxicities: Set[str]
+    against_tumors: Set[str]
+
+    def harms(self, treatment: Mention) -> bool:
+        """Whether a treatment is one against tumors: others may treat what somebody has *on* them."""
+        return treatment.kind != "medication" or treatment.concept in self.against_tumors
 
 
 @lru_cache(maxsize=1)
@@ -68,6 +81,7 @@ def ties() -> Ties:
     return Ties(
         compiled(rf"{tail}{softened}{words('caused_by', 'words')}\s{few}"),
         compiled(rf"{tail}{words('caused_by', 'weak')}\s(?:[\w\-]+\s){{0,2}}"),
+        compiled(rf"{tail}{words('caused_by', 'may_treat')}\s(?:[\w\-]+\s){{0,2}}"),
         compiled(
             _CLASSES.pattern(
                 rf"(?:[\s\-–]{words('causes', 'joined')}\s{few}"
@@ -82,11 +96,12 @@ def ties() -> Ties:
 
 
 def with_harms(
-    frame: Frame, mentions: Sequence[Mention], toxicities: Set[str] = frozenset()
+    frame: Frame, mentions: Sequence[Mention], toxicities: Set[str] = frozenset(), against_tumors: Set[str] = frozenset()
 ) -> tuple[list[Mention], list[Relation]]:
     """The mentions of a note, its harms with their causes, and the relations between them and the treatments.
 
     ``toxicities``: the concepts that are known as harms of treatment; of these, weaker words tell of a cause.
+    ``against_tumors``: the drugs of which the weakest tell of one; what somebody has *on* another drug is treated by it.
     """
     treatments: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     harms: dict[tuple[int, int], list[Mention]] = defaultdict(list)
@@ -97,7 +112,9 @@ def with_harms(
             harms[mention.sentence].append(mention)
     found: dict[int, tuple[Mention, Mention, str, Cue]] = {}
     for sentence in harms.keys() & treatments.keys():
-        for harm, treatment, relation, cue in _tied(frame.text, harms[sentence], treatments[sentence], toxicities):
+        for harm, treatment, relation, cue in _tied(
+            frame.text, harms[sentence], treatments[sentence], Suspects(toxicities, against_tumors)
+        ):
             found.setdefault(id(harm), (harm, treatment, relation, cue))
     if not found:
         return list(mentions), []
@@ -123,14 +140,14 @@ def _caused(harm: Mention, treatment: Mention, relation: str, cue: Cue) -> Menti
 
 
 def _tied(
-    text: str, harms: Iterable[Mention], treatments: Iterable[Mention], toxicities: Set[str]
+    text: str, harms: Iterable[Mention], treatments: Iterable[Mention], suspects: Suspects
 ) -> Iterable[tuple[Mention, Mention, str, Cue]]:
     """Each harm of a sentence with the treatment that is said to have caused it; a list of harms has one cause."""
     ordered = sorted(harms, key=lambda harm: (harm.start, harm.end))
     drugs = sorted(treatments, key=lambda drug: (drug.start, drug.end))
     tied: dict[int, tuple[Mention, str, Cue]] = {}
     for harm in ordered:
-        toxic = _is_toxic(harm, toxicities)
+        toxic = _is_toxic(harm, suspects.toxicities)
         behind = [drug for drug in drugs if harm.end <= drug.start <= harm.end + _REACH]
         ahead = [drug for drug in drugs if drug.end <= harm.start <= drug.end + _REACH]
         at_once = ahead[-1] if ahead and _leads(text, ahead[-1], harm, toxic) else None
@@ -138,7 +155,7 @@ def _tied(
             tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
         elif at_once is not None:
             tied[id(harm)] = (at_once, *_how(text, at_once, harm))
-        elif behind and _follows(text, harm, behind[0], toxic):
+        elif behind and _follows(text, harm, behind[0], toxic, suspects.harms(behind[0])):
             tied[id(harm)] = (behind[0], CAUSES, Cue(harm.end, behind[0].start, "harm:caused_by"))
     pairs = list(itertools.pairwise(ordered))
     for first, second in (*pairs, *reversed(pairs)):
@@ -156,12 +173,12 @@ def _is_toxic(harm: Mention, toxicities: Set[str]) -> bool:
     return harm.kind == "adverse_event" or "grade" in harm.attributes or named
 
 
-def _follows(text: str, harm: Mention, drug: Mention, toxic: bool) -> bool:
-    """``HARM due to TREATMENT``, and for a toxicity ``HARM on TREATMENT``."""
+def _follows(text: str, harm: Mention, drug: Mention, toxic: bool, harmful: bool) -> bool:
+    """``HARM due to TREATMENT``, and for a toxicity ``HARM on TREATMENT``, if the treatment is not one for it."""
     known = ties()
     if known.caused_by.fullmatch(text, harm.end, drug.start):
         return True
-    if not toxic:
+    if not toxic or not harmful and known.may_treat.fullmatch(text, harm.end, drug.start):
         return False
     return known.weakly_caused_by.fullmatch(text, harm.end, drug.start) is not None
 
