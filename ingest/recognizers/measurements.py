@@ -15,7 +15,17 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...kb.model import EARLIEST_DAY, DayInterval, Mention, Value
-from ...kb.units import COUNTS, NO_UNITS, Usual, bare_units, in_usual_unit, likely_units, unit_named, unit_pattern, usual_units
+from ...kb.units import (
+    COUNTS,
+    NO_UNITS,
+    Usual,
+    bare_units,
+    in_usual_unit,
+    likely_units,
+    unit_named,
+    unit_pattern,
+    usual_units,
+)
 from ..text.frame import MEASURES, Frame, Recognizer, Span
 from ..text.word_classes import word_classes
 from .lexicon import Lexicon

@@ -96,12 +96,15 @@ def ties() -> Ties:
 
 
 def with_harms(
-    frame: Frame, mentions: Sequence[Mention], toxicities: Set[str] = frozenset(), against_tumors: Set[str] = frozenset()
+    frame: Frame,
+    mentions: Sequence[Mention],
+    toxicities: Set[str] = frozenset(),
+    against_tumors: Set[str] = frozenset(),
 ) -> tuple[list[Mention], list[Relation]]:
     """The mentions of a note, its harms with their causes, and the relations between them and the treatments.
 
     ``toxicities``: the concepts that are known as harms of treatment; of these, weaker words tell of a cause.
-    ``against_tumors``: the drugs of which the weakest tell of one; what somebody has *on* another drug is treated by it.
+    ``against_tumors``: the drugs of which the weakest tell of one; what somebody has *on* another is treated by it.
     """
     treatments: dict[tuple[int, int], list[Mention]] = defaultdict(list)
     harms: dict[tuple[int, int], list[Mention]] = defaultdict(list)
