@@ -409,6 +409,8 @@ def turn_round(text: str, span: Span, concepts: ConceptTable, never: frozenset[s
             if modifier.lower() in never:
                 continue
             found, longer = _named(modifier, name, span.concept, concepts, whole=count == len(words))
+            if found and text.startswith("?", match.start("words") + len(modifier)):
+                return  # "Breast cancer, triple negative?" doubts what stands behind the comma alone.
             if found:
                 end = match.start("words") + len(modifier)
                 span.concept, name = found, longer
