@@ -21,6 +21,7 @@ from ..recognizers.every import recognizers_of
 from ..recognizers.findings import finding_words
 from ..recognizers.lexicon import Lexicon
 from ..recognizers.molecular import molecular_words
+from ..recognizers.operations import operation_words
 from ..recognizers.short_forms import CaseRestorer
 from ..text.cue_files import cue_file
 from ..text.frame import Frame, Vocabulary
@@ -90,6 +91,7 @@ class NoteReader:
             molecular_words(),
             course_words().marks,
             finding_words(),
+            operation_words(),
             zone_table().phrases,
         )
         self._vocabulary = Vocabulary(tries)

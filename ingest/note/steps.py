@@ -21,6 +21,7 @@ from ...kb.kinds import (
     MEASURED,
     ON_ITS_OWN,
     OPERATIONS,
+    PROCEDURES,
 )
 from ...kb.model import Mention, Polarity, Relation, Temporality
 from ...kb.note_classes import note_class
@@ -44,6 +45,7 @@ from ..text.frame import (
     FINDINGS,
     MEASURES,
     NAMES,
+    OPERATED,
     SPREAD,
     TRIALS,
     Frame,
@@ -276,6 +278,27 @@ def take_findings(page: Page) -> None:
             for other in named
         ):
             page.events.append(span)
+
+
+def take_operations(page: Page) -> None:
+    """What was done to an organ or thing (``appendix out``), where no name of an operation tells as much."""
+    concepts = page.tools.concepts
+    for span in page.apart.get(OPERATED, ()):
+        beside = [
+            one for one in page.events if one.kind in PROCEDURES and one.start < span.end and span.start < one.end
+        ]
+        if any(one.concept in concepts and concepts.is_a(one.concept, span.concept) for one in beside):
+            continue
+        if any(one.end - one.start > span.end - span.start for one in beside):
+            # "Transurethral resection of the prostate" is no resection of it.
+            continue
+        # "Excised" alone is an operation, which is here told by its name.
+        wider = {id(one) for one in beside if not one.concept or concepts.is_a(span.concept, one.concept)}
+        page.events = [one for one in page.events if id(one) not in wider]
+        where = [site for site in page.sites for low, high, _ in span.helpers if low <= site.start < high]
+        if where:
+            span.attributes["site"] = where[-1].concept
+        page.events.append(span)
 
 
 def take_allergies(page: Page) -> None:
@@ -578,6 +601,7 @@ STEPS: Final[tuple[Step, ...]] = (
     take_events,
     take_measurements,
     take_findings,
+    take_operations,
     take_allergies,
     turn_secondaries,
     leave_out_lookalikes,

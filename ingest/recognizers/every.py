@@ -13,6 +13,7 @@ from .findings import FindingRecognizer
 from .lexicon import Lexicon
 from .measurements import MeasurementRecognizer
 from .molecular import MolecularRecognizer
+from .operations import OperationRecognizer
 from .performance import PerformanceRecognizer
 from .short_forms import Abbreviations
 from .spread import MetastasisRecognizer, NodeRecognizer
@@ -39,4 +40,5 @@ def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...
         MeasurementRecognizer(measured),
         FindingRecognizer(lexicon.concepts),
         AllergenRecognizer(lexicon.concepts),
+        OperationRecognizer(lexicon.concepts),
     )

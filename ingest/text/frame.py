@@ -282,6 +282,7 @@ BIRTHS: Final = "births"
 MEASURES: Final = "measures"
 FINDINGS: Final = "findings"
 ALLERGENS: Final = "allergens"
+OPERATED: Final = "operated"
 
 
 class Recognizer(Protocol):

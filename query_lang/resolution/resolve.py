@@ -397,11 +397,12 @@ class _Resolver:
         return changed if extra is None else self._with(changed, changed.concept, extra)
 
     def _without_place(self, text: str, kind: str | None, extra: Condition | None) -> tuple[str, Condition | None]:
-        placed = split_place(text, self._concepts, _placed_concepts(kind))
-        if placed is not None:
-            return placed.name, placed.condition(placed.place)
+        # "Right inguinal hernia repair" is known by more of its words than "hernia repair" at the groin.
         sided = split_side(text, self._concepts, _sided_concepts(kind))
-        return (text, extra) if sided is None else (sided.name, sided.condition())
+        if sided is not None:
+            return sided.name, sided.condition()
+        placed = split_place(text, self._concepts, _placed_concepts(kind))
+        return (text, extra) if placed is None else (placed.name, placed.condition(placed.place))
 
     def _place_as(self, name: str, text: str) -> None:
         if self._parsed is not None and text in self._parsed.places and isinstance(self._parsed.places, dict):
