@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -138,6 +138,9 @@ def _may_hold(name: str, norms: Sequence[str]) -> bool:
 _AT_LARGE = {"phrases": "general", "trial": "trial", "handed": "handed", "pseudo": ""}
 
 
+OF_STATUS: Final = ("status",)
+
+
 @dataclass(frozen=True, slots=True)
 class CueKind:
     """One ``[[cue]]`` table: what it sets, on which side it stands, how far it reaches."""
@@ -149,6 +152,11 @@ class CueKind:
     kinds: frozenset[str]
     #: The only spellings that count, where words that read alike mean different things; empty: any.
     spelled: frozenset[str] = frozenset()
+    #: The parts of a context that it sets: what sets a status sets the rest by it, and is asked of treatments alone.
+    parts: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", OF_STATUS if "status" in self.sets else tuple(self.sets))
 
 
 class Means(NamedTuple):

@@ -24,6 +24,7 @@ from ..text.word_classes import word_classes
 from ..text.words import PhraseMatch
 from .cues import (
     NAMED_BESIDE,
+    OF_STATUS,
     CueKind,
     Found,
     Means,
@@ -253,9 +254,32 @@ _OF_ONE = _CLASSES.compile(r"\b{patient_or_her}\b", re.IGNORECASE)
 #: What is read where no cue stands, by kind, the effect of the section, and whether all is a relative's.
 _UNMARKED: Final[dict[tuple[str, str, bool], Reading]] = {}
 
+
+class _Placed(NamedTuple):
+    """A cue with what is asked of it for each target: the parts of a context that it sets, its words, how far it
+    reaches and of which kinds (none: all), and whether it may head a list."""
+
+    parts: tuple[str, ...]
+    found: Found
+    first: int
+    last: int
+    reach: int
+    kinds: frozenset[str]
+    may_list: bool
+
+    @classmethod
+    def of(cls, found: Found) -> _Placed:
+        """A cue of the sentence."""
+        kind, match = found
+        may_list = kind.name == "negation" and kind.reach > 0
+        return cls(kind.parts, found, match.first, match.last, kind.reach, kind.kinds, may_list)
+
+
 #: Cues that govern a target with their rank, the nearest first; and these by the part of its context that they set.
 _Ranked = list[tuple[int, Found]]
 _Governing = dict[str, _Ranked]
+_NOTHING_GOVERNS: Final[_Governing] = {}
+_NO_CUES: Final[list[_Placed]] = []
 
 
 class SentenceContext:
@@ -292,15 +316,11 @@ class SentenceContext:
         self._span = span
         self._targets = targets
         self.found = cues.found
-        #: Cues with the parts of a context that they set: those that any target is asked about, and a treatment alone.
-        self._of_all: list[tuple[tuple[str, ...], Found]] = []
-        self._of_treatments: list[tuple[tuple[str, ...], Found]] = []
-        for found in cues.found:
-            # What sets a status sets the rest of the context by it.
-            if "status" in found.kind.sets:
-                self._of_treatments.append((("status",), found))
-            else:
-                self._of_all.append((tuple(found.kind.sets), found))
+        #: The cues that any target is asked about, and a treatment alone.
+        self._of_all: list[_Placed] = []
+        self._of_treatments: list[_Placed] = []
+        for cue in map(_Placed.of, cues.found):
+            (self._of_treatments if cue.parts == OF_STATUS else self._of_all).append(cue)
         #: No cue reaches further (words).
         self._farthest = max([found.kind.reach for found in cues.found]) if cues.found else 0
         self.hard = cues.hard
@@ -315,22 +335,21 @@ class SentenceContext:
         self._of_results: dict[int, bool] = {}
         #: Where the list ends that a negation heads, by where the negation begins.
         self._lists: dict[int, int] = {}
-        #: Whether no word of the sentence bears on what is said in it.
-        self._is_plain = not (cues.found or self._is_asking or cues.people[0] < cues.people[1])
+        #: Whether nothing but its cues, and what it speaks of, bears on what is said in the sentence.
+        self._is_plain = not (self._is_asking or cues.people[0] < cues.people[1])
 
     def _governing_of(self, target: Target) -> _Governing:
         """The cues that govern the target; between two equally near the one behind comes first."""
         governing: _Governing = {}
         kind, first, last = target.kind, target.first, target.last
-        for parts, found in self._within_reach(target):
-            cue, match = found
+        for parts, found, cue_first, cue_last, reach, kinds, may_list in self._within_reach(target):
             # Most cues of a sentence stand too far from a target, or on the wrong side of it: that is seen first.
-            before = match.last <= first
-            distance = first - match.last if before else match.first - last
+            before = cue_last <= first
+            distance = first - cue_last if before else cue_first - last
             if (
                 distance >= 0
-                and (distance <= cue.reach or (before and self._lists_it(found, target)))
-                and (not cue.kinds or kind in cue.kinds)
+                and (distance <= reach or (before and may_list and self._lists_it(found, target)))
+                and (not kinds or kind in kinds)
                 and self._governs(found, target, before)
             ):
                 for part in parts:
@@ -340,16 +359,17 @@ class SentenceContext:
                 ranked.sort(key=_rank)
         return governing
 
-    def _within_reach(self, target: Target) -> Sequence[tuple[tuple[str, ...], Found]]:
+    def _within_reach(self, target: Target) -> Sequence[_Placed]:
         """The cues that may stand near enough to the target: in a crowded sentence not all are gone through."""
-        lists = [self._of_all, self._of_treatments] if target.kind in TREATMENTS else [self._of_all]
+        of_all = self._of_all
+        of_treatments = self._of_treatments if target.kind in TREATMENTS else _NO_CUES
         if len(self.found) > _CROWDED:
             low, high = target.first - self._farthest, target.last + self._farthest
-            lists = [
+            of_all, of_treatments = (
                 known[bisect_left(known, low, key=_last_word) : bisect_right(known, high, key=_first_word)]
-                for known in lists
-            ]
-        return lists[0] + lists[1] if len(lists) > 1 else lists[0]
+                for known in (of_all, of_treatments)
+            )
+        return of_all + of_treatments if of_treatments else of_all
 
     def _governs(self, found: Found, target: Target, before: bool) -> bool:
         """Whether a cue governs a target within its reach that it does not overlap; ``before``: it stands before it."""
@@ -555,17 +575,17 @@ class SentenceContext:
     def read(self, target: Target, section: Section) -> Reading:
         """The context of ``target``, standing in ``section``."""
         answered = answer(self.text, target.end)
-        if not self._is_plain or answered or self.speaks_of or box_before(self.text, target.start):
-            return self._read(target, answered, section)
+        governing = self._governing_of(target) if self.found else _NOTHING_GOVERNS
+        if governing or not self._is_plain or answered or self.speaks_of or box_before(self.text, target.start):
+            return self._read(target, answered, governing, section)
         of_family = section.effect == "family" and not _PATIENT.search(self.text, *self._span)
         known = _UNMARKED.get((target.kind, section.effect, of_family))
         if known is None:
-            known = _UNMARKED[target.kind, section.effect, of_family] = self._read(target, answered, section)
+            known = _UNMARKED[target.kind, section.effect, of_family] = self._read(target, answered, {}, section)
         return known
 
-    def _read(self, target: Target, answered: str, section: Section) -> Reading:
+    def _read(self, target: Target, answered: str, governing: _Governing, section: Section) -> Reading:
         cues: list[Cue] = []
-        governing = self._governing_of(target)
         polarity, reason = self._polarity(target, answered, governing.get("polarity", []), cues)
         temporality = self._temporality(target, answered, governing.get("temporality", ()), section, cues)
         experiencer = self._experiencer(target, governing.get("experiencer", ()), section, cues)
@@ -720,7 +740,7 @@ class SentenceContext:
         self, target: Target, near: Sequence[tuple[int, Found]], section: Section, cues: list[Cue]
     ) -> Experiencer:
         text, begins = self.text, self._span[0]
-        governing = [
+        governing = near and [
             pair
             for pair in near
             if not comes_along(text, pair[1].match, target.start, begins)
@@ -864,12 +884,12 @@ def _rank(ranked: tuple[int, Found]) -> int:
     return ranked[0]
 
 
-def _first_word(known: tuple[tuple[str, ...], Found]) -> int:
-    return known[1].match.first
+def _first_word(cue: _Placed) -> int:
+    return cue.first
 
 
-def _last_word(known: tuple[tuple[str, ...], Found]) -> int:
-    return known[1].match.last
+def _last_word(cue: _Placed) -> int:
+    return cue.last
 
 
 def _start(target: Target) -> int:

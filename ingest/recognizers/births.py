@@ -63,11 +63,20 @@ _FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9]")
 _DATES_OF_BIRTH: Final = _dates_of_birth()
 
 
+def _others() -> Gated:
+    words = cue_file("births")["other"]["words"]
+    first = any_of({_FIRST_WORD.split(word)[0] for word in words})
+    return Gated(re.compile(rf"(?<![^\W_]){any_of(words)}(?![^\W_])", re.IGNORECASE), rf"(?i:{first})")
+
+
+#: Words that make an age, or a day of birth, somebody else's.
+_OTHERS: Final = _others()
+
+
 @dataclass(frozen=True, slots=True)
 class _Patterns:
     person: re.Pattern[str]
     subject: re.Pattern[str]
-    other: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -79,7 +88,6 @@ def _patterns() -> _Patterns:
             rf"[\s,()\[\]/-]{{0,3}}(?:[\w/-]{{1,16}}[\s,]{{1,2}}){{0,3}}{words['person']}(?![^\W_])", re.IGNORECASE
         ),
         re.compile(rf"(?<![^\W_]){words['subject']}[\s:]{{0,3}}$", re.IGNORECASE),
-        re.compile(rf"(?<![^\W_]){words['other']}(?![^\W_])", re.IGNORECASE),
     )
 
 
@@ -137,14 +145,12 @@ def _years_before(date: datetime.date, years: int) -> int:
 
 
 def _is_patients(frame: Frame, match: re.Match[str], *, labelled: bool) -> bool:
-    if _of_other(frame, match):
-        return False
     words, text = _patterns(), frame.text
     return (
         labelled
         or words.person.match(text, match.end(), match.end() + _NEAR) is not None
         or words.subject.search(text, max(0, match.start() - _NEAR), match.start()) is not None
-    )
+    ) and not _of_other(frame, match)
 
 
 def _of_other(frame: Frame, match: re.Match[str]) -> bool:
@@ -152,7 +158,7 @@ def _of_other(frame: Frame, match: re.Match[str]) -> bool:
     if section.effect in ("family", "boilerplate", "criteria"):
         return True
     sentence = frame.shape.sentences[frame.shape.sentence_index_at(match.start())]
-    return _patterns().other.search(frame.text, sentence.start, match.start()) is not None
+    return bool(_OTHERS.find_in(frame.places, frame.text, sentence.start, match.start()))
 
 
 def _date_of(match: re.Match[str]) -> DayInterval | None:

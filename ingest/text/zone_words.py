@@ -34,6 +34,9 @@ _FIRST, _LAST = "^", "$"
 _ENDINGS: Final = word_classes("text", "zone_words").compile(
     r"(?P<doing>ing)$|(?P<done>ed)$|(?P<how>ly)$|(?P<act>{act})$|(?P<drug>{drug})$|(?P<many>(?<!s)s)$"
 )
+#: The file tells points in hundredths, and no sentence has so many of them.
+_HUNDREDTHS: Final = 100
+_UPPER: Final = 1 << 32
 _NO_CHANGE: Final[Changes] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
@@ -59,15 +62,13 @@ class _Known(NamedTuple):
 class _Numbers:
     """Numbers for names, from 1 on; 0 is what has none. A pair of them is one number, which is its key."""
 
-    #: More names than any file holds.
-    _MOST: Final = 1 << 24
-
     def __init__(self, names: Iterable[str]) -> None:
         self._numbers = {name: number for number, name in enumerate(sorted(set(names)), 1)}
+        self._most = len(self._numbers) + 1
 
     def first(self, name: str) -> int:
         """What the key of a pair has from its first member."""
-        return self._numbers.get(name, 0) * self._MOST
+        return self._numbers.get(name, 0) * self._most
 
     def second(self, name: str) -> int:
         """What it has from its second."""
@@ -111,8 +112,10 @@ class ZoneWords:
             self._forms.first(one) + self._forms.second(other): placed(of) for (one, other), of in shapes.items()
         }
         self._marks = {mark: placed(one) for mark, one in marks.items()}
-        self._nobody = [one for one, _ in points]
-        self._another = [one for _, one in points]
+        #: What each says for *another* and, in the lower part of the number, for *nobody*: one sum adds up both.
+        self._points = [
+            round(_HUNDREDTHS * another) * _UPPER + round(_HUNDREDTHS * nobody) for nobody, another in points
+        ]
         self._known = Remembered(self._of_word)
 
     def _of_word(self, word: str) -> _Known:
@@ -146,8 +149,10 @@ class ZoneWords:
                 found.add(self._shapes.get(first_shape[high - 1] + ends, 0))
             else:
                 found = {self._shapes.get(begins + ends, 0)}
-            every = [*found, *map(self._marks.get, marks, itertools.repeat(0))]
-            said.append((0.0, sum(map(self._nobody.__getitem__, every)), sum(map(self._another.__getitem__, every))))
+            every = itertools.chain(found, map(self._marks.get, marks, itertools.repeat(0)))
+            total = sum(map(self._points.__getitem__, every))
+            another = (total + _UPPER // 2) // _UPPER
+            said.append((0.0, (total - another * _UPPER) / _HUNDREDTHS, another / _HUNDREDTHS))
         return said
 
     def change(self, boundary: str) -> Changes:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from .cue_files import cue_file
 from .frame import Frame
-from .gates import Gated
+from .gates import Gate, Gated, Places
 from .named import OTHER, OWN, named_in
 from .shape import Section, Sentence
 from .words import PhraseTrie
@@ -92,14 +92,28 @@ class _Said(NamedTuple):
     why: tuple[str, int, int]
 
 
+class _Pattern(NamedTuple):
+    """A pattern with its evidence. Some word that opens ``holds`` stands in whatever it matches, and so do some of the
+    small letters of ``needs``; without either it may match anything."""
+
+    pattern: re.Pattern[str]
+    evidence: Evidence
+    holds: Gate | None
+    needs: tuple[str, ...]
+
+    def may_match(self, small: str, places: Places, start: int, end: int) -> bool:
+        """Whether it may match between two places of a text; ``small``: what stands there, in small letters."""
+        if self.holds is not None:
+            return self.holds.stands_in(places, start, end)
+        return not self.needs or any(map(small.__contains__, self.needs))
+
+
 @dataclass(frozen=True, slots=True)
 class ZoneTable:
     """``cues/zones.toml`` with its phrases in one trie."""
 
     phrases: PhraseTrie[Evidence]
-    patterns: Sequence[tuple[re.Pattern[str], Evidence]]
-    #: For each of the patterns, small letters of which some stand in whatever it matches; none: it may match anything.
-    needed: Sequence[tuple[str, ...]]
+    patterns: Sequence[_Pattern]
     prior: tuple[float, float, float]
     change: Mapping[str, float]
     section: Mapping[str, float]
@@ -107,10 +121,20 @@ class ZoneTable:
     most: Mapping[str, float]
 
 
+_TABLE: Final = cue_file("zones")
+# Made when the module is loaded: no note may have been parted before all gates are known.
+_HOLDERS: Final = {
+    entry["holds"]: Gate(begins=f"(?i:{entry['holds']})")
+    for _, name in _STATES
+    for entry in _TABLE[name]
+    if "holds" in entry
+}
+
+
 @lru_cache(maxsize=1)
 def zone_table() -> ZoneTable:
     """The shipped table, built once a process."""
-    table = cue_file("zones")
+    table = _TABLE
     evidence = [
         (phrase, Evidence(state, entry["why"], float(entry["points"])))
         for state, name in _STATES
@@ -118,19 +142,19 @@ def zone_table() -> ZoneTable:
         for phrase in entry.get("phrases", ())
     ]
     patterns = tuple(
-        (
+        _Pattern(
             re.compile("|".join(entry["patterns"]), re.IGNORECASE | re.MULTILINE),
             Evidence(state, entry["why"], float(entry["points"])),
+            _HOLDERS.get(entry.get("holds", "")),
+            tuple(entry.get("needs", ())),
         )
         for state, name in _STATES
         for entry in table[name]
         if "patterns" in entry
     )
-    needed = tuple(tuple(entry.get("needs", ())) for _, name in _STATES for entry in table[name] if "patterns" in entry)
     return ZoneTable(
         PhraseTrie(evidence),
         patterns,
-        needed,
         (0.0, table["prior"]["nobody"], table["prior"]["another"]),
         table["change"],
         table["section"],
@@ -223,17 +247,13 @@ def _all_said(
 
     Patterns are looked for where the ``points`` that were learned leave it open that the sentence is of such a zone.
     """
-    small = frame.text.lower()
-    patterns = [
-        one
-        for one in zip(table.patterns, table.needed, strict=True)
-        if not one[1] or any(map(small.__contains__, one[1]))
-    ]
+    small, places = frame.text.lower(), frame.places
+    patterns = [one for one in table.patterns if one.may_match(small, places, 0, len(small))]
     found = []
     for one, (_, nobody, another) in zip(seen, points, strict=True):
         here = one.found
-        if nobody > _OPEN or another > _OPEN:
-            here = [*here, *_matched(patterns, frame.text, one.sentence)]
+        if patterns and (nobody > _OPEN or another > _OPEN):
+            here = [*here, *_matched(patterns, frame.text, places, one.sentence)]
         found.append(here)
     if not any(table.section.get(one.section.effect, 0.0) > 0 for one in seen) and not any(
         evidence.points > 0 for here in found for evidence, _, _ in here
@@ -243,18 +263,15 @@ def _all_said(
 
 
 def _matched(
-    patterns: Iterable[tuple[tuple[re.Pattern[str], Evidence], tuple[str, ...]]], text: str, sentence: Sentence
+    patterns: Iterable[_Pattern], text: str, places: Places, sentence: Sentence
 ) -> Iterator[tuple[Evidence, int, int]]:
-    """The evidence of the patterns that match in a sentence; each with small letters of which it needs some."""
+    """The evidence of the patterns that match in a sentence."""
     start, end, _ = sentence
     words = text[start:end]
     small = words.lower()
-    for (pattern, evidence), needed in patterns:
-        if needed and not any(map(small.__contains__, needed)):
-            continue
-        matched = pattern.search(words)
-        if matched:
-            yield evidence, start + matched.start(), start + matched.end()
+    for one in patterns:
+        if one.may_match(small, places, start, end) and (matched := one.pattern.search(words)):
+            yield one.evidence, start + matched.start(), start + matched.end()
 
 
 def _said(seen: _Seen, found: Iterable[tuple[Evidence, int, int]], table: ZoneTable) -> _Said:
