@@ -1,20 +1,22 @@
 """Whether each stretch of long notes is taken for what it is about: this patient, nobody, another patient.
 
-    python -m benchmarks.reading.zones [--folder FOLDER] [--wrong N]
+    python -m benchmarks.reading.zones [--folder FOLDER] [--wrong N] [--why N]
 
 The notes (``benchmarks/reading/long_notes``, all of them inventions) were written with pasted reports, handouts,
 minutes and macros by somebody who knew no rule of the reading, and each stretch was marked as it was written: patient,
 relative, copied, another, nobody. A stretch counts as the zone that most of its characters are given; *relative* and
 *copied* are of the patient here, since other means tell them apart. What counts in the end are facts: mentions in
 stretches about nobody or another patient that are read as the patient's own, by whatever means they are kept out, and
-mentions in stretches about the patient that are not.
+mentions in stretches about the patient that are not. ``--why`` tells of so many stretches, drawn with a fixed seed,
+what decided: a phrase or section of the table, its neighbours, or learned words alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -30,11 +32,13 @@ _AS: Final = {"relative": "patient", "copied": "patient"}
 
 
 class Stretch(NamedTuple):
-    """Zone as marked, why, zone as found, text, and how many mentions in it are the patient's own, and are not."""
+    """Zone as marked, why, zone as found and what told it, text, and how many mentions in it are the patient's own, and
+    are not."""
 
     marked: str
     why: str
     found: str
+    told_by: str
     words: str
     asserted: int
     kept_out: int
@@ -49,19 +53,19 @@ def of_note(path: Path) -> list[Stretch]:
     mentions = [one for one in read if one.kind in KINDS and one.kind != "birth"]
     found = []
     for stretch in stretches:
-        said: Counter[str] = Counter()
+        said: Counter[tuple[str, str]] = Counter()
         for sentence in frame.shape.sentences:
             overlap = min(sentence.end, stretch.end) - max(sentence.start, stretch.start)
             if overlap > 0:
                 zone = zones.get(sentence.start)
-                said[zone.name if zone else "patient"] += overlap
+                said[(zone.name, "words" if zone.learned else zone.why) if zone else ("patient", "")] += overlap
         if said:
             marked = _AS.get(stretch.zone, stretch.zone)
             words = note.text[stretch.start : stretch.end]
             here = [one for one in mentions if stretch.start <= one.start < stretch.end]
             own = sum(map(_is_own, here))
-            zone_found = said.most_common(1)[0][0]
-            found.append(Stretch(marked, stretch.why, zone_found, words, own, len(here) - own))
+            (zone_found, told_by), _ = said.most_common(1)[0]
+            found.append(Stretch(marked, stretch.why, zone_found, told_by, words, own, len(here) - own))
     return found
 
 
@@ -79,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--wrong", type=int, default=0, help="show so many stretches of each kind with wrong mentions")
+    parser.add_argument("--why", type=int, default=0, help="tell what decided of so many stretches")
     asked = parser.parse_args(arguments)
     stretches = [one for path in sorted(asked.folder.glob("*.txt")) for one in of_note(path)]
     table = Counter((one.marked, one.found) for one in stretches)
@@ -99,7 +104,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for one in wrong[: asked.wrong]:
             said = " ".join(one.words.split())[:140]
             print(f"{marked} as {one.found} ({one.why}): {getattr(one, count)} {count}: {said}")
+    if asked.why:
+        _tell_why(random.Random(0).sample(stretches, min(asked.why, len(stretches))))
     return 0
+
+
+def _tell_why(drawn: Sequence[Stretch]) -> None:
+    told: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for one in drawn:
+        told[one.found, one.told_by or "nothing speaks against it"][one.marked] += 1
+    print(f"\nwhat decided, of {len(drawn)} stretches:\n\n| found | by | right | wrong |\n| --- | --- | ---: | ---: |")
+    for (found, by), marked in sorted(told.items(), key=lambda item: (item[0][0] != "nobody", -item[1].total())):
+        print(f"| {found} | {by} | {marked[found]} | {marked.total() - marked[found]} |")
 
 
 if __name__ == "__main__":
