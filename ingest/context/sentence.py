@@ -808,6 +808,9 @@ class SentenceContext:
     ) -> tuple[str, str]:
         """Status and reason of a treatment: by its box or answer, what it came to, the nearest cue, its section."""
         if box_before(self.text, target.start) and empty_before(self.text, self._span[0], target.start):
+            # What a plan has not ticked off yet is still to come.
+            if section.effect == "plan":
+                return "planned", "none"
             return "never_started", "never_started"
         if answered:
             return _STATUS_BY_ANSWER[answered]
