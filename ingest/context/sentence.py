@@ -104,7 +104,7 @@ _BESIDE_ANSWER: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(":?=|", frozenset()),
     **dict.fromkeys("(,", frozenset("nNyYaApPdD-+\u2013\u2212")),
     ".": frozenset("."),
-    " ": frozenset("=|-:.(NY\u2013\u2014"),
+    " ": frozenset("=|-:.(NYny\u2013\u2014"),
     "\t": frozenset("=|-:(\u2013\u2014"),
 }
 #: Bare answers in a column; any other word there leaves the question open.

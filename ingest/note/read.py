@@ -110,6 +110,7 @@ class NoteReader:
             Remembered(self._sites_of_title, most=5_000, longest=160),
             concepts.at_or_below("toxicity"),
             concepts.at_or_below("systemic_therapy") | concepts.at_or_below("local_drug_therapy"),
+            concepts.at_or_below("antimicrobial"),
             unspecific,
             frozenset(implied["pattern_of_growth"]["words"]),
             _below_any(concepts, implied["course"]["concepts"]),

@@ -36,6 +36,7 @@ from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
 from ..recognizers.lexicon import turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
+from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
 from ..text.cases import UNKNOWN
@@ -60,6 +61,9 @@ from .mentions import MentionWriter
 
 #: What is done to find out, and not to treat.
 DIAGNOSTIC: Final = "diagnostic_procedure"
+#: The rule of a cue that denies what stands behind it.
+DENIAL: Final = "negation"
+_SPREAD: Final = frozenset({"metastasis", "state"})
 #: Minutes that tell of several patients, filed to the chart of each.
 SHARED: Final = "shared"
 _EVENT_KINDS: Final = frozenset(KINDS)
@@ -97,6 +101,8 @@ class Tools:
     toxicities: Set[str]
     #: The drugs that are given against tumors.
     against_tumors: Set[str]
+    #: Those against germs.
+    antimicrobials: Set[str]
     #: Concepts that say too little to be an event; words that mean other tumors in other organs.
     unspecific: frozenset[str]
     never_turned: frozenset[str]
@@ -301,11 +307,22 @@ def take_operations(page: Page) -> None:
         page.events.append(span)
 
 
+def leave_out_tested_drugs(page: Page) -> None:
+    """Antimicrobials that a germ was tested against (*S: meropenem, R: ciprofloxacin*) are not given by that."""
+    drugs = [one for one in page.spans if one.kind == "medication" and one.concept in page.tools.antimicrobials]
+    if not drugs:
+        return
+    tested = tested_drugs(page.frame, drugs)
+    if tested:
+        page.spans = [span for span in page.spans if id(span) not in tested]
+        page.events = [span for span in page.events if id(span) not in tested]
+
+
 def take_allergies(page: Page) -> None:
     """What the patient is said to be allergic to: such drugs are not taken, and such complaints not had today."""
     if not page.frame.opens(ALLERGY_GATES):
         return
-    found = allergies(page.frame, page.spans, page.apart.get(ALLERGENS, ()))
+    found = allergies(page.frame, page.spans, page.apart.get(ALLERGENS, ()), page.tools.against_tumors)
     taken = found.taken
     page.events = [
         span
@@ -482,12 +499,26 @@ def write_mentions(page: Page) -> None:
 
 
 def leave_out_wider_denials(page: Page) -> None:
-    """*The incision is without erythema* denies none of the rest of the body."""
+    """*The incision is without erythema* denies none of the rest of the body, *no new metastases* no old ones."""
+    text = page.frame.text
     page.mentions = [
         mention
         for mention in page.mentions
-        if mention.context.polarity != Polarity.ABSENT or not any(cue.rule == ELSEWHERE for cue in mention.cues)
+        if mention.context.polarity != Polarity.ABSENT
+        or not (any(cue.rule == ELSEWHERE for cue in mention.cues) or _denies_news(text, mention))
     ]
+
+
+def _denies_news(text: str, mention: Mention) -> bool:
+    """Whether it is a new one that is denied, or a further one of what is there; behind a comma a complaint is another
+    thing (*no new cough, fever*)."""
+    for cue in mention.cues:
+        if cue.rule == DENIAL and cue.end <= mention.start:
+            if mention.kind == "symptom" and "," in text[cue.end : mention.start]:
+                return False
+            is_of_more = mention.kind in _SPREAD and statement("of_more").search(text, cue.start, mention.start)
+            return bool(is_of_more or statement("of_news").match(text, cue.end))
+    return False
 
 
 def keep_measured(page: Page) -> None:
@@ -602,6 +633,7 @@ STEPS: Final[tuple[Step, ...]] = (
     take_measurements,
     take_findings,
     take_operations,
+    leave_out_tested_drugs,
     take_allergies,
     turn_secondaries,
     leave_out_lookalikes,

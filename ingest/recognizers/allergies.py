@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -35,7 +35,7 @@ _ROOTS: Final = frozenset(KIND_TABLE[kind].root for kind in CONDITIONS)
 #: Where the sources of its spans begin.
 SOURCE: Final = "allergy:"
 
-_OPENS: Final = r"(?i:allerg|intoleran|sensitiv|nk[dm]?a\Z|ndka\Z|n\Z|anaphyla)"
+_OPENS: Final = _CLASSES.pattern(r"(?i:allerg|intoleran|sensitiv|nk[dm]?a\Z|ndka\Z|n\Z|anaphyla|{reaction_begins})")
 #: What opens a note to this reading.
 GATES: Final = (Gate(_OPENS),)
 _SHORT: Final = Gated(
@@ -78,6 +78,10 @@ _PLURAL: Final = re.compile(r".*ies", re.IGNORECASE)
 _NOT_ONE: Final = _CLASSES.compile(r"\b{not_one}\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
 _NO_REACTION: Final = _CLASSES.compile(r"/|\b{another_thing}\b", re.IGNORECASE)
 _CAUSED_BY: Final = _CLASSES.compile(r"\s{before_cause}\s(?:\w+\s){0,2}", re.IGNORECASE)
+#: An item of a list of substances and reactions: what opens it, what leads on to the reaction, what closes it.
+_OPENS_ITEM: Final = re.compile(r"(?:\A|[\n;.,|•*)\-]\s{0,4})\Z")
+_TO_REACTION: Final = _CLASSES.compile(r"\s?(?::|[-–—=]{1,2}>?|\()\s?(?:{how_bad}\s)?", re.IGNORECASE)
+_CLOSES_ITEM: Final = _CLASSES.compile(r"[ \t]{0,2}(?:[.;,)|/\n]|\Z|{joins}\s)", re.IGNORECASE)
 #: What ends the words about one substance of a list.
 _ENDS_ITEM: Final = re.compile(r"[\n;]|\.(?=\s|$)")
 #: So far stand the first substance from the words for an allergy, and a reaction from what it is to (characters).
@@ -116,12 +120,15 @@ class Allergies(NamedTuple):
     taken: list[tuple[int, int]]
 
 
-def allergies(frame: Frame, named: Sequence[Span], allergens: Sequence[Span]) -> Allergies:
-    """``named``: what the lexicon names, none over another; ``allergens``: what may be one besides."""
+def allergies(
+    frame: Frame, named: Sequence[Span], allergens: Sequence[Span], harmful: Set[str] = frozenset()
+) -> Allergies:
+    """``named``: what the lexicon names, none over another; ``allergens``: what may be one besides; ``harmful``: drugs
+    of which a rash is no allergy."""
     drugs = [span for span in named if span.kind == _DRUG]
     substances = first_come(sorted([*drugs, *allergens], key=lambda one: (one.start - one.end, one.kind != _DRUG)))
     reactions = [span for span in named if span.kind in CONDITIONS and span.concept not in _ROOTS]
-    return _Reader(frame, substances, reactions).read()
+    return _Reader(frame, substances, reactions, harmful).read()
 
 
 class _Told(NamedTuple):
@@ -147,6 +154,7 @@ class _Reader:
     frame: Frame
     substances: list[Span]
     reactions: list[Span]
+    harmful: Set[str] = frozenset()
     events: list[Span] = field(default_factory=list)
     taken: list[tuple[int, int]] = field(default_factory=list)
     _seen: set[int] = field(default_factory=set)
@@ -168,6 +176,7 @@ class _Reader:
                     Span(start, end, "allergy", concept, f"{SOURCE}denied", attributes, decided="absent")
                 )
         self._read_sentences(denials)
+        self._read_items()
         for section in sections:
             told = [
                 one
@@ -219,6 +228,26 @@ class _Reader:
                 type_ = "allergy" if match["allergy"] else "intolerance"
                 row = self._row_before(match, low)
                 self._take(_Told(row, type_, end, behind=match.end(), was_given=not match["allergy"]))
+
+    def _read_items(self) -> None:
+        """An item that tells a substance and the reaction to it (``Penicillin: hives``), under any heading."""
+        text, typical = self.frame.text, cue_file("allergies")["typical"]
+        for reaction in self.reactions:
+            sure = reaction.concept in typical["sure"]
+            if not sure and reaction.concept not in typical["likely"]:
+                continue
+            before = self._between(reaction.start - _REACH, reaction.start)
+            one = before[-1] if before else None
+            if (
+                one is None
+                or not (sure or one.concept not in self.harmful)
+                or not _TO_REACTION.fullmatch(text, one.end, reaction.start)
+                or not _OPENS_ITEM.search(text, max(0, one.start - 8), one.start)
+                or not _CLOSES_ITEM.match(text, reaction.end)
+                or self.frame.shape.section_at(one.start).name == SECTION
+            ):
+                continue
+            self._take(_Told([one], "allergy", reaction.end, was_given=one.concept in self.harmful))
 
     def _row_behind(self, start: int, end: int) -> list[Span]:
         """The substances that stand in a row from ``start`` on."""

@@ -362,9 +362,7 @@ class MeasurementRecognizer(Recognizer):
                 day=day,
             )
 
-    def _valued(
-        self, concept: str, number: _Number, interpretation: str, name: str = ""
-    ) -> dict[str, Value] | None:
+    def _valued(self, concept: str, number: _Number, interpretation: str, name: str = "") -> dict[str, Value] | None:
         """The attributes that a number gives the concept, as it is called here; None if it is no value of it."""
         usual = self._usual.get(concept)
         if usual is None:
