@@ -178,8 +178,6 @@ def _narrowed(text: str, mention: Mention, label: str, concepts: ConceptTable) -
             if piece.end() - piece.start() < end - mention.start and mention.concept in concepts.lookup(piece.group()):
                 return piece.span()
         return mention.start, end
-    if mention.kind in MEASURED:
-        return mention.start, _end_of_name(mention)
     return mention.start, mention.end
 
 
