@@ -133,7 +133,7 @@ class Judge:
         return self._meant[name]
 
     def _resolved(self, name: str) -> Sequence[tuple[frozenset[str], frozenset[str], str]]:
-        quoted = name.replace("'", " ").strip()
+        quoted = name.replace("'s", "").replace("'", " ").strip()
         try:
             query = resolve_text(f"'{quoted}'", self.concepts, self.scales)
         except CohortiumError:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...kb.kinds import CONDITIONS, OPERATIONS
-from ..text.frame import Frame, Span, starting
+from ..text.frame import THING, TOLD, Frame, Span, starting
 from ..text.word_classes import word_classes
 from .placing import SiteReader, TumorComposer
 from .regions import Regions, local_findings
@@ -69,7 +69,7 @@ class ConditionPlacer:
         for span in reversed(conditions):
             low, high = frame.sentence_span(span.start)
             near = starting(sites, max(low, span.start - _REACH), min(high, span.end + _REACH))
-            places = self._ahead(frame.text, span, near)
+            places = _told_of(span, near) or self._ahead(frame.text, span, near)
             if not places:
                 places = self._behind(frame.text, span, near)
                 if places:
@@ -150,8 +150,10 @@ class ConditionPlacer:
         self._is_there(span, place)
         if side:
             span.attributes.setdefault("laterality", side)
-        # "Chest pain" is its name; what is said of several places has words of its own for each.
-        span.start = min(span.start, place.start)
+        # "Chest pain" is its name; what is said of several places has words of its own for each. What is told of a
+        # thing may be denied between the two: "her legs are not swollen".
+        if span.source != TOLD:
+            span.start = min(span.start, place.start)
         if further or span.kind in OPERATIONS and not span.end < place.start - _AT_MOST_A_WORD:
             span.end = max(span.end, place.end)
 
@@ -194,3 +196,12 @@ class ConditionPlacer:
             chosen.append(site)
             at, between = site.end, _JOINED
         return chosen
+
+
+def _told_of(span: Span, near: Sequence[Span]) -> list[Span]:
+    """The place that is the thing of which something is told: *her ankles get puffy by evening*."""
+    if span.source != TOLD:
+        return []
+    things = [(start, end) for start, end, role in span.helpers if role == THING]
+    # "Blood" is no place of blood sugars that are low.
+    return [site for site in near if (site.start, site.end) in things][:1]

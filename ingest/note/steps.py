@@ -48,6 +48,7 @@ from ..text.frame import (
     NAMES,
     OPERATED,
     SPREAD,
+    TOLD,
     TRIALS,
     Frame,
     Recognizer,
@@ -271,19 +272,47 @@ def take_measurements(page: Page) -> None:
 
 def take_findings(page: Page) -> None:
     """The findings that a thing and its change tell, where no name tells as much."""
+    # What is told in plain words goes before the shorter names within those: "coughed up blood" is no cough.
     found = page.apart.get(FINDINGS, ())
     if not found:
         return
     concepts = page.tools.concepts
     named = sorted(page.events, key=lambda span: span.start)
+    replaced: set[int] = set()
     for span in found:
         low = min([span.start, *(start for start, _, _ in span.helpers)])
         high = max([span.end, *(end for _, end, _ in span.helpers)])
-        if not any(
-            other.start < high and low < other.end and other.concept and concepts.is_a(other.concept, span.concept)
-            for other in named
-        ):
+        beside = [other for other in named if other.start < high and low < other.end and other.concept]
+        if span.source == TOLD:
+            if _is_within_a_name(page, span):
+                continue
+            shorter = [one for one in beside if _is_replaced(one, span)]
+            if not any(
+                concepts.is_a(one.concept, span.concept) and (one not in shorter or one.concept != span.concept)
+                for one in beside
+            ):
+                replaced.update(map(id, shorter))
+                page.events.append(span)
+        elif not any(concepts.is_a(other.concept, span.concept) for other in beside):
             page.events.append(span)
+    if replaced:
+        page.events = [span for span in page.events if id(span) not in replaced]
+
+
+def _is_replaced(name: Span, told: Span) -> bool:
+    """Whether a name stands within what is told in plain words, and so tells nothing else."""
+    return told.start <= name.start and name.end <= told.end and name.kind in CONDITIONS
+
+
+def _is_within_a_name(page: Page, told: Span) -> bool:
+    """Whether what looks told is part of a longer name: *sick* of *sick sinus syndrome*."""
+    return any(
+        one.start <= told.start
+        and told.end <= one.end
+        and one.end - one.start > told.end - told.start
+        and one.kind != "value"
+        for one in page.spans
+    )
 
 
 def take_operations(page: Page) -> None:

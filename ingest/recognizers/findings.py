@@ -4,18 +4,22 @@ Things, changes, what each pair means, and what may stand between the two are da
 belongs to the nearest thing that it can be said of, on either side, and to those joined to it (``heart and aorta are
 enlarged``); a new verb, another thing or a mark parts them. Where a thing is called normal, what that excludes is
 denied: ``heart size is normal``.
+
+What people say of themselves and of others is told in the same way (``cues/said.toml``): ``ankles puffy by evening``,
+``her mood has been fine``, and whole phrases with the forms of their verbs: ``coughed up blood``, ``cannot sleep``.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import cue_file
-from ..text.frame import FINDINGS, Frame, Recognizer, Span
+from ..text.frame import FINDINGS, THING, TOLD, Frame, Recognizer, Span
 from ..text.words import PhraseMatch, PhraseTrie, fold
 from .lexicon import span_kind
 
@@ -25,6 +29,8 @@ SOURCE: Final = "pattern:finding"
 _REACH: Final = 9
 #: What may stand between two words: more than blanks, a hyphen, a slash or a comma parts them.
 _GAP: Final = re.compile(r"\s{0,3}[,/\-]?\s{0,3}")
+#: A word in all its forms: ``{cough}``.
+_FORM: Final = re.compile(r"\{(\w+)\}")
 
 
 class Role(NamedTuple):
@@ -35,10 +41,16 @@ class Role(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a change of a thing tells: a concept, present or denied."""
+    """What a change of a thing tells: a concept, present or denied. ``told``: in plain words, which go before the names
+    within them; ``each``: of each thing by itself; ``settled``: the words hold a denial of their own (*cannot sleep*);
+    ``site``: where it is."""
 
     concept: str
     denied: bool
+    told: bool = False
+    each: bool = False
+    settled: bool = False
+    site: str = ""
 
 
 class _Part(NamedTuple):
@@ -62,7 +74,7 @@ class _Words(NamedTuple):
 class _Grammar(NamedTuple):
     trie: PhraseTrie[Role]
     meanings: Mapping[tuple[str, str], Sequence[Meaning]]
-    apart: Mapping[str, Meaning]
+    apart: Mapping[str, Sequence[Meaning]]
     between: _Words
 
 
@@ -73,20 +85,44 @@ def finding_words() -> PhraseTrie[Role]:
 
 @lru_cache(maxsize=1)
 def _grammar() -> _Grammar:
-    table = cue_file("findings")
-    phrases = [(phrase, Role(False, name)) for name, words in table["things"].items() for phrase in words]
-    phrases += [(phrase, Role(True, name)) for name, words in table["changes"].items() for phrase in words]
+    seen, said = cue_file("findings"), cue_file("said")
+    phrases: list[tuple[str, Role]] = []
     meanings: dict[tuple[str, str], list[Meaning]] = {}
-    for entry, means in (*_told(table["finding"], denied=False), *_told(table["normal"], denied=True)):
-        for thing in entry["of"]:
-            for change in entry["is"]:
-                meanings.setdefault((thing, change), []).extend(means)
-    apart = {
-        change: Meaning(entry["concept"], entry.get("denied", False))
-        for entry in table["apart"]
+    for table, told in ((seen, False), (said, True)):
+        # Classes of the same name in both files are two: what a radiologist calls large is not what a patient does.
+        mark = "told:" if told else ""
+        forms = table.get("forms", {})
+        for role, classes in ((False, table["things"]), (True, table["changes"])):
+            phrases += [
+                (phrase, Role(role, mark + name))
+                for name, listed in classes.items()
+                for one in listed
+                for phrase in _written_out(one, forms)
+            ]
+        for entry, means in _told(table, told=told):
+            for thing in entry["of"]:
+                for change in entry["is"]:
+                    meanings.setdefault((mark + thing, mark + change), []).extend(means)
+    apart: dict[str, list[Meaning]] = {
+        change: [Meaning(entry["concept"], entry.get("denied", False))]
+        for entry in seen["apart"]
         for change in entry["is"]
     }
-    words = {name: frozenset(map(fold, listed)) for name, listed in table["between"].items()}
+    for number, entry in enumerate(said["phrase"]):
+        name = f"phrase:{number}"
+        denials = frozenset(said["negations"])
+        for phrase in (phrase for one in entry["says"] for phrase in _written_out(one, said["forms"])):
+            settled = not denials.isdisjoint(phrase.split())
+            role = f"{name}:not" if settled else name
+            phrases.append((phrase, Role(True, role)))
+            denied = [Meaning(one, True, told=True) for one in entry.get("denies", ())]
+            site = entry.get("site", "")
+            tells = [Meaning(entry["concept"], False, True, settled=settled, site=site)] if "concept" in entry else []
+            apart[role] = tells + denied
+    words = {
+        name: frozenset(map(fold, (*seen["between"].get(name, ()), *said["between"].get(name, ()))))
+        for name in seen["between"]
+    }
     fillers = words["words"] | words["hidden"] | words["prepositions"] | words["not"]
     return _Grammar(
         PhraseTrie(phrases),
@@ -96,10 +132,22 @@ def _grammar() -> _Grammar:
     )
 
 
-def _told(entries: Iterable[Mapping[str, Any]], *, denied: bool) -> Iterator[tuple[Mapping[str, Any], list[Meaning]]]:
-    for entry in entries:
-        concepts = entry["denies"] if denied else [entry["concept"]]
-        yield entry, [Meaning(concept, denied) for concept in concepts]
+def _written_out(phrase: str, forms: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """A phrase with each form of the words in braces: ``{cough} up blood``."""
+    parts = _FORM.split(phrase)
+    # Forms that fold to the same words are one.
+    choices = [
+        {" ".join(map(fold, form.split())): form for form in forms[part]}.values() if number % 2 else (part,)
+        for number, part in enumerate(parts)
+    ]
+    return map("".join, itertools.product(*choices))
+
+
+def _told(table: Mapping[str, Any], *, told: bool) -> Iterator[tuple[Mapping[str, Any], list[Meaning]]]:
+    for entry in table["finding"]:
+        yield entry, [Meaning(entry["concept"], False, told, each=entry.get("each", False))]
+    for entry in table["normal"]:
+        yield entry, [Meaning(concept, True, told, each=entry.get("each", False)) for concept in entry["denies"]]
 
 
 class FindingRecognizer(Recognizer):
@@ -130,33 +178,40 @@ class FindingRecognizer(Recognizer):
         yield from self._in_sentence(frame, sentence)
 
     def _in_sentence(self, frame: Frame, parts: Sequence[_Part]) -> Iterator[Span]:
-        for number, part in enumerate(parts):
+        # "His sugars keep dropping too low" tells once that they are low.
+        said: set[tuple[str, int]] = set()
+        for number, part in reversed(list(enumerate(parts))):
             if not part.changes:
                 continue
-            told: dict[str, Span] = {}
+            told: dict[tuple[str, int], Span] = {}
             for thing, meaning in self._meanings(frame, parts, number):
-                if meaning.concept not in told and meaning.concept in self._concepts:
-                    told[meaning.concept] = self._span(part, meaning, thing)
-            yield from told.values()
-            for change in part.changes:
-                alone = self._grammar.apart.get(change)
-                if alone is None or alone.concept not in self._concepts:
+                key = (meaning.concept, thing.match.start if meaning.each else -1)
+                once = (meaning.concept, thing.match.start)
+                if key in told or once in said or meaning.concept not in self._concepts:
                     continue
-                if not any(self._concepts.is_a(other, alone.concept) for other in told):
+                if meaning.told:
+                    said.add(once)
+                told[key] = self._span(part, meaning, thing)
+            yield from told.values()
+            for alone in (one for change in part.changes for one in self._grammar.apart.get(change, ())):
+                if alone.concept in self._concepts and not any(
+                    self._concepts.is_a(other, alone.concept) for other, _ in told
+                ):
                     yield self._span(part, alone, None)
 
     def _span(self, part: _Part, meaning: Meaning, thing: _Part | None) -> Span:
         start, end = part.match.start, part.match.end
         kind = span_kind(self._concepts, meaning.concept)
-        helpers = [(thing.match.start, thing.match.end, "thing")] if thing is not None else []
+        helpers = [(thing.match.start, thing.match.end, THING)] if thing is not None else []
         return Span(
             start,
             end,
             kind,
             meaning.concept,
-            SOURCE,
+            TOLD if meaning.told else SOURCE,
+            {"site": meaning.site} if meaning.site else {},
             helpers=helpers,
-            decided="absent" if meaning.denied else "",
+            decided="absent" if meaning.denied else "present" if meaning.settled else "",
         )
 
     def _meanings(self, frame: Frame, parts: Sequence[_Part], number: int) -> Iterator[tuple[_Part, Meaning]]:

@@ -281,6 +281,9 @@ TRIALS: Final = "trials"
 BIRTHS: Final = "births"
 MEASURES: Final = "measures"
 FINDINGS: Final = "findings"
+#: The source of what is told in plain words, and the role of the words for the thing of which it is told.
+TOLD: Final = "pattern:told"
+THING: Final = "thing"
 ALLERGENS: Final = "allergens"
 OPERATED: Final = "operated"
 

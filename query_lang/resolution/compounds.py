@@ -113,10 +113,19 @@ def split_place(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Plac
     """A name of one of the kinds of concept, and the part of the body that stands before it or behind a preposition,
     behind an operation or examination without one (*chest pain*, *fracture of the left hip*, *CT chest*); None if
     ``text`` is not so made."""
+    # "Wrist fracture, left".
+    text, _, behind = text.partition(", ")
+    side = _places()["side"].get(behind.strip().lower(), "")
     words = text.split()
-    if not 2 <= len(words) <= _MOST_WORDS:
+    if (behind and not side) or not 2 <= len(words) <= _MOST_WORDS:
         return None
-    kinds = tuple(kinds)
+    found = _with_place(words, concepts, tuple(kinds))
+    if found is None or not side:
+        return found
+    return found._replace(side=side) if found.side in ("", side) else None
+
+
+def _with_place(words: list[str], concepts: ConceptTable, kinds: tuple[str, ...]) -> Placed | None:
     at_words = _places()["at"]
     parts = [
         (words[at:], words[:at]) if words[at].lower() not in at_words else (words[:at], words[at + 1 :])
@@ -132,6 +141,9 @@ def split_place(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Plac
 
 def _placed(head: list[str], rest: list[str], concepts: ConceptTable, kinds: Iterable[str]) -> Placed | None:
     places, side = _places(), ""
+    while rest and rest[0].lower() in places["owner"]:
+        rest = rest[1:]
+    whole = " ".join(rest)
     while rest and (rest[0].lower() in places["owner"] or rest[0].lower() in places["side"]):
         told = places["side"].get(rest[0].lower(), "")
         if told and side:
@@ -139,7 +151,10 @@ def _placed(head: list[str], rest: list[str], concepts: ConceptTable, kinds: Ite
         side = side or told
         rest = rest[1:]
     found = Placed(" ".join(head), " ".join(rest), side)
-    known = rest and _named(found.name, concepts, kinds) and concepts.lookup(found.place, ("site",))
+    if rest and not concepts.lookup(found.place, ("site",)):
+        # "Right lower quadrant" is a place as a whole.
+        found = Placed(found.name, whole, "")
+    known = rest and concepts.lookup(found.place, ("site",)) and _named(found.name, concepts, kinds)
     return found if known else None
 
 
@@ -149,6 +164,21 @@ def _named(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> bool:
         all(short.text != text or not (short.cues and text.islower()) for short in concepts.get(one).abbreviations)
         for one in concepts.lookup(text, kinds)
     )
+
+
+def split_spread(text: str, concepts: ConceptTable) -> str | None:
+    """The place of *liver metastases*, *metastasis to bone*; None if ``text`` is not so made."""
+    words = text.split()
+    spread, at_words = _places()["spread"], _places()["at"]
+    if not 2 <= len(words) <= _MOST_WORDS:
+        return None
+    if words[-1].lower() in spread:
+        place = " ".join(words[:-1])
+    elif words[0].lower() in spread and words[1].lower() in at_words:
+        place = " ".join(words[2:])
+    else:
+        return None
+    return place if concepts.lookup(place, ("site",)) else None
 
 
 @functools.lru_cache(maxsize=1)

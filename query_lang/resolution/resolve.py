@@ -49,7 +49,7 @@ from ..terms import Term, term_called
 from ..tree import attributes_of, map_parts, require_shallow
 from ..vocabulary import KIND_WORDS, MEANT_BY_CONCEPT, kind_spelling
 from .allergies import split_allergy
-from .compounds import spelled_out, split_biomarker, split_place, split_side, split_variant
+from .compounds import spelled_out, split_biomarker, split_place, split_side, split_spread, split_variant
 from .conditions import BY_ID, ConditionResolver, concept_ids, either, named, shown
 from .findings import findings
 from .meanings import (
@@ -337,10 +337,8 @@ class _Resolver:
         return dataclasses.replace(events, kind=kind, concept=concept, condition=condition)
 
     def _spelled_out(self, events: Events) -> Events:
-        """What a name says beyond its concept becomes a condition: *HER2 positive*, *EGFR L858R*, *radiation to brain*.
-
-        Only for a single name that is no concept of the kind as a whole.
-        """
+        """What a name says beyond its concept becomes a condition: *HER2 positive*, *EGFR L858R*, *radiation to brain*;
+        only for a single name that is no concept of the kind as a whole."""
         kind, concept = events.kind, events.concept
         if not isinstance(concept, Under) or isinstance(concept.term, Concept):
             return events
@@ -363,6 +361,8 @@ class _Resolver:
             ):
                 # "dMMR" is a result of a marker as much as the marker's name.
                 return self._with(events, concept, Is("result", (concept.term,)))
+        if kind is None and not known and (place := split_spread(text, self._concepts)) is not None:
+            return self._as_spread(events, concept, place)
         if known and (kind is not None or any(self._concepts.get(one).kind != "value" for one in known)):
             return events
         if (kind is None or kind in TESTS) and (found := split_biomarker(text, self._concepts)) is not None:
@@ -403,6 +403,11 @@ class _Resolver:
             return sided.name, sided.condition()
         placed = split_place(text, self._concepts, _placed_concepts(kind))
         return (text, extra) if placed is None else (placed.name, placed.condition(placed.place))
+
+    def _as_spread(self, events: Events, concept: Under, place: str) -> Events:
+        if isinstance(concept.term, Name):
+            self._place_as(place, concept.term.text)
+        return dataclasses.replace(events, kind="metastasis", concept=Under(Name(place), concept.exact))
 
     def _place_as(self, name: str, text: str) -> None:
         if self._parsed is not None and text in self._parsed.places and isinstance(self._parsed.places, dict):
