@@ -33,7 +33,7 @@ from typing import Any, Final
 
 import cohortium
 from cohortium.kb.errors import CohortiumError
-from cohortium.kb.kinds import KINDS
+from cohortium.kb.kinds import KINDS, MEASURED
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 from cohortium.query_lang.nodes import AllOf, Concept, Events, Exists, Is, OtherThan, Under, Union
@@ -42,6 +42,8 @@ from cohortium.query_lang.tree import children
 
 _FOLDER: Final = Path(__file__).with_name("clinical_sentences")
 _DRAWS: Final = 1000
+#: The kind of annotation that a value is.
+_VALUE: Final = "lab_test_result"
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 #: A figure with a point in it, and what stands before that.
 _CUT: Final = re.compile(r"(?P<cut>\d+)\.\d+")
@@ -218,9 +220,8 @@ def score_item(
     here = [one for one in mentions if one.kind in KINDS and item["start"] <= one.start < item["end"]]
     found: set[int] = set()
     for mention in here:
-        beside = [
-            (at, fact) for at, fact in enumerate(facts) if fact["start"] < mention.end and mention.start < fact["end"]
-        ]
+        end = _told_up_to(mention, mentions)
+        beside = [(at, fact) for at, fact in enumerate(facts) if fact["start"] < end and mention.start < fact["end"]]
         named = [(at, fact) for at, fact in beside if judge.same(fact["name"], mention)]
         held = [(at, fact) for at, fact in named if _fits(fact["status"], mention)]
         good = [(at, fact) for at, fact in held if _value_fits(fact, mention)]
@@ -266,6 +267,15 @@ def score_item(
             said = f"{fact['name']} [{fact['status']}] {fact.get('value', '')}"
             cases.append(Case("missed", fact["kind"], f"{item['id']}: {text[item['start'] : item['end']]}", said))
     return sums, cases
+
+
+def _told_up_to(mention: Any, mentions: Sequence[Any]) -> int:
+    """Where what is told of a mention ends: of what is measured with its value, which is annotated apart."""
+    if mention.kind not in MEASURED or not mention.attributes:
+        return int(mention.end)
+    behind = [one for one in mentions if one.start >= mention.end and one.kind in (*MEASURED, _VALUE)]
+    first = min(behind, key=lambda one: one.start, default=None)
+    return int(first.end if first is not None and first.kind == _VALUE else mention.end)
 
 
 def _kind_of(mention: Any) -> str:
