@@ -122,6 +122,8 @@ class ZoneTable:
 
 
 _TABLE: Final = cue_file("zones")
+#: Words for one man, and for one woman.
+_HE, _SHE = (frozenset(_TABLE["persons"][one]) for one in ("he", "she"))
 # Made when the module is loaded: no note may have been parted before all gates are known.
 _HOLDERS: Final = {
     entry["holds"]: Gate(begins=f"(?i:{entry['holds']})")
@@ -175,7 +177,7 @@ def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | 
     changes = [learned.change(boundary) for boundary in boundaries]
     zones: dict[int, Zone] = {}
     for one, state in zip(seen, _likeliest(points, changes, learned.change(START)[_PATIENT]), strict=True):
-        if state != _PATIENT and len(seen) >= _FEWEST:
+        if state != _PATIENT and len(seen) >= _FEWEST and not (state == _NOBODY and _of_somebody(frame, one)):
             start, end = one.sentence.start, one.sentence.end
             zones[start] = Zone(ZONES[state], "words", start, end, learned=True)
     said = _all_said(frame, seen, points, table)
@@ -187,6 +189,12 @@ def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | 
                 why = told.why if told.why[0] else ("beside it", one.sentence.start, one.sentence.end)
                 zones[one.sentence.start] = Zone(ZONES[state], *why)
     return zones
+
+
+def _of_somebody(frame: Frame, seen: _Seen) -> bool:
+    """Whether a sentence speaks of one person (*I started him on dopamine*), not of anybody (*his or her doctor*)."""
+    words = frame.words.norms[seen.first : seen.last]
+    return _HE.isdisjoint(words) != _SHE.isdisjoint(words)
 
 
 def described_note(frame: Frame) -> list[tuple[Described, str]]:
