@@ -8,6 +8,7 @@ expansion* is nowhere.
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,6 +48,8 @@ _REACH: Final = 120
 #: A longer heading (characters) names more than a part of the body.
 _LONGEST_HEADING: Final = 40
 _MOST: Final = 6
+#: More characters than those words have stand between no two complaints that share a place.
+_LONGEST_BETWEEN: Final = 200
 
 
 class ConditionPlacer:
@@ -63,18 +66,20 @@ class ConditionPlacer:
         if not conditions:
             return []
         regions = Regions(frame, sites)
+        starts = [site.start for site in sites]
         further: list[Span] = []
         alone: list[Span] = []
         shared: tuple[Span, list[Span]] | None = None
         for span in reversed(conditions):
             low, high = frame.sentence_span(span.start)
-            near = starting(sites, max(low, span.start - _REACH), min(high, span.end + _REACH))
+            first = bisect.bisect_left(starts, max(low, span.start - _REACH))
+            near = sites[first : bisect.bisect_left(starts, min(high, span.end + _REACH), first)]
             places = _told_of(span, near) or self._ahead(frame.text, span, near)
             if not places:
                 places = self._behind(frame.text, span, near)
                 if places:
                     shared = (span, places)
-                elif shared is not None and _TOGETHER.fullmatch(frame.text, span.end, shared[0].start):
+                elif shared is not None and _are_together(frame.text, span, shared[0]):
                     # "Redness and swelling of the knee": both are there.
                     places = shared[1]
                     shared = (span, places)
@@ -93,7 +98,7 @@ class ConditionPlacer:
         """*Pharyngeal erythema or exudate*: the next of such findings has the place of the one before it. Pain is told
         beside all sorts of things."""
         before = next((one for one in reversed(conditions) if one.end <= span.start), None)
-        if before is None or not _TOGETHER.fullmatch(text, before.end, span.start):
+        if before is None or not _are_together(text, before, span):
             return
         place = self._composer.place_of(before.concept) or str(before.attributes.get("site", ""))
         if place and before.concept not in _TOLD_BESIDE_ALL and not span.helpers:
@@ -205,3 +210,9 @@ def _told_of(span: Span, near: Sequence[Span]) -> list[Span]:
     things = [(start, end) for start, end, role in span.helpers if role == THING]
     # "Blood" is no place of blood sugars that are low.
     return [site for site in near if (site.start, site.end) in things][:1]
+
+
+def _are_together(text: str, span: Span, following: Span) -> bool:
+    """Whether nothing stands between two complaints but what joins those that share a place."""
+    gap = following.start - span.end
+    return gap <= _LONGEST_BETWEEN and _TOGETHER.fullmatch(text, span.end, following.start) is not None

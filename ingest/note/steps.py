@@ -6,6 +6,7 @@ the same steps, and a measurement of what a part is worth leaves a step out by i
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
@@ -258,10 +259,17 @@ def take_measurements(page: Page) -> None:
     if not measured:
         return
     taken: set[int] = set()
+    starts = [one.start for one in page.spans]
     for span in measured:
         name_end = span.end if span.source == BESIDE else span.start + len(span.source.partition(":")[2])
         told = bool(span.attributes)
-        beside = [one for one in page.spans if one.start < name_end and span.start < one.end and one.kind != "value"]
+        # None of the spans overlaps another: those that end behind a place stand together.
+        at = bisect.bisect_left(starts, name_end)
+        beside = []
+        while at and page.spans[at - 1].end > span.start:
+            at -= 1
+            if page.spans[at].kind != "value":
+                beside.append(page.spans[at])
         if any(one.end - one.start > name_end - span.start or not told for one in beside):
             continue
         taken.update(map(id, beside))
