@@ -57,8 +57,8 @@ class _Part(NamedTuple):
     """A phrase in a sentence, with the classes of things and changes that it is of."""
 
     match: PhraseMatch[Role]
-    things: frozenset[str]
-    changes: frozenset[str]
+    things: tuple[str, ...]
+    changes: tuple[str, ...]
 
 
 class _Words(NamedTuple):
@@ -325,9 +325,10 @@ def _part(match: PhraseMatch[Role]) -> _Part:
 
 
 @lru_cache(maxsize=4096)
-def _classes(roles: tuple[Role, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """The classes of things, and of changes."""
+def _classes(roles: tuple[Role, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The classes of things, and of changes, each once and in the order of the files: of two that tell the same the
+    first is taken, and a set would have another order in each run."""
     return (
-        frozenset(role.name for role in roles if not role.is_change),
-        frozenset(role.name for role in roles if role.is_change),
+        tuple(dict.fromkeys(role.name for role in roles if not role.is_change)),
+        tuple(dict.fromkeys(role.name for role in roles if role.is_change)),
     )
