@@ -76,6 +76,8 @@ class _Grammar(NamedTuple):
     meanings: Mapping[tuple[str, str], Sequence[Meaning]]
     apart: Mapping[str, Sequence[Meaning]]
     between: _Words
+    #: Forms of verbs that only a clause of its own has.
+    finite: frozenset[str]
 
 
 def finding_words() -> PhraseTrie[Role]:
@@ -129,6 +131,7 @@ def _grammar() -> _Grammar:
         meanings,
         apart,
         _Words(words["verbs"], words["joints"], fillers, words["prepositions"], words["not"]),
+        frozenset(said["finite"]),
     )
 
 
@@ -183,6 +186,7 @@ class FindingRecognizer(Recognizer):
         for number, part in reversed(list(enumerate(parts))):
             if not part.changes:
                 continue
+            own = self._opens_clause(frame, part)
             told: dict[tuple[str, int], Span] = {}
             for thing, meaning in self._meanings(frame, parts, number):
                 key = (meaning.concept, thing.match.start if meaning.each else -1)
@@ -191,15 +195,21 @@ class FindingRecognizer(Recognizer):
                     continue
                 if meaning.told:
                     said.add(once)
-                told[key] = self._span(part, meaning, thing)
+                told[key] = self._span(part, meaning, thing, own_clause=own)
             yield from told.values()
             for alone in (one for change in part.changes for one in self._grammar.apart.get(change, ())):
-                if alone.concept in self._concepts and not any(
-                    self._concepts.is_a(other, alone.concept) for other, _ in told
+                # "His joints are worn out" is said of them, and not of him.
+                if alone.concept in self._concepts and not (
+                    told if alone.told else any(self._concepts.is_a(other, alone.concept) for other, _ in told)
                 ):
-                    yield self._span(part, alone, None)
+                    yield self._span(part, alone, None, own_clause=own)
 
-    def _span(self, part: _Part, meaning: Meaning, thing: _Part | None) -> Span:
+    def _opens_clause(self, frame: Frame, part: _Part) -> bool:
+        """``No blackout, broke her wrist``: a clause of its own is no item of a list that is denied."""
+        begins = frame.words.written[part.match.first].lower() in self._grammar.finite
+        return begins and frame.text.endswith(", ", 0, part.match.start)
+
+    def _span(self, part: _Part, meaning: Meaning, thing: _Part | None, *, own_clause: bool) -> Span:
         start, end = part.match.start, part.match.end
         kind = span_kind(self._concepts, meaning.concept)
         helpers = [(thing.match.start, thing.match.end, THING)] if thing is not None else []
@@ -211,7 +221,7 @@ class FindingRecognizer(Recognizer):
             TOLD if meaning.told else SOURCE,
             {"site": meaning.site} if meaning.site else {},
             helpers=helpers,
-            decided="absent" if meaning.denied else "present" if meaning.settled else "",
+            decided="absent" if meaning.denied else "present" if meaning.settled or own_clause and meaning.told else "",
         )
 
     def _meanings(self, frame: Frame, parts: Sequence[_Part], number: int) -> Iterator[tuple[_Part, Meaning]]:
