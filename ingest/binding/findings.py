@@ -29,6 +29,29 @@ _OF_COPIES = frozenset({"amplification", "copy_gain", "homozygous_deletion", "fu
 _OF_A_VARIANT = frozenset({"alteration", "significance", "origin", "effect", "exon", "exons", "codon"})
 
 
+#: "BCL2 (18q21)": where the gene lies is told where a probe looked at it.
+_LOCUS = re.compile(r"\s?\(\s?(?:\d{1,2}|X)[pq]\d{1,2}(?:\.\d{1,2})?\s?\)")
+_PROBED_BEHIND = _CLASSES.compile(r"\s?\(?(?:{by_method}\s){0,2}{probed}\b", re.IGNORECASE)
+_STAINED_BEHIND = _CLASSES.compile(r"[^.;,\n]{0,40}?\b{stained}(?![^\W_])", re.IGNORECASE)
+_METHODS = _CLASSES.compile(r"(?<![^\W_])(?:(?P<probed>{probed})|{stained})(?![^\W_])", re.IGNORECASE)
+#: So far before a gene does the method stand by which it was looked at (characters).
+_REACH_OF_METHOD = 240
+#: The stain that a name of a gene may mean as well ends so.
+_STAIN = "_ihc"
+
+
+def _by_probe(text: str, marker: Span) -> bool:
+    """Whether the gene itself was looked at (FISH): by its locus, a probe behind it, or the last method before it."""
+    if _LOCUS.match(text, marker.end) or _PROBED_BEHIND.match(text, marker.end):
+        return True
+    if _STAINED_BEHIND.match(text, marker.end):
+        return False
+    low = max(0, marker.start - _REACH_OF_METHOD)
+    low = max(low, text.rfind("\n\n", low, marker.start) + 1)
+    methods = list(_METHODS.finditer(text, low, marker.start))
+    return bool(methods) and methods[-1]["probed"] is not None
+
+
 @lru_cache(maxsize=2)
 def _words_of(rule: str) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]]:
     """Of the qualifiers or methods: one pattern of any word, and each word's own with what it says."""
@@ -266,10 +289,15 @@ class FindingReader:
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
         self._expression = frozenset(marker_rules()["expression"]["markers"])
+        self._break_apart = frozenset(marker_rules()["break_apart"]["genes"])
 
     def read(self, frame: Frame, marker: Span, group: Group, heading: list[Span], limit: int) -> list[Span]:
         """``limit``: where the stretch of this marker ends (the next marker, or the sentence)."""
         descriptors = group.led + group.descriptors
+        gene = marker.concept.removesuffix(_STAIN)
+        if gene in self._break_apart and descriptors and _by_probe(frame.text, marker):
+            marker.kind, marker.concept = "gene", gene
+            return self._gene(frame, marker, group, descriptors, heading, limit, probed=True)
         if marker.kind == "biomarker":
             spans = self._biomarker(frame, marker, descriptors, heading, limit)
             return [*spans, *_of_each(frame.text, spans[0])]
@@ -429,10 +457,19 @@ class FindingReader:
                     attributes["result"] = threshold["at_least" if value >= threshold["number"] else "below"]
 
     def _gene(
-        self, frame: Frame, marker: Span, group: Group, descriptors: list[Span], heading: list[Span], limit: int
+        self,
+        frame: Frame,
+        marker: Span,
+        group: Group,
+        descriptors: list[Span],
+        heading: list[Span],
+        limit: int,
+        *,
+        probed: bool = False,
     ) -> list[Span]:
+        """``probed``: a probe for rearrangements looked at it."""
         text = frame.text
-        stain = self._meant_stain(text, marker, descriptors)
+        stain = "" if probed else self._meant_stain(text, marker, descriptors)
         if stain:
             marker.kind, marker.concept = "biomarker", stain
             return self._biomarker(frame, marker, descriptors, heading, limit)
@@ -457,6 +494,11 @@ class FindingReader:
                 continue
             words.take(span, own=span in own)
         words.settle_loci(own)
+        if probed:
+            # The share of the nuclei is none of alleles.
+            words.attributes.pop("percent", None)
+            if words.results:
+                words.attributes.setdefault("alteration", "fusion")
         return self._variants(frame, marker, group, words)
 
     def _meant_stain(self, text: str, marker: Span, descriptors: list[Span]) -> str:

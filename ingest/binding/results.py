@@ -64,8 +64,46 @@ _LONGEST_ITEM = 60
 _GERMLINE_PANEL = "germline_panel"
 #: So many genes in a row, without a word of their own, are what a panel looks at.
 _PANEL = 10
+#: How a change is written out, and a gene beside it that no list need know.
+_WRITTEN_OUT = frozenset({"protein", "cdna"})
+_SYMBOL_BEFORE = re.compile(r"(?<![\w.\-:/])(?P<symbol>[A-Z][A-Z0-9]{2,7}(?:orf\d{1,3})?)[\s:(]{1,3}\Z")
+_SYMBOL_BEHIND = _CLASSES.compile(r"\s{lies_in_gene}\s(?:the\s)?(?P<symbol>[A-Z][A-Z0-9]{2,7})(?![\w\-])")
+_NO_GENE = _CLASSES.compile(r"{no_gene}")
 #: The words that deny a phrase right behind them are no longer than this (characters).
 _REACH_OF_DENIAL = 40
+
+
+def _without_unknown_genes(text: str, here: list[Span]) -> list[Span]:
+    """The spans of a sentence without the changes of genes that no list knows, and what is said behind those."""
+    unknown = [span for span in here if _is_of_unknown_gene(text, span, here)]
+    if not unknown:
+        return here
+    kept: list[Span] = []
+    theirs = False
+    for span in here:
+        goes_on = span.kind not in ("gene", "biomarker") and not _WRITTEN_OUT & span.attributes.keys()
+        theirs = span in unknown or theirs and goes_on
+        if not theirs:
+            kept.append(span)
+    return kept
+
+
+def _is_of_unknown_gene(text: str, span: Span, here: Sequence[Span]) -> bool:
+    """Whether a change stands right behind a gene that no list knows (``DTX1 p.R78W, KRAS p.G12D``), or is said to be
+    in one: it is of no gene beside it."""
+    if span.kind != "molecular" or not _WRITTEN_OUT & span.attributes.keys():
+        return False
+    before = _SYMBOL_BEFORE.search(text, max(0, span.start - 16), span.start)
+    for match in (before, _SYMBOL_BEHIND.match(text, span.end)):
+        if match is None or _NO_GENE.fullmatch(match["symbol"]):
+            continue
+        start, end = match.span("symbol")
+        digit = any(sign.isdigit() for sign in match["symbol"])
+        # In capitals throughout, any word looks like a gene.
+        plain = digit or any(map(str.islower, text[max(0, start - 40) : end + 40]))
+        if plain and not any(one.start < end and start < one.end for one in here):
+            return True
+    return False
 
 
 def _is_panel(group: Group) -> bool:
@@ -263,6 +301,7 @@ class ResultBinder:
             and not (span.kind == "value" and _IS_MEASURE.match(text, span.end))
             and not (span.concept in _LEVELS and text[max(0, span.start - 4) : span.start].lower() == "not ")
         ]
+        kept = _without_unknown_genes(text, kept)
         markers = [span for span in kept if span.kind in ("gene", "biomarker")]
         if not markers:
             kept = with_implied_genes(kept)
