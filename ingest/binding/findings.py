@@ -297,7 +297,7 @@ class FindingReader:
         gene = marker.concept.removesuffix(_STAIN)
         if gene in self._break_apart and descriptors and _by_probe(frame.text, marker):
             marker.kind, marker.concept = "gene", gene
-            return self._gene(frame, marker, group, descriptors, heading, limit, probed=True)
+            return self._gene(frame, marker, group, descriptors, heading, limit)
         if marker.kind == "biomarker":
             spans = self._biomarker(frame, marker, descriptors, heading, limit)
             return [*spans, *_of_each(frame.text, spans[0])]
@@ -457,18 +457,11 @@ class FindingReader:
                     attributes["result"] = threshold["at_least" if value >= threshold["number"] else "below"]
 
     def _gene(
-        self,
-        frame: Frame,
-        marker: Span,
-        group: Group,
-        descriptors: list[Span],
-        heading: list[Span],
-        limit: int,
-        *,
-        probed: bool = False,
+        self, frame: Frame, marker: Span, group: Group, descriptors: list[Span], heading: list[Span], limit: int
     ) -> list[Span]:
-        """``probed``: a probe for rearrangements looked at it."""
         text = frame.text
+        # A probe for rearrangements looked at it.
+        probed = marker.concept in self._break_apart and _by_probe(text, marker)
         stain = "" if probed else self._meant_stain(text, marker, descriptors)
         if stain:
             marker.kind, marker.concept = "biomarker", stain
