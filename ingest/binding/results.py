@@ -67,6 +67,7 @@ _PANEL = 10
 #: How a change is written out, and a gene beside it that no list need know.
 _WRITTEN_OUT = frozenset({"protein", "cdna"})
 _SYMBOL_BEFORE = re.compile(r"(?<![\w.\-:/])(?P<symbol>[A-Z][A-Z0-9]{2,7}(?:orf\d{1,3})?)[\s:(]{1,3}\Z")
+_ITEM_ENDS = re.compile(r"[,;|\n/]|\b(?:and|or)\b")
 _SYMBOL_BEHIND = _CLASSES.compile(r"\s{lies_in_gene}\s(?:the\s)?(?P<symbol>[A-Z][A-Z0-9]{2,7})(?![\w\-])")
 _NO_GENE = _CLASSES.compile(r"{no_gene}")
 #: The words that deny a phrase right behind them are no longer than this (characters).
@@ -100,6 +101,10 @@ def _is_of_unknown_gene(text: str, span: Span, here: Sequence[Span]) -> bool:
         start, end = match.span("symbol")
         digit = any(sign.isdigit() for sign in match["symbol"])
         # In capitals throughout, any word looks like a gene.
+        genes = [one.end for one in here if one.kind == "gene" and one.end <= start]
+        if match is before and genes and not _ITEM_ENDS.search(text, genes[-1], start):
+            # "EGFR exon 21 L85BR (c.2573T>G)": a misspelled change of the gene before it.
+            continue
         plain = digit or any(map(str.islower, text[max(0, start - 40) : end + 40]))
         if plain and not any(one.start < end and start < one.end for one in here):
             return True
