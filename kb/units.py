@@ -47,6 +47,8 @@ _WRITTEN_SO: Final = tuple(
 _IN_QUERIES: Final = re.compile(r"[^()\"\u201d',;\[\]{}<>=!#]+")
 #: So many digits of a converted value say something.
 _DIGITS: Final = 6
+#: One or two digits behind a comma are decimals; three are part of a thousand.
+_DECIMAL_COMMA: Final = re.compile(r",(?=\d{1,2}$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,11 @@ def in_usual_unit(concept: str, value: float, unit: str) -> float | None:
     if line == (1.0, 0.0):
         return value
     return _rounded(slope * value + offset)
+
+
+def amount_of(written: str) -> float:
+    """The number that is written: *14,700* has thousands, *14,7* is what many countries write for 14.7."""
+    return float(_DECIMAL_COMMA.sub(".", written).replace(",", ""))
 
 
 def _rounded(value: float) -> float:

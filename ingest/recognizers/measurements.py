@@ -19,6 +19,7 @@ from ...kb.units import (
     COUNTS,
     NO_UNITS,
     Usual,
+    amount_of,
     bare_units,
     in_usual_unit,
     likely_units,
@@ -79,7 +80,8 @@ _SKIP: Final = _CLASSES.compile(
     re.IGNORECASE,
 )
 _REFERENCE: Final = re.compile(r"[(\[]\s?(?:\w{3,9}:?\s)?\d{1,5}(?:\.\d+)?\s?[-–]\s?\d{1,5}(?:\.\d+)?[^)\]]{0,20}[)\]]")
-_NUMBER_TEXT: Final = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,3})?|\d{1,7}(?:\.\d{1,4})?|\.\d{1,4})"
+#: With a point, thousands parted by commas, or the comma of other countries before one or two decimals (*2,9*).
+_NUMBER_TEXT: Final = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,3})?|\d{1,3},\d{1,2}(?![\d,])|\d{1,7}(?:\.\d{1,4})?|\.\d{1,4})"
 _NUMBER: Final = _CLASSES.compile(
     rf"(?:(?P<sign>{{below}}|{{above}})\s?)?(?<![\d.])(?P<number>-?{_NUMBER_TEXT})(?![\d]|\.\d|,\d{{3}}(?!\d))",
 )
@@ -591,7 +593,7 @@ class _Beside:
         if _YEAR.match(raw) and not usual.holds(float(raw)):
             return None
         end = match.end()
-        value: float | None = float(raw.replace(",", ""))
+        value: float | None = amount_of(raw)
         whole: float | None = None
         out_of = None if self._unit(end)[0] else _OF.match(text, end, high)
         if out_of is not None and not (more and float(out_of["whole"]) != usual.highest):
@@ -609,7 +611,7 @@ class _Beside:
         if sign or value is None:
             if sign and self._wished(at):
                 return None
-            low = float(raw.replace(",", ""))
+            low = amount_of(raw)
             told = in_usual_unit(self._concept, low, unit) if unit else low
             if told is None or not (usual.holds(told) or (sign and told >= 0)):
                 return None

@@ -13,6 +13,7 @@ from typing import Final
 
 from ...kb.model import Value
 from ...kb.ontology.normal_forms import ONTOLOGY_FOLDER
+from ...kb.units import amount_of
 from ..notation.expressions import expressions_of
 from ..notation.residues import LETTER, ONE_LETTER, words
 from ..text.frame import Frame, Recognizer, Span
@@ -88,7 +89,7 @@ _SIGN = _CLASSES.compile(
 )
 _NUMBER = _CLASSES.compile(
     r"(?:{number_label}|:|=|,|{proportion_score}|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?(?P<number>\d{1,3}"
-    r"(?:,\d{3})+(?:\.\d+)?|\d{1,7}(?:\.\d+)?)(?!\d|/(?![Mm][Bb]\b)|\.\d|\s?(?:%|/\d|/8))\s?"
+    r"(?:,\d{3})+(?:\.\d+)?|\d{1,3},\d{1,2}(?![\d,])|\d{1,7}(?:\.\d+)?)(?!\d|/(?![Mm][Bb]\b)|\.\d|\s?(?:%|/\d|/8))\s?"
     r"(?P<unit>/[Mm][Bb]\b|{unit})?"
 )
 
@@ -300,4 +301,4 @@ def number_after(text: str, end: int, limit: int) -> tuple[float, str, str, int]
     if not match:
         return None
     sign = match["sign"] or ("<" if "<" in text[end : match.start("number")] else "")
-    return float(match["number"].replace(",", "")), sign, match["unit"] or "", match.end()
+    return amount_of(match["number"]), sign, match["unit"] or "", match.end()
