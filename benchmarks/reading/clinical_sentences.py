@@ -278,6 +278,18 @@ def _told_up_to(mention: Any, mentions: Sequence[Any]) -> int:
     return int(first.end if first is not None and first.kind == _VALUE else mention.end)
 
 
+def tell(total: Mapping[str, Sums]) -> None:
+    """Print the sums as a table, all of them first."""
+    print("| kind | facts | recall | read | precision | wrong name | wrong context | wrong value | unlisted |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for kind in sorted(total, key=lambda one: (one != "all", -total[one].facts)):
+        one = total[kind]
+        print(
+            f"| {kind} | {one.facts} | {one.recall:.2f} | {one.read} | {one.precision:.2f} | {one.wrong_name} "
+            f"| {one.wrong_context} | {one.wrong_value} | {one.unlisted} |"
+        )
+
+
 def _kind_of(mention: Any) -> str:
     return {"medication": "drug", "regimen": "drug", "surgery": "procedure", "lab": "test", "biomarker": "test"}.get(
         mention.kind,
@@ -337,14 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kind, one in sums.items():
             total[kind].add(one)
     interval = _intervals([sums["all"] for sums in per_text.values()], asked.seed)
-    print("| kind | facts | recall | read | precision | wrong name | wrong context | wrong value | unlisted |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for kind in sorted(total, key=lambda one: (one != "all", -total[one].facts)):
-        one = total[kind]
-        print(
-            f"| {kind} | {one.facts} | {one.recall:.2f} | {one.read} | {one.precision:.2f} | {one.wrong_name} "
-            f"| {one.wrong_context} | {one.wrong_value} | {one.unlisted} |"
-        )
+    tell(total)
     print(f"\nrecall {interval['recall']}, precision {interval['precision']} (95%, over {len(per_text)} texts)")
     if asked.list:
         for case in cases:

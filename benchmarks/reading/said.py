@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import cohortium
-from benchmarks.reading.clinical_sentences import Case, Judge, Sums, score_item, verdicts
+from benchmarks.reading.clinical_sentences import Case, Judge, Sums, score_item, tell, verdicts
 from cohortium.kb.ontology.concepts import ConceptTable
 from cohortium.kb.ontology.scales import Scales
 
@@ -72,14 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kind, one in sums.items():
             total[kind].add(one)
             total["all"].add(one)
-    print("| kind | facts | recall | read | precision | wrong name | wrong context | wrong value | unlisted |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for kind in sorted(total, key=lambda one: (one != "all", -total[one].facts)):
-        one = total[kind]
-        print(
-            f"| {kind} | {one.facts} | {one.recall:.2f} | {one.read} | {one.precision:.2f} | {one.wrong_name} "
-            f"| {one.wrong_context} | {one.wrong_value} | {one.unlisted} |"
-        )
+    tell(total)
     for case in cases:
         if asked.list in ("all", case.outcome, case.kind):
             print(f"{case.outcome:14}{case.kind:10} gold: {case.gold}  read: {case.read}\n      {case.text}")
