@@ -115,12 +115,12 @@ def _grammar() -> _Grammar:
         denials = frozenset(said["negations"])
         for phrase in (phrase for one in entry["says"] for phrase in _written_out(one, said["forms"])):
             settled = not denials.isdisjoint(phrase.split())
-            role = f"{name}:not" if settled else name
-            phrases.append((phrase, Role(True, role)))
+            called = f"{name}:not" if settled else name
+            phrases.append((phrase, Role(True, called)))
             denied = [Meaning(one, True, told=True) for one in entry.get("denies", ())]
             site = entry.get("site", "")
             tells = [Meaning(entry["concept"], False, True, settled=settled, site=site)] if "concept" in entry else []
-            apart[role] = tells + denied
+            apart[called] = tells + denied
     words = {
         name: frozenset(map(fold, (*seen["between"].get(name, ()), *said["between"].get(name, ()))))
         for name in seen["between"]
