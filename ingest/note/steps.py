@@ -280,7 +280,6 @@ def take_measurements(page: Page) -> None:
 
 def take_findings(page: Page) -> None:
     """The findings that a thing and its change tell, where no name tells as much."""
-    # What is told in plain words goes before the shorter names within those: "coughed up blood" is no cough.
     found = page.apart.get(FINDINGS, ())
     if not found:
         return
@@ -294,6 +293,7 @@ def take_findings(page: Page) -> None:
         if span.source == TOLD:
             if _is_within_a_name(page, span):
                 continue
+            # It goes before the shorter names within its words: "coughed up blood" is no cough.
             shorter = [one for one in beside if _is_replaced(one, span)]
             if not any(
                 concepts.is_a(one.concept, span.concept) and (one not in shorter or one.concept != span.concept)

@@ -110,9 +110,9 @@ def _grammar() -> _Grammar:
         for entry in seen["apart"]
         for change in entry["is"]
     }
+    denials = frozenset(said["negations"])
     for number, entry in enumerate(said["phrase"]):
         name = f"phrase:{number}"
-        denials = frozenset(said["negations"])
         for phrase in (phrase for one in entry["says"] for phrase in _written_out(one, said["forms"])):
             settled = not denials.isdisjoint(phrase.split())
             called = f"{name}:not" if settled else name

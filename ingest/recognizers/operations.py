@@ -15,14 +15,12 @@ from typing import Final, NamedTuple
 
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import cue_file
-from ..text.frame import OPERATED, Frame, Recognizer, Span
+from ..text.frame import OPERATED, THING, Frame, Recognizer, Span
 from ..text.words import PhraseMatch, PhraseTrie, fold
 from .lexicon import span_kind
 
 #: The source of such spans.
 SOURCE: Final = "pattern:operation"
-#: What the helper is called that is the thing.
-THING: Final = "thing"
 #: So many words may stand between a thing and its action.
 _REACH: Final = 7
 #: So many things are joined at most.
@@ -197,8 +195,8 @@ class OperationRecognizer(Recognizer):
             joined = False
             low = max(0, at - 4)
             while at > low and self._gap(frame, at, _LISTED):
-                comma = "," in frame.text[frame.words.ends[at - 1] : frame.words.starts[at]]
-                joined = joined or comma or "&" in frame.text[frame.words.ends[at - 1] : frame.words.starts[at]]
+                between = frame.text[frame.words.ends[at - 1] : frame.words.starts[at]]
+                joined = joined or "," in between or "&" in between
                 other = last.get(at)
                 if other is not None:
                     break

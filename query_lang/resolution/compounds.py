@@ -76,7 +76,7 @@ class Placed(NamedTuple):
     def condition(self, place: str) -> Condition:
         """That it is there; ``place`` as a query names it."""
         where = Is("site", (Name(place),))
-        return AllOf((where, Is("laterality", (Name(self.side),)))) if self.side else where
+        return AllOf((where, _of_side(self.side))) if self.side else where
 
 
 class Sided(NamedTuple):
@@ -87,7 +87,7 @@ class Sided(NamedTuple):
 
     def condition(self) -> Condition:
         """That it is of the side."""
-        return Is("laterality", (Name(self.side),))
+        return _of_side(self.side)
 
 
 def split_side(text: str, concepts: ConceptTable, kinds: Iterable[str]) -> Sided | None:
@@ -179,6 +179,10 @@ def split_spread(text: str, concepts: ConceptTable) -> str | None:
     else:
         return None
     return place if concepts.lookup(place, ("site",)) else None
+
+
+def _of_side(side: str) -> Condition:
+    return Is("laterality", (Name(side),))
 
 
 @functools.lru_cache(maxsize=1)
