@@ -116,7 +116,7 @@ def likely_units(concept: str, value: float, written: str, name: str = "") -> tu
     if units is None:
         return None
     called = [one for one in units if any(part in name.casefold() for part in one.called)]
-    return tuple(one for one in called[:1] or units if one.fits(value, decimals="." in written))
+    return tuple(one for one in called[:1] or units if one.fits(value, decimals="." in plain_number(written)))
 
 
 def better_when_higher() -> frozenset[str]:
@@ -225,9 +225,14 @@ def in_usual_unit(concept: str, value: float, unit: str) -> float | None:
     return _rounded(slope * value + offset)
 
 
+def plain_number(written: str) -> str:
+    """A number with a point and without thousands: *14,700* is 14700, *14,7* what many countries write for 14.7."""
+    return _DECIMAL_COMMA.sub(".", written).replace(",", "")
+
+
 def amount_of(written: str) -> float:
-    """The number that is written: *14,700* has thousands, *14,7* is what many countries write for 14.7."""
-    return float(_DECIMAL_COMMA.sub(".", written).replace(",", ""))
+    """The number that is written, as :func:`plain_number` reads it."""
+    return float(plain_number(written))
 
 
 def _rounded(value: float) -> float:

@@ -23,6 +23,7 @@ from ...kb.units import (
     bare_units,
     in_usual_unit,
     likely_units,
+    plain_number,
     unit_named,
     unit_pattern,
     usual_units,
@@ -81,7 +82,7 @@ _SKIP: Final = _CLASSES.compile(
 )
 _REFERENCE: Final = re.compile(r"[(\[]\s?(?:\w{3,9}:?\s)?\d{1,5}(?:\.\d+)?\s?[-–]\s?\d{1,5}(?:\.\d+)?[^)\]]{0,20}[)\]]")
 #: With a point, thousands parted by commas, or the comma of other countries before one or two decimals (*2,9*).
-_NUMBER_TEXT: Final = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,3})?|\d{1,3},\d{1,2}(?![\d,])|\d{1,7}(?:\.\d{1,4})?|\.\d{1,4})"
+_NUMBER_TEXT: Final = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d{1,3})?|\d{1,3},\d{1,2}(?!\d|,\d)|\d{1,7}(?:\.\d{1,4})?|\.\d{1,4})"
 _NUMBER: Final = _CLASSES.compile(
     rf"(?:(?P<sign>{{below}}|{{above}})\s?)?(?<![\d.])(?P<number>-?{_NUMBER_TEXT})(?![\d]|\.\d|,\d{{3}}(?!\d))",
 )
@@ -703,7 +704,7 @@ def _in_units_of_note(spans: list[Span]) -> list[Span]:
             votes.update({one.system for one in units if (one.unit == span.attributes.get("unit")) is is_usual})
     system = "us" if votes["us"] > votes["si"] else "si" if votes["si"] > votes["us"] else ""
     for span in open_ones if system else ():
-        number = str(span.attributes["written"]).replace(",", "")
+        number = plain_number(str(span.attributes["written"]))
         if not _BARE.fullmatch(number):
             continue
         likely = likely_units(span.concept, float(number), number, span.source) or ()

@@ -89,7 +89,7 @@ _SIGN = _CLASSES.compile(
 )
 _NUMBER = _CLASSES.compile(
     r"(?:{number_label}|:|=|,|{proportion_score}|[<>≥≤~])?\s*(?P<sign>[<>≥≤])?\s?(?P<number>\d{1,3}"
-    r"(?:,\d{3})+(?:\.\d+)?|\d{1,3},\d{1,2}(?![\d,])|\d{1,7}(?:\.\d+)?)(?!\d|/(?![Mm][Bb]\b)|\.\d|\s?(?:%|/\d|/8))\s?"
+    r"(?:,\d{3})+(?:\.\d+)?|\d{1,3},\d{1,2}(?!\d|,\d)|\d{1,7}(?:\.\d+)?)(?!\d|/(?![Mm][Bb]\b)|\.\d|\s?(?:%|/\d|/8))\s?"
     r"(?P<unit>/[Mm][Bb]\b|{unit})?"
 )
 
