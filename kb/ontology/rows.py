@@ -27,6 +27,8 @@ CONCEPT_KINDS: Final = (
     "condition",
     "state",
     "value",
+    "structure",
+    "feature",
     "performance",
     "vital",
     "lab",
