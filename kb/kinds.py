@@ -55,6 +55,10 @@ class Kind:
     short: Mapping[str, str] = field(default_factory=dict)
 
 
+#: What an event says besides, where it follows from others: by which rule and edition, from which events.
+_OF_DERIVED: Final[Mapping[str, str]] = {"rule": "text", "edition": "number", "premises": "text"}
+
+
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
     if unknown := set(entry.get("traits", ())) - TRAITS.keys():
         raise ValueError(f"kind {name!r} has the trait {sorted(unknown)[0]!r}; the traits are {', '.join(TRAITS)}")
@@ -66,6 +70,8 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
         attribute: tuple(type_) if isinstance(type_, list) else type_
         for attribute, type_ in entry["attributes"].items()
     }
+    if "derivable" in given["traits"]:
+        given["attributes"] |= _OF_DERIVED
     given["denial"] = _denial(name, entry.get("denial", {}))
     return Kind(name=name, **given)
 
@@ -129,6 +135,7 @@ OF_OTHER_NAMES: Final = _with("of_other_names")
 PHRASED: Final = _with("phrased")
 MEASURED: Final = _with("measured")
 ON_ITS_OWN: Final = _with("on_its_own")
+DERIVABLE: Final = _with("derivable")
 
 # Kinds that are one thing, recorded in one way or another.
 DRUGS: Final = _of_family("drug")

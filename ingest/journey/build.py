@@ -36,6 +36,7 @@ from .births import join_births
 from .conflicts import retract, supersede
 from .contradictions import settle_contradictions
 from .courses import summarise_courses
+from .derivation import derive
 from .facts import Fact, facts_of
 from .lines import number_lines
 from .paradoxes import resolve_impossible
@@ -484,4 +485,5 @@ STEPS: Final[tuple[Step, ...]] = (
     trust_proposals,
     fold,
     join_births,
+    derive,
 )

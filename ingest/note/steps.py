@@ -40,6 +40,7 @@ from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made,
 from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
+from ..recognizers.tumor_features import valued
 from ..text.cases import UNKNOWN
 from ..text.frame import (
     ALLERGENS,
@@ -51,6 +52,7 @@ from ..text.frame import (
     SPREAD,
     TOLD,
     TRIALS,
+    TUMOR_FEATURES,
     Frame,
     Recognizer,
     Span,
@@ -342,6 +344,18 @@ def take_operations(page: Page) -> None:
         if where:
             span.attributes["site"] = where[-1].concept
         page.events.append(span)
+
+
+def take_tumor_features(page: Page) -> None:
+    """Size, invasion and extension of the tumor; a shorter name of the same feature goes before what is told of it."""
+    found = page.apart.get(TUMOR_FEATURES, ())
+    told = {place for span in found for place in range(span.start, span.end)}
+    page.events = [
+        one
+        for one in page.events
+        if one.kind != "feature" or not (one.concept in valued() or one.start in told or one.end - 1 in told)
+    ]
+    page.events += found
 
 
 def leave_out_tested_drugs(page: Page) -> None:
@@ -670,6 +684,7 @@ STEPS: Final[tuple[Step, ...]] = (
     take_measurements,
     take_findings,
     take_operations,
+    take_tumor_features,
     leave_out_tested_drugs,
     take_allergies,
     turn_secondaries,

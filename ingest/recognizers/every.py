@@ -19,6 +19,7 @@ from .short_forms import Abbreviations
 from .spread import MetastasisRecognizer, NodeRecognizer
 from .staging import BareStageRecognizer, GradeRecognizer, StageRecognizer, TnmRecognizer
 from .trials import TrialRecognizer
+from .tumor_features import TumorFeatureRecognizer
 
 
 def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...]:
@@ -41,4 +42,5 @@ def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...
         FindingRecognizer(lexicon.concepts),
         AllergenRecognizer(lexicon.concepts),
         OperationRecognizer(lexicon.concepts),
+        TumorFeatureRecognizer(lexicon.concepts),
     )

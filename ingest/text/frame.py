@@ -286,6 +286,7 @@ TOLD: Final = "pattern:told"
 THING: Final = "thing"
 ALLERGENS: Final = "allergens"
 OPERATED: Final = "operated"
+TUMOR_FEATURES: Final = "tumor features"
 
 
 class Recognizer(Protocol):

@@ -1,0 +1,255 @@
+"""What a report of pathology states of a tumor: its size, invasion of vessels and nerves, what it grows into.
+
+Three readers over one cue file (``cues/tumor_features.toml``): a figure with a unit of length is the size of what is
+named nearest; a feature is present or absent by the words beside its name, a label's value in the next fragment of a
+form included; a structure is grown into where a word of growth governs it. Only reports of pathology are read so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from ...kb.derivation.rules import shipped_rules
+from ...kb.model import Value
+from ...kb.note_classes import note_class
+from ...kb.ontology.concepts import ConceptTable
+from ..text.cue_files import cue_file
+from ..text.frame import TUMOR_FEATURES, Frame, Recognizer, Span
+from ..text.words import PhraseTrie
+
+#: The source of such spans.
+SOURCE: Final = "pattern:tumor feature"
+#: A size that a label of the form tells, which goes before one in prose.
+SUMMARY: Final = "synoptic"
+#: So far before a figure, and behind it, stands what it measures (characters).
+_REACH_OF_SIZE: Final = 70
+_REACH_BEHIND: Final = 45
+#: So far from a structure stands the word of growth that governs it.
+_REACH_OF_GROWTH: Final = 90
+_REACH_OF_DENIAL: Final = 60
+#: The widest tumor that a figure may tell, in millimetres: more is a slip of the scan.
+_WIDEST: Final = 600.0
+_PATHOLOGY: Final = "pathology"
+
+_LENGTH: Final = r"(?<![\d.,/])(?P<first>\d{1,3}(?:[.,]\s?\d{1,2})?)"
+_FIGURE: Final = re.compile(
+    _LENGTH + r"\s?(?:(?:cm|mm)?\s{0,2}[x×*]\s{0,2}\.?(?P<second>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
+    r"(?:(?:cm|mm)?\s{0,2}[x×*]\s{0,2}\.?(?P<third>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?[\s\-.]{0,3}(?P<unit>cm|mm|centimeters?|millimeters?)\b",
+    re.IGNORECASE,
+)
+#: Where a clause ends: a full stop that OCR put at the end of a line is none, unless a new sentence begins.
+_CLAUSE: Final = re.compile(r"[.;]\s+(?=[A-Z][A-Za-z ]{2,30}:|[A-Z][a-z]+ )|\n\s*\n")
+
+
+class _Cues:
+    """The cue file, compiled."""
+
+    def __init__(self) -> None:
+        table = cue_file("tumor_features")
+        self.size = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["size"].items()}
+        told: Mapping[str, str] = table["told"]
+        before, behind = told["gap_before"], told["gap_behind"]
+        self.behind = {
+            how: re.compile(behind + told[f"{how}_behind"], re.IGNORECASE) for how in ("absent", "uncertain", "present")
+        }
+        self.before = {
+            how: re.compile(told[f"{how}_before"].removesuffix("$") + r"[\s,:]{1,3}" + before + r"\Z", re.IGNORECASE)
+            for how in ("absent", "uncertain")
+        }
+        self.features = [
+            (concept, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for concept, pattern in table["feature"].items()
+        ]
+        self.any_feature = re.compile(
+            r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in table["feature"].values()) + r")\b", re.IGNORECASE
+        )
+        growth: Mapping[str, Any] = table["growth"]
+        self.growth = {
+            name: re.compile(pattern, re.IGNORECASE) for name, pattern in growth.items() if isinstance(pattern, str)
+        }
+        self.names: Mapping[str, list[str]] = growth["names"]
+
+
+@lru_cache(maxsize=1)
+def valued() -> frozenset[str]:
+    """The features that say nothing without a value: their name alone is no event."""
+    return frozenset(cue_file("tumor_features")["valued"]["concepts"])
+
+
+@lru_cache(maxsize=1)
+def _cues() -> _Cues:
+    return _Cues()
+
+
+class TumorFeatureRecognizer(Recognizer):
+    """Sizes, features and extensions of tumors, in reports of pathology."""
+
+    name = "tumor features"
+    layer = TUMOR_FEATURES
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts = concepts
+
+    @cached_property
+    def _structures(self) -> PhraseTrie[str]:
+        """The names of what a tumor grows into: all structures, and the sites that a staging rule asks about."""
+        asked = {
+            premise.concept
+            for rule in shipped_rules().values()
+            for premise in (*rule.when, *rule.unless, *rule.open)
+            if premise.kind == "extension"
+        }
+        structures = self._concepts.below("anatomical_structure") if "anatomical_structure" in self._concepts else ()
+        names = _cues().names
+        phrases = [(name, concept) for concept, some in names.items() for name in some]
+        for concept in sorted({*asked, *structures} - {"", "anatomical_structure"}):
+            if concept in self._concepts:
+                phrases += [(name, concept) for name in self._concepts.names(concept)]
+        return PhraseTrie(phrases)
+
+    def find(self, frame: Frame) -> Iterator[Span]:
+        """Spans of the kinds ``feature`` and ``extension``."""
+        if note_class(frame.note.type, frame.note.title) != _PATHOLOGY:
+            return
+        yield from _sizes(frame.text)
+        yield from _features(frame.text)
+        yield from self._extensions(frame)
+
+    def _extensions(self, frame: Frame) -> Iterator[Span]:
+        cues, text = _cues().growth, frame.text
+        before: Span | None = None
+        for match in frame.phrases(self._structures, 0, len(frame.words.norms)):
+            found = _grown(text, match.start, match.end, cues)
+            if found is None and before is not None and _is_listed(text[before.end : match.start]):
+                # "Extends into the perinephric fat and renal sinus".
+                found = before.decided, str(before.attributes["reach"])
+            before = None
+            if found is None:
+                continue
+            decided, reach = found
+            attributes: dict[str, Value] = {"reach": reach} if reach else {}
+            before = Span(match.start, match.end, "extension", match.payloads[0], SOURCE, attributes, decided=decided)
+            yield before
+
+
+def _sizes(text: str) -> Iterator[Span]:
+    cues = _cues().size
+    for match in _FIGURE.finditer(text):
+        lengths = [_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name]]
+        if not lengths or max(lengths) > _WIDEST or min(lengths) <= 0:
+            continue
+        how = _measured(text, match.start(), match.end(), cues)
+        if how is None:
+            continue
+        lengths.sort(reverse=True)
+        attributes: dict[str, Value] = {"value": lengths[0], "unit": "mm"}
+        attributes |= dict(zip(("second", "third"), lengths[1:], strict=False))
+        if how:
+            attributes["which"] = SUMMARY
+        yield Span(match.start(), match.end(), "feature", "tumor_size", SOURCE, attributes, decided="present")
+
+
+def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> bool | None:
+    """Whether a figure is a tumor's size: True as a label tells it, False as prose does, None for another thing's."""
+    low = max(0, start - _REACH_OF_SIZE)
+    before, behind = text[low:start], text[end : end + _REACH_BEHIND]
+    if cues["bound"].search(before) or cues["bound_behind"].search(behind) or cues["away"].search(behind):
+        return None
+    clause = max((one.end() for one in _CLAUSE.finditer(before)), default=0)
+    label = _last(cues["label"], before)
+    if label is not None and not cues["other"].search(before, label) and len(before) - label < 50:
+        return True
+    tumor = _last(cues["tumor"], before[clause:])
+    other = _last(cues["other"], before[clause:])
+    if tumor is not None and (other is None or tumor > other):
+        return False
+    if other is None or len(before[clause:]) - other > 12:
+        ahead = re.match(cues["between"].pattern + r"\b" + cues["tumor"].pattern + r"\b", behind, re.IGNORECASE)
+        if ahead is not None and not cues["not_between"].search(ahead.group()):
+            return False
+    return None
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int | None:
+    return max((match.end() for match in pattern.finditer(text)), default=None)
+
+
+def _millimetres(figure: str, unit: str) -> float:
+    number = float(figure.replace(" ", "").replace(",", "."))
+    return round(number * (10.0 if unit.lower().startswith("c") else 1.0), 2)
+
+
+def _features(text: str) -> Iterator[Span]:
+    cues = _cues()
+    for found in cues.any_feature.finditer(text):
+        for concept, pattern in cues.features:
+            match = pattern.match(text, found.start())
+            if match is not None:
+                decided = _how_told(text, match.start(), match.end())
+                yield Span(match.start(), match.end(), "feature", concept, SOURCE, {}, decided=decided)
+                break
+
+
+def _how_told(text: str, start: int, end: int) -> str:
+    """Present, absent or uncertain, by the words beside a feature's name; empty where its sentence must tell."""
+    cues = _cues()
+    ahead = text[max(0, start - _REACH_OF_DENIAL) : start]
+    clause = max((one.end() for one in re.finditer(r"[.;:]\s|\bbut\b", ahead)), default=0)
+    for how, pattern in cues.before.items():
+        if pattern.search(ahead[clause:]):
+            return how
+    for how, pattern in cues.behind.items():
+        if pattern.match(text, end):
+            return how
+    return ""
+
+
+def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
+    """How a structure is told as grown into: its polarity, and how far; None where nothing grows there."""
+    low = max(0, start - _REACH_OF_GROWTH)
+    before = text[low:start]
+    clause = max((one.end() for one in re.finditer(r"[.;:]\s|\bbut\b|\bwith(?:out)?\b", before)), default=0)
+    begins = before[clause:]
+    if cues["never"].search(begins[-45:]):
+        return None
+    denied = "absent" if cues["absent"].search(before[max(0, clause - 9) :]) else "present"
+    behind = re.compile(r"[\s,]{0,2}" + cues["behind"].pattern, re.IGNORECASE).match(text, end)
+    if behind is not None:
+        told = _how_told(text, start, behind.end())
+        return (told or denied), "into"
+    for reach in ("confined", "through", "into"):
+        at = _last(cues[reach], begins)
+        if at is not None and len(begins) - at <= 32 and "." not in begins[at:]:
+            # A word of growth may be the noun of another feature: "lymphovascular invasion".
+            if _cues().any_feature.search(begins[: at + 1]) and reach != "confined":
+                return None
+            told = "" if reach == "confined" else _behind(text, end)
+            return (told if told and told != "present" else denied), reach
+    told = _behind(text, end)
+    return (
+        None
+        if told in ("", "uncertain")
+        or not re.match(
+            r"[\s:\-]{0,3}(?:is |are |shows? )?(?:un|not )?(?:involved|invaded|infiltrated|free|negative)",
+            text[end : end + 24],
+            re.I,
+        )
+        else (told, "into")
+    )
+
+
+def _behind(text: str, end: int) -> str:
+    for how, pattern in _cues().behind.items():
+        if pattern.match(text, end):
+            return how
+    return ""
+
+
+def _is_listed(between: str) -> bool:
+    """Whether two structures are joined in one list."""
+    return (
+        re.fullmatch(r"[\s,/]{0,3}(?:(?:and|or|and/or|as well as|into|the|to)[\s,]{1,2}){0,3}", between, re.I)
+        is not None
+    )
