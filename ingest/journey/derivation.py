@@ -15,6 +15,7 @@ from typing import Final
 
 from ...kb.derivation.rules import (
     EDITION,
+    EDITION_IN_WORDS,
     PREMISES,
     RESECTION,
     RULE,
@@ -22,6 +23,7 @@ from ...kb.derivation.rules import (
     Conclusion,
     Premise,
     Rule,
+    Test,
     in_force,
     in_use,
     shipped_editions,
@@ -40,8 +42,8 @@ from ...kb.model import (
 )
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
+from ..note.read import ReadNote
 from ..recognizers.tumor_features import SUMMARY
-from ..text.statements import statement
 from .bench import Workbench
 from .tumors import NEAR_IN_TIME
 
@@ -127,16 +129,14 @@ class Derivation:
             events = tuple({event.event_id: event for event in (*roots, *stretch, *beside)}.values())
             yield _Case(tumor, events, self._editions(stretch), self._of_resections(stretch))
 
-    def _notes(self, events: Iterable[Event]) -> list[object]:
+    def _notes(self, events: Iterable[Event]) -> list[ReadNote]:
         found = {id(self._note_of[one]): self._note_of[one] for event in events for one in event.evidence}
         return list(found.values())
 
     def _editions(self, events: Sequence[Event]) -> Mapping[int, bool]:
         """Those that the words name, else the one in force on the day, and those still in use, which stay open."""
         stated = {
-            int(match["edition"])
-            for read in self._notes(events)
-            for match in statement("staging_edition").finditer(read.note.text)  # type: ignore[attr-defined]
+            int(match["edition"]) for read in self._notes(events) for match in EDITION_IN_WORDS.finditer(read.note.text)
         }
         if stated:
             return {edition: len(stated) == 1 for edition in stated}
@@ -397,8 +397,8 @@ _NUMERIC: Final = {
 }
 
 
-def _of(test: object) -> tuple[str, str, Value]:
-    return test.attribute, test.operator, test.value  # type: ignore[attr-defined]
+def _of(test: Test) -> tuple[str, str, Value]:
+    return test.attribute, test.operator, test.value
 
 
 def _says(event: Event, name: str) -> bool:

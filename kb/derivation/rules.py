@@ -34,6 +34,11 @@ RULE, EDITION, PREMISES = "rule", "edition", "premises"
 #: After the years in which an edition was in force it is still in use for so many days.
 STILL_IN_USE: Final = 1096
 
+#: A report names the edition by which it stages: *AJCC 7th edition*.
+EDITION_IN_WORDS: Final = re.compile(
+    r"\b(?:ajcc|uicc|tnm|staging)\b[^.;\n]{0,40}?\b(?P<edition>[5-8])\s?(?:th)?\s?ed(?:ition|n)?\b", re.IGNORECASE
+)
+
 _EDITIONS: Final = "editions.tsv"
 _PREMISE: Final = re.compile(r"(?P<no>no )?(?P<kind>[a-z_]+)(?: (?P<concept>[a-z0-9_]+))?(?:: (?P<conditions>.+))?")
 _CONDITION: Final = re.compile(r"(?P<attribute>[a-z_]+) (?P<operator><=|>=|!=|=|<|>) (?P<value>.+)")

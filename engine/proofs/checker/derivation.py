@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ....kb.derivation.rules import RULE
 from ....kb.kinds import COURSES, KIND_TABLE
 from ....kb.model import (
     ALL_TUMORS,
@@ -21,6 +22,7 @@ from ....kb.model import (
 )
 from ....kb.ontology.concepts import ConceptTable
 from ....kb.ontology.regimens import shipped_components
+from .derived import DerivedCheck
 from .evidence import EvidenceCheck, context_cells, dated
 
 #: Attributes that the journey adds or completes: of a course, a known variant, a regimen, a line of therapy.
@@ -54,6 +56,10 @@ class DerivationCheck:
         mentions = [record.mentions[one] for one in event.evidence if one in record.mentions]
         findings.require(len(mentions) == len(event.evidence), "event", "it cites a mention that is not there")
         if not findings.require(mentions, "event", "no mention justifies it"):
+            return
+        if RULE in event.attributes:
+            DerivedCheck(self.evidence).event(event)
+            self._whose(event)
             return
         self._what(event, mentions)
         self._how(event_id, event, mentions)
