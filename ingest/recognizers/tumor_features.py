@@ -40,6 +40,11 @@ _FIGURE: Final = re.compile(
     r"(?:(?:cm|mm)?\s{0,2}[x×*]\s{0,2}\.?(?P<third>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?[\s\-.]{0,3}(?P<unit>cm|mm|centimeters?|millimeters?)\b",
     re.IGNORECASE,
 )
+#: Between the label of a measure and its figure.
+_BETWEEN_MEASURE: Final = r"[\s:.,=\-(]{0,4}(?:(?:is|of|at least|approximately|about|measures|up to|to)[\s:]{1,2}){0,2}"
+#: Between a margin and what is said of it; so far from it stands a distance (characters).
+_BETWEEN_MARGIN: Final = re.compile(r"[\s:.,\-)]{0,4}(?:\([^()]{1,30}\)[\s:]{0,3})?")
+_REACH_OF_DISTANCE: Final = 45
 #: Where a clause ends: a full stop that OCR put at the end of a line is none, unless a new sentence begins.
 _CLAUSE: Final = re.compile(r"[.;]\s+(?=[A-Z][A-Za-z ]{2,30}:|[A-Z][a-z]+ )|\n\s*\n")
 
@@ -65,6 +70,14 @@ class _Cues:
         self.any_feature = re.compile(
             r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in table["feature"].values()) + r")\b", re.IGNORECASE
         )
+        self.measures = [
+            (concept, re.compile(rf"\b(?:{pattern})\b" + _BETWEEN_MEASURE, re.IGNORECASE))
+            for concept, pattern in table["measure"].items()
+        ]
+        self.any_measure = re.compile(
+            r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in table["measure"].values()) + r")\b", re.IGNORECASE
+        )
+        self.margin = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["margin"].items()}
         growth: Mapping[str, Any] = table["growth"]
         self.growth = {
             name: re.compile(pattern, re.IGNORECASE) for name, pattern in growth.items() if isinstance(pattern, str)
@@ -114,6 +127,8 @@ class TumorFeatureRecognizer(Recognizer):
         if note_class(frame.note.type, frame.note.title) != _PATHOLOGY:
             return
         yield from _sizes(frame.text)
+        yield from _measures(frame.text)
+        yield from _margins(frame.text)
         yield from _features(frame.text)
         yield from self._extensions(frame)
 
@@ -179,6 +194,56 @@ def _last(pattern: re.Pattern[str], text: str) -> int | None:
 def _millimetres(figure: str, unit: str) -> float:
     number = float(figure.replace(" ", "").replace(",", "."))
     return round(number * (10.0 if unit.lower().startswith("c") else 1.0), 2)
+
+
+def _measures(text: str) -> Iterator[Span]:
+    cues = _cues()
+    for found in cues.any_measure.finditer(text):
+        for concept, pattern in cues.measures:
+            label = pattern.match(text, found.start())
+            figure = _FIGURE.match(text, label.end()) if label is not None else None
+            if figure is not None:
+                value = _millimetres(figure["first"], figure["unit"])
+                attributes: dict[str, Value] = {"value": value, "unit": "mm"}
+                yield Span(found.start(), figure.end(), "feature", concept, SOURCE, attributes, decided="present")
+                break
+
+
+def _margins(text: str) -> Iterator[Span]:
+    cues = _cues().margin
+    for match in cues["name"].finditer(text):
+        behind = _BETWEEN_MARGIN.match(text, match.end())
+        at = behind.end() if behind is not None else match.end()
+        result = next((how for how in ("clear", "involved", "close") if cues[how].match(text, at)), "")
+        before = text[max(0, match.start() - _REACH_OF_DISTANCE) : match.start()]
+        if not result and cues["at_involved"].search(before):
+            result = "clear" if re.search(r"\bno\b|\bnot\b", before, re.IGNORECASE) else "involved"
+        attributes: dict[str, Value] = {}
+        distance = _distance(text, match, at, before, cues)
+        if distance is not None:
+            attributes["distance"] = distance
+            result = result or "clear"
+        if not result:
+            continue
+        attributes["result"] = result
+        if match["which"] and match["which"].lower() not in ("all", "final", "inked", "other"):
+            attributes["which"] = match["which"].lower()
+        yield Span(match.start(), match.end(), "feature", "resection_margin", SOURCE, attributes, decided="present")
+
+
+def _distance(
+    text: str, match: re.Match[str], at: int, before: str, cues: Mapping[str, re.Pattern[str]]
+) -> float | None:
+    """How far a margin lies from the tumor, in millimetres: the figure right behind it, or before *from the margin*."""
+    figure = _FIGURE.match(text, at)
+    if figure is None and (lead := cues["distance_before"].search(before)):
+        begins = match.start() - len(before)
+        figure = max(_FIGURE.finditer(text, begins, begins + lead.start()), key=lambda one: one.end(), default=None)
+        if figure is not None and begins + lead.start() - figure.end() > 3:
+            figure = None
+    if figure is None or figure["second"]:
+        return None
+    return _millimetres(figure["first"], figure["unit"])
 
 
 def _features(text: str) -> Iterator[Span]:
