@@ -52,6 +52,8 @@ _GREATEST: Final = {"feature": ("value",), "node": ("positive", "examined")}
 #: Kinds that a pathologist tells of what was taken out.
 _OF_SPECIMENS: Final = frozenset({"feature", "extension", "node"})
 _PATHOLOGY: Final = "pathology"
+#: What is settled when a tumor is found: it follows from what is told then alone, and from nothing once it is stated.
+_ONCE: Final = frozenset({"m", "stage"})
 #: The rank of a level that nothing can reach: rules would depend on their own denial.
 _TOO_DEEP: Final = 12
 
@@ -67,6 +69,8 @@ class _Case:
 
     tumor: str
     events: tuple[Event, ...]
+    #: All that is told of the tumor, whenever.
+    of_tumor: tuple[Event, ...]
     #: Edition -> whether it is the one that is believed; those that are merely possible are False.
     editions: Mapping[int, bool]
     #: Ids of the events that a report of a resection tells.
@@ -127,7 +131,7 @@ class Derivation:
                 stretches.append([event])
         for stretch in stretches:
             events = tuple({event.event_id: event for event in (*roots, *stretch, *beside)}.values())
-            yield _Case(tumor, events, self._editions(stretch), self._of_resections(stretch))
+            yield _Case(tumor, events, tuple(own), self._editions(stretch), self._of_resections(stretch))
 
     def _notes(self, events: Iterable[Event]) -> list[ReadNote]:
         found = {id(self._note_of[one]): self._note_of[one] for event in events for one in event.evidence}
@@ -148,18 +152,12 @@ class Derivation:
         return {edition: edition == believed for edition in in_use(day)}
 
     def _of_resections(self, events: Sequence[Event]) -> frozenset[str]:
-        """The events told by a report of pathology that is of more than a biopsy."""
+        """The events told by a report of pathology that names an operation: one of a biopsy shows a part of the tumor."""
         told: dict[int, bool] = {}
         operated = {
             id(self._note_of[one])
             for event in events
             if event.kind in OPERATIONS and self._is_operation(event)
-            for one in event.evidence
-        }
-        sampled = {
-            id(self._note_of[one])
-            for event in events
-            if event.kind in OPERATIONS and not self._is_operation(event)
             for one in event.evidence
         }
         found = set()
@@ -168,7 +166,7 @@ class Derivation:
                 read = self._note_of[one]
                 key = id(read)
                 if key not in told:
-                    told[key] = read.document_class == _PATHOLOGY and (key in operated or key not in sampled)
+                    told[key] = read.document_class == _PATHOLOGY and key in operated
                 if told[key]:
                     found.add(event.event_id)
         return frozenset(found)
@@ -226,7 +224,16 @@ class Derivation:
                 return None
             else:
                 world = min(world, World.BELIEVED)
-        return _Fired(rule, tuple(premises), world) if world > World.NONE else None
+        late = rule.gives.about[1] in _ONCE and not self._is_at_diagnosis(premises, case)
+        return None if late or world is World.NONE else _Fired(rule, tuple(premises), world)
+
+    def _is_at_diagnosis(self, premises: Sequence[Event], case: _Case) -> bool:
+        """Whether something is told when the tumor was found: what spreads later changes no stage."""
+        found = [event.day for event in case.of_tumor if event.kind == "diagnosis" and event.world >= World.BELIEVED]
+        if not found:
+            return True
+        first = min(day.midpoint for day in found)
+        return all(event.day.midpoint - first <= NEAR_IN_TIME for event in premises if event.kind != "diagnosis")
 
     def _holding(self, premise: Premise, case: _Case, source: str) -> Event | None:
         """The event that a premise holds by, the surest there is."""
@@ -283,7 +290,7 @@ class Derivation:
         if self._also_stated:
             return False
         kind, matter, system = gives.about
-        for event in case.events:
+        for event in case.of_tumor if matter in _ONCE else case.events:
             if event.kind != kind or RULE in event.attributes or event.world < World.BELIEVED:
                 continue
             if matter in gives.attributes:
