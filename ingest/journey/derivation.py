@@ -152,7 +152,7 @@ class Derivation:
         return {edition: edition == believed for edition in in_use(day)}
 
     def _of_resections(self, events: Sequence[Event]) -> frozenset[str]:
-        """The events told by a report of pathology that names an operation: one of a biopsy shows a part of the tumor."""
+        """The events that a report of pathology of an operation tells: a biopsy shows a part of the tumor."""
         told: dict[int, bool] = {}
         operated = {
             id(self._note_of[one])
@@ -246,11 +246,9 @@ class Derivation:
         if premise.denied:
             return self._denial(premise, told)
         of_it = [event for event in told if event.world > World.NONE and self._is_of(event, premise)]
-        if premise.kind in _GREATEST and premise.tests:
+        if premise.kind in _GREATEST and any(test.attribute in _GREATEST[premise.kind] for test in premise.tests):
             of_it = _greatest(of_it, _GREATEST[premise.kind])
-        holding = [
-            event for event in of_it if all(self._agrees(event, premise.kind, *_of(test)) for test in premise.tests)
-        ]
+        holding = [event for event in of_it if all(self._agrees(event, *_of(test)) for test in premise.tests)]
         if premise.kind == "extension" and not any(test.attribute == "reach" for test in premise.tests):
             holding = [event for event in holding if event.attributes.get("reach") != "confined"]
         return max(holding, key=lambda event: (event.world, event.event_id), default=None)
@@ -282,8 +280,20 @@ class Derivation:
             event.concept in self._concepts and self._concepts.is_a(event.concept, premise.concept)
         )
 
-    def _agrees(self, event: Event, kind: str, name: str, operator: str, bound: Value) -> bool:
-        return agrees(event.attributes.get(name), kind, name, operator, bound, self._scales, self._concepts)
+    def _agrees(self, event: Event, name: str, operator: str, bound: Value) -> bool:
+        """Whether an attribute's value is as a premise asks: on its scale, as a number, or at or below a concept."""
+        value, concepts, scales = event.attributes.get(name), self._concepts, self._scales
+        if value is None:
+            return False
+        if operator in ("=", "!=") and isinstance(value, str) and isinstance(bound, str):
+            same = value == bound or (value in concepts and bound in concepts and concepts.is_a(value, bound))
+            if same or "+" in bound:
+                return same == (operator == "=")
+        if scales.span(name, value) is not None and scales.span(name, bound) is not None:
+            return scales.compare(name, value, operator, bound)
+        if isinstance(value, str) or isinstance(bound, str):
+            return operator == "!=" and value != bound
+        return _NUMERIC[operator](float(value), float(bound))
 
     def _is_stated(self, gives: Conclusion, case: _Case) -> bool:
         """Whether a note says in words what a rule would conclude, or something else of the same matter."""
@@ -369,29 +379,6 @@ class Derivation:
 def bench_events(bench: Workbench) -> list[Event]:
     """The events of a bench, each once."""
     return list({event.event_id: event for event in bench.events}.values())
-
-
-def agrees(
-    value: Value | None,
-    kind: str,
-    name: str,
-    operator: str,
-    bound: Value,
-    scales: Scales,
-    concepts: ConceptTable,
-) -> bool:
-    """Whether an attribute's value is as a premise asks: on its scale, as a number, or at or below a concept."""
-    if value is None:
-        return False
-    if operator in ("=", "!=") and isinstance(value, str) and isinstance(bound, str):
-        same = value == bound or (value in concepts and bound in concepts and concepts.is_a(value, bound))
-        if same or "+" in bound:
-            return same == (operator == "=")
-    if scales.span(name, value) is not None and scales.span(name, bound) is not None and kind != "measurement":
-        return scales.compare(name, value, operator, bound)
-    if isinstance(value, str) or isinstance(bound, str):
-        return operator == "!=" and value != bound
-    return _NUMERIC[operator](float(value), float(bound))
 
 
 _NUMERIC: Final = {

@@ -18,6 +18,7 @@ from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import cue_file
 from ..text.frame import TUMOR_FEATURES, Frame, Recognizer, Span
+from ..text.gates import Gated
 from ..text.words import PhraseTrie
 
 #: The source of such spans.
@@ -67,17 +68,16 @@ class _Cues:
         self.features = [
             (concept, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for concept, pattern in table["feature"].items()
         ]
-        self.any_feature = re.compile(
-            r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in table["feature"].values()) + r")\b", re.IGNORECASE
-        )
+        begins: Mapping[str, str] = table["begins"]
+        self.any_feature = _any(table["feature"])
+        self.named_features = Gated(self.any_feature, begins["feature"])
         self.measures = [
             (concept, re.compile(rf"\b(?:{pattern})\b" + _BETWEEN_MEASURE, re.IGNORECASE))
             for concept, pattern in table["measure"].items()
         ]
-        self.any_measure = re.compile(
-            r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in table["measure"].values()) + r")\b", re.IGNORECASE
-        )
+        self.named_measures = Gated(_any(table["measure"]), begins["measure"])
         self.margin = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["margin"].items()}
+        self.named_margins = Gated(re.compile(r"\b" + table["margin"]["name"] + r"\b", re.IGNORECASE), begins["margin"])
         growth: Mapping[str, Any] = table["growth"]
         self.growth = {
             name: re.compile(pattern, re.IGNORECASE) for name, pattern in growth.items() if isinstance(pattern, str)
@@ -91,9 +91,13 @@ def valued() -> frozenset[str]:
     return frozenset(cue_file("tumor_features")["valued"]["concepts"])
 
 
-@lru_cache(maxsize=1)
-def _cues() -> _Cues:
-    return _Cues()
+def _any(patterns: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in patterns.values()) + r")\b", re.IGNORECASE)
+
+
+#: Made when the module is loaded, as every gate is.
+_CUES: Final = _Cues()
+_FIGURES: Final = Gated(_FIGURE, r"\d")
 
 
 class TumorFeatureRecognizer(Recognizer):
@@ -101,6 +105,7 @@ class TumorFeatureRecognizer(Recognizer):
 
     name = "tumor features"
     layer = TUMOR_FEATURES
+    gates = (_FIGURES, _CUES.named_measures, _CUES.named_margins, _CUES.named_features)
 
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
@@ -115,7 +120,7 @@ class TumorFeatureRecognizer(Recognizer):
             if premise.kind == "extension"
         }
         structures = self._concepts.below("anatomical_structure") if "anatomical_structure" in self._concepts else ()
-        names = _cues().names
+        names = _CUES.names
         phrases = [(name, concept) for concept, some in names.items() for name in some]
         for concept in sorted({*asked, *structures} - {"", "anatomical_structure"}):
             if concept in self._concepts:
@@ -126,32 +131,35 @@ class TumorFeatureRecognizer(Recognizer):
         """Spans of the kinds ``feature`` and ``extension``."""
         if note_class(frame.note.type, frame.note.title) != _PATHOLOGY:
             return
-        yield from _sizes(frame.text)
-        yield from _measures(frame.text)
-        yield from _margins(frame.text)
-        yield from _features(frame.text)
+        yield from _sizes(frame)
+        yield from _measures(frame)
+        yield from _margins(frame)
+        yield from _features(frame)
         yield from self._extensions(frame)
 
     def _extensions(self, frame: Frame) -> Iterator[Span]:
-        cues, text = _cues().growth, frame.text
+        cues, text = _CUES.growth, frame.text
         before: Span | None = None
         for match in frame.phrases(self._structures, 0, len(frame.words.norms)):
             found = _grown(text, match.start, match.end, cues)
             if found is None and before is not None and _is_listed(text[before.end : match.start]):
                 # "Extends into the perinephric fat and renal sinus".
-                found = before.decided, str(before.attributes["reach"])
+                found = before.decided or "present", str(before.attributes["reach"])
             before = None
             if found is None:
                 continue
             decided, reach = found
+            # That something is denied its sentence may say in other words.
+            decided = "" if decided == "present" else decided
             attributes: dict[str, Value] = {"reach": reach} if reach else {}
             before = Span(match.start, match.end, "extension", match.payloads[0], SOURCE, attributes, decided=decided)
             yield before
 
 
-def _sizes(text: str) -> Iterator[Span]:
-    cues = _cues().size
-    for match in _FIGURE.finditer(text):
+def _sizes(frame: Frame) -> Iterator[Span]:
+    text = frame.text
+    cues = _CUES.size
+    for match in _FIGURES.find(frame.places, text):
         lengths = [_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name]]
         if not lengths or max(lengths) > _WIDEST or min(lengths) <= 0:
             continue
@@ -196,9 +204,10 @@ def _millimetres(figure: str, unit: str) -> float:
     return round(number * (10.0 if unit.lower().startswith("c") else 1.0), 2)
 
 
-def _measures(text: str) -> Iterator[Span]:
-    cues = _cues()
-    for found in cues.any_measure.finditer(text):
+def _measures(frame: Frame) -> Iterator[Span]:
+    text = frame.text
+    cues = _CUES
+    for found in cues.named_measures.find(frame.places, text):
         for concept, pattern in cues.measures:
             label = pattern.match(text, found.start())
             figure = _FIGURE.match(text, label.end()) if label is not None else None
@@ -209,9 +218,10 @@ def _measures(text: str) -> Iterator[Span]:
                 break
 
 
-def _margins(text: str) -> Iterator[Span]:
-    cues = _cues().margin
-    for match in cues["name"].finditer(text):
+def _margins(frame: Frame) -> Iterator[Span]:
+    text = frame.text
+    cues = _CUES.margin
+    for match in _CUES.named_margins.find(frame.places, text):
         behind = _BETWEEN_MARGIN.match(text, match.end())
         at = behind.end() if behind is not None else match.end()
         result = next((how for how in ("clear", "involved", "close") if cues[how].match(text, at)), "")
@@ -246,9 +256,10 @@ def _distance(
     return _millimetres(figure["first"], figure["unit"])
 
 
-def _features(text: str) -> Iterator[Span]:
-    cues = _cues()
-    for found in cues.any_feature.finditer(text):
+def _features(frame: Frame) -> Iterator[Span]:
+    text = frame.text
+    cues = _CUES
+    for found in cues.named_features.find(frame.places, text):
         for concept, pattern in cues.features:
             match = pattern.match(text, found.start())
             if match is not None:
@@ -259,7 +270,7 @@ def _features(text: str) -> Iterator[Span]:
 
 def _how_told(text: str, start: int, end: int) -> str:
     """Present, absent or uncertain, by the words beside a feature's name; empty where its sentence must tell."""
-    cues = _cues()
+    cues = _CUES
     ahead = text[max(0, start - _REACH_OF_DENIAL) : start]
     clause = max((one.end() for one in re.finditer(r"[.;:]\s|\bbut\b", ahead)), default=0)
     for how, pattern in cues.before.items():
@@ -288,7 +299,7 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
         at = _last(cues[reach], begins)
         if at is not None and len(begins) - at <= 32 and "." not in begins[at:]:
             # A word of growth may be the noun of another feature: "lymphovascular invasion".
-            if _cues().any_feature.search(begins[: at + 1]) and reach != "confined":
+            if _CUES.any_feature.search(begins[: at + 1]) and reach != "confined":
                 return None
             told = "" if reach == "confined" else _behind(text, end)
             return (told if told and told != "present" else denied), reach
@@ -306,7 +317,7 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
 
 
 def _behind(text: str, end: int) -> str:
-    for how, pattern in _cues().behind.items():
+    for how, pattern in _CUES.behind.items():
         if pattern.match(text, end):
             return how
     return ""
