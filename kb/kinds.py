@@ -56,7 +56,7 @@ class Kind:
 
 
 #: What an event says besides, where it follows from others: by which rule and edition, from which events.
-_OF_DERIVED: Final[Mapping[str, str]] = {"rule": "text", "edition": "number", "premises": "text"}
+OF_DERIVED: Final[Mapping[str, str]] = {"rule": "text", "edition": "number", "premises": "text"}
 
 
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
@@ -71,7 +71,7 @@ def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
         for attribute, type_ in entry["attributes"].items()
     }
     if "derivable" in given["traits"]:
-        given["attributes"] |= _OF_DERIVED
+        given["attributes"] |= OF_DERIVED
     given["denial"] = _denial(name, entry.get("denial", {}))
     return Kind(name=name, **given)
 
@@ -135,6 +135,7 @@ OF_OTHER_NAMES: Final = _with("of_other_names")
 PHRASED: Final = _with("phrased")
 MEASURED: Final = _with("measured")
 ON_ITS_OWN: Final = _with("on_its_own")
+OF_SPECIMENS: Final = _with("of_specimens")
 DERIVABLE: Final = _with("derivable")
 
 # Kinds that are one thing, recorded in one way or another.

@@ -29,7 +29,7 @@ from ...kb.derivation.rules import (
     shipped_editions,
     shipped_rules,
 )
-from ...kb.kinds import OPERATIONS
+from ...kb.kinds import OF_SPECIMENS, OPERATIONS
 from ...kb.model import (
     ALL_TUMORS,
     NO_TUMOR,
@@ -49,8 +49,6 @@ from .tumors import NEAR_IN_TIME
 
 #: The kinds of which only the greatest that is told counts: the size of a tumor, the nodes of all stations together.
 _GREATEST: Final = {"feature": ("value",), "node": ("positive", "examined")}
-#: Kinds that a pathologist tells of what was taken out.
-_OF_SPECIMENS: Final = frozenset({"feature", "extension", "node"})
 _PATHOLOGY: Final = "pathology"
 #: What is settled when a tumor is found: it follows from what is told then alone, and from nothing once it is stated.
 _ONCE: Final = frozenset({"m", "stage"})
@@ -241,7 +239,7 @@ class Derivation:
             event
             for event in case.events
             if event.kind == premise.kind
-            and (source != RESECTION or event.kind not in _OF_SPECIMENS or event.event_id in case.of_resections)
+            and (source != RESECTION or event.kind not in OF_SPECIMENS or event.event_id in case.of_resections)
         ]
         if premise.denied:
             return self._denial(premise, told)

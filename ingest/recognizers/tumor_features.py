@@ -37,8 +37,8 @@ _PATHOLOGY: Final = "pathology"
 
 _LENGTH: Final = r"(?<![\d.,/])(?P<first>\d{1,3}(?:[.,]\s?\d{1,2})?)"
 _FIGURE: Final = re.compile(
-    _LENGTH + r"\s?(?:(?:cm|mm)?\s{0,2}[x×*]\s{0,2}\.?(?P<second>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
-    r"(?:(?:cm|mm)?\s{0,2}[x×*]\s{0,2}\.?(?P<third>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?[\s\-.]{0,3}(?P<unit>cm|mm|centimeters?|millimeters?)\b",
+    _LENGTH + r"\s?(?:(?:cm|mm)?\s{0,2}[x×*][\s.]{0,3}(?P<second>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
+    r"(?:(?:cm|mm)?\s{0,2}[x×*][\s.]{0,3}(?P<third>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?[\s\-.]{0,3}(?P<unit>cm|mm|centimeters?|millimeters?)\b",
     re.IGNORECASE,
 )
 #: Between the label of a measure and its figure.

@@ -43,8 +43,8 @@ def test_what_a_topic_says_to_write_can_be_written(topic: Topic) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("tumor size > 7 cm", "sizes and numbers of lesions are not held"),
-        ("lung cancer with size > 3", "sizes and numbers of lesions are not held"),
+        ("SUV > 7", "what scans measure of lesions is not held"),
+        ("lung cancer with size > 3", "the size of a tumor is a feature of it"),
         ("last fasting insulin level above 1.5 mg/dl", "laboratory values"),
         ("sex = female", "the sex of a patient"),
         ("race = white", "who somebody is in society"),
