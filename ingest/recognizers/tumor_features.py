@@ -46,6 +46,8 @@ _BETWEEN_MEASURE: Final = r"[\s:.,=\-(]{0,4}(?:(?:is|of|at least|approximately|a
 #: Between a margin and what is said of it; so far from it stands a distance (characters).
 _BETWEEN_MARGIN: Final = re.compile(r"[\s:.,\-)]{0,4}(?:\([^()]{1,30}\)[\s:]{0,3})?")
 _REACH_OF_DISTANCE: Final = 45
+#: Behind the label of a form.
+_LABEL: Final = re.compile(r"\s?(?:\([^()]{1,30}\)\s?)?:")
 #: Where a clause ends: a full stop that OCR put at the end of a line is none, unless a new sentence begins.
 _CLAUSE: Final = re.compile(r"[.;]\s+(?=[A-Z][A-Za-z ]{2,30}:|[A-Z][a-z]+ )|\n\s*\n")
 
@@ -279,7 +281,8 @@ def _how_told(text: str, start: int, end: int) -> str:
     for how, pattern in cues.behind.items():
         if pattern.match(text, end):
             return how
-    return ""
+    # A label of a form that was left without a value, or has one that is not understood, tells nothing.
+    return "uncertain" if _LABEL.match(text, end) else ""
 
 
 def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
