@@ -14,6 +14,7 @@ from ...kb.rare_collections import rare_collections
 from ..binding.composed import ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
+from ..binding.specimens import SpecimenPlacer
 from ..context.cues import CueTable, cue_table
 from ..models.tagging.choice import Choice
 from ..models.tagging.recognizer import PreparedRecognizer
@@ -105,6 +106,7 @@ class NoteReader:
             ResultBinder(concepts),
             self._placement,
             ConditionPlacer(self._placement.sites, self._placement.composer),
+            SpecimenPlacer(concepts, self._placement.sites, self._placement.composer),
             MentionWriter(concepts, tumor_of, cues, _below_any(concepts, implied["asked_of_images"]["concepts"])),
             # Titles come again and again.
             Remembered(self._sites_of_title, most=5_000, longest=160),

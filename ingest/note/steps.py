@@ -31,6 +31,7 @@ from ...kb.units import in_usual_unit, likely_units, unit_named, usual_units
 from ..binding.composed import ELSEWHERE, ConditionPlacer
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
+from ..binding.specimens import SpecimenPlacer
 from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
@@ -98,6 +99,7 @@ class Tools:
     binder: ResultBinder
     placement: Placement
     conditions: ConditionPlacer
+    specimens: SpecimenPlacer
     writer: MentionWriter
     #: The organs that a title names.
     sites_of_title: Mapping[str, Sequence[str]]
@@ -493,6 +495,8 @@ def find_states_by_adjectives(page: Page) -> None:
 def place_diagnoses(page: Page) -> None:
     """Each diagnosis gets its site and side, and the concept that means morphology and site together."""
     page.tools.placement.diagnoses(page.frame, page.diagnoses, page.sites, page.document_class)
+    if page.document_class == "pathology":
+        page.tools.specimens.place(page.frame, page.diagnoses, page.sites)
 
 
 def share_places_of_short_forms(page: Page) -> None:

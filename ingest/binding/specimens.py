@@ -1,0 +1,139 @@
+"""The organ and side of a tumor by the specimen that it lies in, where its own sentence names none.
+
+``Lung, right upper lobe, lobectomy: … Histologic type: squamous cell carcinoma`` is one tumor told in several
+statements. A statement's specimen is the last headed before it; where that has no organ in which such a tumor begins
+(nodes, a margin), it is the organ that most specimens of the report are of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from ...kb.ontology.concepts import ConceptTable
+from ..text.cue_files import cue_file
+from ..text.frame import Frame, Span, starting
+from ..text.specimens import Heading, specimens_in, told_side
+from .placing import SiteReader, TumorComposer
+
+_CUES: Final = cue_file("specimens")
+_LINING: Final[dict[str, str]] = _CUES["lining"]
+_PAIRED: Final[tuple[str, ...]] = tuple(_CUES["paired"]["organs"])
+_MALIGNANT: Final = "malignant_neoplasm"
+#: Words for any cancer: of which organ it is they leave to others.
+_ANY_CANCER: Final = frozenset({_MALIGNANT, "carcinoma", "solid_tumor", "sarcoma", "lymphoma"})
+
+
+@dataclass(frozen=True, slots=True)
+class Specimen:
+    """A specimen with the organs that its heading names, the likeliest first."""
+
+    start: int
+    organs: tuple[str, ...]
+    side: str
+    weight: int
+
+
+class SpecimenPlacer:
+    """Gives the tumors of one report the organs and sides of its specimens."""
+
+    def __init__(self, concepts: ConceptTable, sites: SiteReader, composer: TumorComposer) -> None:
+        self._concepts = concepts
+        self._sites = sites
+        self._composer = composer
+        self.narrowed = lru_cache(maxsize=4_000)(self._narrowed)
+
+    def place(self, frame: Frame, diagnoses: Sequence[Span], sites: Sequence[Span]) -> None:
+        """Complete site, concept and side of the malignant diagnoses. ``sites`` are in text order."""
+        tumors = [one for one in diagnoses if self._is_cancer(one.concept) and "spread_site" not in one.attributes]
+        if not tumors:
+            return
+        specimens = [self._specimen(heading, sites) for heading in specimens_in(frame.text)]
+        specimens = [one for one in specimens if one.organs or one.side]
+        weights: Counter[str] = Counter()
+        for one in specimens:
+            for organ in one.organs[:3]:
+                weights[organ] += one.weight
+        ranked = [organ for organ, _ in weights.most_common(6)]
+        for span in tumors:
+            own = next((one for one in reversed(specimens) if one.start <= span.start), None)
+            self._give_organ(span, own, ranked)
+        said = told_side(frame.text)
+        for span in tumors:
+            if "laterality" not in span.attributes and "spread" not in span.attributes:
+                self._give_side(frame, span, specimens, sites, said)
+
+    def _is_cancer(self, concept: str) -> bool:
+        return concept in self._concepts and self._concepts.is_a(concept, _MALIGNANT)
+
+    def _specimen(self, heading: Heading, sites: Sequence[Span]) -> Specimen:
+        named = [
+            _LINING.get(one.concept, one.concept)
+            for one in starting(sites, heading.start, heading.end)
+            if self._sites.primary_site(one.concept)
+        ]
+        organs = ([heading.organ] if heading.organ and not self._names_part(named, heading.organ) else []) + named
+        weight = 3 if heading.organ else 2 if heading.field else 1
+        return Specimen(heading.start, tuple(dict.fromkeys(filter(None, organs))), heading.side, weight)
+
+    def _names_part(self, named: Sequence[str], organ: str) -> bool:
+        """Whether the heading itself names a part of the organ: the cecum in a colectomy."""
+        return any(one in self._concepts and self._concepts.is_a(one, organ) for one in named)
+
+    def _give_organ(self, span: Span, own: Specimen | None, ranked: Sequence[str]) -> None:
+        if span.concept in _ANY_CANCER:
+            return
+        for organ in [*(own.organs if own else ()), *ranked]:
+            if self._concepts.get(span.concept).site:
+                found = self.narrowed(span.concept, organ)
+            else:
+                found = self._composer.compose(span.concept, organ)
+            if found != span.concept:
+                span.attributes.setdefault("morphology", span.concept)
+                span.attributes["site"] = organ
+                span.concept = found
+                return
+
+    def _narrowed(self, concept: str, organ: str) -> str:
+        """The concept below one that already has a place, at the part of it that the specimen is of."""
+        concepts = self._concepts
+        place = concepts.get(concept).site
+        if organ == place or organ not in concepts or not concepts.is_a(organ, place):
+            return concept
+        above = concepts.above(organ)
+        fitting = [
+            row
+            for row in map(concepts.get, concepts.below(concept))
+            if row.id != concept and row.site in above and row.site != place and concept in row.parents
+        ]
+        return fitting[0].id if len(fitting) == 1 else concept
+
+    def _give_side(
+        self, frame: Frame, span: Span, specimens: Sequence[Specimen], sites: Sequence[Span], said: str
+    ) -> None:
+        place = str(span.attributes.get("site", "")) or self._concepts.get(span.concept).site
+        organ = next(
+            (one for one in _PAIRED if place and place in self._concepts and self._concepts.is_a(place, one)), ""
+        )
+        if not organ:
+            return
+        of_organ = [one for one in specimens if one.side and any(self._is_part(part, organ) for part in one.organs)]
+        sides = {one.side for one in of_organ}
+        if len(sides) > 1:
+            before = [one.side for one in of_organ if one.start <= span.start]
+            sides = set(before[-1:])
+        elif not sides:
+            named = {self._side_of(frame, one) for one in sites if self._is_part(one.concept, organ)} - {""}
+            sides = {said} if said else named
+        if len(sides) == 1 and sides <= {"left", "right"}:
+            span.attributes["laterality"] = sides.pop()
+
+    def _is_part(self, place: str, organ: str) -> bool:
+        return place in self._concepts and self._concepts.is_a(place, organ)
+
+    def _side_of(self, frame: Frame, site: Span) -> str:
+        low, high = frame.sentence_span(site.start)
+        return self._sites.side_in(frame, site.start, site.end, max(0, low), high)

@@ -1,0 +1,89 @@
+"""The specimens of a pathology report: which stretch of its text belongs to which, with the words that head it.
+
+A heading is a short statement that names what was done to take the specimen (``Kidney, left, radical nephrectomy:``),
+or that stands behind a label (``(B) RIGHT ADRENAL GLAND:``). Reports that lost their line breaks have them amid a line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from .cue_files import any_of, cue_file
+
+_CUES: Final = cue_file("specimens")
+#: The organ that an operation is on, by the end of its name.
+_ORGAN_OF: Final[dict[str, str]] = _CUES["organ_of"]
+_NOT_LUNG: Final = re.compile(any_of(_CUES["not_lung"]["words"]), re.IGNORECASE)
+_OPERATION: Final = re.compile(
+    rf"(?<![a-z])(?P<operation>[a-z\-]*{any_of(_ORGAN_OF)})(?![a-z])|(?<![a-z]){any_of(_CUES['words']['taken'])}(?![a-z])",
+    re.IGNORECASE,
+)
+#: Where a statement begins: behind a full stop or colon, or the label of a specimen.
+_BEGINS: Final = re.compile(r"[.:\n]\s|\(?[A-Z1-9]{1,2}[).]\s")
+#: A label, and the words up to a colon.
+_LABELLED: Final = re.compile(
+    r"(?<!\w)(?:\(?[A-Z]\)|\(?[A-Z]{1,2}[.:]|\(?\d{1,2}[).:]{1,2})\s{1,3}(?P<head>[^:.\n]{3,90}):"
+)
+_FIELD: Final = re.compile(
+    rf"(?<![a-z]){any_of(_CUES['words']['site'])}\)?\s?[:.]\s{{0,3}}(?P<value>[^.:;\n]{{3,60}})", re.IGNORECASE
+)
+_SIDE_FIELD: Final = re.compile(
+    rf"(?<![a-z]){any_of(_CUES['words']['side'])}\s?:\s{{0,3}}(?P<value>left|right)\b", re.IGNORECASE
+)
+_SIDE: Final = re.compile(r"(?<![a-z])(?:(?P<left>left|lt)|(?P<right>right|rt))(?![a-z])", re.IGNORECASE)
+#: No heading of a specimen is longer (characters).
+_LONGEST: Final = 140
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The words that head a specimen: their place, the organ that the operation is on, and the side, if they tell."""
+
+    start: int
+    end: int
+    organ: str
+    side: str
+    #: Whether it is the value of a field of a synopsis.
+    field: bool = False
+
+
+def specimens_in(text: str) -> list[Heading]:
+    """The headings of specimens, in text order.
+
+    >>> [(one.organ, one.side) for one in specimens_in("DIAGNOSIS: Kidney, left, radical nephrectomy: carcinoma.")]
+    [('kidney', 'left')]
+    """
+    found: dict[int, Heading] = {}
+    for match in _OPERATION.finditer(text):
+        low = max(0, match.start() - _LONGEST)
+        start = max((one.end() for one in _BEGINS.finditer(text, low, match.start())), default=low)
+        organ = _organ(text, start, match)
+        before = found.get(start)
+        found[start] = Heading(
+            start, match.end(), before.organ if before and before.organ else organ, side_in(text[start : match.end()])
+        )
+    for match in _LABELLED.finditer(text):
+        found.setdefault(match.start("head"), Heading(*match.span("head"), "", side_in(match["head"])))
+    for match in _FIELD.finditer(text):
+        found.setdefault(match.start(), Heading(*match.span(), "", side_in(match["value"]), field=True))
+    return sorted(found.values(), key=lambda one: one.start)
+
+
+def _organ(text: str, start: int, match: re.Match[str]) -> str:
+    word = (match["operation"] or "").lower()
+    organ = _ORGAN_OF[max((end for end in _ORGAN_OF if word.endswith(end)), key=len)] if word else ""
+    return "" if organ == "lung" and _NOT_LUNG.search(text, start, match.end()) else organ
+
+
+def side_in(words: str) -> str:
+    """The one side that the words name; empty if they name none or both."""
+    sides = {"left" if match["left"] else "right" for match in _SIDE.finditer(words)}
+    return sides.pop() if len(sides) == 1 else ""
+
+
+def told_side(text: str) -> str:
+    """The one side that the fields for it in a synopsis name."""
+    sides = {match["value"].lower() for match in _SIDE_FIELD.finditer(text)}
+    return sides.pop() if len(sides) == 1 else ""
