@@ -16,7 +16,7 @@ from typing import Final
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import cue_file
 from ..text.frame import Frame, Span, starting
-from ..text.specimens import Heading, specimens_in, told_side
+from ..text.specimens import Heading, is_of_frozen_section, specimens_in, told_side
 from .placing import SiteReader, TumorComposer
 
 _CUES: Final = cue_file("specimens")
@@ -59,6 +59,8 @@ class SpecimenPlacer:
                 weights[organ] += one.weight
         ranked = [organ for organ, _ in weights.most_common(6)]
         for span in tumors:
+            if is_of_frozen_section(frame.text, span.start):
+                continue
             own = next((one for one in reversed(specimens) if one.start <= span.start), None)
             self._give_organ(span, own, ranked)
         said = told_side(frame.text)
@@ -115,9 +117,7 @@ class SpecimenPlacer:
         self, frame: Frame, span: Span, specimens: Sequence[Specimen], sites: Sequence[Span], said: str
     ) -> None:
         place = str(span.attributes.get("site", "")) or self._concepts.get(span.concept).site
-        organ = next(
-            (one for one in _PAIRED if place and place in self._concepts and self._concepts.is_a(place, one)), ""
-        )
+        organ = next((one for one in _PAIRED if place and self._is_part(place, one)), "")
         if not organ:
             return
         of_organ = [one for one in specimens if one.side and any(self._is_part(part, organ) for part in one.organs)]

@@ -33,6 +33,9 @@ _SIDE_FIELD: Final = re.compile(
     rf"(?<![a-z]){any_of(_CUES['words']['side'])}\s?:\s{{0,3}}(?P<value>left|right)\b", re.IGNORECASE
 )
 _SIDE: Final = re.compile(r"(?<![a-z])(?:(?P<left>left|lt)|(?P<right>right|rt))(?![a-z])", re.IGNORECASE)
+_FROZEN: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_CUES['words']['frozen'])})", re.IGNORECASE)
+#: So far reaches what was said during the operation (characters).
+_REACH_OF_FROZEN: Final = 120
 #: No heading of a specimen is longer (characters).
 _LONGEST: Final = 140
 
@@ -87,3 +90,8 @@ def told_side(text: str) -> str:
     """The one side that the fields for it in a synopsis name."""
     sides = {match["value"].lower() for match in _SIDE_FIELD.finditer(text)}
     return sides.pop() if len(sides) == 1 else ""
+
+
+def is_of_frozen_section(text: str, start: int) -> bool:
+    """Whether what begins at ``start`` was said of a frozen section, before the final diagnosis."""
+    return _FROZEN.search(text, max(0, start - _REACH_OF_FROZEN), start) is not None
