@@ -412,8 +412,9 @@ class Placement:
         self._spread_of = implied["spread_of"]
         self._images = concepts.at_or_below("imaging")
 
-    def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> None:
-        """Give each diagnosis its site and side, and the concept that means morphology and site together."""
+    def diagnoses(self, frame: Frame, diagnoses: list[Span], sites: list[Span], document_class: str) -> list[Span]:
+        """Give each diagnosis its site and side, and the concept that means morphology and site together; those whose
+        site is told by the line above them alone."""
         diagnoses = _in_text_order(diagnoses)
         tied: dict[str, Span] = {}
         by_specimen: list[Span] = []
@@ -468,6 +469,7 @@ class Placement:
             if morphology in tied and "spread" not in span.attributes:
                 span.attributes["site"] = tied[morphology].concept
                 span.concept = self.composer.compose(morphology, tied[morphology].concept)
+        return [span for span in by_specimen if str(span.attributes.get("morphology", span.concept)) not in tied]
 
     def _composed(self, span: Span, site: Span, frame: Frame) -> str:
         if span.concept == "malignant_neoplasm" and not _CANCER_OF.fullmatch(

@@ -7,6 +7,7 @@ statements. A statement's specimen is the last headed before it; where that has 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,12 @@ from .placing import SiteReader, TumorComposer
 _CUES: Final = cue_file("specimens")
 _LINING: Final[dict[str, str]] = _CUES["lining"]
 _PAIRED: Final[tuple[str, ...]] = tuple(_CUES["paired"]["organs"])
+_ELSEWHERE: Final[dict[str, dict[str, str]]] = _CUES["elsewhere"]
+#: Right behind an article a kind of tumor is talked about (*a serous carcinoma was considered*).
+_ARTICLE: Final = re.compile(r"(?<![A-Za-z])(?:[Aa]n?|[Aa]ny)\s\Z")
+_REACH_OF_ARTICLE: Final = 5
+#: So many of the organs that a report is most about may give a name its meaning.
+_FIRST: Final = 3
 _MALIGNANT: Final = "malignant_neoplasm"
 #: Words for any cancer: of which organ it is they leave to others.
 _ANY_CANCER: Final = frozenset({_MALIGNANT, "carcinoma", "solid_tumor", "sarcoma", "lymphoma"})
@@ -35,6 +42,8 @@ class Specimen:
     organs: tuple[str, ...]
     side: str
     weight: int
+    #: Whether the operation names the first organ.
+    operated: bool
 
 
 class SpecimenPlacer:
@@ -46,8 +55,9 @@ class SpecimenPlacer:
         self._composer = composer
         self.narrowed = lru_cache(maxsize=4_000)(self._narrowed)
 
-    def place(self, frame: Frame, diagnoses: Sequence[Span], sites: Sequence[Span]) -> None:
-        """Complete site, concept and side of the malignant diagnoses. ``sites`` are in text order."""
+    def place(self, frame: Frame, diagnoses: Sequence[Span], sites: Sequence[Span], by_line: Sequence[Span]) -> None:
+        """Complete site, concept and side of the malignant diagnoses. ``sites`` are in text order; ``by_line``: those
+        whose site is only the first that a line above them names."""
         tumors = [one for one in diagnoses if self._is_cancer(one.concept) and "spread_site" not in one.attributes]
         if not tumors:
             return
@@ -62,7 +72,10 @@ class SpecimenPlacer:
             if is_of_frozen_section(frame.text, span.start):
                 continue
             own = next((one for one in reversed(specimens) if one.start <= span.start), None)
-            self._give_organ(span, own, ranked)
+            if own is not None and own.operated and any(span is one for one in by_line):
+                self._correct_organ(span, own.organs[0])
+            if not _ARTICLE.search(frame.text, max(0, span.start - _REACH_OF_ARTICLE), span.start):
+                self._give_organ(span, own, ranked)
         said = told_side(frame.text)
         for span in tumors:
             if "laterality" not in span.attributes and "spread" not in span.attributes:
@@ -79,15 +92,32 @@ class SpecimenPlacer:
         ]
         organs = ([heading.organ] if heading.organ and not self._names_part(named, heading.organ) else []) + named
         weight = 3 if heading.organ else 2 if heading.field else 1
-        return Specimen(heading.start, tuple(dict.fromkeys(filter(None, organs))), heading.side, weight)
+        return Specimen(
+            heading.start, tuple(dict.fromkeys(filter(None, organs))), heading.side, weight, bool(heading.organ)
+        )
 
     def _names_part(self, named: Sequence[str], organ: str) -> bool:
         """Whether the heading itself names a part of the organ: the cecum in a colectomy."""
         return any(one in self._concepts and self._concepts.is_a(one, organ) for one in named)
 
+    def _correct_organ(self, span: Span, organ: str) -> None:
+        """A tumor in *stomach, duodenum and pancreas, Whipple* is of the organ that the operation is on."""
+        morphology = str(span.attributes.get("morphology", span.concept))
+        found = self._composer.compose(morphology, organ)
+        if found != morphology and not self._is_part(self._concepts.get(span.concept).site or organ, organ):
+            span.attributes.update(site=organ, morphology=morphology)
+            span.concept = found
+
     def _give_organ(self, span: Span, own: Specimen | None, ranked: Sequence[str]) -> None:
         if span.concept in _ANY_CANCER:
             return
+        meant = _ELSEWHERE.get(span.concept, {})
+        if meant and not any(self._is_part(organ, self._concepts.get(span.concept).site) for organ in ranked):
+            for organ in ranked[:_FIRST]:
+                if organ in meant:
+                    span.attributes.update(site=organ, morphology=span.concept)
+                    span.concept = meant[organ]
+                    return
         for organ in [*(own.organs if own else ()), *ranked]:
             if self._concepts.get(span.concept).site:
                 found = self.narrowed(span.concept, organ)

@@ -36,7 +36,7 @@ from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
-from ..recognizers.lexicon import turn_round
+from ..recognizers.lexicon import name_type, turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
 from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
@@ -471,6 +471,8 @@ def turn_names_round(page: Page) -> None:
     """Diagnoses with words behind a comma (``liposarcoma, dedifferentiated``) get the concept of the whole name."""
     for span in page.diagnoses:
         turn_round(page.frame.text, span, page.tools.concepts, page.tools.never_turned)
+        if page.document_class == "pathology":
+            name_type(page.frame.text, span, page.tools.concepts)
 
 
 def find_topic(page: Page) -> None:
@@ -494,9 +496,9 @@ def find_states_by_adjectives(page: Page) -> None:
 
 def place_diagnoses(page: Page) -> None:
     """Each diagnosis gets its site and side, and the concept that means morphology and site together."""
-    page.tools.placement.diagnoses(page.frame, page.diagnoses, page.sites, page.document_class)
+    by_line = page.tools.placement.diagnoses(page.frame, page.diagnoses, page.sites, page.document_class)
     if page.document_class == "pathology":
-        page.tools.specimens.place(page.frame, page.diagnoses, page.sites)
+        page.tools.specimens.place(page.frame, page.diagnoses, page.sites, by_line)
 
 
 def share_places_of_short_forms(page: Page) -> None:

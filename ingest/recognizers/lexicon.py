@@ -389,6 +389,14 @@ def _same_surface(name: str, surface: str, text: str, start: int, end: int) -> b
 #: What stands behind the comma: one to three words.
 _BEHIND = re.compile(r"[ ]?[,(][ ]{0,2}(?P<words>[A-Za-z][A-Za-z\-]{1,24}(?:[ ][A-Za-z\-]{2,24}){0,2})")
 _MOST_MODIFIERS = 3
+#: From a name, over a size in brackets, to its type: ``(8 cm), conventional (clear cell) type``. Lines that
+#: were joined have full stops at their ends.
+_TYPE_BEHIND = _CLASSES.compile(
+    r"(?:\s?\([^()]{1,40}\))?\s?(?:[,.\-\u2013:]\s?){1,2}(?P<words>\(?(?:(?!{no_type}\b)[A-Za-z]{4,16}[\s.()]{1,3}){1,4})"
+    r"(?:{type_of_tumor})\b",
+    re.IGNORECASE,
+)
+_TYPE_WORD = re.compile(r"[A-Za-z]+")
 _CANCER = "malignant_neoplasm"
 
 
@@ -418,6 +426,24 @@ def turn_round(text: str, span: Span, concepts: ConceptTable, never: frozenset[s
                 break
         else:
             return
+
+
+def name_type(text: str, span: Span, concepts: ConceptTable) -> None:
+    """Give a diagnosis the narrower concept of the type that is told behind its name: *carcinoma (3 cm), conventional
+    (clear cell) type*."""
+    match = _TYPE_BEHIND.match(text, span.end)
+    if match is None:
+        return
+    name = " ".join(text[span.start : span.end].split())
+    words = _TYPE_WORD.findall(match["words"])
+    for count in range(min(len(words), _MOST_MODIFIERS), 0, -1):
+        for first in range(len(words) - count + 1):
+            modifier = " ".join(words[first : first + count])
+            found, _ = _named(modifier, name, span.concept, concepts, whole=False)
+            if found:
+                span.helpers.append((*match.span("words"), "inverted name"))
+                span.concept = found
+                return
 
 
 @lru_cache(maxsize=8192)

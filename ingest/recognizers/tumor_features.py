@@ -182,7 +182,7 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
     before, behind = text[low:start], text[end : end + _REACH_BEHIND]
     if cues["bound"].search(before) or cues["bound_behind"].search(behind) or cues["away"].search(behind):
         return None
-    clause = max((one.end() for one in _CLAUSE.finditer(before)), default=0)
+    clause = max((one.end() for one in _CLAUSE.finditer(before, 0)), default=0)
     label = _last(cues["label"], before)
     if label is not None and not cues["other"].search(before, label) and len(before) - label < 50:
         return True

@@ -36,6 +36,8 @@ _SIDE: Final = re.compile(r"(?<![a-z])(?:(?P<left>left|lt)|(?P<right>right|rt))(
 _FROZEN: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_CUES['words']['frozen'])})", re.IGNORECASE)
 #: So far reaches what was said during the operation (characters).
 _REACH_OF_FROZEN: Final = 120
+#: So far before a lobectomy may the organ stand that the lobe is of (characters).
+_REACH_OF_PART: Final = 40
 #: No heading of a specimen is longer (characters).
 _LONGEST: Final = 140
 
@@ -77,7 +79,9 @@ def specimens_in(text: str) -> list[Heading]:
 def _organ(text: str, start: int, match: re.Match[str]) -> str:
     word = (match["operation"] or "").lower()
     organ = _ORGAN_OF[max((end for end in _ORGAN_OF if word.endswith(end)), key=len)] if word else ""
-    return "" if organ == "lung" and _NOT_LUNG.search(text, start, match.end()) else organ
+    return (
+        "" if organ == "lung" and _NOT_LUNG.search(text, max(0, match.start() - _REACH_OF_PART), match.end()) else organ
+    )
 
 
 def side_in(words: str) -> str:
