@@ -90,15 +90,13 @@ class SpecimenPlacer:
             for one in starting(sites, heading.start, heading.end)
             if self._sites.primary_site(one.concept)
         ]
-        organs = ([heading.organ] if heading.organ and not self._names_part(named, heading.organ) else []) + named
+        parts = [one for one in named if heading.organ and self._is_part(one, heading.organ)]
+        # The cecum in a colectomy; the pancreas before the stomach in a Whipple operation.
+        organs = (parts or [heading.organ]) + named
         weight = 3 if heading.organ else 2 if heading.field else 1
         return Specimen(
             heading.start, tuple(dict.fromkeys(filter(None, organs))), heading.side, weight, bool(heading.organ)
         )
-
-    def _names_part(self, named: Sequence[str], organ: str) -> bool:
-        """Whether the heading itself names a part of the organ: the cecum in a colectomy."""
-        return any(one in self._concepts and self._concepts.is_a(one, organ) for one in named)
 
     def _correct_organ(self, span: Span, organ: str) -> None:
         """A tumor in *stomach, duodenum and pancreas, Whipple* is of the organ that the operation is on."""

@@ -198,7 +198,7 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int | None:
-    return max((match.end() for match in pattern.finditer(text)), default=None)
+    return max((match.end() for match in pattern.finditer(text, 0)), default=None)
 
 
 def _millimetres(figure: str, unit: str) -> float:
