@@ -89,7 +89,8 @@ def main() -> None:
     for letter in LETTERS:
         both = told[letter, True] + told[letter, False]
         print(
-            f"{letter.upper()} stated and derived: {both}, agree: {told[letter, True]} ({told[letter, True] / max(1, both):.3f})"
+            f"{letter.upper()} stated and derived: {both}, agree: {told[letter, True]}",
+            f"({told[letter, True] / max(1, both):.3f})",
         )
         out[letter] = {"both": both, "agree": told[letter, True]}
     for row in apart:
