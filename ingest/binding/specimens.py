@@ -39,6 +39,7 @@ class Specimen:
     """A specimen with the organs that its heading names, the likeliest first."""
 
     start: int
+    end: int
     organs: tuple[str, ...]
     side: str
     weight: int
@@ -58,10 +59,13 @@ class SpecimenPlacer:
     def place(self, frame: Frame, diagnoses: Sequence[Span], sites: Sequence[Span], by_line: Sequence[Span]) -> None:
         """Complete site, concept and side of the malignant diagnoses. ``sites`` are in text order; ``by_line``: those
         whose site is only the first that a line above them names."""
-        tumors = [one for one in diagnoses if self._is_cancer(one.concept) and "spread_site" not in one.attributes]
+        tumors = [one for one in diagnoses if self._is_cancer(one.concept)]
         if not tumors:
             return
         specimens = [self._specimen(heading, sites) for heading in specimens_in(frame.text)]
+        tumors = [
+            one for one in tumors if "spread_site" not in one.attributes or self._is_headed(one, specimens, sites)
+        ]
         specimens = [one for one in specimens if one.organs or one.side]
         weights: Counter[str] = Counter()
         for one in specimens:
@@ -81,6 +85,16 @@ class SpecimenPlacer:
             if "laterality" not in span.attributes and "spread" not in span.attributes:
                 self._give_side(frame, span, specimens, sites, said)
 
+    @staticmethod
+    def _is_headed(span: Span, specimens: Sequence[Specimen], sites: Sequence[Span]) -> bool:
+        """Whether a tumor whose place is nodes stands under a heading that names an organ first (*kidney, adrenal and
+        lymph nodes:*), and no other place stands between: then it is a tumor of the organ."""
+        own = next((one for one in reversed(specimens) if one.start <= span.start), None)
+        if own is None or not own.organs or "spread" in span.attributes or starting(sites, own.end, span.start):
+            return False
+        del span.attributes["spread_site"]
+        return True
+
     def _is_cancer(self, concept: str) -> bool:
         return concept in self._concepts and self._concepts.is_a(concept, _MALIGNANT)
 
@@ -95,7 +109,12 @@ class SpecimenPlacer:
         organs = (parts or [heading.organ]) + named
         weight = 3 if heading.organ else 2 if heading.field else 1
         return Specimen(
-            heading.start, tuple(dict.fromkeys(filter(None, organs))), heading.side, weight, bool(heading.organ)
+            heading.start,
+            heading.end,
+            tuple(dict.fromkeys(filter(None, organs))),
+            heading.side,
+            weight,
+            bool(heading.organ),
         )
 
     def _correct_organ(self, span: Span, organ: str) -> None:

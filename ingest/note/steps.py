@@ -36,7 +36,7 @@ from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
-from ..recognizers.lexicon import name_type, turn_round
+from ..recognizers.lexicon import join_lines, name_type, turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
 from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
@@ -407,7 +407,12 @@ def leave_out_lookalikes(page: Page) -> None:
         id(span)
         for span in page.events
         if span.kind == "diagnosis"
-        and (institution.match(text, span.end) or _is_category(text, span) or _is_pan_stain(text, span))
+        and (
+            institution.match(text, span.end)
+            or _is_category(text, span)
+            or _is_pan_stain(text, span)
+            or _is_count(text, span)
+        )
         or span.kind == "regimen"
         and _is_fossa(text, span)
     }
@@ -456,6 +461,14 @@ def _is_pan_stain(text: str, span: Span) -> bool:
     return statement("pan_stain").search(text, max(0, span.start - 5), span.start) is not None
 
 
+def _is_count(text: str, span: Span) -> bool:
+    """``Block. Sect. Site. PCs.``: the pieces of a block, however the head of their column was read."""
+    return (
+        text[span.start : span.end] == "PCa"
+        and statement("before_pieces").search(text, max(0, span.start - 24), span.start) is not None
+    )
+
+
 def _is_fossa(text: str, span: Span) -> bool:
     """``20g L AC``: the antecubital fossa, not doxorubicin and cyclophosphamide."""
     if text[span.start : span.start + 2] != "AC" or text[span.start + 2 : span.start + 3].isalnum():
@@ -472,6 +485,7 @@ def turn_names_round(page: Page) -> None:
     for span in page.diagnoses:
         turn_round(page.frame.text, span, page.tools.concepts, page.tools.never_turned)
         if page.document_class == "pathology":
+            join_lines(page.frame.text, span, page.tools.concepts)
             name_type(page.frame.text, span, page.tools.concepts)
 
 

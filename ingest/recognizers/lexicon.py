@@ -396,6 +396,10 @@ _TYPE_BEHIND = _CLASSES.compile(
     r"(?:{type_of_tumor})\b",
     re.IGNORECASE,
 )
+#: The last words of a line, so far back (characters), so many.
+_LINE_BEFORE = re.compile(r"(?P<words>[A-Za-z\-]+(?: [A-Za-z\-]+){0,3})\Z")
+_REACH_OF_LINE = 50
+_MOST_BEFORE = 4
 _TYPE_WORD = re.compile(r"[A-Za-z]+")
 _CANCER = "malignant_neoplasm"
 
@@ -425,6 +429,25 @@ def turn_round(text: str, span: Span, concepts: ConceptTable, never: frozenset[s
                 span.helpers.append((match.start("words"), end, "inverted name"))
                 break
         else:
+            return
+
+
+def join_lines(text: str, span: Span, concepts: ConceptTable) -> None:
+    """Give a diagnosis the narrower concept of its whole name where a line ended amid it, and lines were joined by full
+    stops: ``squamous cell. carcinoma``."""
+    if not (text.startswith(". ", span.start - 2) or text.startswith(".\n", span.start - 2)):
+        return
+    name = text[span.start : span.end]
+    match = _LINE_BEFORE.search(text, max(0, span.start - _REACH_OF_LINE), span.start - 2)
+    # A small letter goes on; a capital does so only among capitals.
+    if match is None or not (name[0].islower() or name.isupper() and match["words"].isupper()):
+        return
+    words = match["words"].split()
+    for first in range(max(0, len(words) - _MOST_BEFORE), len(words)):
+        found, _ = _named(" ".join(words[first:]), name, span.concept, concepts, whole=False)
+        if found:
+            span.helpers.append((*match.span("words"), "inverted name"))
+            span.concept = found
             return
 
 
