@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
-from ..text.cue_files import cue_file
+from ..text.cue_files import any_of, cue_file
 from ..text.frame import Frame, Span, starting
 from ..text.specimens import Heading, is_of_frozen_section, specimens_in, told_side
 from .placing import SiteReader, TumorComposer
@@ -27,6 +27,9 @@ _ELSEWHERE: Final[dict[str, dict[str, str]]] = _CUES["elsewhere"]
 #: Right behind an article a kind of tumor is talked about (*a serous carcinoma was considered*).
 _ARTICLE: Final = re.compile(r"(?<![A-Za-z])(?:[Aa]n?|[Aa]ny)\s\Z")
 _REACH_OF_ARTICLE: Final = 5
+#: A part of a mixed tumor is no tumor of its own.
+_SHARE: Final = re.compile(rf"\d\s?%\s{any_of(_CUES['words']['share'])}\s[^.;:]{{0,40}}\Z")
+_REACH_OF_SHARE: Final = 60
 #: So many of the organs that a report is most about may give a name its meaning.
 _FIRST: Final = 3
 _MALIGNANT: Final = "malignant_neoplasm"
@@ -73,7 +76,8 @@ class SpecimenPlacer:
                 weights[organ] += one.weight
         ranked = [organ for organ, _ in weights.most_common(6)]
         for span in tumors:
-            if is_of_frozen_section(frame.text, span.start):
+            is_share = _SHARE.search(frame.text, max(0, span.start - _REACH_OF_SHARE), span.start)
+            if is_share or is_of_frozen_section(frame.text, span.start):
                 continue
             own = next((one for one in reversed(specimens) if one.start <= span.start), None)
             if own is not None and own.operated and any(span is one for one in by_line):
