@@ -88,10 +88,8 @@ def main() -> None:
     out: dict[str, object] = {"differ": apart}
     for letter in LETTERS:
         both = told[letter, True] + told[letter, False]
-        print(
-            f"{letter.upper()} stated and derived: {both}, agree: {told[letter, True]}",
-            f"({told[letter, True] / max(1, both):.3f})",
-        )
+        share = told[letter, True] / max(1, both)
+        print(f"{letter.upper()} stated and derived: {both}, agree: {told[letter, True]} ({share:.3f})")
         out[letter] = {"both": both, "agree": told[letter, True]}
     for row in apart:
         print("  ", *row)
