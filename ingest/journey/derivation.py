@@ -73,6 +73,13 @@ class _Case:
     editions: Mapping[int, bool]
     #: Ids of the events that a report of a resection tells.
     of_resections: frozenset[str]
+    #: What was found of a premise before: many rules share it.
+    held: dict[tuple[int, str], Event | None] = field(default_factory=dict)
+    by_kind: dict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        for event in self.events:
+            self.by_kind[event.kind].append(event)
 
 
 @dataclass(slots=True)
@@ -94,14 +101,15 @@ class Derivation:
         self._concepts = bench.concepts
         self._scales = _scales()
         self._also_stated = also_stated
+        self._named_in: dict[int, frozenset[int]] = {}
         self._note_of = {mention.mention_id: read for read in bench.notes for mention in read.mentions}
 
     def derived(self) -> list[Event]:
         """The events that follow."""
         known = [event for event in bench_events(self._bench) if event.context.experiencer is Experiencer.PATIENT]
         found: list[Event] = []
-        for level in levels():
-            new = [event for case in self._cases([*known, *found]) for event in self._of_case(case, level)]
+        for number in range(len(levels())):
+            new = [event for case in self._cases([*known, *found]) for event in self._of_case(case, number)]
             found += {event.event_id: event for event in new}.values()
         return found
 
@@ -137,9 +145,7 @@ class Derivation:
 
     def _editions(self, events: Sequence[Event]) -> Mapping[int, bool]:
         """Those that the words name, else the one in force on the day, and those still in use, which stay open."""
-        stated = {
-            int(match["edition"]) for read in self._notes(events) for match in EDITION_IN_WORDS.finditer(read.note.text)
-        }
+        stated = set().union(*map(self._editions_named, self._notes(events)))
         if stated:
             return {edition: len(stated) == 1 for edition in stated}
         days = [event.day for event in events if event.day.known]
@@ -148,6 +154,13 @@ class Derivation:
         day = max(one.midpoint for one in days)
         believed = in_force(day)
         return {edition: edition == believed for edition in in_use(day)}
+
+    def _editions_named(self, read: ReadNote) -> frozenset[int]:
+        named = self._named_in.get(id(read))
+        if named is None:
+            named = frozenset(int(match["edition"]) for match in EDITION_IN_WORDS.finditer(read.note.text))
+            self._named_in[id(read)] = named
+        return named
 
     def _of_resections(self, events: Sequence[Event]) -> frozenset[str]:
         """The events that a report of pathology of an operation tells: a biopsy shows a part of the tumor."""
@@ -174,16 +187,16 @@ class Derivation:
 
     # --- rules on one case ------------------------------------------------------------------------------------------
 
-    def _of_case(self, case: _Case, level: Mapping[frozenset[str], tuple[Rule, ...]]) -> Iterator[Event]:
-        kinds = {event.kind for event in case.events}
-        believed = [event for event in case.events if event.kind == "diagnosis" and event.world >= World.BELIEVED]
+    def _of_case(self, case: _Case, level: int) -> Iterator[Event]:
+        about = None
+        if case.tumor != ALL_TUMORS:
+            roots = [event.concept for event in case.by_kind["diagnosis"] if event.world >= World.BELIEVED]
+            about = frozenset(roots)
         fired: dict[tuple[str, str, str], list[_Fired]] = defaultdict(list)
-        for needed, rules in level.items():
-            if not needed <= kinds:
+        for needed, rules in _rules_about(level, self._concepts, about):
+            if not needed <= case.by_kind.keys():
                 continue
             for rule in rules:
-                if rule.of_patient != (case.tumor == ALL_TUMORS) or not self._is_about(rule, believed):
-                    continue
                 editions = [one for one in case.editions if not rule.editions or one in rule.editions]
                 if rule.editions and not editions:
                     continue
@@ -193,11 +206,6 @@ class Derivation:
                     fired[rule.gives.about].append(one)
         for found in fired.values():
             yield from self._concluded(found, case)
-
-    def _is_about(self, rule: Rule, diagnoses: Sequence[Event]) -> bool:
-        if rule.of_patient:
-            return True
-        return any(_covers(self._concepts, rule.of, rule.but, event.concept) for event in diagnoses)
 
     def _fire(self, rule: Rule, case: _Case) -> _Fired | None:
         premises: list[Event] = []
@@ -235,12 +243,15 @@ class Derivation:
 
     def _holding(self, premise: Premise, case: _Case, source: str) -> Event | None:
         """The event that a premise holds by, the surest there is."""
-        told = [
-            event
-            for event in case.events
-            if event.kind == premise.kind
-            and (source != RESECTION or event.kind not in OF_SPECIMENS or event.event_id in case.of_resections)
-        ]
+        key = (id(premise), source)
+        if key not in case.held:
+            case.held[key] = self._sought(premise, case, source)
+        return case.held[key]
+
+    def _sought(self, premise: Premise, case: _Case, source: str) -> Event | None:
+        told = case.by_kind.get(premise.kind, [])
+        if source == RESECTION and premise.kind in OF_SPECIMENS:
+            told = [event for event in told if event.event_id in case.of_resections]
         if premise.denied:
             return self._denial(premise, told)
         of_it = [event for event in told if event.world > World.NONE and self._is_of(event, premise)]
@@ -419,11 +430,19 @@ def _category(gives: Conclusion) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _covers(concepts: ConceptTable, of: tuple[str, ...], but: tuple[str, ...], concept: str) -> bool:
-    if concept not in concepts:
-        return False
-    above = concepts.at_or_above(concept)
-    return any(one in above for one in of) and not any(one in above for one in but)
+def _rules_about(
+    level: int, concepts: ConceptTable, diagnoses: frozenset[str] | None
+) -> tuple[tuple[frozenset[str], tuple[Rule, ...]], ...]:
+    """The rules of a level that are about a tumor with these diagnoses (None: about a patient), by needed kinds."""
+    above = [concepts.at_or_above(one) for one in diagnoses or () if one in concepts]
+
+    def fits(rule: Rule) -> bool:
+        if diagnoses is None or rule.of_patient:
+            return rule.of_patient and diagnoses is None
+        return any(not some.isdisjoint(rule.of) and some.isdisjoint(rule.but) for some in above)
+
+    fitting = ((needed, tuple(filter(fits, rules))) for needed, rules in levels()[level].items())
+    return tuple((needed, rules) for needed, rules in fitting if rules)
 
 
 @functools.lru_cache(maxsize=1)

@@ -46,6 +46,9 @@ _BETWEEN_MEASURE: Final = r"[\s:.,=\-(]{0,4}(?:(?:is|of|at least|approximately|a
 #: Between a margin and what is said of it; so far from it stands a distance (characters).
 _BETWEEN_MARGIN: Final = re.compile(r"[\s:.,\-)]{0,4}(?:\([^()]{1,30}\)[\s:]{0,3})?")
 _REACH_OF_DISTANCE: Final = 45
+#: What parts one statement from the next, and one structure's growth from another's.
+_PARTS: Final = re.compile(r"[.;:]\s|\bbut\b")
+_PARTS_OF_GROWTH: Final = re.compile(r"[.;:]\s|\bbut\b|\bwith(?:out)?\b")
 #: Behind the label of a form.
 _LABEL: Final = re.compile(r"\s?(?:\([^()]{1,30}\)\s?)?:")
 #: Where a clause ends: a full stop that OCR put at the end of a line is none, unless a new sentence begins.
@@ -274,7 +277,7 @@ def _how_told(text: str, start: int, end: int) -> str:
     """Present, absent or uncertain, by the words beside a feature's name; empty where its sentence must tell."""
     cues = _CUES
     ahead = text[max(0, start - _REACH_OF_DENIAL) : start]
-    clause = max((one.end() for one in re.finditer(r"[.;:]\s|\bbut\b", ahead)), default=0)
+    clause = max((one.end() for one in _PARTS.finditer(ahead, 0)), default=0)
     for how, pattern in cues.before.items():
         if pattern.search(ahead[clause:]):
             return how
@@ -289,7 +292,7 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
     """How a structure is told as grown into: its polarity, and how far; None where nothing grows there."""
     low = max(0, start - _REACH_OF_GROWTH)
     before = text[low:start]
-    clause = max((one.end() for one in re.finditer(r"[.;:]\s|\bbut\b|\bwith(?:out)?\b", before)), default=0)
+    clause = max((one.end() for one in _PARTS_OF_GROWTH.finditer(before, 0)), default=0)
     begins = before[clause:]
     if cues["never"].search(begins[-45:]):
         return None

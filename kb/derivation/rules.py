@@ -191,7 +191,9 @@ def _premises(text: str) -> tuple[Premise, ...]:
     return tuple(_premise(part.strip()) for part in text.split(";") if part.strip())
 
 
+@functools.cache
 def _premise(text: str) -> Premise:
+    """The premise of these words: one and the same for all rules that need it."""
     match = _PREMISE.fullmatch(text)
     if match is None or match["kind"] not in KIND_TABLE:
         raise ValueError(f"{text!r} is no premise: [no ]KIND [CONCEPT][: ATTRIBUTE OP VALUE, ...]")
