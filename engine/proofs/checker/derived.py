@@ -7,6 +7,7 @@ fault of the one is no fault of the other.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,8 +59,9 @@ class DerivedCheck:
             )
         beside = [one for one in record.events.values() if _is_beside(one, event)]
         for premise in rule.unless:
+            against = _totals(beside) if any(test.attribute == "positive" for test in premise.tests) else beside
             findings.require(
-                not any(one.world >= World.BELIEVED and self._holds(premise, one) for one in beside),
+                not any(one.world >= World.BELIEVED and self._holds(premise, one) for one in against),
                 "derivation",
                 f"a fact of the record stands against it: '{premise}'",
             )
@@ -143,6 +145,13 @@ class DerivedCheck:
         return _scales().compare(name, value, operator, bound) or (
             operator == "!=" and isinstance(value, str) and isinstance(bound, str) and value != bound
         )
+
+
+def _totals(events: Sequence[Event]) -> list[Event]:
+    """Of counts of nodes those of the most positive ones: what one station has is no total."""
+    counts = [(one, one.attributes.get("positive")) for one in events if one.world > World.NONE]
+    most = max((count for _, count in counts if isinstance(count, float | int)), default=None)
+    return [one for one, count in counts if count is not None and count == most]
 
 
 def _is_beside(other: Event, event: Event) -> bool:
