@@ -20,6 +20,14 @@ class Target:
     mention: Mention
     note: Note
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the mention was found by a name of the event's concept other than the preferred one, which stands with
+        the concept itself."""
+        source, _, name = self.mention.source.partition(":")
+        is_preferred = name.lower() == self.event.concept.replace("_", " ")
+        return source == "lexicon" and self.mention.concept == self.event.concept and not is_preferred
+
 
 Forger = Callable[[Journey, Target, Random], Journey | None]
 

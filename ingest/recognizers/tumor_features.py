@@ -36,19 +36,19 @@ _WIDEST: Final = 600.0
 _PATHOLOGY: Final = "pathology"
 
 _LENGTH: Final = r"(?<![\d.,/])(?P<first>\d{1,3}(?:[.,]\s?\d{1,2})?)"
+_NEXT: Final = r"(?:(?:cm|mm)?\s{0,2}[x×*][\s.]{0,3}(?P<%s>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
+_BETWEEN: Final[Mapping[str, str]] = cue_file("tumor_features")["between"]
 _FIGURE: Final = re.compile(
-    _LENGTH + r"\s?(?:(?:cm|mm)?\s{0,2}[x×*][\s.]{0,3}(?P<second>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
-    r"(?:(?:cm|mm)?\s{0,2}[x×*][\s.]{0,3}(?P<third>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?[\s\-.]{0,3}(?P<unit>cm|mm|centimeters?|millimeters?)\b",
+    _LENGTH + r"\s?" + _NEXT % "second" + _NEXT % "third" + rf"[\s\-.]{{0,3}}(?P<unit>{_BETWEEN['unit']})\b",
     re.IGNORECASE,
 )
-#: Between the label of a measure and its figure.
-_BETWEEN_MEASURE: Final = r"[\s:.,=\-(]{0,4}(?:(?:is|of|at least|approximately|about|measures|up to|to)[\s:]{1,2}){0,2}"
 #: Between a margin and what is said of it; so far from it stands a distance (characters).
 _BETWEEN_MARGIN: Final = re.compile(r"[\s:.,\-)]{0,4}(?:\([^()]{1,30}\)[\s:]{0,3})?")
 _REACH_OF_DISTANCE: Final = 45
 #: What parts one statement from the next, and one structure's growth from another's.
-_PARTS: Final = re.compile(r"[.;:]\s|\bbut\b")
-_PARTS_OF_GROWTH: Final = re.compile(r"[.;:]\s|\bbut\b|\bwith(?:out)?\b")
+_PARTS: Final = re.compile(_BETWEEN["statements"])
+_PARTS_OF_GROWTH: Final = re.compile(_BETWEEN["structures"])
+_LISTED: Final = re.compile(_BETWEEN["list"], re.IGNORECASE)
 #: Behind the label of a form.
 _LABEL: Final = re.compile(r"\s?(?:\([^()]{1,30}\)\s?)?:")
 #: Where a clause ends: a full stop that OCR put at the end of a line is none, unless a new sentence begins.
@@ -77,7 +77,7 @@ class _Cues:
         self.any_feature = _any(table["feature"])
         self.named_features = Gated(self.any_feature, begins["feature"])
         self.measures = [
-            (concept, re.compile(rf"\b(?:{pattern})\b" + _BETWEEN_MEASURE, re.IGNORECASE))
+            (concept, re.compile(rf"\b(?:{pattern})\b" + _BETWEEN["measure"], re.IGNORECASE))
             for concept, pattern in table["measure"].items()
         ]
         self.named_measures = Gated(_any(table["measure"]), begins["measure"])
@@ -232,7 +232,7 @@ def _margins(frame: Frame) -> Iterator[Span]:
         result = next((how for how in ("clear", "involved", "close") if cues[how].match(text, at)), "")
         before = text[max(0, match.start() - _REACH_OF_DISTANCE) : match.start()]
         if not result and cues["at_involved"].search(before):
-            result = "clear" if re.search(r"\bno\b|\bnot\b", before, re.IGNORECASE) else "involved"
+            result = "clear" if re.search(_BETWEEN["denial"], before, re.IGNORECASE) else "involved"
         attributes: dict[str, Value] = {}
         distance = _distance(text, match, at, before, cues)
         if distance is not None:
@@ -310,16 +310,7 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
             told = "" if reach == "confined" else _behind(text, end)
             return (told if told and told != "present" else denied), reach
     told = _behind(text, end)
-    return (
-        None
-        if told in ("", "uncertain")
-        or not re.match(
-            r"[\s:\-]{0,3}(?:is |are |shows? )?(?:un|not )?(?:involved|invaded|infiltrated|free|negative)",
-            text[end : end + 24],
-            re.I,
-        )
-        else (told, "into")
-    )
+    return (told, "into") if told in ("absent", "present") and cues["said"].match(text, end) else None
 
 
 def _behind(text: str, end: int) -> str:
@@ -331,7 +322,4 @@ def _behind(text: str, end: int) -> str:
 
 def _is_listed(between: str) -> bool:
     """Whether two structures are joined in one list."""
-    return (
-        re.fullmatch(r"[\s,/]{0,3}(?:(?:and|or|and/or|as well as|into|the|to)[\s,]{1,2}){0,3}", between, re.I)
-        is not None
-    )
+    return _LISTED.fullmatch(between) is not None

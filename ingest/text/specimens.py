@@ -30,7 +30,8 @@ _FIELD: Final = re.compile(
     rf"(?<![a-z]){any_of(_CUES['words']['site'])}\)?\s?[:.]\s{{0,3}}(?P<value>[^.:;\n]{{3,60}})", re.IGNORECASE
 )
 _SIDE_FIELD: Final = re.compile(
-    rf"(?<![a-z]){any_of(_CUES['words']['side'])}\s?[:.]\s{{0,3}}(?P<value>left|right)\b", re.IGNORECASE
+    rf"(?<![a-z]){any_of(_CUES['words']['side'])}\s?[:.]\s{{0,3}}(?P<value>{any_of(_CUES['words']['sides'])})\b",
+    re.IGNORECASE,
 )
 _SIDE: Final = re.compile(r"(?<![a-z])(?:(?P<left>left|lt)|(?P<right>right|rt))(?![a-z])", re.IGNORECASE)
 _FROZEN: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_CUES['words']['frozen'])})", re.IGNORECASE)

@@ -32,7 +32,7 @@ def test_a_slip_finds_its_name(typed: str, meant: str) -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        "SUV", "BRCA3", "CA 19-8", "tumor burden", "insurance", "hispanic", "provider", "race",
+        "SUV", "BRCA3", "CA 19-8", "sum of diameters", "insurance", "hispanic", "provider", "race",
     ],
 )  # fmt: skip
 def test_what_only_resembles_is_not_offered(typed: str) -> None:
