@@ -22,8 +22,8 @@ class Target:
 
     @property
     def is_named(self) -> bool:
-        """Whether the mention was found by a name of the event's concept other than the preferred one, which stands with
-        the concept itself."""
+        """Whether the mention was found by a name of the event's concept, other than the preferred one, which the
+        concept itself has."""
         source, _, name = self.mention.source.partition(":")
         is_preferred = name.lower() == self.event.concept.replace("_", " ")
         return source == "lexicon" and self.mention.concept == self.event.concept and not is_preferred
