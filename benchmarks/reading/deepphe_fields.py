@@ -131,7 +131,8 @@ class Read:
 
     def _site_below(self, organ: str, word: str) -> str:
         sites = {str(one.attributes.get("site", "")) for one in self._events}
-        return "|".join(sorted(one for one in sites if self._concepts.is_a(one, organ) and word in one))
+        below = {one for one in sites if self._concepts.is_a(one, organ) and word in one}
+        return "|".join(sorted(one.removesuffix(f"_of_{organ}") for one in below))
 
     def _tumor(self, concept: str) -> str:
         return concept if any(one.concept == concept for one in self._of_kind("diagnosis")) else ""
