@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from cohortium.ingest.journey import build
 from cohortium.ingest.journey.bench import Workbench
 from cohortium.ingest.note.read import ReadNote, shared_reader
-from cohortium.kb.model import Journey, Note, World
+from cohortium.kb.derivation.rules import PREMISES, RULE
+from cohortium.kb.model import Journey, Note, Polarity, World
 from tests.amounts import examples
 
 #: Kind of note and text; each contradicts some other, or could not have happened after it.
@@ -73,9 +74,11 @@ DECIDING = frozenset({"settle_contradictions", "resolve_impossible"})
 
 
 def strongest(journey: Journey) -> dict[tuple[object, ...], World]:
-    """By kind, concept, result and cited mention the highest world of an event."""
+    """By kind, concept, result and cited mention the highest world of an event; what rules derive follows from others."""
     worlds: dict[tuple[object, ...], World] = defaultdict(lambda: World.NONE)
     for event in journey.events:
+        if RULE in event.attributes:
+            continue
         for mention in event.evidence:
             key = (event.kind, event.concept, event.attributes.get("result"), mention)
             worlds[key] = max(worlds[key], event.world)
@@ -93,6 +96,17 @@ def test_a_decision_makes_no_event_and_raises_none(record: Record) -> None:
         assert world >= World.POSSIBLE or before[said] is World.NONE
         # Events share evidence where one day joins what another day parts, so that only certainty can be compared.
         assert world < World.CERTAIN or before[said] is World.CERTAIN
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(RECORDS)
+def test_what_rules_derive_follows_from_what_was_decided(record: Record) -> None:
+    """The premises of a derived event are events of the decided journey, none of them less believed than it is."""
+    events = {event.event_id: event for event in journey_of(notes_of(record)).events}
+    for event in events.values():
+        for premise in str(event.attributes.get(PREMISES, "")).split():
+            denied = events[premise].context.polarity is Polarity.ABSENT
+            assert denied or events[premise].world >= event.world
 
 
 @settings(max_examples=examples(30), deadline=None)
