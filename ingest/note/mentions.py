@@ -462,8 +462,8 @@ def _mention(
     return Mention(
         note.frame.note_id,
         start,
-        end,
-        note.frame.note.text[start:end],
+        written_end := note.frame.ends.get(end, end),
+        note.frame.note.text[start:written_end],
         kind,
         LABELS.get(kind, ""),
         span.concept,

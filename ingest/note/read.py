@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...kb.model import Mention, Note, Relation
+from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable, shipped_concepts
 from ...kb.rare_collections import rare_collections
 from ..binding.composed import ConditionPlacer
@@ -26,6 +27,7 @@ from ..recognizers.operations import operation_words
 from ..recognizers.short_forms import CaseRestorer
 from ..text.cue_files import cue_file
 from ..text.frame import Frame, Vocabulary
+from ..text.scans import AsRead, ScanReader
 from ..text.shape import Section, sections_of
 from ..text.words import Remembered
 from ..text.zones import zone_table
@@ -74,6 +76,7 @@ class NoteReader:
         self.lexicon = Lexicon(concepts)
         self.measured = Lexicon(concepts, measured=True)
         self._case = CaseRestorer(concepts)
+        self._scans = ScanReader(concepts)
         implied = cue_file("implied")
         unspecific = frozenset(implied["unspecific"]["concepts"])
         self._placement = Placement(concepts, implied)
@@ -133,8 +136,13 @@ class NoteReader:
 
     def page(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> Page:
         """The page of ``note`` before the first step; see :meth:`read`."""
-        frame = Frame(note, self._sections, self._case.restore(note.text), self._vocabulary)
+        seen = self.seen(note)
+        frame = Frame(note, self._sections, self._case.restore(seen.text), self._vocabulary, seen.ends)
         return Page(self._tools, frame, targets, notations, self.proposals)
+
+    def seen(self, note: Note) -> AsRead:
+        """The text of a note as the rules see it: reports of pathology come from scanners."""
+        return self._scans.as_read(note.text) if note_class(note.type, note.title) == "pathology" else AsRead(note.text)
 
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:

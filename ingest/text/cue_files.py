@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 _FOLDER: Final = Path(__file__).parents[1] / "cues"
+#: Words written out in a pattern or phrase, not the end of an escape.
+_WRITTEN_OUT: Final = re.compile(r"(?<![\\A-Za-z])[a-z]{6,}")
 
 
 def cue_file(name: str) -> dict[str, Any]:
@@ -19,3 +21,14 @@ def cue_file(name: str) -> dict[str, Any]:
 def any_of(words: Iterable[str]) -> str:
     """A group that matches any of the words as they are written, the longest first."""
     return "(?:" + "|".join(map(re.escape, sorted(words, key=len, reverse=True))) + ")"
+
+
+def words_of_cues() -> frozenset[str]:
+    """The words of six letters and more that stand in the files of words."""
+    return frozenset(word for path in _FOLDER.rglob("*.toml") for word in _WRITTEN_OUT.findall(path.read_text("utf-8")))
+
+
+def general_words() -> frozenset[str]:
+    """Words of clinical English that are in no name (``general_words.tsv``)."""
+    lines = (_FOLDER / "general_words.tsv").read_text("utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -147,11 +147,14 @@ class Frame:
         sections: Callable[[str], list[Section]] = sections_of,
         text: str | None = None,
         vocabulary: Vocabulary | None = None,
+        ends: Mapping[int, int] = {},
     ) -> None:
         """``sections``: what divides the text into sections; ``text``: the note's as readers are to see it, as long;
-        ``vocabulary``: what remembers more of its words than their folded form."""
+        ``vocabulary``: what remembers more of its words than their folded form; ``ends``: of words that are shorter as
+        readers see them, where they end in the note."""
         self.note = note
         self.text = note.text if text is None else text
+        self.ends = ends
         self._vocabulary = vocabulary
         self._known = None if vocabulary is None else vocabulary.words_of(self.text)
         self.words: Words = words_of(self.text) if self._known is None else self._known.words

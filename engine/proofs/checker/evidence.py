@@ -16,6 +16,7 @@ from . import days
 from .faults import Findings
 from .models import WITHOUT_MODEL, Models
 from .record import Record, StoredNote
+from .scans import words_as_read
 from .words import CueRule, FoundCue, folded, rule_holds, shipped_words, words_of
 
 #: Cues that another word may outweigh where a treatment was given.
@@ -47,6 +48,14 @@ def context_cells(context: Context) -> dict[str, str]:
         "experiencer": str(context.experiencer),
         "reason": context.reason,
     }
+
+
+def _shares(name: str, words: str) -> bool:
+    """Whether a name stands in the words, or shares one with them."""
+    if not words:
+        return False
+    wanted, surface = squashed(normal_form(name)), squashed(normal_form(words[:_LONGEST_NAME]))
+    return wanted in surface or surface in wanted or bool(set(folded(name)) & set(folded(words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +221,19 @@ class EvidenceCheck:
             )
         else:
             holds = rule_holds("source", mention.source, mention.text)
+            if holds is False:
+                holds = rule_holds("source", mention.source, self._as_read(mention))
             if holds is None:
                 self.findings.fault("name", f"no rule of reading is called {mention.source!r}")
             elif not holds:
                 self.findings.fault("name", f"{mention.source!r} does not read these words")
 
+    def _as_read(self, mention: Mention) -> str:
+        note = self.record.notes[mention.note_id].note
+        return words_as_read(note, mention.start, mention.end, self.concepts)
+
     def _lexicon_name(self, mention: Mention, name: str) -> None:
-        wanted, surface = squashed(normal_form(name)), squashed(normal_form(mention.text[:_LONGEST_NAME]))
-        shares = wanted in surface or surface in wanted or bool(set(folded(name)) & set(folded(mention.text)))
-        if not shares:
+        if not (_shares(name, mention.text) or _shares(name, self._as_read(mention))):
             # A list that shares a word ("chemo and RT") may lie apart from the name that was looked up.
             self.needs_reading("a name that was looked up does not stand in the mention's words")
         self._named(mention, name)

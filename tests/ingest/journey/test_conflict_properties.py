@@ -74,7 +74,7 @@ DECIDING = frozenset({"settle_contradictions", "resolve_impossible"})
 
 
 def strongest(journey: Journey) -> dict[tuple[object, ...], World]:
-    """By kind, concept, result and cited mention the highest world of an event; what rules derive follows from others."""
+    """By kind, concept, result and cited mention the highest world of an event that no rule derived."""
     worlds: dict[tuple[object, ...], World] = defaultdict(lambda: World.NONE)
     for event in journey.events:
         if RULE in event.attributes:
