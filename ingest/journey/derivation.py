@@ -15,7 +15,6 @@ from typing import Final
 
 from ...kb.derivation.rules import (
     EDITION,
-    EDITION_IN_WORDS,
     PREMISES,
     RESECTION,
     RULE,
@@ -24,6 +23,7 @@ from ...kb.derivation.rules import (
     Premise,
     Rule,
     Test,
+    editions_named,
     in_force,
     in_use,
     shipped_editions,
@@ -52,6 +52,8 @@ _GREATEST: Final = {"feature": ("value",), "node": ("positive", "examined")}
 _PATHOLOGY: Final = "pathology"
 #: What is settled when a tumor is found: it follows from what is told then alone, and from nothing once it is stated.
 _ONCE: Final = frozenset({"m", "stage"})
+#: What is told of the tumor only where it was cut out.
+_OF_EXCISIONS: Final = frozenset({"resection_margin", "circumferential_margin"})
 #: The rank of a level that nothing can reach: rules would depend on their own denial.
 _TOO_DEEP: Final = 12
 
@@ -158,17 +160,18 @@ class Derivation:
     def _editions_named(self, read: ReadNote) -> frozenset[int]:
         named = self._named_in.get(id(read))
         if named is None:
-            named = frozenset(int(match["edition"]) for match in EDITION_IN_WORDS.finditer(read.note.text))
+            named = editions_named(read.note.text)
             self._named_in[id(read)] = named
         return named
 
     def _of_resections(self, events: Sequence[Event]) -> frozenset[str]:
-        """The events that a report of pathology of an operation tells: a biopsy shows a part of the tumor."""
+        """The events that a report of pathology of an operation tells: a biopsy shows a part of the tumor. What has
+        margins was cut out, whatever the operation is called."""
         told: dict[int, bool] = {}
         operated = {
             id(self._note_of[one])
             for event in events
-            if event.kind in OPERATIONS and self._is_operation(event)
+            if event.kind in OPERATIONS and self._is_operation(event) or event.concept in _OF_EXCISIONS
             for one in event.evidence
         }
         found = set()
@@ -181,6 +184,12 @@ class Derivation:
                 if told[key]:
                     found.add(event.event_id)
         return frozenset(found)
+
+    def _is_counted(self, event: Event) -> bool:
+        """Whether it is a count of nodes in a report of pathology: they were taken out, whatever the operation."""
+        return "examined" in event.attributes and any(
+            self._note_of[one].document_class == _PATHOLOGY for one in event.evidence
+        )
 
     def _is_operation(self, event: Event) -> bool:
         return "surgery" in self._concepts and self._concepts.is_a(event.concept, "surgery")
@@ -251,7 +260,7 @@ class Derivation:
     def _sought(self, premise: Premise, case: _Case, source: str) -> Event | None:
         told = case.by_kind.get(premise.kind, [])
         if source == RESECTION and premise.kind in OF_SPECIMENS:
-            told = [event for event in told if event.event_id in case.of_resections]
+            told = [event for event in told if event.event_id in case.of_resections or self._is_counted(event)]
         if premise.denied:
             return self._denial(premise, told)
         of_it = [event for event in told if event.world > World.NONE and self._is_of(event, premise)]
@@ -269,7 +278,7 @@ class Derivation:
             for event in told
             if event.context.polarity is Polarity.ABSENT
             and event.context.experiencer is Experiencer.PATIENT
-            and (not premise.concept or not event.concept or self._concepts.is_a(premise.concept, event.concept))
+            and self._denies(event, premise)
         ]
         present = any(
             event.world >= World.BELIEVED and self._is_of(event, premise)
@@ -277,6 +286,12 @@ class Derivation:
             if event.attributes.get("reach") != "confined"
         )
         return None if present else max(absent, key=lambda event: event.event_id, default=None)
+
+    def _denies(self, event: Event, premise: Premise) -> bool:
+        """Whether what an event denies is the thing of a premise, or one above it; of a part also one below."""
+        if not premise.concept or not event.concept or self._concepts.is_a(premise.concept, event.concept):
+            return True
+        return premise.part and self._is_of(event, premise)
 
     def _is_told_otherwise(self, premise: Premise, case: _Case) -> bool:
         """Whether an event speaks of what an open premise is about."""

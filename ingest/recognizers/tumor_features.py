@@ -28,6 +28,8 @@ SUMMARY: Final = "synoptic"
 #: So far before a figure, and behind it, stands what it measures (characters).
 _REACH_OF_SIZE: Final = 70
 _REACH_BEHIND: Final = 45
+#: So far back stands what *measuring 3 cm in greatest dimension* is told of.
+_REACH_OF_MEASURING: Final = 260
 #: So far from a structure stands the word of growth that governs it.
 _REACH_OF_GROWTH: Final = 90
 _REACH_OF_DENIAL: Final = 60
@@ -80,6 +82,7 @@ class _Cues:
             (concept, re.compile(rf"\b(?:{pattern})\b" + _BETWEEN["measure"], re.IGNORECASE))
             for concept, pattern in table["measure"].items()
         ]
+        self.unit_in_label = Gated(re.compile(table["size"]["unit_in_label"], re.IGNORECASE), begins["unit_in_label"])
         self.named_measures = Gated(_any(table["measure"]), begins["measure"])
         self.margin = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["margin"].items()}
         self.named_margins = Gated(re.compile(r"\b" + table["margin"]["name"] + r"\b", re.IGNORECASE), begins["margin"])
@@ -110,7 +113,7 @@ class TumorFeatureRecognizer(Recognizer):
 
     name = "tumor features"
     layer = TUMOR_FEATURES
-    gates = (_FIGURES, _CUES.named_measures, _CUES.named_margins, _CUES.named_features)
+    gates = (_FIGURES, _CUES.unit_in_label, _CUES.named_measures, _CUES.named_margins, _CUES.named_features)
 
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
@@ -137,6 +140,7 @@ class TumorFeatureRecognizer(Recognizer):
         if note_class(frame.note.type, frame.note.title) != _PATHOLOGY:
             return
         yield from _sizes(frame)
+        yield from _sizes_of_forms(frame)
         yield from _measures(frame)
         yield from _margins(frame)
         yield from _features(frame)
@@ -165,8 +169,10 @@ def _sizes(frame: Frame) -> Iterator[Span]:
     text = frame.text
     cues = _CUES.size
     for match in _FIGURES.find(frame.places, text):
-        lengths = [_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name]]
-        if not lengths or max(lengths) > _WIDEST or min(lengths) <= 0:
+        # A form that takes three figures has a nought for the one that was not measured.
+        told = (_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name])
+        lengths = [length for length in told if length > 0]
+        if not lengths or max(lengths) > _WIDEST:
             continue
         how = _measured(text, match.start(), match.end(), cues)
         if how is None:
@@ -179,6 +185,15 @@ def _sizes(frame: Frame) -> Iterator[Span]:
         yield Span(match.start(), match.end(), "feature", "tumor_size", SOURCE, attributes, decided="present")
 
 
+def _sizes_of_forms(frame: Frame) -> Iterator[Span]:
+    """Sizes whose unit stands in their label."""
+    for match in _CUES.unit_in_label.find(frame.places, frame.text):
+        value = _millimetres(match["first"], match["unit"])
+        if 0 < value <= _WIDEST:
+            attributes: dict[str, Value] = {"value": value, "unit": "mm", "which": SUMMARY}
+            yield Span(match.start(), match.end(), "feature", "tumor_size", SOURCE, attributes, decided="present")
+
+
 def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> bool | None:
     """Whether a figure is a tumor's size: True as a label tells it, False as prose does, None for another thing's."""
     low = max(0, start - _REACH_OF_SIZE)
@@ -189,6 +204,9 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
     label = _last(cues["label"], before)
     if label is not None and not cues["other"].search(before, label) and len(before) - label < 50:
         return True
+    if cues["measuring"].search(before) and cues["greatest_behind"].match(behind):
+        # It is told of what was named last, in the items before.
+        before, clause = text[max(0, start - _REACH_OF_MEASURING) : start], 0
     tumor = _last(cues["tumor"], before[clause:])
     other = _last(cues["other"], before[clause:])
     if tumor is not None and (other is None or tumor > other):
@@ -296,6 +314,8 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
     begins = before[clause:]
     if cues["never"].search(begins[-45:]):
         return None
+    if cues["label"].search(before):
+        return "present", "into"
     denied = "absent" if cues["absent"].search(before[max(0, clause - 9) :]) else "present"
     behind = re.compile(r"[\s,]{0,2}" + cues["behind"].pattern, re.IGNORECASE).match(text, end)
     if behind is not None:
@@ -307,8 +327,12 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
             # A word of growth may be the noun of another feature: "lymphovascular invasion".
             if _CUES.any_feature.search(begins[: at + 1]) and reach != "confined":
                 return None
+            if reach != "confined" and cues["near"].search(begins[at:]):
+                return None
             told = "" if reach == "confined" else _behind(text, end)
             return (told if told and told != "present" else denied), reach
+    if cues["spared"].match(text, end):
+        return "absent", "into"
     told = _behind(text, end)
     return (told, "into") if told in ("absent", "present") and cues["said"].match(text, end) else None
 

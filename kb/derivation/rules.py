@@ -34,13 +34,17 @@ RULE, EDITION, PREMISES = "rule", "edition", "premises"
 #: After the years in which an edition was in force it is still in use for so many days.
 STILL_IN_USE: Final = 1096
 
-#: A report names the edition by which it stages: *AJCC 7th edition*.
-EDITION_IN_WORDS: Final = re.compile(
-    r"\b(?:ajcc|uicc|tnm|staging)\b[^.;\n]{0,40}?\b(?P<edition>[5-8])\s?(?:th)?\s?ed(?:ition|n)?\b", re.IGNORECASE
+#: A report names the edition by which it stages: *AJCC 7th edition*, *AJCC 2010*.
+_EDITION_IN_WORDS: Final = re.compile(
+    r"\b(?:ajcc|uicc|tnm|staging)\b[^.;\n]{0,40}?"
+    r"\b(?:(?P<edition>[5-8])\s?(?:th)?\s?ed(?:ition|n)?|(?P<year>1997|2002|2009|2010|2016|2017))\b",
+    re.IGNORECASE,
 )
+#: The edition of a manual by the year in which it came out.
+_BY_YEAR: Final[Mapping[str, int]] = {"1997": 5, "2002": 6, "2009": 7, "2010": 7, "2016": 8, "2017": 8}
 
 _EDITIONS: Final = "editions.tsv"
-_PREMISE: Final = re.compile(r"(?P<no>no )?(?P<kind>[a-z_]+)(?: (?P<concept>[a-z0-9_]+))?(?:: (?P<conditions>.+))?")
+_PREMISE: Final = re.compile(r"(?P<no>no |free )?(?P<kind>[a-z_]+)(?: (?P<concept>[a-z0-9_]+))?(?:: (?P<conditions>.+))?")
 _CONDITION: Final = re.compile(r"(?P<attribute>[a-z_]+) (?P<operator><=|>=|!=|=|<|>) (?P<value>.+)")
 _RANGE: Final = re.compile(r"(\d)-(\d)")
 
@@ -58,13 +62,15 @@ class Test:
 class Premise:
     """An event that must be there: its kind, at or below a concept (any, if empty), with attributes.
 
-    ``denied``: a note must say that there is none; silence is no premise.
+    ``denied``: a note must say that there is none; silence is no premise. ``part``: of a part it is enough (*free node*:
+    one station of nodes that is told to be free).
     """
 
     kind: str
     concept: str = ""
     tests: tuple[Test, ...] = ()
     denied: bool = False
+    part: bool = False
 
     def __str__(self) -> str:
         """As it is written in a row."""
@@ -73,7 +79,7 @@ class Premise:
             f"{one.attribute} {one.operator} {one.value if isinstance(one.value, str) else format(one.value, 'g')}"
             for one in self.tests
         )
-        return f"{'no ' * self.denied}{self.kind}{of}{': ' * bool(told)}{told}"
+        return f"{'free ' if self.part else 'no ' * self.denied}{self.kind}{of}{': ' * bool(told)}{told}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +167,14 @@ def in_use(day: int) -> tuple[int, ...]:
     return tuple(one.number for one in shipped_editions() if one.low <= day <= one.high + STILL_IN_USE)
 
 
+def editions_named(text: str) -> frozenset[int]:
+    """The editions of the staging manual that a text names."""
+    return frozenset(
+        int(match["edition"]) if match["edition"] else _BY_YEAR[match["year"]]
+        for match in _EDITION_IN_WORDS.finditer(text)
+    )
+
+
 def rule_of_row(cells: Mapping[str, str]) -> Rule:
     """The rule that a row writes; ValueError says what of it means nothing."""
     tumors = cells["of"].split("|")
@@ -196,9 +210,9 @@ def _premise(text: str) -> Premise:
     """The premise of these words: one and the same for all rules that need it."""
     match = _PREMISE.fullmatch(text)
     if match is None or match["kind"] not in KIND_TABLE:
-        raise ValueError(f"{text!r} is no premise: [no ]KIND [CONCEPT][: ATTRIBUTE OP VALUE, ...]")
+        raise ValueError(f"{text!r} is no premise: [no |free ]KIND [CONCEPT][: ATTRIBUTE OP VALUE, ...]")
     tests = tuple(_test(part.strip(), match["kind"]) for part in (match["conditions"] or "").split(",") if part.strip())
-    return Premise(match["kind"], match["concept"] or "", tests, bool(match["no"]))
+    return Premise(match["kind"], match["concept"] or "", tests, bool(match["no"]), match["no"] == "free ")
 
 
 def _test(text: str, kind: str) -> Test:

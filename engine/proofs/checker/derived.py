@@ -13,12 +13,12 @@ from typing import Final
 
 from ....kb.derivation.rules import (
     EDITION,
-    EDITION_IN_WORDS,
     PREMISES,
     RESECTION,
     RULE,
     Premise,
     Rule,
+    editions_named,
     in_force,
     in_use,
     shipped_rules,
@@ -107,20 +107,18 @@ class DerivedCheck:
             findings.require(edition in believed, "derivation", "that edition is believed of no such report")
 
     def _named_editions(self) -> set[int]:
-        return {
-            int(match["edition"])
-            for stored in self.evidence.record.notes.values()
-            for match in EDITION_IN_WORDS.finditer(stored.note.text)
-        }
+        return {one for stored in self.evidence.record.notes.values() for one in editions_named(stored.note.text)}
 
     def _holds(self, premise: Premise, event: Event) -> bool:
         concepts = self.evidence.concepts
         if event.kind != premise.kind:
             return False
         if premise.denied:
-            return event.context.polarity is Polarity.ABSENT and (
-                not premise.concept or not event.concept or concepts.is_a(premise.concept, event.concept)
-            )
+            if event.context.polarity is not Polarity.ABSENT:
+                return False
+            if not premise.concept or not event.concept or concepts.is_a(premise.concept, event.concept):
+                return True
+            return premise.part and concepts.is_a(event.concept, premise.concept)
         if event.world is World.NONE:
             return False
         if premise.concept and not (event.concept in concepts and concepts.is_a(event.concept, premise.concept)):
