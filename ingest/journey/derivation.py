@@ -29,7 +29,7 @@ from ...kb.derivation.rules import (
     shipped_editions,
     shipped_rules,
 )
-from ...kb.kinds import OF_SPECIMENS, OPERATIONS
+from ...kb.kinds import OF_SPECIMENS
 from ...kb.model import (
     ALL_TUMORS,
     NO_TUMOR,
@@ -44,6 +44,7 @@ from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import Scales
 from ..note.read import ReadNote
 from ..recognizers.tumor_features import SUMMARY
+from ..text.specimens import tells_of_excision
 from .bench import Workbench
 from .tumors import NEAR_IN_TIME
 
@@ -168,11 +169,8 @@ class Derivation:
         """The events that a report of pathology of an operation tells: a biopsy shows a part of the tumor. What has
         margins was cut out, whatever the operation is called."""
         told: dict[int, bool] = {}
-        operated = {
-            id(self._note_of[one])
-            for event in events
-            if event.kind in OPERATIONS and self._is_operation(event) or event.concept in _OF_EXCISIONS
-            for one in event.evidence
+        with_margins = {
+            id(self._note_of[one]) for event in events if event.concept in _OF_EXCISIONS for one in event.evidence
         }
         found = set()
         for event in events:
@@ -180,7 +178,9 @@ class Derivation:
                 read = self._note_of[one]
                 key = id(read)
                 if key not in told:
-                    told[key] = read.document_class == _PATHOLOGY and key in operated
+                    told[key] = read.document_class == _PATHOLOGY and (
+                        key in with_margins or tells_of_excision(read.note.text)
+                    )
                 if told[key]:
                     found.add(event.event_id)
         return frozenset(found)
@@ -190,9 +190,6 @@ class Derivation:
         return "examined" in event.attributes and any(
             self._note_of[one].document_class == _PATHOLOGY for one in event.evidence
         )
-
-    def _is_operation(self, event: Event) -> bool:
-        return "surgery" in self._concepts and self._concepts.is_a(event.concept, "surgery")
 
     # --- rules on one case ------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ _CLASSES: Final = word_classes("recognizers", "staging")
 _PREFIX = r"(?:ymr|ypr|yp|yc|rp|rc|mp|mc|mr|p|c|y|r|u|a)"
 _GAP = r"[\s,;:/·|]{0,4}"
 #: After a category stands no letter or figure, unless the next category or the grade begins there (cT2N0M0, pT1G3).
-_G_BEHIND = r"(?=G[1-4Xx](?![^\W_]))"
+_G_BEHIND = r"(?=G[1-4Xx](?![^\W_])|[LV][0-2OX][VRLGP]|R[0-2OX](?![^\W_]))"
 _T_END = rf"(?:(?![^\W_])|(?={_PREFIX}?N\s?[0-3OXx])|{_G_BEHIND})"
 _N_END = rf"(?:(?![^\W_])|(?={_PREFIX}?M\s?[01OXx])|{_G_BEHIND})"
 _T_VALUE = r"(?:is|IS|X|x|a(?![a-z])|0|O(?![a-z])|[1-4](?:mic?|[a-e](?:[1-3]|i{1,2}|\(mi\))?)?)"
@@ -81,7 +81,7 @@ _FORM_TNMS = Gated(_FORM_TNM, r"(?:yp|yc|p|c)?T\Z")
 _LABELS = Gated(_LABELLED, r"(?:yp|yc|p|c)?[TNM](?:\Z|[SsCc])")
 _CATEGORY_WORDS = _CLASSES.compile(
     r"{category_of}?\s?[-–]?\s?{category_label}\b[^.\n]{0,24}$|TNM\W{0,3}$|stag(?:e|ing|ed)\W{1,4}"
-    r"(?:as\W{1,2})?$",
+    r"(?:as\W{1,2})?$|{category_field}\s?(?:\(p?[TNM]\))?\s?[:.]\s?$",
     re.IGNORECASE,
 )
 _NOT_TNM = _CLASSES.compile(

@@ -174,6 +174,10 @@ def _sizes(frame: Frame) -> Iterator[Span]:
         lengths = [length for length in told if length > 0]
         if not lengths or max(lengths) > _WIDEST:
             continue
+        if cues["thickness_behind"].match(text[match.end() : match.end() + _REACH_BEHIND]) and len(lengths) == 1:
+            thick: dict[str, Value] = {"value": lengths[0], "unit": "mm"}
+            yield Span(match.start(), match.end(), "feature", "tumor_thickness", SOURCE, thick, decided="present")
+            continue
         how = _measured(text, match.start(), match.end(), cues)
         if how is None:
             continue

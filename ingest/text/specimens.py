@@ -20,6 +20,7 @@ _OPERATION: Final = re.compile(
     rf"(?<![a-z])(?P<operation>[a-z\-]*{any_of(_ORGAN_OF)})(?![a-z])|(?<![a-z]){any_of(_CUES['words']['taken'])}(?![a-z])",
     re.IGNORECASE,
 )
+_EXCISED: Final = re.compile(rf"{any_of(_CUES['words']['excised'])}(?![a-z])", re.IGNORECASE)
 #: Where a statement begins: behind a full stop or colon, or the label of a specimen.
 _BEGINS: Final = re.compile(r"[.:\n]\s|\(?[A-Z1-9]{1,2}[).]\s")
 #: A label, and the words up to a colon.
@@ -53,6 +54,11 @@ class Heading:
     side: str
     #: Whether it is the value of a field of a synopsis.
     field: bool = False
+
+
+def tells_of_excision(text: str) -> bool:
+    """Whether a report speaks of tissue that was cut out as a whole, and not of a biopsy alone."""
+    return _EXCISED.search(text) is not None
 
 
 def specimens_in(text: str) -> list[Heading]:
