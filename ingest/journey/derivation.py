@@ -29,7 +29,7 @@ from ...kb.derivation.rules import (
     shipped_editions,
     shipped_rules,
 )
-from ...kb.kinds import OF_SPECIMENS
+from ...kb.kinds import OF_SPECIMENS, OPERATIONS
 from ...kb.model import (
     ALL_TUMORS,
     NO_TUMOR,
@@ -169,8 +169,11 @@ class Derivation:
         """The events that a report of pathology of an operation tells: a biopsy shows a part of the tumor. What has
         margins was cut out, whatever the operation is called."""
         told: dict[int, bool] = {}
-        with_margins = {
-            id(self._note_of[one]) for event in events if event.concept in _OF_EXCISIONS for one in event.evidence
+        operated = {
+            id(self._note_of[one])
+            for event in events
+            if event.kind in OPERATIONS and self._is_operation(event) or event.concept in _OF_EXCISIONS
+            for one in event.evidence
         }
         found = set()
         for event in events:
@@ -179,7 +182,7 @@ class Derivation:
                 key = id(read)
                 if key not in told:
                     told[key] = read.document_class == _PATHOLOGY and (
-                        key in with_margins or tells_of_excision(read.note.text)
+                        key in operated or tells_of_excision(read.note.text)
                     )
                 if told[key]:
                     found.add(event.event_id)
@@ -190,6 +193,9 @@ class Derivation:
         return "examined" in event.attributes and any(
             self._note_of[one].document_class == _PATHOLOGY for one in event.evidence
         )
+
+    def _is_operation(self, event: Event) -> bool:
+        return "surgery" in self._concepts and self._concepts.is_a(event.concept, "surgery")
 
     # --- rules on one case ------------------------------------------------------------------------------------------
 

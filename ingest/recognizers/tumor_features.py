@@ -205,6 +205,8 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
     if cues["bound"].search(before) or cues["bound_behind"].search(behind) or cues["away"].search(behind):
         return None
     clause = max((one.end() for one in _CLAUSE.finditer(before, 0)), default=0)
+    if cues["imaged"].search(before[clause:]) or cues["imaged"].match(behind.lstrip(" ,(").removeprefix("on ")):
+        return None
     label = _last(cues["label"], before)
     if label is not None and not cues["other"].search(before, label) and len(before) - label < 50:
         return True

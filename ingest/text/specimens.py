@@ -21,6 +21,7 @@ _OPERATION: Final = re.compile(
     re.IGNORECASE,
 )
 _EXCISED: Final = re.compile(rf"{any_of(_CUES['words']['excised'])}(?![a-z])", re.IGNORECASE)
+_NOT_HERE: Final = re.compile(any_of(_CUES["words"]["not_here"]), re.IGNORECASE)
 #: Where a statement begins: behind a full stop or colon, or the label of a specimen.
 _BEGINS: Final = re.compile(r"[.:\n]\s|\(?[A-Z1-9]{1,2}[).]\s")
 #: A label, and the words up to a colon.
@@ -57,8 +58,11 @@ class Heading:
 
 
 def tells_of_excision(text: str) -> bool:
-    """Whether a report speaks of tissue that was cut out as a whole, and not of a biopsy alone."""
-    return _EXCISED.search(text) is not None
+    """Whether a specimen of a report is headed by an operation that cuts out, and not by a biopsy alone."""
+    return any(
+        _EXCISED.search(text, heading.start, heading.end) and not _NOT_HERE.search(text, heading.start, heading.end)
+        for heading in specimens_in(text)
+    )
 
 
 def specimens_in(text: str) -> list[Heading]:
