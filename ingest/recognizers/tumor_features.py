@@ -53,6 +53,8 @@ _PARTS_OF_GROWTH: Final = re.compile(_BETWEEN["structures"])
 _LISTED: Final = re.compile(_BETWEEN["list"], re.IGNORECASE)
 #: Behind the label of a form.
 _LABEL: Final = re.compile(r"\s?(?:\([^()]{1,30}\)\s?)?:")
+#: A category, and what stands behind it in its sentence.
+_OF_CATEGORY: Final = re.compile(r"(?<![A-Za-z])p?T[0-4][a-d]?(?![A-Za-z0-9])[^.;]{0,110}\Z")
 #: Where a clause ends: a full stop that OCR put at the end of a line is none, unless a new sentence begins.
 _CLAUSE: Final = re.compile(r"[.;]\s+(?=[A-Z][A-Za-z ]{2,30}:|[A-Z][a-z]+ )|\n\s*\n")
 
@@ -320,8 +322,12 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
     begins = before[clause:]
     if cues["never"].search(begins[-45:]):
         return None
+    if _OF_CATEGORY.search(before):
+        # "pT3a Tumor invades …": a form tells what its category means.
+        return None
     if cues["label"].search(before):
-        return "present", "into"
+        told = _behind(text, end)
+        return (told or "present", "into") if told or not _LABEL.match(text, end) else None
     denied = "absent" if cues["absent"].search(before[max(0, clause - 9) :]) else "present"
     behind = re.compile(r"[\s,]{0,2}" + cues["behind"].pattern, re.IGNORECASE).match(text, end)
     if behind is not None:
@@ -336,6 +342,8 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
             if reach != "confined" and cues["near"].search(begins[at:]):
                 return None
             told = "" if reach == "confined" else _behind(text, end)
+            if denied == "present" and cues["doubt"].search(begins):
+                denied = "uncertain"
             return (told if told and told != "present" else denied), reach
     if cues["spared"].match(text, end):
         return "absent", "into"
