@@ -339,7 +339,8 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
             # A word of growth may be the noun of another feature: "lymphovascular invasion".
             if _CUES.any_feature.search(begins[: at + 1]) and reach != "confined":
                 return None
-            if reach != "confined" and cues["near"].search(begins[at:]):
+            governs = max(cues[reach].finditer(begins, 0), key=lambda one: one.end())
+            if reach != "confined" and cues["near"].search(begins, governs.start()):
                 return None
             told = "" if reach == "confined" else _behind(text, end)
             if denied == "present" and cues["doubt"].search(begins):

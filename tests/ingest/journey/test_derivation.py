@@ -178,3 +178,37 @@ def test_a_row_that_means_nothing_says_why(cell: str, text: str, says: str) -> N
     row = {"id": "a", "of": "breast_cancer", "editions": "7", "source": "", "open": "", "unless": ""}
     with pytest.raises(ValueError, match=says):
         rule_of_row({**row, "gives": "tnm: t = T1", "when": "feature tumor_size: value <= 20", cell: text})
+
+
+@pytest.mark.parametrize(
+    ("said", "category"),
+    [
+        ("Intraparenchymal lymph node, negative for tumor.", {"N0"}),
+        ("Hilar lymph nodes: not involved.", {"N0"}),
+        ("Hilar lymph node: metastatic carcinoma in one node (1/1). Aortic lymph node, negative.", {"N1"}),
+    ],
+)
+def test_one_free_station_is_enough_where_none_is_involved(
+    reader: NoteReader, concepts: ConceptTable, said: str, category: set[str]
+) -> None:
+    """Nodes of one station that are told to be free make N0; an involved one elsewhere forbids it."""
+    report = f"Left kidney, radical nephrectomy: clear cell renal cell carcinoma. {said}"
+    assert categories(derived(reader, concepts, report), "n") == category
+
+
+def test_nodes_that_were_counted_were_taken_out(reader: NoteReader, concepts: ConceptTable) -> None:
+    """A count of nodes needs no operation that is named; a size does."""
+    report = "Breast tissue checklist. Invasive ductal carcinoma of the breast. Tumor size: 2.5 cm. Lymph nodes: 0/4."
+    found = derived(reader, concepts, report)
+    assert categories(found, "n") == {"N0"}
+    assert categories(found, "t") == set()
+    assert categories(derived(reader, concepts, report + " Margins: uninvolved."), "t") == {"T2"}
+
+
+@pytest.mark.parametrize(("named", "edition"), [("AJCC 2002", 6.0), ("AJCC 7th edition", 7.0), ("UICC 2009", 7.0)])
+def test_the_words_name_the_edition(reader: NoteReader, concepts: ConceptTable, named: str, edition: float) -> None:
+    """By its number or by the year in which the manual came out."""
+    report = f"Staged by {named}. Stomach, gastrectomy: adenocarcinoma, invades the serosa."
+    assert {event.attributes.get("edition") for event in derived(reader, concepts, report) if event.kind == "tnm"} == {
+        edition
+    }
