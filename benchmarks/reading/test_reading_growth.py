@@ -10,8 +10,9 @@ import pytest
 
 from cohortium.ingest.notation.expressions import expressions_of
 from cohortium.ingest.note.read import NoteReader
+from cohortium.ingest.recognizers.nodes import NodeRecognizer
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
-from cohortium.ingest.recognizers.spread import MetastasisRecognizer, NodeRecognizer
+from cohortium.ingest.recognizers.spread import MetastasisRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from cohortium.ingest.recognizers.trials import TrialRecognizer
 from cohortium.ingest.text.dates.reader import DateReader

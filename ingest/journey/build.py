@@ -39,6 +39,7 @@ from .courses import summarise_courses
 from .derivation import derive
 from .facts import Fact, facts_of
 from .lines import number_lines
+from .node_totals import total_nodes
 from .paradoxes import resolve_impossible
 from .proposals import are_linked, doubt_proposals, trust_proposals, with_proposals, without_proposals
 from .record import conflict_words
@@ -485,5 +486,6 @@ STEPS: Final[tuple[Step, ...]] = (
     trust_proposals,
     fold,
     join_births,
+    total_nodes,
     derive,
 )

@@ -13,10 +13,11 @@ from .findings import FindingRecognizer
 from .lexicon import Lexicon
 from .measurements import MeasurementRecognizer
 from .molecular import MolecularRecognizer
+from .nodes import NodeRecognizer
 from .operations import OperationRecognizer
 from .performance import PerformanceRecognizer
 from .short_forms import Abbreviations
-from .spread import MetastasisRecognizer, NodeRecognizer
+from .spread import MetastasisRecognizer
 from .staging import BareStageRecognizer, GradeRecognizer, StageRecognizer, TnmRecognizer
 from .trials import TrialRecognizer
 from .tumor_features import TumorFeatureRecognizer

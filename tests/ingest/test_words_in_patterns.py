@@ -27,7 +27,7 @@ MORE = {
     "recognizers/allergies.py": (26, "allergic, intolerant, NKDA: what an allergy is; its lists are to become classes"),
     "recognizers/measurements.py": (44, "flags, feet and inches, verbs between: its lists are to become classes"),
     "recognizers/molecular.py": (18, "delins, METex, codon, percent, Allred: notation and names of scores"),
-    "recognizers/spread.py": (8, "lymph, stage, nodes: each alone in its place"),
+    "recognizers/spread.py": (4, "stage: alone in its place"),
     "recognizers/staging.py": (14, "stage, grade, group, AJCC: each alone in its place"),
     "recognizers/trials.py": (6, "clinical, phase, ECOG-ACRIN: each alone in its place"),
     "treatments/courses.py": (6, "line, boost, over: each alone in its place"),

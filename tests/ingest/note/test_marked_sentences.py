@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
+from cohortium.ingest.recognizers.nodes import NodeRecognizer
 from cohortium.ingest.recognizers.performance import PerformanceRecognizer
-from cohortium.ingest.recognizers.spread import DEPOSIT, RETURN, MetastasisRecognizer, NodeRecognizer
+from cohortium.ingest.recognizers.spread import DEPOSIT, RETURN, MetastasisRecognizer
 from cohortium.ingest.recognizers.staging import GradeRecognizer, StageRecognizer, TnmRecognizer
 from cohortium.ingest.text.dates.intervals import month_span, year_span
 from cohortium.ingest.text.dates.reader import DateReader

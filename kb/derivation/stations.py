@@ -1,0 +1,157 @@
+"""Stations of lymph nodes: by which words of a report one count of nodes is told from another.
+
+A report counts the nodes of each specimen or level, and often all of them once more: in the gross description, in a
+frozen section, in a synopsis. A count is added to others only where the text itself tells that it is of another
+station; what these words are is defined here, once for the reading that adds and once more for the check of a proof.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from ..files.text_files import text_of
+
+#: The rule that a total of stations names.
+SUM_OF_STATIONS: Final = "sum_of_stations"
+_FILE: Final = Path(__file__).with_suffix(".toml")
+_SIDES: Final = frozenset({"left", "right"})
+#: No heading of a specimen is longer: a label further before says nothing of a count (characters).
+_REACH_OF_LABEL: Final = 600
+#: The words of a station stand no further before its count, and behind it (characters).
+_REACH_BEFORE, _REACH_BEHIND = 160, 60
+
+#: The label of a specimen at the beginning of a statement: ``(A)``, ``B.``, ``3)``, ``PART 2:``.
+_LABEL: Final = re.compile(
+    r"(?:\A|(?<=[.:;,)\n\-] )|(?<=[.:;)\n]))"
+    r"(?:(?:PART|Part)\s(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
+    r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:])|\(?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)))"
+    r"(?=\s?[A-Z(\"'\-])"
+)
+_STATEMENT_ENDS: Final = re.compile(r"[.:;]\s")
+_CLAUSE_BEHIND: Final = re.compile(r"[^.;:()]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The label of a specimen: letters and numbers are lists of their own."""
+
+    start: int
+    kind: str
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """What a text says of where the nodes of a count are: the label before it, and the words that name a place."""
+
+    label: Label | None
+    words: frozenset[str]
+    #: The part of the report: how often it has begun anew before the count.
+    part: int
+    #: Whether the words say that all nodes are counted.
+    total: bool
+
+    def is_other(self, than: Station) -> bool:
+        """Whether the two can be no telling of the same nodes, in one part of a report: a later label, or words for a
+        place of which neither only says more than the other."""
+        if self.part != than.part or self.total or than.total:
+            return False
+        if self.label is not None and than.label is not None and self.label.start != than.label.start:
+            return self.label.kind == than.label.kind and self.label.order != than.label.order
+        words, others = self.words - _words().no_place, than.words - _words().no_place
+        return bool(words and others) and not (words <= others or others <= words)
+
+    def is_of_other_side(self, than: Station) -> bool:
+        """Whether their words name different sides, levels or numbers."""
+        names = {word for word in self.words ^ than.words if word in _SIDES or word not in _words().names}
+        return bool(names & self.words and names & than.words)
+
+
+class Stations:
+    """The stations of one text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        found = list(_LABEL.finditer(text))
+        self._labels = [_label(match) for match in found]
+        self._starts = [one.start for one in self._labels]
+        self._parts = [_label(match) for match in found if match["part"] or match["part_number"]]
+        self._starts_of_parts = [one.start for one in self._parts]
+        self._anew = [match.start() for match in _words().anew.finditer(text)]
+
+    def of_count(self, start: int, end: int, after: int) -> Station:
+        """The station of a count that stands at ``start`` to ``end``; ``after``: where the count before it ends."""
+        text, known = self._text, _words()
+        part = bisect_right(self._anew, start)
+        opened = self._anew[part - 1] if part else 0
+        # Where specimens are told as parts, other letters and numbers list what was found in one.
+        label = _last(self._parts, self._starts_of_parts, opened, start) or _last(
+            self._labels, self._starts, opened, start
+        )
+        if label is not None and label.start > after and start - label.start > _REACH_OF_LABEL:
+            label = None
+        low = max(after, opened, start - _REACH_BEFORE, label.start if label else 0)
+        behind = _CLAUSE_BEHIND.match(text, end, end + _REACH_BEHIND)
+        total = known.total.search(text, max(low, start - _REACH_BEHIND), end) is not None
+        return Station(label, self._places(low, start, behind.group() if behind else ""), part, total)
+
+    def _places(self, low: int, start: int, behind: str) -> frozenset[str]:
+        """The words for a place in the statement of a count, else in the last one before it that has any."""
+        text, known = self._text, _words()
+        begins = [low, *(match.end() for match in _STATEMENT_ENDS.finditer(text, low, start))]
+        for at in reversed(begins):
+            stretch = f"{text[at:start]}\n{behind}"
+            words = {str(match.lastgroup) for match in known.places.finditer(stretch)}
+            words |= {re.sub(r"\W", "", match["number"]).casefold() for match in known.numbered.finditer(stretch)}
+            if words:
+                return frozenset(words)
+        return frozenset()
+
+
+def _last(labels: Sequence[Label], starts: Sequence[int], low: int, high: int) -> Label | None:
+    """The last label that begins between the two places."""
+    at = bisect_right(starts, high) - 1
+    return labels[at] if at >= 0 and starts[at] >= low else None
+
+
+def _label(match: re.Match[str]) -> Label:
+    letter = match["letter"] or match["part"]
+    if letter:
+        return Label(match.start(), "letter", ord(letter))
+    return Label(match.start(), "number", int(match["number"] or match["part_number"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of ``stations.toml``, as patterns."""
+
+    names: frozenset[str]
+    no_place: frozenset[str]
+    places: re.Pattern[str]
+    numbered: re.Pattern[str]
+    total: re.Pattern[str]
+    anew: re.Pattern[str]
+
+
+@lru_cache(maxsize=1)
+def _words() -> _Words:
+    table: dict[str, Any] = tomllib.loads(text_of(_FILE))
+    places = "|".join(f"(?P<{name}>{'|'.join(words)})" for name, words in table["words"].items())
+    numbered, numbers = ("|".join(table["numbered"][name]) for name in ("words", "numbers"))
+    total, anew = ("|".join(table[name]["words"]) for name in ("total", "anew"))
+    number = rf"(?P<number>(?:{numbers})(?:[\s\-\"]{{0,2}}[AB]\b)?)"
+    return _Words(
+        frozenset(table["words"]),
+        frozenset(table["no_place"]["words"]),
+        re.compile(rf"(?<![a-z])(?:{places})(?![a-z])", re.IGNORECASE),
+        re.compile(rf"(?<![a-z])(?:{numbered})[\s\-]?{number}", re.IGNORECASE),
+        re.compile(rf"(?<![a-z])(?:{total})(?![a-z])", re.IGNORECASE),
+        re.compile(rf"(?:\A|(?<=[.:;)\n\-] )|(?<=\n))(?:{anew})(?![a-z])", re.IGNORECASE),
+    )
