@@ -93,8 +93,9 @@ def _counts(
             continue
         one = _Count(mention, events[mention.mention_id], stations.of_count(mention.start, mention.end, after))
         after = mention.end
-        is_part = whole is not None and whole.examined > one.examined
-        if is_part and whole is not None and _OPEN_BRACKET.search(text, whole.mention.end, mention.start):
+        own_bracket = text[mention.start - 1 : mention.start] == "(" and text[mention.end : mention.end + 1] == ")"
+        is_smaller = whole is not None and whole.examined > one.examined
+        if is_smaller and not own_bracket and _OPEN_BRACKET.search(text, whole.mention.end, mention.start):
             continue
         whole = one
         yield one
@@ -110,7 +111,9 @@ def _total(bench: Workbench, counts: Iterator[_Count]) -> Event | None:
         return None
     best = max(tellings, key=_sums)
     positive, examined = _sums(best)
-    if any(one.is_at_least(positive, examined) for one in told):
+    # What one of the counts leaves open the total leaves open.
+    is_known = all("examined" in one.event.attributes for one in best)
+    if any(one.is_at_least(positive, examined if is_known else 0) for one in told):
         return None
     return _event(bench, best)
 
@@ -132,13 +135,20 @@ def _tellings(counts: Sequence[_Count]) -> Iterator[list[_Count]]:
             if not one.station.total and (one.station.label or one.station.words):
                 telling.append(one)
         elif not same:
-            if not _may_be_whole(one, telling):
+            if len(telling) == 1 and _is_whole_before(telling[0], one):
+                telling = [one]
+            elif not _may_be_whole(one, telling):
                 telling.append(one)
         elif len(same) == 1 and _is_same_specimen(one.station, telling[same[0]].station):
             other = telling[same[0]]
             if one.fullness > other.fullness:
                 telling[same[0]] = one
     yield telling
+
+
+def _is_whole_before(first: _Count, one: _Count) -> bool:
+    """Whether the first count names no place and may be that of all nodes, of which the next is a part."""
+    return not first.station.words and first.is_at_least(one.positive, one.examined)
 
 
 def _may_be_whole(one: _Count, telling: Sequence[_Count]) -> bool:

@@ -23,7 +23,7 @@ SUM_OF_STATIONS: Final = "sum_of_stations"
 _FILE: Final = Path(__file__).with_suffix(".toml")
 _SIDES: Final = frozenset({"left", "right"})
 #: No heading of a specimen is longer: a label further before says nothing of a count (characters).
-_REACH_OF_LABEL: Final = 600
+_REACH_OF_LABEL: Final = 1500
 #: The words of a station stand no further before its count, and behind it (characters).
 _REACH_BEFORE, _REACH_BEHIND = 160, 60
 
@@ -65,8 +65,7 @@ class Station:
             return False
         if self.label is not None and than.label is not None and self.label.start != than.label.start:
             return self.label.kind == than.label.kind and self.label.order != than.label.order
-        words, others = self.words - _words().no_place, than.words - _words().no_place
-        return bool(words and others) and not (words <= others or others <= words)
+        return bool(self.words and than.words) and not (self.words <= than.words or than.words <= self.words)
 
     def is_of_other_side(self, than: Station) -> bool:
         """Whether their words name different sides, levels or numbers."""
@@ -133,7 +132,6 @@ class _Words:
     """The words of ``stations.toml``, as patterns."""
 
     names: frozenset[str]
-    no_place: frozenset[str]
     places: re.Pattern[str]
     numbered: re.Pattern[str]
     total: re.Pattern[str]
@@ -149,7 +147,6 @@ def _words() -> _Words:
     number = rf"(?P<number>(?:{numbers})(?:[\s\-\"]{{0,2}}[AB]\b)?)"
     return _Words(
         frozenset(table["words"]),
-        frozenset(table["no_place"]["words"]),
         re.compile(rf"(?<![a-z])(?:{places})(?![a-z])", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{numbered})[\s\-]?{number}", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{total})(?![a-z])", re.IGNORECASE),

@@ -23,9 +23,11 @@ from ....kb.derivation.rules import (
     in_use,
     shipped_rules,
 )
+from ....kb.derivation.stations import SUM_OF_STATIONS
 from ....kb.model import ALL_TUMORS, Event, Polarity, Value, World
 from ....kb.ontology.scales import Scales
 from .evidence import EvidenceCheck
+from .totals import TotalCheck
 
 #: Premises lie so near each other (days).
 _NEAR: Final = 90
@@ -43,6 +45,9 @@ class DerivedCheck:
     def event(self, event: Event) -> None:
         """One derived event: its rule, edition, premises, words, day and world."""
         findings, record = self.evidence.findings, self.evidence.record
+        if event.attributes[RULE] == SUM_OF_STATIONS:
+            TotalCheck(self.evidence).event(event)
+            return
         rule = shipped_rules().get(str(event.attributes[RULE]))
         if rule is None:
             findings.fault("derivation", "it names a rule that there is none of")

@@ -113,3 +113,84 @@ def test_a_less_sure_premise_makes_a_sure_conclusion_fail(events: Events) -> Non
         world=World.POSSIBLE,
     )
     assert "world: it is surer than what it follows from" in faults({**events, premise: doubted}, event)
+
+
+BREAST = (
+    "DIAGNOSIS: A. Breast, left, mastectomy: invasive ductal carcinoma. B. Sentinel node, left: one benign lymph node. "
+    "C. Axillary contents, left: 3 of 14 lymph nodes. SYNOPTIC REPORT. Lymph nodes: 1/1 palpable."
+)
+
+
+@pytest.fixture(scope="module")
+def counted() -> SimpleNamespace:
+    """The record of one patient whose nodes are counted station by station."""
+    concepts = shipped_concepts()
+    note = Note("P1", "D1", BREAST, datetime.date(2012, 5, 4), "pathology")
+    journey = build_journey("P1", [NoteReader(concepts).read(note)], concepts)
+    return SimpleNamespace(
+        events={event.event_id: event for event in journey.events},
+        mentions={mention.mention_id: mention for mention in journey.mentions},
+        notes={note.note_id: SimpleNamespace(note=note)},
+    )
+
+
+def faults_of_total(record: Any, change: Callable[[Event, Any], Event] = lambda event, _: event) -> list[str]:
+    """What the checker finds of the total of a record, changed."""
+    total = next(event for event in record.events.values() if event.attributes.get("rule") == "sum_of_stations")
+    findings = Findings()
+    DerivedCheck(EvidenceCheck(record, shipped_concepts(), findings)).event(change(total, record))
+    return [f"{fault.check}: {fault.message}" for fault in findings.faults]
+
+
+def _told_again(event: Event, record: Any) -> Event:
+    """The total with the count of the synopsis beside that of its station."""
+    again = next(
+        (one, mention)
+        for one in record.events.values()
+        for mention in one.evidence
+        if one.kind == "node"
+        and "rule" not in one.attributes
+        and BREAST[record.mentions[mention].start :].startswith("1/1")
+    )
+    premises = " ".join(sorted({*str(event.attributes["premises"]).split(), again[0].event_id}))
+    return _changed(
+        event,
+        attributes={**event.attributes, "premises": premises, "positive": 4.0, "examined": 16.0},
+        evidence=(*event.evidence, again[1]),
+    )
+
+
+def test_a_total_of_stations_holds(counted: SimpleNamespace) -> None:
+    assert faults_of_total(counted) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda event, _: _with(event, positive=4.0), "add up to something else"),
+        (lambda event, _: _with(event, examined=16.0), "add up to something else"),
+        (lambda event, _: _with(event, premises="0123456789abcdef"), "a premise is not recorded"),
+        (lambda event, _: _changed(event, evidence=event.evidence[:1]), "other words than counts"),
+        (lambda event, _: _changed(event, evidence=(event.evidence[1],) * 2), "not among what it cites"),
+        (lambda event, _: _changed(event, evidence=event.evidence[::-1]), "stand in no order"),
+        (lambda event, _: _changed(event, tumor="another"), "of another tumor"),
+        (lambda event, _: _changed(event, kind="feature"), "concludes something else"),
+        (lambda event, _: _changed(event, concept="hilar_lymph_node"), "no count of such nodes"),
+        (_told_again, "may be of the same nodes"),
+    ],
+)
+def test_a_changed_total_fails(
+    counted: SimpleNamespace, change: Callable[[Event, Any], Event], says: str
+) -> None:
+    assert any(says in fault for fault in faults_of_total(counted, change))
+
+
+def test_a_total_fails_beside_a_count_as_great(counted: SimpleNamespace) -> None:
+    """What the report states itself is not derived."""
+    given, greater = next(
+        (event_id, _with(event, positive=3.0, examined=15.0))
+        for event_id, event in counted.events.items()
+        if event.attributes.get("examined") == 14.0
+    )
+    record = SimpleNamespace(**{**vars(counted), "events": {**counted.events, given + "0": greater}})
+    assert "derivation: the report states a count as great itself" in faults_of_total(record)

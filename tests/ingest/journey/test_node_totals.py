@@ -1,0 +1,89 @@
+"""Totals of lymph nodes: which counts of an invented report are added up, and which are told twice."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from cohortium.ingest.journey.build import build_journey
+from cohortium.ingest.note.read import NoteReader
+from cohortium.kb.model import Event, Note
+from cohortium.kb.ontology.concepts import shipped_concepts
+
+BREAST = "DIAGNOSIS: A. Breast, left, mastectomy: invasive ductal carcinoma, 2.2 cm. "
+
+
+def totals(text: str, kind: str = "pathology") -> list[Event]:
+    """The totals that follow of one report."""
+    concepts = shipped_concepts()
+    note = Note("P1", "D1", text, datetime.date(2012, 5, 4), kind)
+    journey = build_journey("P1", [NoteReader(concepts).read(note)], concepts)
+    return [event for event in journey.events if event.attributes.get("rule") == "sum_of_stations"]
+
+
+@pytest.mark.parametrize(
+    ("told", "positive", "examined"),
+    [
+        ("B. Sentinel node, left: one benign lymph node (0/1). C. Axillary contents, left: 3 of 14 lymph nodes", 3, 15),
+        ("(B) LEFT AXILLA LEVEL I: TWO OF NINE LYMPH NODES (2/9). (C) LEFT AXILLA LEVEL II: 2/5 LYMPH NODES", 4, 14),
+        (
+            "2. Lymph nodes, right pelvic: Number of lymph nodes examined: 8. Number of lymph nodes with metastatic "
+            "disease: 2. 3. Lymph nodes, left pelvic: Benign lymph nodes. Number of lymph nodes examined: 6",
+            2,
+            14,
+        ),
+        ("Metastatic carcinoma in 2 of 4 left level II nodes. Six left level III nodes, negative for tumor", 2, 10),
+        ("Lymph nodes, right obturator, excision: No tumor in four nodes. Left obturator: 0/7 nodes", 0, 11),
+    ],
+)
+def test_the_counts_of_stations_are_added(told: str, positive: int, examined: int) -> None:
+    """A label of its own, another side or level tells one station from the next."""
+    found = [(one.attributes["positive"], one.attributes["examined"]) for one in totals(f"{BREAST}{told}.")]
+    assert found == [(positive, examined)]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        # Figures and words of one count.
+        "B. Axillary contents, left: metastatic carcinoma in three of fourteen lymph nodes (3/14).",
+        # The sum is stated.
+        "B. Sentinel node: 1/1 lymph nodes. C. Axillary contents: 3/14 nodes. SYNOPTIC REPORT. Nodes: positive 4/15.",
+        "B. Sentinel node: 1/1 lymph nodes. C. Axilla: 3/14 nodes. Total lymph nodes: 4/15.",
+        # Told again in another part of the report.
+        "B. Axilla, left: 3/14 nodes. INTRAOPERATIVE CONSULTATION: B. Axilla, left: 1/1 nodes.",
+        "B. Axilla, left: 3/14 nodes. SYNOPTIC REPORT: Lymph nodes: Sentinel lymph node 1/1.",
+        # A whole with its parts behind it in brackets.
+        "B. Right neck: metastatic carcinoma in 3 of 12 lymph nodes (1/7 upper jugular, 2/5 lower jugular).",
+        # One of two counts may be a part of the other.
+        "Axillary nodes: 3/14. Sentinel nodes: 1/2.",
+        "B. Left axilla: 3/14 nodes. Left axillary nodes, largest deposit 4 mm, in 2 of 14 nodes.",
+        # One station alone.
+        "B. Left axilla: 3/14 nodes.",
+    ],
+)
+def test_what_is_told_twice_is_not_added(told: str) -> None:
+    """A total is never of one station twice, nor of a total with its parts."""
+    assert totals(BREAST + told) == []
+
+
+def test_only_a_report_of_pathology_is_added_up() -> None:
+    """What a letter tells of nodes is no list of specimens."""
+    told = f"{BREAST}B. Sentinel node: 1/1 lymph nodes. C. Left axilla: 3/14 nodes."
+    assert totals(told)
+    assert not totals(told, "clinic letter")
+
+
+def test_a_total_names_its_counts_and_is_of_their_tumor() -> None:
+    """The total cites one mention of each station, and the events that they are evidence of are its premises."""
+    (total,) = totals(f"{BREAST}B. Sentinel node: one benign lymph node (0/1). C. Left axilla: 3/14 nodes.")
+    assert len(total.evidence) == len(str(total.attributes["premises"]).split()) == 2
+    assert total.tumor
+
+
+def test_a_count_that_leaves_the_examined_nodes_open_leaves_the_total_open() -> None:
+    """How many were examined is told of all or not at all."""
+    (total,) = totals(f"{BREAST}B. Right axilla: metastatic carcinoma in two nodes. C. Left axilla: 3/14 nodes.")
+    assert total.attributes["positive"] == 5
+    assert "examined" not in total.attributes
