@@ -23,6 +23,7 @@ _PARTNER_BEFORE = re.compile(
     rf"(?<![A-Za-z0-9])(?P<partner>[A-Z][A-Z0-9]{{1,9}}(?:orf\d+)?){_ITS_EXON}(?:::|--?|–|/{{2}})$"
 )
 _PARTNER_AFTER = re.compile(rf"{_ITS_EXON}(?:::|--?|–)(?P<partner>[A-Z][A-Z0-9]{{1,9}})(?![A-Za-z0-9])")
+_LINE_CUT = _CLASSES.compile(r"\.\s{1,2}{result}\b", re.IGNORECASE)
 _NOT_A_PARTNER = frozenset({"PD", "WT", "NON", "ANTI", "PAN", "HER", "IHC", "NGS", "FISH", "CEP", "CT", "MRI", "STAGE"})
 _IN_A_COMPONENT = re.compile(r"\s(?:in|of)\s(?:the\s)?[\w\-]{3,20}\scomponents?\b", re.IGNORECASE)
 _OF_COPIES = frozenset({"amplification", "copy_gain", "homozygous_deletion", "fusion"})
@@ -311,6 +312,8 @@ class FindingReader:
         attributes: dict[str, Value] = dict(marker.attributes)
         helpers: list[tuple[int, int, str]] = []
         sign = sign_after(text, marker.end)
+        if sign and _LINE_CUT.match(text, sign[1]):
+            sign = None  # "Estrogen receptor -. Positive": a dash that leads on, at the end of a scanned line.
         minus = statement("minus_before").search(text, max(0, marker.start - 40), marker.start)
         if sign and "result" not in attributes:
             attributes["result"] = sign[0]
@@ -321,6 +324,10 @@ class FindingReader:
         for span in descriptors or [item for item in heading if item.kind == "value"]:
             self._take(marker, span, attributes, helpers, rules)
         self._from_numbers(frame, marker, attributes, helpers, limit)
+        denial = self._denial(text, marker, attributes)
+        if denial:
+            attributes["result"] = "not_detected"
+            helpers.append((*denial.span(), "denied"))
         absent = None
         if marker.concept in self._expression:
             absent = statement("stain_absent").match(text, marker.end, frame.sentence_span(marker.start)[1])
@@ -359,6 +366,16 @@ class FindingReader:
             stated = {name: value for name, value in attributes.items() if name != "method"}
             found.append(_result_of(marker, {**stated, "result": "positive"}, helpers))
         return found
+
+    @staticmethod
+    def _denial(text: str, marker: Span, attributes: dict[str, Value]) -> re.Match[str] | None:
+        """The word before a marker that denies it, where it was sought (``No estrogen receptors detected``)."""
+        told = attributes.get("result", "detected")
+        if told not in ("detected", "present_result") or {"percent", "score"} & attributes.keys():
+            return None
+        if not statement("none_behind").match(text, marker.end):
+            return None
+        return statement("none_before").search(text, max(0, marker.start - 24), marker.start)
 
     @staticmethod
     def _by_ish(text: str, marker: Span, descriptors: list[Span], rules: dict[str, Any]) -> str:

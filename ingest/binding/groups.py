@@ -48,6 +48,8 @@ _BREAK = _CLASSES.compile(r"[,;.]|{breaks}|\s-\s|\s{3,}|\+")
 _HARD_BREAK = _CLASSES.compile(r"[;.]\s|{ends}")
 
 
+_STOP = re.compile(r"[.;]\s")
+_FIGURES: Final = frozenset({"percent", "score", "plus"})
 _PARTED = re.compile(r"[,;]|\.\s")
 #: A sign that stands apart, and ends its clause.
 _LONE_SIGN = re.compile(r"[ \t](?P<sign>[+\-–\u2212])(?:ve)?(?=[ \t]*(?:[,;.)\n]|\Z))")
@@ -108,7 +110,13 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
                 waiting = []
         elif not groups:
             # A result word far in front of the first marker is of something else ("high-risk disease, MSS").
-            if item.kind != "value" or _leads(text, items, index, gap, True, first=True):
+            if item.kind == "value":
+                leads = _leads(text, items, index, gap, True, first=True)
+            else:
+                # A figure before a full stop is of what was told before ("necrosis 5%. - ER, PR: pending").
+                figure = item.attributes.keys() <= _FIGURES
+                leads = not (figure and _STOP.search(text, item.end, _next_marker(items, index)))
+            if leads:
                 waiting.append(item)
         elif _CHROMOSOME_ARM.search(gap):
             continue  # "11q deletion, 17p intact": what is said of another arm, which no list knows.
@@ -134,6 +142,12 @@ def groups_of(text: str, items: Sequence[Span]) -> list[Group]:
             group.descriptors.extend(span for span in following.descriptors if span.kind == "value")
     _hand_on(text, groups)
     return groups
+
+
+def _next_marker(items: Sequence[Span], index: int) -> int:
+    """Where the next marker behind an item begins; where the item ends, if there is none."""
+    following = (one.start for one in items[index + 1 :] if one.kind in ("gene", "biomarker"))
+    return next(following, items[index].end)
 
 
 def _hand_on(text: str, groups: Sequence[Group]) -> None:

@@ -18,6 +18,7 @@ from ..text.shape import Sentence, bracket_end
 from ..text.statements import statement
 from ..text.word_classes import word_classes
 from ..text.words import PhraseTrie
+from .cut_results import joined
 from .findings import FindingReader, extend_over_partner, in_parallel
 from .groups import Group, groups_of, marker_rules, with_genes_of_their_own, with_implied_genes
 
@@ -266,10 +267,13 @@ class ResultBinder:
         head: list[Span] = []
         head_ends = 0
         phrases = _PhrasePlaces(frame)
-        for sentence, here in frame.by_sentence(spans):
+        for sentence, here in joined(frame, frame.by_sentence(spans)):
             if heading.spans:
                 heading.reach(frame, sentence)
             groups: list[Group] = []
+            if here and statement("tells_scoring").search(frame.text, sentence.start, sentence.end):
+                # What a score means is no result.
+                here = [span for span in here if span.kind not in ("gene", "biomarker")]
             if here:
                 germline = [span for span in here if span.concept == _GERMLINE_PANEL]
                 here, markers = self._markers_among(frame, here)
@@ -304,6 +308,7 @@ class ResultBinder:
             for span in here
             if span.concept not in self._grouping
             and not (span.kind == "value" and _IS_MEASURE.match(text, span.end))
+            and not ("alteration" in span.attributes and statement("names_test").match(text, span.end))
             and not (span.concept in _LEVELS and text[max(0, span.start - 4) : span.start].lower() == "not ")
         ]
         kept = _without_unknown_genes(text, kept)

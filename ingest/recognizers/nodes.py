@@ -76,7 +76,6 @@ _BEHIND_SOME = _CLASSES.compile(
     r"{0,2}{holding}",
     re.IGNORECASE,
 )
-_TOLD_BEFORE = _CLASSES.compile(r"\b(?:{tens}|{units}|{node})\s?\($", re.IGNORECASE)
 #: "No. 8 lymph nodes", "level 2 nodes": a name and no number of them.
 _NUMBERED = _CLASSES.compile(r"{numbered}[\s#]{0,2}$", re.IGNORECASE)
 _FREE = _CLASSES.compile(r"\b{free_before}\b", re.IGNORECASE)
@@ -336,9 +335,8 @@ class NodeRecognizer(Recognizer):
             attributes["examined"] = float(examined)
             if positive and _is_surgical(frame, start, end, examined):
                 attributes["basis"] = "surgical"
-        # "eight (0/8)" is no score of a stain.
-        priority = 6 if _TOLD_BEFORE.search(frame.text, max(0, start - 24), start) else 3
-        return Span(start, end, "node", "", f"pattern:{source}", attributes, priority=priority)
+        # Before a score of eight points (0/8), which names its marker.
+        return Span(start, end, "node", "", f"pattern:{source}", attributes, priority=4)
 
 
 def _number(words: str) -> int:

@@ -1,0 +1,82 @@
+"""Results that a full stop parts from their marker: scanned forms end each of their lines in one.
+
+``ER Status. Positive.``, ``Progesterone receptor. 0 %.``, ``is interpreted as. NEGATIVE`` are a marker that tells no
+result, and a result that no marker has, one right behind the other: they are read as one sentence. So is *HER2 protein
+stained with HercepTest. Negative reaction in tumor cells*.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from ..text.frame import Frame, Span
+from ..text.shape import Sentence
+from ..text.word_classes import word_classes
+
+_CLASSES: Final = word_classes("binding", "cut_results")
+
+#: All that may stand behind a marker whose result is cut off.
+_BARE: Final = _CLASSES.compile(
+    r"(?:[\s:(),/\-–]|\b(?:{behind_marker})(?![a-z])|(?<=\s)\d{1,4}(?=[\s.])){0,12}\.?\s*", re.IGNORECASE
+)
+_STAINED: Final = _CLASSES.compile(r"\b{stained_with}\b", re.IGNORECASE)
+_REACTION: Final = _CLASSES.compile(r"\.?\s{reaction}\b", re.IGNORECASE)
+#: So far round its name may it be told how a protein was stained (characters).
+_ROUND_MARKER: Final = 90
+_OPENS: Final = re.compile(r"[\s(\-–:]*")
+#: A result that ends there is one; *Positive margins* goes on.
+_ENDS: Final = _CLASSES.compile(
+    r"\s?(?:[.;,)(]|\d{1,3}\s?%|\d\+?(?=[\s.;,]|\Z)|{behind_result}\b|\Z|\n)", re.IGNORECASE
+)
+_FIGURES: Final = frozenset({"percent", "plus", "score"})
+
+
+def joined(
+    frame: Frame, sentences: Iterable[tuple[Sentence, list[Span]]]
+) -> Iterator[tuple[Sentence, list[Span]]]:
+    """The sentences with their spans; those that a full stop parts from the result of their marker, joined to it."""
+    waiting: tuple[Sentence, list[Span]] | None = None
+    for sentence, here in sentences:
+        if waiting is not None:
+            if here and _goes_on(frame.text, waiting, sentence, here):
+                here = [*waiting[1], *here]
+                sentence = Sentence(waiting[0].start, sentence.end, sentence.closed_by)
+            elif sentence.end - sentence.start < 2:
+                continue
+            else:
+                yield waiting
+        waiting = None
+        if here and here[-1].kind == "biomarker" and sentence.closed_by in ("stop", "line"):
+            waiting = sentence, here
+        else:
+            yield sentence, here
+    if waiting is not None:
+        yield waiting
+
+
+def _goes_on(text: str, waiting: tuple[Sentence, list[Span]], sentence: Sentence, here: list[Span]) -> bool:
+    """Whether the sentence begins with the result of the marker that ends the one before it, or names it once more."""
+    marker, first = waiting[1][-1], here[0]
+    opens = _OPENS.match(text, sentence.start, first.start)
+    if opens is None or opens.end() < first.start or "\n\n" in text[marker.end : first.start]:
+        return False
+    bare = _BARE.fullmatch(text, marker.end, sentence.start)
+    if first.kind == "biomarker":
+        # "estrogen receptors. (ER) are. positive": the short form of a name.
+        return bare is not None and text[first.start - 1 : first.start] == "("
+    if first.kind != "value" and not first.attributes.keys() & _FIGURES:
+        return False
+    if bare is None:
+        low = max(waiting[0].start, marker.start - _ROUND_MARKER)
+        is_near = sentence.start - marker.end <= _ROUND_MARKER
+        return bool(
+            is_near and _REACTION.match(text, first.end) and _STAINED.search(text, low, sentence.start)
+        )
+    end = first.end
+    for other in here[1:]:
+        if other.kind in ("gene", "biomarker") or text[end : other.start].strip():
+            break
+        end = other.end
+    return _ENDS.match(text, end, sentence.end + 1) is not None
