@@ -14,6 +14,7 @@ from typing import Final
 from ..text.frame import Frame, Span
 from ..text.shape import Sentence
 from ..text.word_classes import word_classes
+from .findings import in_parallel
 
 _CLASSES: Final = word_classes("binding", "cut_results")
 
@@ -30,6 +31,9 @@ _OPENS: Final = re.compile(r"[\s(\-–:]*")
 _ENDS: Final = _CLASSES.compile(
     r"\s?(?:[.;,)(]|\d{1,3}\s?%|\d\+?(?=[\s.;,]|\Z)|{behind_result}\b|\Z|\n)", re.IGNORECASE
 )
+_BY_PROBE: Final = _CLASSES.compile(r"[\s(\-–]*(?:{by_probe})\b[^.;]{0,40}", re.IGNORECASE)
+_OF_COPIES: Final = frozenset({"her2", "erbb2"})
+_COPIES: Final = frozenset({"amplified", "not_amplified"})
 _FIGURES: Final = frozenset({"percent", "plus", "score"})
 
 
@@ -48,7 +52,7 @@ def joined(
             else:
                 yield waiting
         waiting = None
-        if here and here[-1].kind == "biomarker" and sentence.closed_by in ("stop", "line"):
+        if _is_open(sentence, here):
             waiting = sentence, here
         else:
             yield sentence, here
@@ -56,16 +60,35 @@ def joined(
         yield waiting
 
 
+def _is_open(sentence: Sentence, here: list[Span]) -> bool:
+    """Whether the result of a sentence's last marker may stand in the next one: it has none, or one more may follow."""
+    last = next((one for one in reversed(here) if one.kind in ("gene", "biomarker")), None)
+    if last is None or sentence.closed_by not in ("stop", "line", "semi"):
+        return False
+    return last.concept in _OF_COPIES or last is here[-1] and _is_stain(last) and sentence.closed_by != "semi"
+
+
+def _is_stain(marker: Span) -> bool:
+    """Whether a marker is one of a stain, or may be."""
+    return marker.kind == "biomarker" or any(kind == "biomarker" for _, kind in marker.alternatives)
+
+
 def _goes_on(text: str, waiting: tuple[Sentence, list[Span]], sentence: Sentence, here: list[Span]) -> bool:
     """Whether the sentence begins with the result of the marker that ends the one before it, or names it once more."""
     marker, first = waiting[1][-1], here[0]
+    probe = _BY_PROBE.match(text, sentence.start, first.end)
+    if probe is not None or marker.kind not in ("gene", "biomarker"):
+        # "HER2 equivocal (2+). FISH: not amplified"
+        found = first.concept in _COPIES or first.attributes.get("alteration") == "amplification"
+        return probe is not None and found
     opens = _OPENS.match(text, sentence.start, first.start)
     if opens is None or opens.end() < first.start or "\n\n" in text[marker.end : first.start]:
         return False
     bare = _BARE.fullmatch(text, marker.end, sentence.start)
     if first.kind == "biomarker":
-        # "estrogen receptors. (ER) are. positive": the short form of a name.
-        return bare is not None and text[first.start - 1 : first.start] == "("
+        # "estrogen receptors. (ER) are. positive", "HER2 protein stained with. HER-2/neu (4B5)": named once more.
+        is_short_form = bare is not None and text[first.start - 1 : first.start] == "("
+        return is_short_form or first.concept == marker.concept and len(here) == 1 and sentence.start - marker.end < 30
     if first.kind != "value" and not first.attributes.keys() & _FIGURES:
         return False
     if bare is None:
@@ -74,9 +97,13 @@ def _goes_on(text: str, waiting: tuple[Sentence, list[Span]], sentence: Sentence
         return bool(
             is_near and _REACTION.match(text, first.end) and _STAINED.search(text, low, sentence.start)
         )
-    end = first.end
+    end, results = first.end, {first.concept}
     for other in here[1:]:
         if other.kind in ("gene", "biomarker") or text[end : other.start].strip():
             break
         end = other.end
-    return _ENDS.match(text, end, sentence.end + 1) is not None
+        results.add(other.concept)
+    # "ER PR HER2. Positive Negative Negative": results of several markers are as many as those.
+    is_table = len(results - {""}) > 1 and len(waiting[1]) > 1
+    is_whole = not is_table or bool(in_parallel(text, waiting[1]))
+    return is_whole and _ENDS.match(text, end, sentence.end + 1) is not None

@@ -132,9 +132,12 @@ def _of_each(text: str, span: Span) -> list[Span]:
 
 
 _RESULT = _CLASSES.pattern(r"(?:\+(?:ve)?|[-–](?:ve)?|{result})(?![A-Za-z])")
-#: Behind slashes words may follow; a comma may as well begin something else, so the list must end its clause.
+#: Behind slashes words may follow; a comma may as well begin something else, so the list must end its clause. Between
+#: the cells of a scanned table stands a blank or the full stop of a line.
 _RESULTS_IN_PARALLEL = re.compile(
-    rf"[\s:=(]{{0,3}}{_RESULT}(?:(?:\s?/\s?{_RESULT})+(?!\s?[/\d])|(?:\s?,\s?{_RESULT})+(?!\s?[/\w]))", re.IGNORECASE
+    rf"[\s:=(.]{{0,3}}{_RESULT}(?:(?:\s?/\s?{_RESULT})+(?!\s?[/\d])|(?:\s?,\s?{_RESULT})+(?!\s?[/\w])"
+    rf"|(?:[\s.]{{1,3}}{_RESULT})+(?!\s?[/\w]))",
+    re.IGNORECASE,
 )
 _ONE_RESULT = re.compile(_RESULT, re.IGNORECASE)
 

@@ -61,6 +61,8 @@ _AS_A_WHOLE = "words:heading"
 _NAMED_IN_SPITE = frozenset({"vus", "benign", "likely_benign"})
 #: A line below a heading is an item of its list, without a bullet, if it is no longer (characters).
 _LONGEST_ITEM = 60
+#: A scale of scores is no longer (characters).
+_LONGEST_SCALE = 160
 #: What names a test of the germline.
 _GERMLINE_PANEL = "germline_panel"
 #: So many genes in a row, without a word of their own, are what a panel looks at.
@@ -158,6 +160,14 @@ def _denying(frame: Frame, heading: Sequence[Span], concepts: ConceptTable, sent
     bullets = [bool(statement("bullet").match(line)) for line in lines]
     plain = all(0 < len(line.strip()) <= _LONGEST_ITEM and line.rstrip()[-1] not in ".:" for line in lines)
     return negative if lines and (all(bullets) or plain and not any(bullets)) else []
+
+
+def _without_scale(text: str, sentence: Sentence, here: list[Span]) -> list[Span]:
+    """The spans of a sentence without those of a scale of scores that begins in it (``0 - negative; 1+ …``)."""
+    scale = statement("scale_of_scores").search(text, sentence.start, sentence.end + _LONGEST_SCALE)
+    if scale is None or scale.start() >= sentence.end:
+        return here
+    return [one for one in here if one.kind in ("gene", "biomarker") or not scale.start() <= one.start < scale.end()]
 
 
 class _PhrasePlaces:
@@ -271,9 +281,12 @@ class ResultBinder:
             if heading.spans:
                 heading.reach(frame, sentence)
             groups: list[Group] = []
-            if here and statement("tells_scoring").search(frame.text, sentence.start, sentence.end):
+            of_scoring = here and statement("tells_scoring").search(frame.text, sentence.start, sentence.end)
+            if of_scoring:
                 # What a score means is no result.
                 here = [span for span in here if span.kind not in ("gene", "biomarker")]
+            elif here:
+                here = _without_scale(frame.text, sentence, here)
             if here:
                 germline = [span for span in here if span.concept == _GERMLINE_PANEL]
                 here, markers = self._markers_among(frame, here)
@@ -294,7 +307,7 @@ class ResultBinder:
                     bound.extend(_with_origin(frame.text, findings, germline) if germline else findings)
             elif heading.spans and frame.ends_in_colon(sentence):
                 heading.close()
-            if phrases.may_begin(sentence.start, sentence.end):
+            if not of_scoring and phrases.may_begin(sentence.start, sentence.end):
                 bound.extend(self._whole_phrases(frame, sentence.start, sentence.end))
             if groups:
                 heading.go_on(sentence, groups[0])

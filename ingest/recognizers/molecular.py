@@ -230,9 +230,9 @@ class MolecularRecognizer(Recognizer):
             low = float(match["low"])
             if low <= 100 and not _is_measured(text, match):
                 value = 0.0 if match["sign"] == "<" and low <= 1 else low
-                yield Span(
-                    match.start(), match.end(), "molecular", "", "pattern:percent", {"percent": value}, priority=2
-                )
+                # A blank before it is of no sentence.
+                start = match.start("sign") if match["sign"] else match.start("low")
+                yield Span(start, match.end(), "molecular", "", "pattern:percent", {"percent": value}, priority=2)
         for match in _ALLREDS.find(places, text):
             score = float(match["score"] or match["allred"] or match["quick"])
             yield Span(match.start(), match.end(), "molecular", "", "pattern:allred", {"score": score}, priority=3)
