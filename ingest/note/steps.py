@@ -29,6 +29,7 @@ from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.units import in_usual_unit, likely_units, unit_named, usual_units
 from ..binding.composed import ELSEWHERE, ConditionPlacer
+from ..binding.graded import grades_in_names, grades_of_the_tumor
 from ..binding.placing import Placement
 from ..binding.results import ResultBinder, composite_results
 from ..binding.specimens import SpecimenPlacer
@@ -47,6 +48,7 @@ from ..text.frame import (
     ALLERGENS,
     BIRTHS,
     FINDINGS,
+    GRADES_IN_NAMES,
     MEASURES,
     NAMES,
     OPERATED,
@@ -179,7 +181,10 @@ def find_spans(page: Page) -> None:
         check()
         if frame.opens(recognizer.gates) and frame.holds(recognizer.triggers):
             page.apart.setdefault(recognizer.layer, []).extend(recognizer.find(frame))
-    page.spans = resolve_overlaps(page.apart.pop(NAMES, ()))
+    names = page.apart.pop(NAMES, [])
+    page.spans = resolve_overlaps(names)
+    if page.document_class == "pathology":
+        page.apart[GRADES_IN_NAMES] = grades_in_names(names, page.spans, page.tools.concepts)
 
 
 def bind_results(page: Page) -> None:
@@ -358,6 +363,17 @@ def take_tumor_features(page: Page) -> None:
         if one.kind != "feature" or not (one.concept in valued() or one.start in told or one.end - 1 in told)
     ]
     page.events += found
+
+
+def settle_grades(page: Page) -> None:
+    """Of the grades of a report of pathology, those of the tumor that was taken out."""
+    if page.document_class != "pathology":
+        return
+    grades = [span for span in page.events if span.kind == "grade"] + page.apart.get(GRADES_IN_NAMES, [])
+    if grades:
+        grades.sort(key=lambda span: span.start)
+        page.events = [span for span in page.events if span.kind != "grade"]
+        page.events += grades_of_the_tumor(page.frame.text, grades)
 
 
 def leave_out_tested_drugs(page: Page) -> None:
@@ -705,6 +721,7 @@ STEPS: Final[tuple[Step, ...]] = (
     take_findings,
     take_operations,
     take_tumor_features,
+    settle_grades,
     leave_out_tested_drugs,
     take_allergies,
     turn_secondaries,

@@ -162,25 +162,45 @@ _GROUP_PARTS = _CLASSES.compile(r"(?P<number>IV|III|II|I|0|[1-4]|{number_in_word
 # --- grades -----------------------------------------------------------------------------------------------------------
 
 _GLEASON = _CLASSES.pattern(
-    r"(?:{gleason}|GS(?=\s?(?:[1-5]\s?\+|(?:[6-9]|10)\s?\())|Gl\.?(?=\s?[3-5]\s?\+))(?:['’]?s)?"
+    r"(?:{gleason}|GS(?=\s?(?:[1-5]\s?\+|(?:[6-9]|10)\s?\())|Gl\.?(?=\s?[3-5]\s?\+))(?:['’]?[sS])?"
 )
-_GLEASON_WORDS = _CLASSES.pattern(r"(?:\s{0,2}(?:{gleason_lead}|[:=])){0,4}\s{0,2}")
+_GLEASON_WORDS = _CLASSES.pattern(r"(?:\s{0,2}(?:{gleason_lead}|[:=/])){0,7}\s{0,2}")
+#: ``primary Gleason grade: 4``, ``major = 3``; a share of the tumor may stand behind it.
+_PATTERN_LABEL = _CLASSES.pattern(r"\s{0,2}(?:{gleason}\s)?(?:(?i:{of_gleason})\b\W{0,3}){0,2}\W{0,3}")
+_SHARE = r"(?:\s?\(?\d{1,3}\s?%\)?)?"
+_BOTH_PATTERNS = _CLASSES.pattern(
+    rf"(?i:{{first_pattern}}){_PATTERN_LABEL}(?P<major>[1-5])(?![\d+]){_SHARE}\W{{1,4}}"
+    rf"(?:{_GLEASON}\W{{1,3}})?(?i:{{second_pattern}}){_PATTERN_LABEL}(?P<minor>[1-5])(?![\d+])"
+)
+_PATTERNS_BEHIND = _BOTH_PATTERNS.replace("<major>", "<both_major>").replace("<minor>", "<both_minor>")
 _GRADE = _CLASSES.compile(
     rf"""(?=[A-Za-z1-5])(?:(?<![^\W_])|(?=G[1-4](?![^\W_]))(?:(?<=[TNM][0-4aX])|(?<=[TN][1-4][a-d])))(?:
-      (?P<scale>(?:{{scale}}[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
-        (?P<word>{{grade}})\s{{0,2}}(?P<group>{{grade_group}})?(?:\s{{0,2}}(?:{{grade_lead}}|[:=,(]|\.{{2,60}})){{0,3}}\s{{0,2}}
-        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|{{level}})
+      (?P<tertiary>(?i:{{third_pattern}}){_PATTERN_LABEL}[1-5](?!\d))
+    | {_BOTH_PATTERNS}
+    | {_GLEASON}{_GLEASON_WORDS}[(,.]?\s?{_PATTERNS_BEHIND}
+    | (?P<scale>(?:{{scale}}[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
+        (?P<word>{{grade}})\s{{0,2}}(?P<group>{{grade_group}})?
+        (?:\s{{0,2}}(?:{{grade_lead}}|[:=,(]|\.{{2,60}}
+            |\.(?=\s(?:I{{1,3}}|IV|[1-4])\s?(?:/|of|out)))){{0,3}}\s{{0,2}}
+        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%]|\s?\+\s?[1-5])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|{{level}})
         (?:\s?(?:/|of|out\sof)\s?(?:[345](?!\d)|III|IV))?(?:\s?(?:[-–]|to)\s?(?P<upper>[1-5](?![\d+])
             |I{{1,3}}V?(?![^\W\d_])))?)
-    | G(?P<short>[1-4])(?![^\W_]|[/.]|\s?P\d)
+    | (?:(?i:{{grade_written_out}})|{{differentiation_label}})\s?[:=]\s{{0,2}}(?P<field>{{how_differentiated}})\b
+            (?![-\s]{{1,2}}(?:(?i:to\b)|{{differentiation}}))
+    | {{worst_part}}\s{{differentiation_label}}\s?[:=]?\s?(?P<worst>IV|I{{1,3}}|[1-4])(?![^\W_])
+    | G(?P<short>[1-4])(?:\s?[-–]\s?G?(?P<short_upper>[1-4]))?(?![^\W_]|[/.]|\s?P\d)
     | G(?P<ended>[1-4])(?=\.(?:\s|$))
     | (?P<level>{{level_before}})[-\s]{{1,2}}{{nuclear}}?{{grade_written_out}}\b
-    | (?P<differentiated>{{differentiated}})(?:[\s,\-]{{1,3}}(?:to
-            |TO)[\s\-](?P<upper_differentiated>{{upper_differentiated}}))?[-\s]{{1,2}}{{differentiation}}
+    | (?P<differentiated>{{differentiated}})(?:[\s,\-/]{{1,3}}(?:{{differentiated_to}}[\s\-]{{1,2}})?
+            (?P<upper_differentiated>{{differentiated}}))?(?:[-\s]{{1,2}}|\.\s){{differentiation}}
     | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])\s?\+\s?(?P<secondary>[1-5])(?!\d)
             (?:\s?=?\s?(?P<sum>\d{{1,2}})(?!\d))?
+    | {_GLEASON}{_GLEASON_WORDS}(?P<pair_primary>[1-5])(?![\d+])(?:\s?\(\d{{1,3}}\s?%\))?
+            \s(?:and|AND|&)\s(?P<pair_secondary>[1-5])(?![\d+]|\s{{components}})
+    | (?P<undifferentiated>(?i:{{undifferentiated}}))(?=\s{{carcinoma}})
     | {_GLEASON}{_GLEASON_WORDS}(?P<only_sum>[6-9]
-            |10)(?![\d+])(?:\s?[(=:,]\s?(?P<sum_primary>[1-5])\s?\+\s?(?P<sum_secondary>[1-5])(?!\d)\)?)?
+            |10)(?![\d+])(?:\s?/\s?10)?(?:\s?[(=:,]\s?(?P<sum_primary>[1-5])\s?\+\s?(?P<sum_secondary>[1-5])(?!\d)\)?)?
+    | (?P<one_pattern>{_GLEASON}{_GLEASON_WORDS}[1-5](?![\d+]))
     | (?P<bare_primary>[3-5])\s?\+\s?(?P<bare_secondary>[3-5])\s?=\s?(?P<bare_sum>[6-9]|10)(?!\d)
     | (?:ISUP\s?)?{{group_of_grades}}\s?[:=]?\s?(?P<grade_group>[1-5])(?!\d)
     | (?P<named>{{named_scale}})\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d.%+/])
@@ -192,13 +212,28 @@ _GRADE = _CLASSES.compile(
 _GRADES = Gated(
     _GRADE,
     _CLASSES.pattern(
-        r"{scale_begins}|[Gg]r|GR|[Gg]d|G[1-4]|{level_before}|{differentiated_begins}|{gleason}|GS|Gl|[3-5]\Z|GG"
+        r"{scale_begins}|[Gg]r|GR|[Gg]d|G[1-4]|{level_before}|{differentiated_begins}|(?i:{undifferentiated})|{worst_begins}|{pattern_begins}"
+        r"|{third_begins}|{gleason}|GS|Gl|[3-5]\Z|GG"
     ),
     r"(?<=.)G[1-4]\Z",
 )
+#: What is said right before a grade, and right behind it, so far (characters).
+_REACH_OF_GRADE = 24
+_GRADE_BEFORE = _CLASSES.compile(r"{grade_before}[\s,;:.(/=]{0,4}\Z", re.IGNORECASE)
+_GRADED_BEHIND = _CLASSES.compile(r"\s?{grade_behind}", re.IGNORECASE)
+_BLOCK_BEFORE = _CLASSES.compile(r"\b{block_before}\W{1,3}(?:\w{1,3}\W{1,2}){0,2}\Z", re.IGNORECASE)
+_BLOCK_BEHIND = _CLASSES.compile(r"\s?{block_behind}", re.IGNORECASE)
+_HIGHEST = _CLASSES.compile(r"\b{highest}\s\Z", re.IGNORECASE)
+_POINTS = _CLASSES.compile(r"\s?{points}", re.IGNORECASE)
+_NOT_OF_TUMOR = _CLASSES.compile(r"\b{not_of_tumor_before}[\s,:(]{1,3}\Z", re.IGNORECASE)
+#: Blocks of a specimen G, of which no tumor has so high a grade.
+_HIGH_BLOCKS = frozenset(f"g{number}" for number in range(5, 41))
 _NAMED_SCALES = ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear")
 _ROMAN_VALUE = {"I": "1", "II": "2", "III": "3", "IV": "4", "one": "1", "two": "2", "three": "3"}
-_DIFFERENTIATION = {"well": "1", "mod": "2", "moderately": "2", "poorly": "3"}
+_DIFFERENTIATION = {
+    "well": "1", "highly": "1", "mod": "2", "moderate": "2", "moderately": "2", "poor": "3", "poorly": "3",
+    "weakly": "3", "badly": "3", "undifferentiated": "4", "anaplastic": "4",
+}  # fmt: skip
 _SPELLED_PREFIX = {
     "y": "yp", "u": "c", "mr": "c", "mc": "c", "mp": "p", "rc": "r", "ypr": "yp", "ymr": "yc", "a": "a",
 }  # fmt: skip
@@ -409,22 +444,45 @@ class GradeRecognizer(Recognizer):
     gates = (_GRADES,)
     triggers = frozenset(
         fold(word)
-        for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod gleason gleasons gs gl gg gg1 gg2 gg3 gg4
-        gg5
+        for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod highly weakly badly differentiated
+        differentiation gleason gleasons gs gl gg gg1 gg2 gg3 gg4 gg5
         high low         intermediate gs isup fuhrman fnclcc nottingham bloom 6 7 8 9 10""".split()
     )
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``grade``; attributes grade, scale, value."""
+        has_blocks = not _HIGH_BLOCKS.isdisjoint(frame.vocabulary)
         for match in _GRADES.find(frame.places, frame.text):
+            if self._is_none(frame.text, match, has_blocks):
+                continue
             attributes = self._attributes(match)
             if attributes:
                 yield Span(match.start(), match.end(), "grade", "", "pattern:grade", attributes, priority=2)
 
     @staticmethod
+    def _is_none(text: str, match: re.Match[str], has_blocks: bool) -> bool:
+        """A pattern that no score counts, a line of a legend, the top of a scale, a block of a specimen, or the grade
+        of what is no tumor."""
+        if match["tertiary"] or match["one_pattern"] or _POINTS.match(text, match.end()):
+            return True
+        start, end = match.span()
+        low = max(0, start - _REACH_OF_GRADE)
+        if _NOT_OF_TUMOR.search(text, low, start):
+            return True
+        if not (match["short"] or match["ended"]) or _GRADE_BEFORE.search(text, low, start):
+            return False
+        if _HIGHEST.search(text, low, start):
+            return True
+        is_block = has_blocks or _BLOCK_BEFORE.search(text, low, start) or _BLOCK_BEHIND.match(text, end)
+        return bool(is_block) and not _GRADED_BEHIND.match(text, end)
+
+    @staticmethod
     def _attributes(match: re.Match[str]) -> dict[str, Value]:
         got = {key: value for key, value in match.groupdict().items() if value}
         for first, second in (
+            ("major", "minor"),
+            ("both_major", "both_minor"),
+            ("pair_primary", "pair_secondary"),
             ("primary", "secondary"),
             ("sum_primary", "sum_secondary"),
             ("bare_primary", "bare_secondary"),
@@ -448,11 +506,20 @@ class GradeRecognizer(Recognizer):
         named = next((name for name in _NAMED_SCALES if name in scale), "")
         if "short" in got or "ended" in got:
             value = got.get("short") or got["ended"]
+            # G3-4 is a category of its own: poorly differentiated or undifferentiated.
+            if got.get("short_upper", "4") != "4":
+                value = max(value, got["short_upper"])
         elif "level" in got:
             value = got["level"].lower()
         elif "differentiated" in got:
-            upper = got.get("upper_differentiated") or got["differentiated"]
-            value = _DIFFERENTIATION[upper.lower().rstrip(".")]
+            parts = (got["differentiated"], got.get("upper_differentiated", ""))
+            value = max(_DIFFERENTIATION[part.lower().rstrip(".")] for part in parts if part)
+        elif "field" in got:
+            value = _DIFFERENTIATION[got["field"].lower()]
+        elif "undifferentiated" in got:
+            value = _DIFFERENTIATION["undifferentiated"]
+        elif "worst" in got:
+            value = _ROMAN_VALUE.get(got["worst"], got["worst"])
         else:
             raw = got.get("upper") or got.get("grade", "")
             value = _ROMAN_VALUE.get(raw, raw).lower()

@@ -290,6 +290,7 @@ THING: Final = "thing"
 ALLERGENS: Final = "allergens"
 OPERATED: Final = "operated"
 TUMOR_FEATURES: Final = "tumor features"
+GRADES_IN_NAMES: Final = "grades in names"
 
 
 class Recognizer(Protocol):

@@ -36,6 +36,16 @@ _SIDE_FIELD: Final = re.compile(
     re.IGNORECASE,
 )
 _SIDE: Final = re.compile(r"(?<![a-z])(?:(?P<left>left|lt)|(?P<right>right|rt))(?![a-z])", re.IGNORECASE)
+_BEFORE_OPERATION: Final = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(_CUES['words']['before'])})(?:\s?[&/,])?(?:\s[a-z/]{{1,16}}){{0,3}}\s?[:.]\s",
+    re.IGNORECASE,
+)
+_BY_OPERATION: Final = re.compile(
+    rf"[.:;\n)]\s{{1,3}}(?:[A-Z1-9][.:)]\s)?(?:{'|'.join(_CUES['words']['behind'])})", re.IGNORECASE
+)
+#: What was known before is told in no more (characters).
+_REACH_OF_HISTORY: Final = 600
+_PERMANENT: Final = re.compile("|".join(_CUES["words"]["permanent"]), re.IGNORECASE)
 _FROZEN: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_CUES['words']['frozen'])})", re.IGNORECASE)
 #: So far reaches what was said during the operation (characters).
 _REACH_OF_FROZEN: Final = 120
@@ -109,4 +119,16 @@ def told_side(text: str) -> str:
 
 def is_of_frozen_section(text: str, start: int) -> bool:
     """Whether what begins at ``start`` was said of a frozen section, before the final diagnosis."""
-    return _FROZEN.search(text, max(0, start - _REACH_OF_FROZEN), start) is not None
+    found = _FROZEN.search(text, max(0, start - _REACH_OF_FROZEN), start)
+    return found is not None and not _PERMANENT.search(text, found.end(), start)
+
+
+def told_before_operation(text: str) -> list[tuple[int, int]]:
+    """The stretches that tell what was known before: clinical history, the diagnosis of a biopsy."""
+    found = []
+    for match in _BEFORE_OPERATION.finditer(text):
+        limit = min(len(text), match.end() + _REACH_OF_HISTORY)
+        # The heading's own stop may be the one before the next.
+        behind = _BY_OPERATION.search(text, match.end() - 1, limit)
+        found.append((match.start(), behind.start() if behind else limit))
+    return found
