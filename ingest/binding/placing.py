@@ -14,6 +14,7 @@ from ...kb.kinds import CONDITIONS, MOLECULAR, OPERATIONS, PLACED
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
 from ..recognizers.spread import DEPOSIT, RETURN
+from ..recognizers.type_fields import TYPE_FIELD
 from ..text.frame import Frame, Span, starting
 from ..text.gates import Gate
 from ..text.word_classes import word_classes
@@ -52,6 +53,9 @@ _TIE = _CLASSES.compile(
 )
 #: Words between a morphology and a place that make the place that of another finding.
 _OF_SOMETHING_ELSE = _CLASSES.compile(r"\b{something_else}\b", re.IGNORECASE)
+#: What is at a margin began elsewhere.
+_AT_MARGIN = _CLASSES.compile(r"\b{margin_before}\.?\s(?:\w+\s){0,2}\Z", re.IGNORECASE)
+_REACH_OF_MARGIN: Final = 60
 #: A word, and the next beside it (``bone marrow``).
 _PLACE = re.compile(r"(?P<first>[A-Za-z]+)(?=(?P<second>[ ][A-Za-z]+)?)")
 _SPREAD_BEHIND = _CLASSES.compile(r"\W{1,3}{spread}\b", re.IGNORECASE)
@@ -227,6 +231,8 @@ class SiteReader:
         """
         low, high = frame.sentence_span(span.start)
         here = starting(sites, low, high)
+        if here and _AT_MARGIN.search(frame.text, max(low, span.start - _REACH_OF_MARGIN), span.start):
+            return None
         behind = [site for site in here if site.start >= span.end and _TIE.fullmatch(frame.text, span.end, site.start)]
         if not behind:
             # "endometrioid (60%) and clear cell carcinoma (40%) of the left ovary": joined morphologies share the site.
@@ -436,10 +442,14 @@ class Placement:
             side_from = span
             if row.site:
                 span.attributes["site"] = row.site
-            near = self.sites.near(frame, span, sites, diagnoses)
+            of_field = span.source == TYPE_FIELD
+            # What stands beside the field of a synopsis is another field.
+            near = None if of_field else self.sites.near(frame, span, sites, diagnoses)
             if near is None and not row.site:
                 above = bisect.bisect_right(specimens, span.start, key=lambda held: held[0]) - 1
                 near = specimens[above][1] if above >= 0 and span.start - specimens[above][0] < holds_for else None
+                if of_field and near is not None and not self.sites.primary_site(near.concept):
+                    near = None
                 if near is not None or document_class in ("pathology", "molecular", "operative"):
                     by_specimen.append(span)
             elif near is not None and not row.site:

@@ -10,23 +10,37 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
 from ..text.cue_files import any_of, cue_file
 from ..text.frame import Frame, Span, starting
-from ..text.specimens import Heading, is_of_frozen_section, specimens_in, told_side
+from ..text.specimens import (
+    Heading,
+    beside_organ,
+    is_of_frozen_section,
+    one_side,
+    specimens_in,
+    told_before_operation,
+    told_side,
+)
 from .placing import SiteReader, TumorComposer
 
 _CUES: Final = cue_file("specimens")
 _LINING: Final[dict[str, str]] = _CUES["lining"]
 _PAIRED: Final[tuple[str, ...]] = tuple(_CUES["paired"]["organs"])
+_PART_OF: Final[dict[str, str]] = _CUES["part_of"]
+_BOWEL: Final = frozenset({"large_bowel", "colon"})
 _ELSEWHERE: Final[dict[str, dict[str, str]]] = _CUES["elsewhere"]
 #: Right behind an article a kind of tumor is talked about (*a serous carcinoma was considered*).
 _ARTICLE: Final = re.compile(r"(?<![A-Za-z])(?:[Aa]n?|[Aa]ny)\s\Z")
 _REACH_OF_ARTICLE: Final = 5
+#: So far behind the heading of a specimen is what it holds told (characters).
+_REACH_OF_HEADING: Final = 600
+_DENIED: Final = re.compile(rf"\b{any_of(_CUES['words']['denied'])}\s(?:[\w\-]+\s){{0,4}}\Z", re.IGNORECASE)
+_REACH_OF_DENIAL: Final = 50
 #: A part of a mixed tumor is no tumor of its own.
 _SHARE: Final = re.compile(rf"\d\s?%\s{any_of(_CUES['words']['share'])}\s[^.;:]{{0,40}}\Z")
 _REACH_OF_SHARE: Final = 60
@@ -69,25 +83,47 @@ class SpecimenPlacer:
         tumors = [
             one for one in tumors if "spread_site" not in one.attributes or self._is_headed(one, specimens, sites)
         ]
+        ends = {
+            one.start: min(following, one.end + _REACH_OF_HEADING)
+            for one, following in zip(specimens, [*(one.start for one in specimens), len(frame.text)][1:], strict=True)
+        }
         specimens = [one for one in specimens if one.organs or one.side]
         weights: Counter[str] = Counter()
         for one in specimens:
             for organ in one.organs[:3]:
                 weights[organ] += one.weight
         ranked = [organ for organ, _ in weights.most_common(6)]
+        # Of organs that were taken out together, the one in which a tumor is said to be by its name goes first.
+        said_by_name = {
+            self._concepts.get(one.concept).site for one in tumors if "morphology" not in one.attributes
+        } - {""}
+        ranked.sort(key=lambda organ: not any(self._is_part(place, organ) for place in said_by_name))
         for span in tumors:
             is_share = _SHARE.search(frame.text, max(0, span.start - _REACH_OF_SHARE), span.start)
             if is_share or is_of_frozen_section(frame.text, span.start):
                 continue
             own = next((one for one in reversed(specimens) if one.start <= span.start), None)
-            if own is not None and own.operated and any(span is one for one in by_line):
-                self._correct_organ(span, own.organs[0])
+            if own is not None and own.operated:
+                if any(span is one for one in by_line) or self._is_led(span, own, sites):
+                    self._correct_organ(span, own.organs[0])
+            elif own is not None and len(own.organs) > 1:
+                by_rank = [organ for organ in ranked if organ in own.organs]
+                own = replace(own, organs=tuple(dict.fromkeys((*by_rank, *own.organs))))
             if not _ARTICLE.search(frame.text, max(0, span.start - _REACH_OF_ARTICLE), span.start):
                 self._give_organ(span, own, ranked)
+            self._give_bowel(frame.text, span)
+        self._doubt_earlier(frame.text, tumors)
         said = told_side(frame.text)
+        held = [
+            one
+            for one in specimens
+            if any(
+                one.start <= span.start < ends[one.start] and not self._is_denied(frame.text, span) for span in tumors
+            )
+        ]
         for span in tumors:
             if "laterality" not in span.attributes and "spread" not in span.attributes:
-                self._give_side(frame, span, specimens, sites, said)
+                self._give_side(frame, span, (held, specimens), sites, said)
 
     @staticmethod
     def _is_headed(span: Span, specimens: Sequence[Specimen], sites: Sequence[Span]) -> bool:
@@ -99,6 +135,54 @@ class SpecimenPlacer:
         del span.attributes["spread_site"]
         return True
 
+    @staticmethod
+    def _is_led(span: Span, own: Specimen, sites: Sequence[Span]) -> bool:
+        """Whether a tumor has its place only from the heading, where another organ than that of the operation leads."""
+        return span.attributes.get("site") in own.organs[1:] and not starting(sites, own.end, span.start)
+
+    def _give_bowel(self, text: str, span: Span) -> None:
+        """A tumor somewhere in the large bowel is of the part into whose fat it grows."""
+        place = str(span.attributes.get("site", ""))
+        if place not in _BOWEL or "spread_site" in span.attributes:
+            return
+        organ = beside_organ(text)
+        if organ and organ != place:
+            found = self._composer.compose(str(span.attributes.get("morphology", span.concept)), organ)
+            if not self._concepts.get(found).site:
+                return
+            span.concept, span.attributes["site"] = found, organ
+
+    @staticmethod
+    def _is_denied(text: str, span: Span) -> bool:
+        return _DENIED.search(text, max(0, span.start - _REACH_OF_DENIAL), span.start) is not None
+
+    def _doubt_earlier(self, text: str, tumors: Sequence[Span]) -> None:
+        """What a tumor was taken for before the operation is a doubt where the report names another one there."""
+        is_a, get = self._concepts.is_a, self._concepts.get
+        before = told_before_operation(text)
+        earlier = [one for one in tumors if any(low <= one.start < high for low, high in before)]
+        if not earlier:
+            return
+        found = {
+            one.concept
+            for one in tumors
+            if not any(one is other for other in earlier)
+            and not {"spread", "spread_site"} & one.attributes.keys()
+            and get(one.concept).site
+            and not self._is_denied(text, one)
+        }
+        for span in earlier:
+            place = get(span.concept).site
+            # A word for any cancer of the organ contradicts none.
+            there = [
+                one
+                for one in found
+                if place and (is_a(get(one).site, place) or is_a(place, get(one).site))
+                and (one == span.concept or not is_a(span.concept, one))
+            ]
+            if there and not any(is_a(one, span.concept) for one in there):
+                span.decided = "uncertain"
+
     def _is_cancer(self, concept: str) -> bool:
         return concept in self._concepts and self._concepts.is_a(concept, _MALIGNANT)
 
@@ -108,6 +192,9 @@ class SpecimenPlacer:
             for one in starting(sites, heading.start, heading.end)
             if self._sites.primary_site(one.concept)
         ]
+        part = next((one for one in named if _PART_OF.get(one) in named), "") if len(named) == 2 else ""
+        if part:
+            named = [part]
         parts = [one for one in named if heading.organ and self._is_part(one, heading.organ)]
         # The cecum in a colectomy; the pancreas before the stomach in a Whipple operation.
         organs = (parts or [heading.organ]) + named
@@ -118,7 +205,7 @@ class SpecimenPlacer:
             tuple(dict.fromkeys(filter(None, organs))),
             heading.side,
             weight,
-            bool(heading.organ),
+            bool(heading.organ or part),
         )
 
     def _correct_organ(self, span: Span, organ: str) -> None:
@@ -145,7 +232,9 @@ class SpecimenPlacer:
             else:
                 found = self._composer.compose(span.concept, organ)
             if found != span.concept:
-                span.attributes.setdefault("morphology", span.concept)
+                # A tumor in the organ that was operated on is one of that organ, and no mere morphology found there.
+                if own is None or not own.operated or organ != own.organs[0]:
+                    span.attributes.setdefault("morphology", span.concept)
                 span.attributes["site"] = organ
                 span.concept = found
                 return
@@ -165,20 +254,30 @@ class SpecimenPlacer:
         return fitting[0].id if len(fitting) == 1 else concept
 
     def _give_side(
-        self, frame: Frame, span: Span, specimens: Sequence[Specimen], sites: Sequence[Span], said: str
+        self,
+        frame: Frame,
+        span: Span,
+        specimens: tuple[Sequence[Specimen], Sequence[Specimen]],
+        sites: Sequence[Span],
+        said: str,
     ) -> None:
+        """``specimens``: those in which a tumor lies, and all."""
         place = str(span.attributes.get("site", "")) or self._concepts.get(span.concept).site
         organ = next((one for one in _PAIRED if place and self._is_part(place, one)), "")
         if not organ:
             return
-        of_organ = [one for one in specimens if one.side and any(self._is_part(part, organ) for part in one.organs)]
+        of_organ: list[Specimen] = []
+        for among in specimens:
+            of_organ = [one for one in among if one.side and any(self._is_part(part, organ) for part in one.organs)]
+            if of_organ:
+                break
         sides = {one.side for one in of_organ}
         if len(sides) > 1:
             before = [one.side for one in of_organ if one.start <= span.start]
             sides = set(before[-1:])
         elif not sides:
             named = {self._side_of(frame, one) for one in sites if self._is_part(one.concept, organ)} - {""}
-            sides = {said} if said else named
+            sides = {said} if said else named or {one_side(frame.text)} - {""}
         if len(sides) == 1 and sides <= {"left", "right"}:
             span.attributes["laterality"] = sides.pop()
 

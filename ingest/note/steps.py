@@ -44,6 +44,7 @@ from ..recognizers.short_forms import share_places
 from ..recognizers.trials import with_status
 from ..recognizers.tumor_features import valued
 from ..text.cases import UNKNOWN
+from ..text.forms import choices_of_forms
 from ..text.frame import (
     ALLERGENS,
     BIRTHS,
@@ -433,6 +434,8 @@ def leave_out_lookalikes(page: Page) -> None:
         and _is_fossa(text, span)
     }
     left_out |= _courses_of_others(page)
+    if page.document_class == "pathology":
+        left_out |= set(map(id, choices_of_forms(text, page.diagnoses)))
     if left_out:
         page.events = [span for span in page.events if id(span) not in left_out]
 
@@ -473,8 +476,12 @@ def _is_category(text: str, span: Span) -> bool:
 
 
 def _is_pan_stain(text: str, span: Span) -> bool:
-    """``Pan-melanoma``: a cocktail of stains for many, not the tumor."""
-    return statement("pan_stain").search(text, max(0, span.start - 5), span.start) is not None
+    """``Pan-melanoma``, ``melanoma cocktail``: stains for many, not the tumor."""
+    return (
+        statement("pan_stain").search(text, max(0, span.start - 5), span.start) is not None
+        or span.concept == "melanoma"
+        and statement("stain_behind").match(text, span.end) is not None
+    )
 
 
 def _is_count(text: str, span: Span) -> bool:

@@ -21,6 +21,7 @@ from .spread import MetastasisRecognizer
 from .staging import BareStageRecognizer, GradeRecognizer, StageRecognizer, TnmRecognizer
 from .trials import TrialRecognizer
 from .tumor_features import TumorFeatureRecognizer
+from .type_fields import TypeFieldRecognizer
 
 
 def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...]:
@@ -44,4 +45,5 @@ def recognizers_of(lexicon: Lexicon, measured: Lexicon) -> tuple[Recognizer, ...
         AllergenRecognizer(lexicon.concepts),
         OperationRecognizer(lexicon.concepts),
         TumorFeatureRecognizer(lexicon.concepts),
+        TypeFieldRecognizer(lexicon.concepts),
     )

@@ -448,6 +448,8 @@ def join_lines(text: str, span: Span, concepts: ConceptTable) -> None:
         if found:
             span.helpers.append((*match.span("words"), "inverted name"))
             span.concept = found
+            # What is said before the name, *no evidence of*, is said of it.
+            span.start = match.end() - len(" ".join(words[first:]))
             return
 
 

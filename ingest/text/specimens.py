@@ -22,12 +22,24 @@ _OPERATION: Final = re.compile(
 )
 _EXCISED: Final = re.compile(rf"{any_of(_CUES['words']['excised'])}(?![a-z])", re.IGNORECASE)
 _NOT_HERE: Final = re.compile(any_of(_CUES["words"]["not_here"]), re.IGNORECASE)
+_ENDS: Final = tuple(_CUES["words"]["ends"])
 #: Where a statement begins: behind a full stop or colon, or the label of a specimen.
 _BEGINS: Final = re.compile(r"[.:\n]\s|\(?[A-Z1-9]{1,2}[).]\s")
 #: A label, and the words up to a colon.
 _LABELLED: Final = re.compile(
     r"(?<!\w)(?:\(?[A-Z]\)|\(?[A-Z]{1,2}[.:]|\(?\d{1,2}[).:]{1,2})\s{1,3}(?P<head>[^:.\n]{3,90}):"
 )
+#: Behind a word for an operation, the organ that it is on (*resectate of the colon*, *resected rectum*).
+_LEADS: Final = re.compile(rf"(?:{'|'.join(_CUES['words']['leading'])})\Z", re.IGNORECASE)
+_LED: Final = re.compile(
+    rf"(?:\s(?:{'|'.join(_CUES['words']['as_taken'])}))?\s(?:of\s)?(?:the\s)?(?P<organ>(?:(?!(?:{'|'.join(_CUES['words']['up_to'])})\b)"
+    r"[A-Za-z\-]+\s?){1,6})",
+    re.IGNORECASE,
+)
+#: Of a statement before that only names the organ, at most so many words.
+_MOST_OF_ORGAN: Final = 5
+#: And beside the operation stand no more in its own.
+_MOST_OF_OPERATION: Final = 2
 _FIELD: Final = re.compile(
     rf"(?<![a-z]){any_of(_CUES['words']['site'])}\)?\s?[:.]\s{{0,3}}(?P<value>[^.:;\n]{{3,60}})", re.IGNORECASE
 )
@@ -45,6 +57,10 @@ _BY_OPERATION: Final = re.compile(
 )
 #: What was known before is told in no more (characters).
 _REACH_OF_HISTORY: Final = 600
+_BESIDE: Final = {
+    organ: re.compile(rf"\b{any_of(words)}\s{any_of(_CUES['beside_words']['tissue'])}", re.IGNORECASE)
+    for organ, words in _CUES["beside"].items()
+}
 _PERMANENT: Final = re.compile("|".join(_CUES["words"]["permanent"]), re.IGNORECASE)
 _FROZEN: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_CUES['words']['frozen'])})", re.IGNORECASE)
 #: So far reaches what was said during the operation (characters).
@@ -84,17 +100,36 @@ def specimens_in(text: str) -> list[Heading]:
     found: dict[int, Heading] = {}
     for match in _OPERATION.finditer(text):
         low = max(0, match.start() - _LONGEST)
-        start = max((one.end() for one in _BEGINS.finditer(text, low, match.start())), default=low)
+        starts = [one.end() for one in _BEGINS.finditer(text, low, match.start())]
+        if low == 0 or not starts:
+            starts.insert(0, low)
+        start = starts[-1]
+        before_it = starts[-2] if len(starts) > 1 and match.group().lower().endswith(_ENDS) else start
+        if before_it < start and _only_names_the_organ(text, before_it, start, match.start()):
+            # "UTERUS, CERVIX. RADICAL HYSTERECTOMY": a line ended amid the heading.
+            start = before_it
         organ = _organ(text, start, match)
         before = found.get(start)
-        found[start] = Heading(
-            start, match.end(), before.organ if before and before.organ else organ, side_in(text[start : match.end()])
-        )
+        end = match.end()
+        if _LEADS.search(text, start, end) and (led := _LED.match(text, end)):
+            end = led.end()
+        found[start] = Heading(start, end, before.organ if before and before.organ else organ, side_in(text[start:end]))
     for match in _LABELLED.finditer(text):
         found.setdefault(match.start("head"), Heading(*match.span("head"), "", side_in(match["head"])))
     for match in _FIELD.finditer(text):
         found.setdefault(match.start(), Heading(*match.span(), "", side_in(match["value"]), field=True))
     return sorted(found.values(), key=lambda one: one.start)
+
+
+def _only_names_the_organ(text: str, before: int, start: int, operation: int) -> bool:
+    """Whether the statement before an operation is a few words with a capital, and its own has hardly another word."""
+    words = text[before:start].split()
+    return (
+        0 < len(words) <= _MOST_OF_ORGAN
+        and words[0][:1].isupper()
+        and text[start - 2] == "."
+        and len(text[start:operation].split()) <= _MOST_OF_OPERATION
+    )
 
 
 def _organ(text: str, start: int, match: re.Match[str]) -> str:
@@ -111,10 +146,21 @@ def side_in(words: str) -> str:
     return sides.pop() if len(sides) == 1 else ""
 
 
+def beside_organ(text: str) -> str:
+    """The organ into whose fat or surroundings the text lets a tumor of the bowel grow: rectum before colon; else
+    empty."""
+    return next((organ for organ, pattern in _BESIDE.items() if pattern.search(text)), "")
+
+
 def told_side(text: str) -> str:
     """The one side that the fields for it in a synopsis name."""
     sides = {match["value"].lower() for match in _SIDE_FIELD.finditer(text)}
     return sides.pop() if len(sides) == 1 else ""
+
+
+def one_side(text: str) -> str:
+    """The one side that a whole report names, whatever of; empty if it names none or both."""
+    return side_in(text)
 
 
 def is_of_frozen_section(text: str, start: int) -> bool:
