@@ -410,9 +410,14 @@ def turn_secondaries(page: Page) -> None:
     if needs("secondary").isdisjoint(page.frame.vocabulary):
         return
     text, pattern = page.frame.text, statement("secondary")
-    secondary = [span for span in page.diagnoses if pattern.search(text, max(0, span.start - 30), span.start)]
+    secondary, turned = [], set()
+    for span in page.diagnoses:
+        match = pattern.search(text, max(0, span.start - 30), span.start)
+        if match is not None:
+            # The word that makes it spread is part of what is cited.
+            secondary.append(replace(span, start=match.start()))
+            turned.add(id(span))
     if secondary:
-        turned = set(map(id, secondary))
         page.events = [span for span in page.events if id(span) not in turned]
         page.events += page.tools.placement.secondaries(secondary)
 

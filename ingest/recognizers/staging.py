@@ -71,8 +71,8 @@ _FORM_TNM = re.compile(
 )
 _LABELLED = _CLASSES.compile(
     r"(?=[ypcTNM])(?<![^\W_])(?P<prefix>yp|yc|p|c)?(?P<letter>[TNM])(?:[\s\-]?{category}|(?<=[pc][TNM])"
-    r"(?=\s?[:=]))\s?(?:{is_or_was}|[:=\-]|\.{2,60})?\s?(?P<value>X|x|is|[0-4](?:mi|[a-d][1-3]?)?)"
-    r"(?![A-Za-z0-9/%]|\.\d)"
+    r"(?=\s?[:=]))\s?(?:{is_or_was}|[:=\-]|\.{2,60})?\s?(?P<value>X|x|(?:(?<=[:=\-.])|(?<=[:=\-.]\s))is"
+    r"|[0-4](?:mi|[a-d][1-3]?)?)(?![A-Za-z0-9/%]|\.\d)"
 )
 # Each pattern with the look of the word that it begins at (see :mod:`~cohortium.ingest.text.gates`).
 _TNMS = Gated(_TNM, rf"{_PREFIX}?[TNM](?:\Z|[0-4OXxiIa])")

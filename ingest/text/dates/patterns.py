@@ -91,7 +91,7 @@ BETWEEN_RANGE = _CLASSES.compile(r"\s{0,2}(?:[-–—]|{up_to})\s{0,2}", re.IGNO
 OPEN_MONTH = _CLASSES.compile(rf"(?<![^\W_]){_MONTH.format('month')}\s?(?:[-–—/]|{{open_to}})\s?$", re.IGNORECASE)
 AGO = _CLASSES.compile(
     rf"""(?=[\dafonetswc~])(?<!\w)(?:(?P<about>{{roughly}})\s{{0,2}})?
-        (?:(?P<from>{_COUNT})\s?(?:-|–|to|or)\s?)?(?:a\s)?(?P<count>{_COUNT})[\s\-]{{0,2}}
+        (?:(?P<from>{_COUNT})\s?(?:-|–|to|or)\s?)?(?:a\s)?(?P<count>{_COUNT})(?:(?<=\d)|(?=[\s\-]))[\s\-]{{0,2}}
         (?P<unit>{{unit}})s?\.?\s{{1,3}}
         {{ago}}\b""",
     re.VERBOSE | re.IGNORECASE,
