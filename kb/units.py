@@ -136,6 +136,18 @@ def usual_units() -> Mapping[str, Usual]:
     return found
 
 
+#: Attribute -> the unit that all its numbers are in; feature -> that of its values.
+FIXED_OF_ATTRIBUTES, FIXED_OF_FEATURES = (
+    {name: unit for unit, names in _DATA["fixed"][part].items() for name in names} for part in ("attributes", "features")
+)
+
+
+def in_unit(number: float, unit: str, wanted: str) -> float | None:
+    """The number told in another unit; None if the two do not measure one thing."""
+    line = _line(unit, wanted, None)
+    return None if line is None else _rounded(number * line[0] + line[1])
+
+
 def _written(text: str) -> str:
     """The form in which spellings are compared."""
     plain = text.translate(_FIGURES).casefold()

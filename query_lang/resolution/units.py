@@ -7,13 +7,14 @@ called (*high*, *negative*), however the query writes them: ``EF < 40%``, ``urin
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from ...kb.kinds import MEASURED
 from ...kb.ontology.concepts import ConceptTable
 from ...kb.ontology.scales import as_number
-from ...kb.units import in_usual_unit, usual_units
+from ...kb.units import FIXED_OF_ATTRIBUTES, FIXED_OF_FEATURES, in_unit, in_usual_unit, usual_units
 from ..nodes import (
     AllOf,
     AnyOf,
@@ -67,6 +68,9 @@ def in_usual_units(
     def told(leaf: Condition) -> Condition:
         if not isinstance(leaf, Compare | Between) or not leaf.unit:
             return leaf
+        fixed = _fixed(leaf.attribute, concept, concepts)
+        if fixed and fixed != _PERCENT:
+            return _in_fixed(leaf, fixed, report)
         if not held and leaf.unit == _PERCENT:
             return dataclasses.replace(leaf, unit="")
         if leaf.attribute != _VALUE or not held:
@@ -92,10 +96,34 @@ def in_usual_units(
     return _each(condition, told)
 
 
+def _fixed(attribute: str, concept: ConceptExpression | None, concepts: ConceptTable) -> str:
+    """The one unit that such numbers are in: that of the attribute, or of the features' value; empty for none."""
+    if attribute != _VALUE:
+        return FIXED_OF_ATTRIBUTES.get(attribute, "")
+    units = {FIXED_OF_FEATURES.get(one, "") for one in _ids(concept, concepts)}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _in_fixed(leaf: Compare | Between, unit: str, report: Callable[[str, str, str], None]) -> Condition:
+    numbers = [as_number(bound) for bound in ((leaf.value,) if isinstance(leaf, Compare) else (leaf.low, leaf.high))]
+    told = [None if number is None else in_unit(number, leaf.unit, unit) for number in numbers]
+    found = [number for number in told if number is not None]
+    if len(found) < len(numbers):
+        report(f"'{leaf.attribute}' is held in {unit}, not in {leaf.unit}", leaf.unit, f"write the value in {unit}")
+        return leaf
+    if isinstance(leaf, Compare):
+        return dataclasses.replace(leaf, value=found[0], unit=unit)
+    return dataclasses.replace(leaf, low=found[0], high=found[1], unit=unit)
+
+
 def with_usual_unit(events: Events, concepts: ConceptTable) -> Events:
     """The events with the unit named in which a bare number is; as they are where there is none, or several are."""
-    if events.condition is None or events.kind not in MEASURED:
+    if events.condition is None:
         return events
+    if events.kind not in MEASURED:
+        return dataclasses.replace(events, condition=_each(events.condition, functools.partial(
+            _with_fixed, concept=events.concept, concepts=concepts
+        )))  # fmt: skip
     units = {usual_units()[one].unit for one in _ids(events.concept, concepts) if one in usual_units()}
     if len(units) != 1 or units == {""}:
         return events
@@ -107,6 +135,17 @@ def with_usual_unit(events: Events, concepts: ConceptTable) -> Events:
         return leaf
 
     return dataclasses.replace(events, condition=_each(events.condition, told))
+
+
+def _with_fixed(leaf: Condition, concept: ConceptExpression | None, concepts: ConceptTable) -> Condition:
+    """A comparison with the unit named that its numbers always are in."""
+    if isinstance(leaf, Compare | Between) and not leaf.unit and as_number(_bound(leaf)) is not None:
+        return dataclasses.replace(leaf, unit=_fixed(leaf.attribute, concept, concepts))
+    return leaf
+
+
+def _bound(leaf: Compare | Between) -> str | float:
+    return leaf.value if isinstance(leaf, Compare) else leaf.low
 
 
 def _each(condition: Condition, change: Callable[[Condition], Condition]) -> Condition:
