@@ -55,8 +55,10 @@ class Kind:
     short: Mapping[str, str] = field(default_factory=dict)
 
 
+#: The attribute that tells of an event that it follows from others by a rule: what is stated has none.
+RULE_OF_DERIVED: Final = "rule"
 #: What an event says besides, where it follows from others: by which rule and edition, from which events.
-OF_DERIVED: Final[Mapping[str, str]] = {"rule": "text", "edition": "number", "premises": "text"}
+OF_DERIVED: Final[Mapping[str, str]] = {RULE_OF_DERIVED: "text", "edition": "number", "premises": "text"}
 
 
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:

@@ -35,6 +35,8 @@ RELATIONS: Final = ("before", "after", "within", "during", "overlapping", "besid
 GAP_RELATIONS: Final = ("before", "after", "within")
 #: What :class:`Times` counts.
 COUNTED: Final = ("days", "lines", "concepts")
+#: The ways of being known that :class:`Events` can ask for: in words of a note, or by a rule from other events.
+KNOWN: Final = ("stated", "derived")
 #: The kinds of absence: a note says no; a note that would say so is silent; there is no such note.
 ABSENCES: Final = ("denied", "silent", "unobservable")
 
@@ -229,9 +231,10 @@ class Events(Node):
     Order of reading: kind, concept and context select; ``window`` narrows; ``pick`` chooses among those per patient
     (per tumor or event inside a scope); ``condition`` then decides.
 
-    Three more things select with the kind, and ask how an event is known, not what it is: ``source`` names a class of
+    Four more things select with the kind, and ask how an event is known, not what it is: ``source`` names a class of
     notes (``note_classes.toml``) or a section of that class, in one of which it must be told; ``undisputed`` leaves out
-    what a decision weighed; ``sources`` is the least number of independent notes.
+    what a decision weighed; ``sources`` is the least number of independent notes; ``known`` is one of :data:`KNOWN`, or
+    "" for every way.
     """
 
     kind: str | None = None
@@ -243,8 +246,10 @@ class Events(Node):
     source: str = ""
     undisputed: bool = False
     sources: int = 1
+    known: str = ""
 
     def __post_init__(self) -> None:
+        require(self.known in ("", *KNOWN), f"an event is known as {' or '.join(KNOWN)}, not as {self.known!r}")
         require(self.sources >= 1, "the least number of independent notes is 1")
         require(self.kind is None or self.kind in KINDS, f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
         require(self.kind is not None or self.concept is not None, "an atom names a kind or a concept")

@@ -223,6 +223,8 @@ def _events(events: Events, known: set[str]) -> str:
         words.append(f"according to {events.source}")
     if events.sources > 1:
         words.append(f"from at least {events.sources} independent notes")
+    if events.known:
+        words.append(f"as {events.known}")
     if condition is not None:
         grouped = isinstance(condition, AllOf | AnyOf)
         words.append(f"with ({_condition(condition)})" if grouped else f"with {_condition(condition)}")

@@ -173,6 +173,7 @@ class _Search:
             ("have it with other values", replace(events, condition=None)),
             ("have it, but not as the one chosen", replace(events, pick=nodes.Pick())),
             ("have it from other notes", replace(events, source="", undisputed=False, sources=1)),
+            ("have it known in another way", replace(events, known="")),
             ("have it as a fact", replace(events, context="present")),
             ("have it at all", plain),
         ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...kb.kinds import RULE_OF_DERIVED
 from ...kb.model import World
 from ...kb.storage.reader import KnowledgeBase
 from ...query_lang import nodes
@@ -110,6 +111,8 @@ class EventSets:
         return lies_in(window, self.rows.low, self.rows.high, world)
 
     def _known_so(self, node: nodes.Events, mask: Array) -> Array:
+        if node.known:
+            mask = mask & ((self.rows.attribute(RULE_OF_DERIVED).codes >= 0) == (node.known == "derived"))
         if not node.source and not node.undisputed and node.sources == 1:
             return mask
         return self.rows.known_so(mask, node.source, node.undisputed, node.sources)

@@ -43,18 +43,20 @@ CHECKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("source", ("source",)),
     ("dispute", ("undisputed",)),
     ("sources", ("sources",)),
+    ("known", ("known",)),
     ("window", ("window",)),
     ("pick", ("pick",)),
     ("condition", ("condition",)),
 )
 #: The same of a denial, which is held against what it must deny: "denial" looks at concept and condition together.
-_CHECKS_OF_DENIALS: Final = ("context", "source", "dispute", "sources", "window", "denial", "pick")
+_CHECKS_OF_DENIALS: Final = ("context", "source", "dispute", "sources", "known", "window", "denial", "pick")
 #: What each of these fields is when it asks for nothing.
 _OPEN: Final[Mapping[str, Any]] = {
     "context": "any",
     "source": "",
     "undisputed": False,
     "sources": 1,
+    "known": "",
     "window": None,
     "pick": nodes.Pick(),
     "condition": None,
@@ -294,6 +296,8 @@ class Prover:
                 return is_known_so(replace(plain, undisputed=node.undisputed), event, view.journey)
             case "sources":
                 return is_known_so(replace(plain, sources=node.sources), event, view.journey)
+            case "known":
+                return is_known_so(replace(plain, known=node.known), event, view.journey)
             case "window":
                 return node.window is None or lies_in(node.window, event.day, world)
             case "denial":

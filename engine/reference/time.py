@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...kb.kinds import KIND_TABLE
+from ...kb.kinds import KIND_TABLE, RULE_OF_DERIVED
 from ...kb.model import LATEST_DAY, DayInterval, Event, Experiencer, Journey, Note, World
 from ...kb.note_classes import evidence_classes, note_class
 from ...query_lang import nodes
@@ -35,7 +35,10 @@ def admits(context: str, event: Event, world: World) -> bool:
 
 
 def is_known_so(node: nodes.Events, event: Event, journey: Journey) -> bool:
-    """Whether the event is told where, by how many and as undisputedly as the atom asks: the same in every world."""
+    """Whether the event is told where, by how many, in which way and as undisputedly as the atom asks: the same in
+    every world."""
+    if node.known and (event.attributes.get(RULE_OF_DERIVED, "") != "") is not (node.known == "derived"):
+        return False
     if event.sources < node.sources:
         return False
     if node.undisputed and any(

@@ -24,6 +24,8 @@ _LOOSER: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {
     "current": ((("present",), 1), (("present", "uncertain"), 2)),
     "historical": ((("present",), 1), (("present", "uncertain"), 2)),
 }
+#: The fields of an event set that tell how an event is known, in the order in which an edit gives them.
+_PROVENANCE = ("source", "undisputed", "sources", "known")
 
 
 class Edited(NamedTuple):
@@ -224,13 +226,13 @@ class EventEdits:
         return sum(1 << position for position in bits(self._all) if first <= self.record.days[position] <= last)
 
     def _provenance(self, widen: bool) -> Iterator[Option]:
-        """How an event must be known: where it is told, undisputed, by how many notes."""
+        """How an event must be known: where it is told, undisputed, by how many notes, in which way."""
         events = self.events
         # A denial may be of another kind than what it denies.
         kind = None if self._of_denials else events.kind
         plain = nodes.Events(events.kind, events.concept)
-        if (events.source, events.undisputed, events.sources) == (plain.source, plain.undisputed, plain.sources):
-            yield Option(self._all, 0, ("", False, 1))
+        if all(getattr(events, name) == getattr(plain, name) for name in _PROVENANCE):
+            yield Option(self._all, 0, ("", False, 1, ""))
             return
         recorded = {event.sources for event in self.record.events}
         if events.sources == 1:
@@ -240,10 +242,11 @@ class EventEdits:
             numbers = {n for n in recorded if 1 <= n < events.sources}
         else:
             numbers = {n + 1 for n in recorded if n >= events.sources}
-        for source, undisputed, n in product(
+        for source, undisputed, n, known in product(
             {events.source, ""} if widen else {events.source},
             {events.undisputed, False} if widen else {events.undisputed},
             sorted({events.sources, *numbers}),
+            {events.known, ""} if widen else {events.known},
         ):
             cost, changes = 0, []
             if source != events.source:
@@ -255,8 +258,11 @@ class EventEdits:
             if n != events.sources:
                 cost += bound_cost(abs(n - events.sources) / events.sources)
                 changes.append(Change("bounds", f"from {events.sources} notes", f"from {n} notes"))
-            mask = self.record.having(kind, source=source, undisputed=undisputed, sources=n)
-            yield Option(mask, cost, (source, undisputed, n), tuple(changes))
+            if known != events.known:
+                cost += DETAIL
+                changes.append(Change("details", f"as {events.known}", None))
+            mask = self.record.having(kind, source=source, undisputed=undisputed, sources=n, known=known)
+            yield Option(mask, cost, (source, undisputed, n, known), tuple(changes))
 
     def _contexts(self, widen: bool) -> Iterator[Option]:
         own = self.events.context
@@ -291,7 +297,7 @@ class EventEdits:
         witnesses: tuple[int, ...],
     ) -> Edited:
         selection, contexts, condition = parts
-        window, concept, (source, undisputed, sources) = selection.value
+        window, concept, provenance = selection.value
         changes = selection.changes + contexts.changes + condition.changes + pick_changes
         if not changes:
             return Edited(witnesses, cost, (self.events,), ())
@@ -301,9 +307,7 @@ class EventEdits:
             concept=concept,
             condition=condition.value,
             pick=pick,
-            source=source,
-            undisputed=undisputed,
-            sources=sources,
+            **dict(zip(_PROVENANCE, provenance, strict=True)),
         )
         return Edited(witnesses, cost, tuple(replace(whole, context=one) for one in contexts.value), changes)
 

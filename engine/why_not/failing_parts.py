@@ -289,6 +289,8 @@ class FailingParts:
             lacks.append((DETAIL, "disputed"))
         if event.sources < events.sources:
             lacks.append((BOUND, f"told by {counted(event.sources, 'independent note')}, asked: {events.sources}"))
+        if events.known and not self._record.having(event.kind, known=events.known) >> position & 1:
+            lacks.append((DETAIL, f"not {events.known}"))
         if events.window is not None and not events.window.low <= self._record.days[position] <= events.window.high:
             lacks.append(_window_lack(events.window, event))
         if events.condition is not None and events.context != "absent":

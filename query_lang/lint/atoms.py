@@ -142,6 +142,8 @@ class Atoms:
         """Whether no event is believed to be in both sets."""
         if one.context != other.context and {one.context, other.context} <= _ONE_OF_THESE:
             return True
+        if one.known and other.known and one.known != other.known:
+            return True
         first, second = one.window or _ANY_TIME, other.window or _ANY_TIME
         if first.high < second.low or second.high < first.low:
             return True
@@ -170,6 +172,8 @@ class Atoms:
         if other.context not in (one.context, _WIDER_CONTEXT.get(one.context), "any"):
             return False
         if other.source not in ("", one.source) or other.sources > one.sources or other.undisputed > one.undisputed:
+            return False
+        if other.known not in ("", one.known):
             return False
         inner, outer = one.window or _ANY_TIME, other.window or _ANY_TIME
         return outer.low <= inner.low and inner.high <= outer.high

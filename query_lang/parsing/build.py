@@ -86,6 +86,13 @@ class _Sourcing:
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """How a fact must be known: as stated, or as derived."""
+
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Count:
     """*at least*, *at most* or *exactly* so many days, lines or concepts."""
 
@@ -199,7 +206,7 @@ class Builder(RelationRules, Transformer_NonRecursive):
             raise Mistake(f"{pick.how} {core.axis.upper()} cannot be asked: {pick.how} orders TNM events by their T")
         conditions = [*core.conditions, *([] if line is None else [Compare("line", "=", float(line))])]
         window: Window | None = None
-        source, sources, counts = "", 1, []
+        source, sources, known, counts = "", 1, "", []
         for part in tails:
             match part:
                 case Window(low, high):
@@ -208,13 +215,17 @@ class Builder(RelationRules, Transformer_NonRecursive):
                     if source and one and source != one:
                         raise Mistake(f"one fact is told according to {source} and according to {one}")
                     source, sources = one or source, max(sources, many)
+                case _Known(how):
+                    if known not in ("", how):
+                        raise Mistake(f"one fact is asked as {known} and as {how}", "join two criteria with 'or'")
+                    known = how
                 case _Count():
                     counts.append(part)
                 case _:
                     conditions.append(part)
         condition = None if not conditions else conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
         undisputed = any(token.type == "UNDISPUTED" for token in modifiers)
-        events = Events(core.kind, core.concept, condition, context, pick, window, source, undisputed, sources)
+        events = Events(core.kind, core.concept, condition, context, pick, window, source, undisputed, sources, known)
         counted = [_counted(count, events) for count in counts]
         return Exists(events) if not counted else counted[0] if len(counted) == 1 else And(tuple(counted))
 
@@ -229,6 +240,9 @@ class Builder(RelationRules, Transformer_NonRecursive):
 
     def from_sources(self, parts: list[Any]) -> _Sourcing:
         return _Sourcing("", whole_number(parts[0]))
+
+    def known_as(self, parts: list[Any]) -> _Known:
+        return _Known(_SPACES.sub(" ", parts[0].lower()).removeprefix("as "))
 
     def counting(self, parts: list[Any]) -> _Count:
         begin, bound = _SPACES.sub(" ", parts[0].lower()).split(" ", 1)

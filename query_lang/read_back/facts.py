@@ -80,6 +80,8 @@ class FactWriter:
             phrase = WORDS["told"]["source"].format(fact=phrase, source=events.source)
         if events.sources > 1:
             phrase = WORDS["told"]["sources"].format(fact=phrase, n=events.sources)
+        if events.known:
+            phrase = WORDS["told"][events.known].format(fact=phrase)
         if events.undisputed:
             phrase = WORDS["told"]["undisputed"].format(fact=phrase)
         if events.pick.how != "any":

@@ -120,6 +120,7 @@ def narrowed(fact: Events, written: Events) -> Events:
         source=written.source,
         undisputed=written.undisputed,
         sources=written.sources,
+        known=written.known,
     )
 
 
@@ -135,9 +136,7 @@ def is_any(written: Events) -> bool:
 
 def is_whole(written: Events) -> bool:
     """Whether nothing at all is said about the name."""
-    return is_any(written) and (written.window, written.source, written.undisputed, written.sources) == (
-        None, "", False, 1
-    )  # fmt: skip
+    return is_any(written) and written == Events(written.kind, written.concept, written.condition)
 
 
 def sides_of(node: PatientExpression) -> tuple[Events, ...]:

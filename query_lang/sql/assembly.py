@@ -165,6 +165,7 @@ class _Fact:
             self._source(),
             any(evidence.undisputed for evidence in self.evidence),
             max((evidence.sources for evidence in self.evidence), default=1),
+            self._known(),
         )
 
     def _source(self) -> str:
@@ -174,6 +175,14 @@ class _Fact:
                 "one event is asked to be told according to two classes of notes",
                 "write two SELECTs and join them with INTERSECT",
                 self.row,
+            )
+        return found[0] if found else ""
+
+    def _known(self) -> str:
+        found = list(dict.fromkeys(evidence.known for evidence in self.evidence if evidence.known))
+        if len(found) > 1:
+            raise NotSaid(
+                "one event is asked to be stated and derived", "write two SELECTs and join them with UNION", self.row
             )
         return found[0] if found else ""
 

@@ -89,12 +89,16 @@ class OnAge:
 
 @dataclass(frozen=True, slots=True)
 class OnEvidence:
-    """How the row's event is known: according to which notes, by how many, disputed or not (see ``nodes.Events``)."""
+    """How the row's event is known: according to which notes, by how many, disputed or not, in which way.
+
+    See ``nodes.Events``.
+    """
 
     row: Row
     source: str = ""
     sources: int = 1
     undisputed: bool = False
+    known: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,7 +284,9 @@ class Predicates:
                 return OnPick(row, self._pick(value, node))
             case "source" if operator == "=":
                 return OnEvidence(row, source=self._note_class(value, node))
-            case "context" | "pick" | "source":
+            case "known" if operator == "=":
+                return OnEvidence(row, known=self._way(value, node))
+            case "context" | "pick" | "source" | "known":
                 raise self._source.error(f"'{column.role}' is only asked with = and IN", node)
             case "sources":
                 return OnEvidence(row, sources=self._least(operator, value, node))
@@ -360,6 +362,14 @@ class Predicates:
                 f"'{str(value)[:60]}' is no class of notes", node, f"the classes are {', '.join(NOTE_CLASSES)}"
             )
         return found
+
+    def _way(self, value: Value, node: exp.Expression) -> str:
+        text = str(value).strip().lower()
+        if text not in nodes.KNOWN:
+            raise self._source.error(
+                f"'{str(value)[:60]}' is no way of being known", node, f"the ways are {', '.join(nodes.KNOWN)}"
+            )
+        return text
 
     def _least(self, operator: str, value: Value, node: exp.Expression) -> int:
         if operator in (">", ">=") and isinstance(value, float) and value.is_integer() and 0 <= value <= 1_000_000:

@@ -35,7 +35,7 @@ class VirtualTable:
 _SHARED: Final = {
     "patient_id": Column("patient"),
     **{name: Column(name) for name in (
-        "day", "age", "context", "pick", "source", "sources", "undisputed", "tumor", "event",
+        "day", "age", "context", "pick", "source", "sources", "undisputed", "known", "tumor", "event",
     )},
 }  # fmt: skip
 _CONCEPT: Final = {"concept": Column("concept"), f"concept{EXACTLY}": Column("concept", exact=True)}

@@ -132,18 +132,20 @@ class SetEdits:
         inside = self._meaning.concept_ids(concept)
         return tuple(one in inside for one in told)
 
-    def _passes_known(self, known: tuple[str, bool, int], events: nodes.Events) -> Iterator[bool]:
+    def _passes_known(self, known: tuple[str, bool, int, str], events: nodes.Events) -> Iterator[bool]:
         for seen in self._whole.events:
             probe = nodes.Events(seen.event.kind, None, None, "any", nodes.Pick(), None, *known)
             yield bool(self._meaning.witnesses(probe, self._whole.of_event(seen), World.BELIEVED))
 
-    def _known(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, tuple[str, bool, int]]]:
-        for source, undisputed in itertools.product({events.source, ""}, {events.undisputed, False}):
-            gone = (source != events.source) + (undisputed != events.undisputed)
+    def _known(self, events: nodes.Events, widen: bool) -> Iterator[tuple[Cost, tuple[str, bool, int, str]]]:
+        for source, undisputed, way in itertools.product(
+            {events.source, ""}, {events.undisputed, False}, {events.known, ""}
+        ):
+            gone = (source != events.source) + (undisputed != events.undisputed) + (way != events.known)
             for n in range(1, events.sources + 5) if events.sources > 1 else (1,):
                 extra = moved(abs(n - events.sources) / events.sources) if n != events.sources else FREE
                 if (n == events.sources or (n < events.sources) is widen) and (widen or not gone):
-                    yield plus(cost(details=gone), extra), (source, undisputed, n)
+                    yield plus(cost(details=gone), extra), (source, undisputed, n, way)
 
     def _windows(self, window: nodes.Window | None, widen: bool) -> Iterator[tuple[Cost, nodes.Window | None]]:
         if window is None:

@@ -125,6 +125,7 @@ VALUES = {
     "percent": ("5", "80"),
     "t": ("T1", "T2", "T2b", "T3"),
     "prefix": ("p", "yp"),
+    "rule": ("breast_t2", "stage_group"),
     "stage": ("II", "IIIC", "III"),
     "value": ("1", "2", "80"),
 }
@@ -184,6 +185,7 @@ def event_sets(draw: Callable, *, monotone: bool = False, plain: bool = False) -
         draw(st.sampled_from([*[""] * 8, "pathology", "imaging"])),
         draw(st.sampled_from([False] * 7 + [True])),
         draw(st.sampled_from([1] * 7 + [2])),
+        draw(st.sampled_from([""] * 6 + list(q.KNOWN))),
     )
 
 

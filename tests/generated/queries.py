@@ -221,6 +221,7 @@ class _Maker:
             self._random.choice(["pathology", "imaging", "clinical"]) if self._chance(0.06) else "",
             self._chance(0.06),
             2 if self._chance(0.06) else 1,
+            self._random.choice(nodes.KNOWN) if self._chance(0.06) else "",
         )
 
     def _context(self, event: Event) -> str:

@@ -16,6 +16,7 @@ Terms = Mapping[str, Sequence[nodes.Term]]
 Attributes = Mapping[str, Mapping[str, Sequence[str | float | nodes.Term]]]
 
 SOURCES = st.sampled_from(["", "pathology", "imaging", "molecular"])
+WAYS = st.sampled_from(["", "", *nodes.KNOWN])
 SCALES = frozenset({"t", "n", "m", "stage", "grade"})
 
 
@@ -183,7 +184,9 @@ def events(
         condition = draw(st.none() | conditions(known, monotone=monotone)) if known else None
         pick = nodes.Pick() if monotone else draw(picks(kind))
         window = draw(st.none() | windows(*days))
-        known = draw(st.just(("", False, 1)) | st.tuples(SOURCES, st.booleans(), st.sampled_from([1, 1, 2, 3])))
+        known = draw(
+            st.just(("", False, 1, "")) | st.tuples(SOURCES, st.booleans(), st.sampled_from([1, 1, 2, 3]), WAYS)
+        )
         return nodes.Events(kind, concept, condition, draw(st.sampled_from(list(contexts))), pick, window, *known)
 
     return one()

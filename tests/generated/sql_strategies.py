@@ -39,6 +39,7 @@ def events(draw: st.DrawFn, *, pick: bool = True, concept: bool = False) -> q.Ev
             "source": draw(st.sampled_from(["", *NOTE_CLASSES])),
             "undisputed": draw(st.booleans()),
             "sources": draw(st.integers(1, 3)),
+            "known": draw(st.sampled_from(["", *q.KNOWN])),
         }
     chosen = found.pick if pick else q.Pick()
     return q.Events(found.kind, found.concept, found.condition, found.context, chosen, found.window, **how)

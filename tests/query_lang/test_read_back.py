@@ -414,8 +414,9 @@ def mentions(node: Any) -> Iterator[str]:
             ]
         case nodes.Among(patients):
             yield from (" ".join(patient.split()) for patient in patients)
-        case nodes.Events(source=source, undisputed=undisputed, sources=sources):
+        case nodes.Events(source=source, undisputed=undisputed, sources=sources, known=known):
             yield source
+            yield f"as {known}" * bool(known)
             yield "undisputed" * undisputed
             yield f"at least {sources} independent notes" * (sources > 1)
         case nodes.Pick(how, n):

@@ -139,6 +139,8 @@ class Sets:
             return "dispute"
         if event.sources < node.sources:
             return "sources"
+        if node.known and (node.known == "derived") is not (event.attributes.get("rule", "") != ""):
+            return "known"
         if node.window is not None and not in_window(node.window, event.day, world):
             return "window"
         if node.context == "absent" and not self.denials.leaves_nothing_out(node, event):

@@ -149,6 +149,8 @@ def _about(alias: str, events: q.Events) -> list[str]:
         found += _window(alias, events.window)
     if events.source:
         found.append(f"{alias}.source = '{events.source}'")
+    if events.known:
+        found.append(f"{alias}.known = '{events.known}'")
     if events.undisputed:
         found.append(f"{alias}.undisputed")
     if events.sources > 1:
