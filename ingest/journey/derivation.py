@@ -210,14 +210,22 @@ class Derivation:
                 continue
             for rule in rules:
                 editions = [one for one in case.editions if not rule.editions or one in rule.editions]
-                if rule.editions and not editions:
+                if rule.editions and not editions and not _is_of_roots(rule.when):
                     continue
                 one = self._fire(rule, case)
                 if one is not None and not self._is_stated(rule.gives, case):
                     one.editions.update(editions if rule.editions else ())
                     fired[rule.gives.about].append(one)
         for found in fired.values():
-            yield from self._concluded(found, case)
+            of_roots = [premise for one in found for premise in one.premises]
+            allowed = case.editions
+            if _is_of_roots(of_roots) and any(one.rule.editions for one in found):
+                # What a diagnosis alone gives is of its own time, whatever else is told of the tumor, and when.
+                allowed = self._editions(of_roots)
+                for one in found:
+                    one.editions = {edition for edition in allowed if edition in one.rule.editions}
+            fitting = [one for one in found if one.editions or not one.rule.editions]
+            yield from self._concluded(fitting, case, allowed)
 
     def _fire(self, rule: Rule, case: _Case) -> _Fired | None:
         premises: list[Event] = []
@@ -342,11 +350,11 @@ class Derivation:
 
     # --- what they conclude -----------------------------------------------------------------------------------------
 
-    def _concluded(self, fired: Sequence[_Fired], case: _Case) -> Iterator[Event]:
+    def _concluded(self, fired: Sequence[_Fired], case: _Case, allowed: Mapping[int, bool]) -> Iterator[Event]:
         """The highest category of each edition; where editions differ, those not believed stay possible."""
         best: dict[int, _Fired] = {}
         plain = [one for one in fired if not one.editions]
-        for edition in case.editions:
+        for edition in allowed:
             of_it = [one for one in fired if edition in one.editions]
             if of_it:
                 best[edition] = max(of_it, key=self._rank)
@@ -354,11 +362,11 @@ class Derivation:
         for edition, one in best.items():
             by_category[_category(one.rule.gives)].append(edition)
         for editions in by_category.values():
-            believed = [edition for edition in editions if case.editions[edition]]
+            believed = [edition for edition in editions if allowed[edition]]
             edition = (believed or sorted(editions, reverse=True))[0]
             one = best[edition]
             world = one.world
-            if len(by_category) > 1 or len(best) < len(case.editions):
+            if len(by_category) > 1 or len(best) < len(allowed):
                 world = min(world, World.BELIEVED if believed else World.POSSIBLE)
             yield self._event(one, case, world, edition)
         for _, same in itertools.groupby(
@@ -401,6 +409,11 @@ class Derivation:
             latest.anchors,
             min(event.confidence for event in premises),
         )
+
+
+def _is_of_roots(premises: Sequence[Premise] | Sequence[Event]) -> bool:
+    """Whether they are diagnoses alone."""
+    return all(premise.kind == "diagnosis" for premise in premises)
 
 
 def bench_events(bench: Workbench) -> list[Event]:

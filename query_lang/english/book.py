@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..terms import terms
+from .feature_words import feature_entries
 from .wording import phrase_key, word_key
 
 _FOLDER: Final = Path(__file__).parent
@@ -73,6 +74,8 @@ def entries() -> Mapping[str, Entry]:
     for section in ("axis", "comparison", "comparison_after", "basis", "performance", "condition"):
         for value, forms in staging[section].items():
             add(forms, Entry(section, value))
+    for forms, type_, value, more in feature_entries(data("features")):
+        add(forms, Entry(type_, value, more))
     timing = data("timing")
     for section in ("line", "lines", "context", "order"):
         for value, forms in timing[section].items():

@@ -50,7 +50,7 @@ _PLACED: Final = ("condition", "procedure")
 #: Chunk types of concepts, the one that wins first where a name is of several kinds and nothing else decides.
 _KINDS: Final = (
     "tumor", "drug", "regimen", "biomarker", "gene", "radiation", "procedure", "state", "condition", "performance",
-    "site", "value", "vital", "lab", "measurement",
+    "site", "value", "vital", "lab", "measurement", "feature", "structure",
 )  # fmt: skip
 _COST: Final = {"unread": 40.0, "skip": 1.0, "join": 1.0, "condition": 1.0}
 _TINY: Final = 0.001

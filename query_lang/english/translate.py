@@ -21,6 +21,7 @@ from . import book
 from .choice import Chooser
 from .chunks import Chunk, Criterion, Item, Unclear
 from .facts import combinations, markers, metastases, phrases, positives, settle, sexes
+from .features import features, known
 from .frame import asserted, check_frame, excluded_before, shouts
 from .guards import check_guards
 from .lexer import chunks_of
@@ -37,7 +38,7 @@ _LONGEST_QUESTION: Final = 4_000
 _MOST_READINGS: Final = 4
 
 #: How chunks become criteria, in this order.
-STEPS: Final[tuple[Step, ...]] = (molecular, staging, markers, positives, tumors, treatments)
+STEPS: Final[tuple[Step, ...]] = (features, molecular, staging, markers, positives, known, tumors, treatments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,9 @@ def _check_read(items: Sequence[Item]) -> None:
         "adjective": "what it is said of",
         "protein": "which gene the change is in",
         "exon": "which gene the exon is of",
+        "feature": "what is asked of it: a number, or that it is there",
+        "margin": "what is said of the margin: positive, negative, close, a distance",
+        "structure": "what is said of the structure: extending into it, confined to it",
         "site": "what is said of the site: metastases, radiation, a tumor",
     }
     raise Unclear(
