@@ -36,6 +36,15 @@ _REACH_OF_DENIAL: Final = 60
 #: The widest tumor that a figure may tell, in millimetres: more is a slip of the scan.
 _WIDEST: Final = 600.0
 _PATHOLOGY: Final = "pathology"
+_NEAREST: Final = ("closest", "nearest")
+#: A margin so near is close, in millimetres.
+_NEAR: Final = 2.0
+#: Features whose value is a share of the tumor.
+_SHARES: Final = ("viable_tumor_fraction", "tumor_necrosis")
+_REACH_OF_SHARE: Final = 60
+#: So far behind the label of an effect of treatment stands what it was (characters).
+_REACH_OF_EFFECT: Final = 70
+_ROMAN: Final[Mapping[str, int]] = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}
 
 _LENGTH: Final = r"(?<![\d.,/])(?P<first>\d{1,3}(?:[.,]\s?\d{1,2})?)"
 _NEXT: Final = r"(?:(?:cm|mm)?\s{0,2}[x×*][\s.]{0,3}(?P<%s>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
@@ -50,6 +59,7 @@ _REACH_OF_DISTANCE: Final = 45
 #: What parts one statement from the next, and one structure's growth from another's.
 _PARTS: Final = re.compile(_BETWEEN["statements"])
 _PARTS_OF_GROWTH: Final = re.compile(_BETWEEN["structures"])
+_WITHIN: Final = re.compile(r"(?:" + _BETWEEN["within"] + r")\s{0,2}", re.IGNORECASE)
 _LISTED: Final = re.compile(_BETWEEN["list"], re.IGNORECASE)
 #: Behind the label of a form.
 _LABEL: Final = re.compile(r"\s?(?:\([^()]{1,30}\)\s?)?:")
@@ -88,6 +98,29 @@ class _Cues:
         self.named_measures = Gated(_any(table["measure"]), begins["measure"])
         self.margin = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["margin"].items()}
         self.named_margins = Gated(re.compile(r"\b" + table["margin"]["name"] + r"\b", re.IGNORECASE), begins["margin"])
+        self.number = {
+            name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["number"].items() if name != "words"
+        }
+        self.counts: Mapping[str, int] = table["number"]["words"]
+        self.number_labels = Gated(self.number["label"], begins["number"])
+        self.numbers_told = Gated(self.number["told"], begins["count"])
+        share: Mapping[str, str] = table["share"]
+        self.shares = {name: re.compile(rf"\b(?:{share[name]})\b", re.IGNORECASE) for name in _SHARES}
+        self.share = {
+            "before": re.compile(share["before"] + r"(?P<share>\d{1,3})\s?%", re.IGNORECASE),
+            "behind": re.compile(r"(?<![\d.])(?P<share>\d{1,3})\s?%" + share["behind"] + r"\Z", re.IGNORECASE),
+            "never": re.compile(share["never"], re.IGNORECASE),
+            "bound": re.compile(share["bound"], re.IGNORECASE),
+        }
+        self.named_shares = Gated(_any({name: share[name] for name in _SHARES}), begins["share"])
+        treatment: Mapping[str, Any] = table["treatment"]
+        self.treatment = {name: re.compile(treatment[name], re.IGNORECASE) for name in ("unsaid", "none")}
+        self.treatment_results, self.treatment_scales = (
+            {name: re.compile(pattern, re.IGNORECASE) for name, pattern in treatment[part].items()}
+            for part in ("results", "scales")
+        )
+        self.treatment_degree = re.compile(treatment["degree"]["pattern"], re.IGNORECASE)
+        self.treatment_labels = Gated(re.compile(rf"\b(?:{treatment['label']})\b", re.IGNORECASE), begins["treatment"])
         growth: Mapping[str, Any] = table["growth"]
         self.growth = {
             name: re.compile(pattern, re.IGNORECASE) for name, pattern in growth.items() if isinstance(pattern, str)
@@ -115,7 +148,17 @@ class TumorFeatureRecognizer(Recognizer):
 
     name = "tumor features"
     layer = TUMOR_FEATURES
-    gates = (_FIGURES, _CUES.unit_in_label, _CUES.named_measures, _CUES.named_margins, _CUES.named_features)
+    gates = (
+        _FIGURES,
+        _CUES.unit_in_label,
+        _CUES.named_measures,
+        _CUES.named_margins,
+        _CUES.named_features,
+        _CUES.number_labels,
+        _CUES.numbers_told,
+        _CUES.named_shares,
+        _CUES.treatment_labels,
+    )
 
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
@@ -146,6 +189,9 @@ class TumorFeatureRecognizer(Recognizer):
         yield from _measures(frame)
         yield from _margins(frame)
         yield from _features(frame)
+        yield from _numbers(frame)
+        yield from _shares(frame)
+        yield from _treatment_effects(frame)
         yield from self._extensions(frame)
 
     def _extensions(self, frame: Frame) -> Iterator[Span]:
@@ -255,36 +301,146 @@ def _margins(frame: Frame) -> Iterator[Span]:
     for match in _CUES.named_margins.find(frame.places, text):
         behind = _BETWEEN_MARGIN.match(text, match.end())
         at = behind.end() if behind is not None else match.end()
-        result = next((how for how in ("clear", "involved", "close") if cues[how].match(text, at)), "")
+        said = {how: cues[how].match(text, at) for how in ("clear", "involved", "close")}
+        result = next((how for how, words in said.items() if words), "")
+        if (words := said.get(result)) is not None:
+            at = words.end()
         before = text[max(0, match.start() - _REACH_OF_DISTANCE) : match.start()]
         if not result and cues["at_involved"].search(before):
             result = "clear" if re.search(_BETWEEN["denial"], before, re.IGNORECASE) else "involved"
         attributes: dict[str, Value] = {}
-        distance = _distance(text, match, at, before, cues)
-        if distance is not None:
+        distance, end = (None, at) if result == "involved" else _distance(text, match, at, before, cues)
+        if distance is not None and distance > 0:
             attributes["distance"] = distance
             result = result or "clear"
+        elif distance == 0:
+            # "Less than 1 mm": no number, and close all the same.
+            result = "close"
         if not result:
             continue
         attributes["result"] = result
-        if match["which"] and match["which"].lower() not in ("all", "final", "inked", "other"):
-            attributes["which"] = match["which"].lower()
+        which = (match["which"] or "").lower()
+        if which in _NEAREST and (named := cues["named_behind"].match(text, end)):
+            which = named["which"].lower()
+        if which and which not in ("all", "final", "inked", "other"):
+            attributes["which"] = which
         yield Span(match.start(), match.end(), "feature", "resection_margin", SOURCE, attributes, decided="present")
 
 
 def _distance(
     text: str, match: re.Match[str], at: int, before: str, cues: Mapping[str, re.Pattern[str]]
-) -> float | None:
-    """How far a margin lies from the tumor, in millimetres: the figure right behind it, or before *from the margin*."""
-    figure = _FIGURE.match(text, at)
-    if figure is None and (lead := cues["distance_before"].search(before)):
+) -> tuple[float | None, int]:
+    """How far a margin lies from the tumor, in millimetres: the figure right behind it, or before *from the margin*;
+    0 for one that is only told to be less than a millimetre or two. With it, where what follows begins."""
+    figure, end = None, at
+    if lead := cues["distance_before"].search(before):
         begins = match.start() - len(before)
         figure = max(_FIGURE.finditer(text, begins, begins + lead.start()), key=lambda one: one.end(), default=None)
         if figure is not None and begins + lead.start() - figure.end() > 3:
             figure = None
+    if figure is None:
+        figure = _distance_behind(text, match.end(), at, cues)
+        end = figure.end() if figure is not None else at
     if figure is None or figure["second"]:
+        return None, end
+    distance = _millimetres(figure["first"], figure["unit"])
+    ahead = text[max(0, figure.start() - 16) : figure.start()]
+    if cues["within"].search(ahead):
+        return (0.0 if distance <= _NEAR else None), end
+    return (None if cues["beyond"].search(ahead) else distance), end
+
+
+def _distance_behind(
+    text: str, name: int, at: int, cues: Mapping[str, re.Pattern[str]]
+) -> re.Match[str] | None:
+    """The figure behind a margin's name, or behind what is said of it; None for one that is of something else."""
+    lead_in = cues["distance_behind"].match(text, at)
+    place = lead_in.end() if lead_in is not None and lead_in.end() - at <= _REACH_OF_DISTANCE else at
+    if (bound := _WITHIN.match(text, place)) is not None:
+        place = bound.end()
+    figure = _FIGURE.match(text, place)
+    if figure is None or cues["of_another"].match(text, figure.end()):
         return None
-    return _millimetres(figure["first"], figure["unit"])
+    # "Margin, 3 cm" is the length of a piece of tissue: a label or a verb makes it a distance.
+    between = text[name:place]
+    return figure if ":" in between or any(letter.isalpha() for letter in between) else None
+
+
+def _numbers(frame: Frame) -> Iterator[Span]:
+    """How many tumors there are, by the label of a form or in prose."""
+    text, cues = frame.text, _CUES.number
+    for label in _CUES.number_labels.find(frame.places, text):
+        value = cues["label_value"].match(text, label.end())
+        # "Multifocality: one" would tell of one focus more.
+        if value is not None:
+            yield _number(label.start(), value)
+    for told in _CUES.numbers_told.find(frame.places, text):
+        before = text[max(0, told.start() - _REACH_BEHIND) : told.start()]
+        if not cues["not_told"].search(before) and not cues["not_behind"].match(text, told.end()):
+            yield _number(told.start(), told)
+
+
+def _number(start: int, match: re.Match[str]) -> Span:
+    count = match["count"].lower()
+    number = float(_CUES.counts.get(count) or count)
+    return Span(start, match.end(), "feature", "tumor_number", SOURCE, {"value": number}, decided="present")
+
+
+def _shares(frame: Frame) -> Iterator[Span]:
+    """Which share of the tumor is viable, or necrotic: a range or a bound is no number."""
+    text, cues = frame.text, _CUES.share
+    for name in _CUES.named_shares.find(frame.places, text):
+        concept = next(one for one, pattern in _CUES.shares.items() if pattern.match(text, name.start()))
+        low = max(0, name.start() - _REACH_OF_SHARE)
+        before = text[low : name.start()]
+        figure, start, end = cues["behind"].search(before), name.start(), name.end()
+        if figure is not None:
+            start = low + figure.start()
+        else:
+            figure = cues["before"].match(text, name.end())
+            if figure is None:
+                continue
+            end = figure.end()
+        lead = _lead_of(text, figure, low if start < name.start() else 0)
+        share = float(figure["share"])
+        if share > 100 or cues["bound"].search(lead) or cues["never"].search(text[max(0, start - 40) : start]):
+            continue
+        attributes: dict[str, Value] = {"value": share, "unit": "%"}
+        yield Span(start, end, "feature", concept, SOURCE, attributes, decided="present" if share else "absent")
+
+
+def _lead_of(text: str, figure: re.Match[str], offset: int) -> str:
+    """What stands right before a figure."""
+    at = offset + figure.start("share")
+    return text[max(0, at - 20) : at]
+
+
+def _treatment_effects(frame: Frame) -> Iterator[Span]:
+    """What treatment did to the tumor: how much of it is left, and the degree on a scale."""
+    text, cues = frame.text, _CUES.treatment
+    for label in _CUES.treatment_labels.find(frame.places, text):
+        if cues["unsaid"].match(text, label.end()):
+            continue
+        start, end = label.span()
+        if cues["none"].match(text, end):
+            yield Span(start, end, "feature", "treatment_effect", SOURCE, {}, decided="absent")
+            continue
+        behind = text[end : end + _REACH_OF_EFFECT]
+        stop = _CLAUSE.search(behind)
+        behind = behind[: stop.start()] if stop is not None else behind
+        attributes: dict[str, Value] = {}
+        degree = _CUES.treatment_degree.match(behind)
+        if degree is not None:
+            attributes["value"] = float(_ROMAN.get(degree["degree"].lower()) or degree["degree"])
+            around = text[max(0, start - 20) : end + degree.end() + 20]
+            scale = next((name for name, one in _CUES.treatment_scales.items() if one.search(around)), "")
+            if scale:
+                attributes["which"] = scale
+        result = next((how for how, one in _CUES.treatment_results.items() if one.search(behind)), "")
+        if result:
+            attributes["result"] = result
+        if attributes or _CUES.behind["present"].match(text, end):
+            yield Span(start, end, "feature", "treatment_effect", SOURCE, attributes, decided="present")
 
 
 def _features(frame: Frame) -> Iterator[Span]:

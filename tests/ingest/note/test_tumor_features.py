@@ -77,6 +77,11 @@ def test_each_dimension_is_kept(reader: NoteReader) -> None:
         ("The findings are suspicious for vascular invasion.", "vascular_invasion", "uncertain"),
         ("Negative for extranodal extension.", "extranodal_extension", "absent"),
         ("Venous invasion: none.", "venous_invasion", "absent"),
+        ("Venous (large vessel) invasion: present.", "venous_invasion", "present"),
+        ("No large vessel invasion is seen.", "venous_invasion", "absent"),
+        ("Arterial (large vessel) invasion: not identified.", "vascular_invasion", "absent"),
+        ("Tumor necrosis: no necrosis.", "tumor_necrosis", "absent"),
+        ("Coagulative necrosis is present.", "tumor_necrosis", "present"),
     ],
 )
 def test_a_feature_is_there_or_denied(reader: NoteReader, text: str, concept: str, polarity: str) -> None:
@@ -115,6 +120,12 @@ def test_a_tumor_grows_into_what_is_named(
         ("Carcinoma is present at the radial margin.", "involved", "radial", None),
         ("The tumor is 0.4 cm from the closest margin.", "clear", "closest", 4),
         ("The posterior margin is close.", "close", "posterior", None),
+        ("The lateral margin is 0.7 mm from the tumor.", "clear", "lateral", 0.7),
+        ("Distal margin: uninvolved by carcinoma, 4.5 cm from the tumor.", "clear", "distal", 45),
+        ("Closest margin: 3 mm (deep).", "clear", "deep", 3),
+        ("Carcinoma is less than 1 mm from the medial margin.", "close", "medial", None),
+        ("Margins are free of carcinoma by 2 cm.", "clear", None, 20),
+        ("Anterior margin: negative (tumor is > 5 cm away).", "clear", "anterior", None),
     ],
 )
 def test_a_margin_has_its_result(
@@ -124,9 +135,111 @@ def test_a_margin_has_its_result(
     assert [(one["result"], one.get("which"), one.get("distance")) for one in found] == [(result, which, distance)]
 
 
+def test_a_distance_belongs_to_its_own_margin(reader: NoteReader) -> None:
+    """Of two figures in a list each is of the margin that it is measured from."""
+    text = "The tumor is 0.8 cm from the deep margin and 1.5 cm from the medial margin."
+    found = {one.attributes["which"]: one.attributes.get("distance") for one in read(reader, text)}
+    assert found == {"deep": 8, "medial": 15}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Block A3: tumor to inferior margin.",
+        "Received is the proximal margin, 3.0 cm in length.",
+        "New medial margin, a 2.0 cm piece of fat.",
+    ],
+)
+def test_a_piece_of_tissue_is_no_margin_with_a_result(reader: NoteReader, text: str) -> None:
+    assert [one for one in read(reader, text) if one.concept == "resection_margin"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Tumor focality: Unifocal.", 1),
+        ("Focality: Single focus of invasive carcinoma.", 1),
+        ("Number of tumors: 3.", 3),
+        ("Two foci of invasive ductal carcinoma are present.", 2),
+        ("There are four separate tumor nodules.", 4),
+        ("Three lymph nodes are tumor free.", None),
+        ("Slides 2 and 3: tumor.", None),
+        ("Number of tumor blocks: 4.", None),
+    ],
+)
+def test_tumors_are_counted(reader: NoteReader, text: str, value: float | None) -> None:
+    found = [one.attributes["value"] for one in read(reader, text) if one.concept == "tumor_number"]
+    assert found == ([] if value is None else [value])
+
+
+@pytest.mark.parametrize(
+    ("text", "polarity"),
+    [
+        ("Multifocal papillary carcinoma.", "present"),
+        ("Multicentricity: not identified.", "absent"),
+        ("Multiple foci of infiltrating lobular carcinoma.", "present"),
+        ("Tumor focality: multifocal.", "present"),
+        ("Multifocal ductal carcinoma in situ.", None),
+        ("There is multifocal extension to the fat.", None),
+    ],
+)
+def test_foci_may_be_several(reader: NoteReader, text: str, polarity: str | None) -> None:
+    found = [str(one.context.polarity) for one in read(reader, text) if one.concept == "multifocality"]
+    assert found == ([] if polarity is None else [polarity])
+
+
 @pytest.mark.parametrize(
     ("text", "concept", "value"),
     [
+        ("Viable tumor: 35%.", "viable_tumor_fraction", 35),
+        ("About 20% of the tumor is viable.", "viable_tumor_fraction", 20),
+        ("There is 65% necrosis.", "tumor_necrosis", 65),
+        ("Tumor necrosis: 80%.", "tumor_necrosis", 80),
+        ("Viable tumor: less than 10%.", "viable_tumor_fraction", None),
+        ("Viable tumor 10-20%.", "viable_tumor_fraction", None),
+        ("Fat necrosis, 30% of the specimen.", "tumor_necrosis", None),
+    ],
+)
+def test_a_share_of_the_tumor_is_a_number(
+    reader: NoteReader, text: str, concept: str, value: float | None
+) -> None:
+    """A range and a bound are no number, and what dies in fat is no tumor."""
+    found = [one.attributes.get("value") for one in read(reader, text) if one.concept == concept]
+    assert [one for one in found if one is not None] == ([] if value is None else [value])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Treatment effect: present.", ("present", {})),
+        ("Treatment effect: not identified.", ("absent", {})),
+        ("Treatment effect: marked response.", ("present", {"result": "marked"})),
+        ("Treatment effect: no residual tumor.", ("present", {"result": "complete"})),
+        ("Response to neoadjuvant therapy: partial response.", ("present", {"result": "partial"})),
+        ("Ryan score: 2.", ("present", {"value": 2, "which": "ryan"})),
+        ("Tumor regression grade 4 (Mandard).", ("present", {"value": 4, "which": "mandard"})),
+        ("RCB class III.", ("present", {"value": 3, "which": "rcb"})),
+        # Nothing is told of what was not treated, and regression of a melanoma is none of a treatment's.
+        ("Treatment effect: no prior treatment.", None),
+        ("Treatment effect: not applicable.", None),
+        ("Regression: absent.", None),
+    ],
+)
+def test_an_effect_of_treatment_is_told_by_words_or_on_a_scale(
+    reader: NoteReader, text: str, told: tuple[str, dict[str, object]] | None
+) -> None:
+    found = [
+        (str(one.context.polarity), {key: one.attributes[key] for key in ("value", "result", "which") if key in one.attributes})
+        for one in read(reader, text)
+        if one.concept == "treatment_effect"
+    ]  # fmt: skip
+    assert found == ([] if told is None else [told])
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "value"),
+    [
+        ("Tumor bed size: 3.1 x 2.4 cm.", "tumor_bed_size", 31),
         ("Breslow thickness: 3.2 mm.", "tumor_thickness", 3.2),
         ("Depth of invasion: 1.1 cm.", "depth_of_invasion", 11),
         ("Size of the largest metastatic deposit: 6 mm.", "node_deposit_size", 6),
