@@ -26,6 +26,7 @@ _ENDED: Final = frozenset({"negation", "uncertainty", "never_given", "declined"}
 #: What the line of an abstracted fact says of its assertion, unless it is present.
 _ASSERTED: Final = re.compile(r"\[(absent|uncertain|planned|hypothetical|family|historical|possible)\]\s*(?:\n|$)")
 _LONGEST_NAME: Final = 60
+_MALIGNANT: Final = "malignant_neoplasm"
 #: A question mark may stand so far behind what it doubts.
 _TO_QUESTION: Final = 25
 #: Clause ends that the reader may have taken for the end of a cue's reach.
@@ -247,12 +248,30 @@ class EvidenceCheck:
         related |= {str(mention.attributes[key]) for key in ("morphology", "gene", "site") if key in mention.attributes}
         if known & related or self._is_part(mention.concept, name):
             return
+        if mention.kind == "diagnosis" and any(
+            self.is_cancer_there(mention.concept, one, str(mention.attributes.get("site", ""))) for one in known
+        ):
+            return
         if known and (mention.kind in OF_OTHER_NAMES or any(self.concepts.kind(one) == "state" for one in known)):
             self.needs_reading("a concept follows from the place of its name")
         elif not known:
             self.needs_reading("a concept follows from several words")
         else:
             self.findings.fault("name", "the ontology has no such name of this concept")
+
+    def is_cancer_there(self, concept: str, morphology: str, site: str) -> bool:
+        """Whether a form that names no place is, at this place, of the concept: *carcinoma* of the kidney is a kidney
+        cancer, and the kidney cancers have carcinomas among them."""
+        concepts = self.concepts
+        if not all(one in concepts for one in (concept, morphology, site)) or concepts.get(morphology).site:
+            return False
+        there = concepts.get(concept).site
+        return (
+            bool(there)
+            and concepts.is_a(site, there)
+            and all(concepts.is_a(one, _MALIGNANT) for one in (concept, morphology))
+            and not concepts.below(concept).isdisjoint(concepts.below(morphology))
+        )
 
     def _is_part(self, concept: str, name: str) -> bool:
         """Whether a name of the concept is in the words, with signs of its own (``ER+ PR``, ``chemo + RT``)."""

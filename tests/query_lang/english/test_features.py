@@ -50,7 +50,7 @@ FOUND = {
     "colon cancer, no perineural invasion": {"colon", "cecum"},
     "positive margins": {"breast"},
     "breast cancer with positive deep margin": {"breast"},
-    "breast cancer with negative margins": {"third breast"},
+    "breast cancer with negative margins": {"other breast", "third breast"},
     "breast cancer with close margins under 1 mm": {"other breast"},
     "tumors larger than 5 cm": {"colon", "kidney"},
     "kidney cancer larger than 7 cm": {"kidney"},
