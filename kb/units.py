@@ -138,7 +138,8 @@ def usual_units() -> Mapping[str, Usual]:
 
 #: Attribute -> the unit that all its numbers are in; feature -> that of its values.
 FIXED_OF_ATTRIBUTES, FIXED_OF_FEATURES = (
-    {name: unit for unit, names in _DATA["fixed"][part].items() for name in names} for part in ("attributes", "features")
+    {name: unit for unit, names in _DATA["fixed"][part].items() for name in names}
+    for part in ("attributes", "features")
 )
 
 

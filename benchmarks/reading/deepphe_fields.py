@@ -71,6 +71,8 @@ class Read:
 
     def __init__(self, journey: Journey, concepts: ConceptTable) -> None:
         self._events = [event for event in journey.events if event.world >= World.BELIEVED]
+        # What imaging measures may be a tumor: it is so in the possible world.
+        self._possible = [event for event in journey.events if event.world >= World.POSSIBLE]
         self._concepts = concepts
         self._notes = journey.notes
 
@@ -99,6 +101,11 @@ class Read:
             "histologic type": lambda: gold if self._tumor("invasive_ductal_carcinoma") else "",
             "tumor extent": lambda: gold if self._tumor("invasive_ductal_carcinoma") else "",
             "menopausal status": lambda: self._state(gold),
+            "body location clockface position": lambda: self._clock(),
+            "pathologic tumor size (mm)": lambda: self._size(imaged=False),
+            "radiologic tumor size (mm)": lambda: self._size(imaged=True),
+            "radiologic tumor size procedure method": lambda: self._imaged_by(),
+            "calcifications": lambda: gold if self._calcified() else "",
         }
         for receptor, marker in (("er", "er"), ("pr", "pr"), ("her2neu", "her2")):
             finders[f"{receptor} status interpretation"] = lambda marker=marker: self._result(marker)  # type: ignore[misc]
@@ -153,6 +160,35 @@ class Read:
 
     def _state(self, gold: str) -> str:
         return gold if any(one.concept == gold.lower() for one in self._of_kind("state")) else ""
+
+    def _clock(self) -> str:
+        found = {str(one.attributes["which"]) for one in self._of_kind("feature") if one.concept == "clock_position"}
+        return "|".join(f"{one.replace(':', '_')}_o_clock_position" for one in sorted(found))
+
+    def _largest_imaged(self) -> Event | None:
+        sizes = [one for one in self._possible if one.concept == "tumor_size"]
+        sizes = [one for one in sizes if one.attributes.get("which") == "imaging"]
+        return max(sizes, key=lambda one: float(one.attributes["value"]), default=None)
+
+    def _size(self, *, imaged: bool) -> str:
+        if imaged:
+            one = self._largest_imaged()
+            values = [] if one is None else [one.attributes.get(name) for name in ("third", "second", "value")]
+            return "X".join(f"{value:g}" for value in values if value is not None)
+        found = {
+            f"{one.attributes['value']:g}"
+            for one in self._of_kind("feature")
+            if one.concept == "tumor_size" and one.attributes.get("which") != "imaging"
+        }
+        return "|".join(sorted(found))
+
+    def _imaged_by(self) -> str:
+        one = self._largest_imaged()
+        methods = {"ultrasound": "Ultrasonography", "mammography": "Mammography"}
+        return "" if one is None else methods.get(str(one.attributes.get("method", "")), "")
+
+    def _calcified(self) -> bool:
+        return any(self._concepts.is_a(one.concept, "calcification") for one in self._of_kind("comorbidity"))
 
     def _result(self, marker: str) -> str:
         found = {str(one.attributes.get("result", "")) for one in self._of_kind("biomarker") if one.concept == marker}

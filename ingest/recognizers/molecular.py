@@ -73,6 +73,13 @@ _ALLRED = re.compile(
     r"(?=[0-8AQq])(?:(?<![\d/])(?P<score>[0-8])\s?/\s?8(?![\d/])|Allred\s*(?:score)?\s*[:=]?\s*(?P<allred>[0-8])(?!\d)"
     r"|[Qq]uick\s?score\s*[:=]?\s*(?P<quick>[0-8])(?!\d))"
 )
+#: An H-score (0 to 300), and the zero of a stain behind its word: "negative, H-score: 0", "negative (0)".
+_H_SCORE = _CLASSES.compile(
+    r"{h_score}\s?(?:of|is|[:=])?\s{0,8}(?P<score>[0-2]?\d?\d|300)(?![\d%/+]|\.\d)", re.IGNORECASE
+)
+_ZERO_BEHIND = _CLASSES.compile(
+    r"{negative}[ \t]?[,(][ \t]?(?P<score>0)(?=[ \t]*(?:[),;]|\.(?!\d)|\r?\n|\Z))", re.IGNORECASE
+)
 _PLUS = _CLASSES.compile(
     r"(?=[0-3ISsi])(?:(?<![\d.A-Za-z])(?:{score_of_stain}\s*(?:of|:|=)?\s*)?(?P<plus>[0-3])\s?\+(?![\d+])|"
     r"(?<![\w.]){score_of_zero}\s*(?:of|:|=|is)?\s*(?P<zero>0)(?![\d.%+/]))"
@@ -100,6 +107,8 @@ _CDNAS = Gated(_CDNA, r"[cgn]\Z|\d{2,5}(?:del|ins)", r"(?<![A-Za-z])IVS\d")
 _EXONS = Gated(_EXON, _CLASSES.pattern(r"{exon_begins}|E\d|del|ins|19|20"), r"(?<![A-Za-z])METex14|ex14")
 _CODONS = Gated(_CODON, within=r"(?i:(?<![a-z])codon)")
 _BARE_CODONS = Gated(_BARE_CODON, r"[A-Z]\d\d")
+_H_SCORES = Gated(_H_SCORE, r"(?i:h(?:\Z|-?sc))")
+_ZEROS_BEHIND = Gated(_ZERO_BEHIND, r"(?i:neg)")
 _ALLREDS = Gated(_ALLRED, r"8(?!\d)", r"Allred|[Qq]uick", before=4)
 _PLUSES = Gated(_PLUS, _CLASSES.pattern(r"(?:[0-3]\Z|{stain_begins})"))
 
@@ -236,6 +245,11 @@ class MolecularRecognizer(Recognizer):
         for match in _ALLREDS.find(places, text):
             score = float(match["score"] or match["allred"] or match["quick"])
             yield Span(match.start(), match.end(), "molecular", "", "pattern:allred", {"score": score}, priority=3)
+        for gated, group in ((_H_SCORES, 0), (_ZEROS_BEHIND, "score")):
+            for match in gated.find(places, text):
+                scored: dict[str, Value] = {"score": float(match["score"])}
+                # The word before a zero is a result of its own.
+                yield Span(match.start(group), match.end(), "molecular", "", "pattern:score", scored, priority=3)
         for match in _PLUSES.find(places, text):
             yield Span(
                 match.start(),

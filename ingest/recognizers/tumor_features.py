@@ -33,9 +33,14 @@ _REACH_OF_MEASURING: Final = 260
 #: So far from a structure stands the word of growth that governs it.
 _REACH_OF_GROWTH: Final = 90
 _REACH_OF_DENIAL: Final = 60
+#: What stands nowhere.
+_NEVER: Final = re.compile(r"(?!)")
 #: The widest tumor that a figure may tell, in millimetres: more is a slip of the scan.
 _WIDEST: Final = 600.0
 _PATHOLOGY: Final = "pathology"
+_IMAGING: Final = "imaging"
+#: So far around a position on a clock is told what lies there (characters).
+_AROUND_CLOCK: Final = 90
 _NEAREST: Final = ("closest", "nearest")
 #: A margin so near is close, in millimetres.
 _NEAR: Final = 2.0
@@ -121,6 +126,12 @@ class _Cues:
         )
         self.treatment_degree = re.compile(treatment["degree"]["pattern"], re.IGNORECASE)
         self.treatment_labels = Gated(re.compile(rf"\b(?:{treatment['label']})\b", re.IGNORECASE), begins["treatment"])
+        imaging: Mapping[str, Any] = table["imaging"]
+        self.imaged = {name: re.compile(rf"\b{imaging[name]}\b", re.IGNORECASE) for name in ("tumor", "mass")}
+        self.methods = {name: re.compile(one, re.IGNORECASE) for name, one in imaging["methods"].items()}
+        clock: Mapping[str, str] = table["clock"]
+        self.clock = {name: re.compile(clock[name], re.IGNORECASE) for name in ("of_lesion", "never")}
+        self.positions = Gated(re.compile(clock["position"], re.IGNORECASE), begins["clock"])
         growth: Mapping[str, Any] = table["growth"]
         self.growth = {
             name: re.compile(pattern, re.IGNORECASE) for name, pattern in growth.items() if isinstance(pattern, str)
@@ -158,6 +169,7 @@ class TumorFeatureRecognizer(Recognizer):
         _CUES.numbers_told,
         _CUES.named_shares,
         _CUES.treatment_labels,
+        _CUES.positions,
     )
 
     def __init__(self, concepts: ConceptTable) -> None:
@@ -182,7 +194,12 @@ class TumorFeatureRecognizer(Recognizer):
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of the kinds ``feature`` and ``extension``."""
-        if note_class(frame.note.type, frame.note.title) != _PATHOLOGY:
+        class_ = note_class(frame.note.type, frame.note.title)
+        if class_ in (_PATHOLOGY, _IMAGING):
+            yield from _clock_positions(frame)
+        if class_ == _IMAGING:
+            yield from _imaged_sizes(frame)
+        if class_ != _PATHOLOGY:
             return
         yield from _sizes(frame)
         yield from _sizes_of_forms(frame)
@@ -244,6 +261,52 @@ def _sizes_of_forms(frame: Frame) -> Iterator[Span]:
         if 0 < value <= _WIDEST:
             attributes: dict[str, Value] = {"value": value, "unit": "mm", "which": SUMMARY}
             yield Span(match.start(), match.end(), "feature", "tumor_size", SOURCE, attributes, decided="present")
+
+
+def _imaged_sizes(frame: Frame) -> Iterator[Span]:
+    """What imaging measures: a tumor, or a mass, which may be one. The method is the one named nearest before."""
+    text = frame.text
+    for match in _FIGURES.find(frame.places, text):
+        lengths = [_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name]]
+        if not lengths or max(lengths) > _WIDEST or min(lengths) <= 0:
+            continue
+        how = next((name for name in ("tumor", "mass") if _is_of(match, text, _CUES.imaged[name])), "")
+        if not how:
+            continue
+        lengths.sort(reverse=True)
+        attributes: dict[str, Value] = {"value": lengths[0], "unit": "mm", "which": _IMAGING}
+        attributes |= dict(zip(("second", "third"), lengths[1:], strict=False))
+        first, last = frame.sentence_span(match.start())
+        named = {name: _last(one, text[first:last]) for name, one in _CUES.methods.items()}
+        told = {name: at for name, at in named.items() if at is not None}
+        if not told:
+            title = f"{frame.note.type} {frame.note.title}"
+            told = {name: 0 for name, one in _CUES.methods.items() if one.search(title)}
+        if told:
+            attributes["method"] = max(told, key=lambda name: told[name])
+        decided = "present" if how == "tumor" else "uncertain"
+        yield Span(match.start(), match.end(), "feature", "tumor_size", SOURCE, attributes, decided=decided)
+
+
+def _is_of(match: re.Match[str], text: str, thing: re.Pattern[str]) -> bool:
+    """Whether a figure is the size of such a thing: named right before it, or right behind."""
+    return _measured(text, match.start(), match.end(), {**_CUES.size, "tumor": thing, "imaged": _NEVER}) is not None
+
+
+def _clock_positions(frame: Frame) -> Iterator[Span]:
+    """Where a lesion of the breast lies, as on the face of a clock: 12:30 is 12.5."""
+    text, cues = frame.text, _CUES.clock
+    for match in _CUES.positions.find(frame.places, text):
+        around = text[max(0, match.start() - _AROUND_CLOCK) : match.end() + _AROUND_CLOCK]
+        beside = text[max(0, match.start() - 40) : match.end() + 40]
+        if not match["label"] and (not cues["of_lesion"].search(around) or "breast" not in text.lower()):
+            continue
+        if cues["never"].search(beside):
+            continue
+        hour = match["hour"] or match["labelled"] or match["placed"]
+        minutes = match["minutes"] or match["labelled_minutes"] or match["placed_minutes"] or "00"
+        attributes: dict[str, Value] = {"value": int(hour) + int(minutes) / 60, "which": f"{int(hour)}:{minutes}"}
+        yield Span(match.start(), match.end(), "feature", "clock_position", SOURCE, attributes, decided="present")
 
 
 def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> bool | None:

@@ -370,9 +370,9 @@ def _places(items: Sequence[Item], at: int) -> tuple[list[Chunk], list[Chunk], i
         at += 1
         joint = _chunk(items, at)
         following = _ahead(items, at + 1)
-        if joint is not None and joint.is_join("comma") and (more := _chunk(items, following)) is not None:
-            if more.is_join("and", "or"):
-                joint, following = more, _ahead(items, following + 1)
+        more = _chunk(items, following)
+        if joint is not None and joint.is_join("comma") and more is not None and more.is_join("and", "or"):
+            joint, following = more, _ahead(items, following + 1)
         after = _chunk(items, following)
         if (
             joint is None

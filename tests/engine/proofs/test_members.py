@@ -19,17 +19,17 @@ NOTES = {
         ("pathology report", "2012-02-03", "Metastatic carcinoma in 1 of 3 lymph nodes."),
     ],
     # The word that makes a cancer spread stands before its name.
-    "secondary": [("clinic note", "2019-05-02", "Breast cancer. Problem list: Secondary malignant neoplasm of lung, liver.")],
+    "secondary": [("clinic note", "2019-05-02", "Breast cancer. Problems: Secondary malignant neoplasm of lung.")],
     # A value of another time stands apart from its name.
     "baseline": [("clinic note", "2019-05-02", "Colon cancer. Labs: K 3.9, creatinine 1.8 (baseline 0.9), Hb 11.")],
     # "And" is no unit of time, and "is" no category.
     "words": [
         ("clinic note", "2019-05-02", "Breast cancer. CV: no angina, walks to the park and back."),
-        ("pathology report", "2019-06-02", "Left breast, excision: no residual carcinoma. The ypT category is unchanged."),
+        ("pathology report", "2019-06-02", "Left breast: no residual carcinoma. The ypT category is unchanged."),
     ],
     # A diagnosis of another time is staged by the edition of its own.
     "editions": [
-        ("clinic note", "2019-03-06", "Right breast cancer, ER positive. Ductal carcinoma in situ of the left breast in 2002."),
+        ("clinic note", "2019-03-06", "Right breast cancer, ER positive. Left ductal carcinoma in situ in 2002."),
     ],
 }  # fmt: skip
 QUERIES = (

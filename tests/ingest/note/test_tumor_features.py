@@ -228,11 +228,12 @@ def test_a_share_of_the_tumor_is_a_number(
 def test_an_effect_of_treatment_is_told_by_words_or_on_a_scale(
     reader: NoteReader, text: str, told: tuple[str, dict[str, object]] | None
 ) -> None:
+    kept = ("value", "result", "which")
     found = [
-        (str(one.context.polarity), {key: one.attributes[key] for key in ("value", "result", "which") if key in one.attributes})
+        (str(one.context.polarity), {key: one.attributes[key] for key in kept if key in one.attributes})
         for one in read(reader, text)
         if one.concept == "treatment_effect"
-    ]  # fmt: skip
+    ]
     assert found == ([] if told is None else [told])
 
 
@@ -243,10 +244,49 @@ def test_an_effect_of_treatment_is_told_by_words_or_on_a_scale(
         ("Breslow thickness: 3.2 mm.", "tumor_thickness", 3.2),
         ("Depth of invasion: 1.1 cm.", "depth_of_invasion", 11),
         ("Size of the largest metastatic deposit: 6 mm.", "node_deposit_size", 6),
+        ("Largest metastatic tumor measures 2.5 cm.", "node_deposit_size", 25),
     ],
 )
 def test_a_measure_has_its_label(reader: NoteReader, text: str, concept: str, value: float) -> None:
     assert [one.attributes["value"] for one in read(reader, text) if one.concept == concept] == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "polarity", "method"),
+    [
+        ("MRI breast: the carcinoma measures 2.1 x 1.4 cm.", "present", "mri"),
+        # A mass may be a tumor.
+        ("On ultrasound a 2.1 cm mass is seen in the left breast.", "uncertain", "ultrasound"),
+        ("There is a cyst of 2.1 cm.", None, None),
+        ("A lymph node of 2.1 cm lies beside the mass.", None, None),
+    ],
+)
+def test_imaging_measures_tumors_and_what_may_be_one(
+    reader: NoteReader, text: str, polarity: str | None, method: str | None
+) -> None:
+    note = Note("P1", "D1", text, datetime.date(2015, 3, 2), "imaging report")
+    found = [one for one in reader.read(note).mentions if one.concept == "tumor_size"]
+    told = [(one.attributes["value"], str(one.context.polarity), one.attributes.get("method")) for one in found]
+    assert told == ([] if polarity is None else [(21, polarity, method)])
+    assert all(one.attributes["which"] == "imaging" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Left breast: a mass at the 10 o'clock position.", 10),
+        ("Clock position: 2:30", 2.5),
+        ("Right breast carcinoma at the 3:00 position.", 3),
+        ("Left breast, lumpectomy. Suture marks the margin at 12 o'clock.", None),
+        ("Left breast. Received at 3:00.", None),
+        ("Anal mass at 3 o'clock.", None),
+    ],
+)
+def test_a_lesion_of_the_breast_has_its_place_on_the_clock(
+    reader: NoteReader, text: str, value: float | None
+) -> None:
+    found = [one.attributes["value"] for one in read(reader, text) if one.concept == "clock_position"]
+    assert found == ([] if value is None else [value])
 
 
 def test_only_reports_of_pathology_are_read_so(reader: NoteReader) -> None:

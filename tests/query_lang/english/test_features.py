@@ -1,4 +1,4 @@
-"""Questions about tumors themselves: features, sizes, margins, extension; over a small knowledge base of invented reports."""
+"""Questions about tumors themselves: features, sizes, margins, extension; asked of a few invented reports."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ Ask = Callable[[str], Translation]
 
 #: Patient -> one report of pathology.
 REPORTS = {
-    "colon": "Sigmoid colon, sigmoidectomy: moderately differentiated adenocarcinoma of the colon. Tumor size: 6.5 cm."
+    "colon": "Sigmoid colon, sigmoidectomy: adenocarcinoma of the colon. Tumor size: 6.5 cm."
     " Lymphovascular invasion: present. Perineural invasion: not identified. Proximal margin: negative."
-    " Metastatic carcinoma in 3 of 18 lymph nodes.",
-    "rectum": "Rectum, low anterior resection: adenocarcinoma of the rectum. Tumor size: 3 cm. No lymphovascular invasion."
-    " The tumor invades through the muscularis propria. Nineteen lymph nodes, all negative (0/19).",
+    " Metastatic carcinoma in 3 of 18 nodes.",
+    "rectum": "Rectum, low anterior resection: adenocarcinoma of the rectum. Tumor size: 3 cm."
+    " No lymphovascular invasion."
+    " The tumor invades through the muscularis propria. Lymph nodes, all negative (0/19).",
     "cecum": "Cecum, right hemicolectomy: adenocarcinoma of the colon, pT3 pN1.",
-    "breast": "Left breast, lumpectomy: multifocal invasive ductal carcinoma. Tumor size: 1.8 cm. Deep margin: positive."
-    " ER positive, PR positive, HER2 negative.",
+    "breast": "Left breast, lumpectomy: multifocal invasive ductal carcinoma. Tumor size: 1.8 cm."
+    " Deep margin: positive. ER positive, PR positive, HER2 negative.",
     "other breast": "Right breast, mastectomy: invasive ductal carcinoma, pT2 pN0. Tumor size: 2.6 cm."
     " The deep margin is 0.5 mm from the tumor. ER negative, PR negative, HER2 negative.",
-    "third breast": "Left breast, mastectomy: invasive ductal carcinoma. Tumor size: 2.2 cm. All margins are negative."
-    " ER positive, PR negative, HER2 positive (3+). Eleven lymph nodes, all negative (0/11).",
+    "third breast": "Left breast, mastectomy: invasive ductal carcinoma. Tumor size: 2.2 cm."
+    " All margins are negative. ER positive, PR negative, HER2 positive (3+). Eleven lymph nodes, all negative (0/11).",
     "melanoma": "Skin of back, wide excision: malignant melanoma. Breslow thickness: 1.4 mm. Ulceration: present.",
     "thin melanoma": "Skin of arm, excision: malignant melanoma. Breslow thickness 0.6 mm. Ulceration: absent.",
     "tongue": "Tongue, hemiglossectomy: squamous cell carcinoma of the tongue. Depth of invasion: 7 mm."
@@ -35,7 +36,7 @@ REPORTS = {
     "thyroid": "Thyroid, total thyroidectomy: papillary thyroid carcinoma. Extrathyroidal extension: present.",
     "prostate": "Prostate, radical prostatectomy: prostatic adenocarcinoma. Extraprostatic extension: present."
     " Seminal vesicle invasion: present.",
-    "other prostate": "Prostate, radical prostatectomy: prostatic adenocarcinoma. The tumor is confined to the prostate."
+    "other prostate": "Prostate, radical prostatectomy: prostatic adenocarcinoma. Tumor is confined to the prostate."
     " Seminal vesicle invasion: not identified.",
     "kidney": "Left kidney, radical nephrectomy: clear cell renal cell carcinoma. Tumor size: 8 cm."
     " The tumor invades the perinephric fat.",
@@ -100,10 +101,11 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reports, read."""
     folder = tmp_path_factory.mktemp("features")
     notes = folder / "notes.jsonl"
+    note = {"date": "2012-05-04", "type": "pathology report"}
     rows = [
-        {"patient_id": patient, "doc_id": f"{patient} report", "date": "2012-05-04", "type": "pathology report", "text": text}
+        {"patient_id": patient, "doc_id": f"{patient} report", "text": text, **note}
         for patient, text in REPORTS.items()
-    ]  # fmt: skip
+    ]
     notes.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     run_ingest([notes], folder / "reports.kb")
     return folder / "reports.kb"
