@@ -218,13 +218,11 @@ class TumorFeatureRecognizer(Recognizer):
             found = _grown(text, match.start, match.end, cues)
             if found is None and before is not None and _is_listed(text[before.end : match.start]):
                 # "Extends into the perinephric fat and renal sinus".
-                found = before.decided or "present", str(before.attributes["reach"])
+                found = before.decided, str(before.attributes["reach"])
             before = None
             if found is None:
                 continue
             decided, reach = found
-            # That something is denied its sentence may say in other words.
-            decided = "" if decided == "present" else decided
             attributes: dict[str, Value] = {"reach": reach} if reach else {}
             before = Span(match.start, match.end, "extension", match.payloads[0], SOURCE, attributes, decided=decided)
             yield before
@@ -534,7 +532,8 @@ def _how_told(text: str, start: int, end: int) -> str:
 
 
 def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> tuple[str, str] | None:
-    """How a structure is told as grown into: its polarity, and how far; None where nothing grows there."""
+    """How a structure is told as grown into: its polarity (empty where its sentence must tell), and how far; None where
+    nothing grows there."""
     low = max(0, start - _REACH_OF_GROWTH)
     before = text[low:start]
     clause = max((one.end() for one in _PARTS_OF_GROWTH.finditer(before, 0)), default=0)
@@ -546,8 +545,8 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
         return None
     if cues["label"].search(before):
         told = _behind(text, end)
-        return (told or "present", "into") if told or not _LABEL.match(text, end) else None
-    denied = "absent" if cues["absent"].search(before[max(0, clause - 9) :]) else "present"
+        return (told, "into") if told or not _LABEL.match(text, end) else None
+    denied = "absent" if cues["absent"].search(before[max(0, clause - 9) :]) else ""
     behind = re.compile(r"[\s,]{0,2}" + cues["behind"].pattern, re.IGNORECASE).match(text, end)
     if behind is not None:
         told = _how_told(text, start, behind.end())
@@ -562,9 +561,9 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
             if reach != "confined" and cues["near"].search(begins, governs.start()):
                 return None
             told = "" if reach == "confined" else _behind(text, end)
-            if denied == "present" and cues["doubt"].search(begins):
+            if not denied and cues["doubt"].search(begins):
                 denied = "uncertain"
-            return (told if told and told != "present" else denied), reach
+            return (told if told != "present" else "") or denied, reach
     if cues["spared"].match(text, end):
         return "absent", "into"
     told = _behind(text, end)
