@@ -33,6 +33,8 @@ _REACH_OF_MEASURING: Final = 260
 #: So far from a structure stands the word of growth that governs it.
 _REACH_OF_GROWTH: Final = 90
 _REACH_OF_DENIAL: Final = 60
+#: So far before *forming a mass* stands the tumor that does.
+_REACH_OF_ONE: Final = 110
 #: What stands nowhere.
 _NEVER: Final = re.compile(r"(?!)")
 #: The widest tumor that a figure may tell, in millimetres: more is a slip of the scan.
@@ -109,6 +111,7 @@ class _Cues:
         self.counts: Mapping[str, int] = table["number"]["words"]
         self.number_labels = Gated(self.number["label"], begins["number"])
         self.numbers_told = Gated(self.number["told"], begins["count"])
+        self.one_told = Gated(self.number["one"], begins["one"])
         share: Mapping[str, str] = table["share"]
         self.shares = {name: re.compile(rf"\b(?:{share[name]})\b", re.IGNORECASE) for name in _SHARES}
         self.share = {
@@ -167,6 +170,7 @@ class TumorFeatureRecognizer(Recognizer):
         _CUES.named_features,
         _CUES.number_labels,
         _CUES.numbers_told,
+        _CUES.one_told,
         _CUES.named_shares,
         _CUES.treatment_labels,
         _CUES.positions,
@@ -439,6 +443,18 @@ def _numbers(frame: Frame) -> Iterator[Span]:
         before = text[max(0, told.start() - _REACH_BEHIND) : told.start()]
         if not cues["not_told"].search(before) and not cues["not_behind"].match(text, told.end()):
             yield _number(told.start(), told)
+    yield from _one(frame)
+
+
+def _one(frame: Frame) -> Iterator[Span]:
+    """A carcinoma that forms a mass is one tumor, as is a single mass."""
+    text, cues = frame.text, _CUES.number
+    for told in _CUES.one_told.find(frame.places, text):
+        before = text[max(0, told.start() - _REACH_OF_ONE) : told.start()]
+        if cues["not_told"].search(before) or told["forming"] and not cues["one_before"].search(before):
+            continue
+        attributes: dict[str, Value] = {"value": 1.0}
+        yield Span(told.start(), told.end(), "feature", "tumor_number", SOURCE, attributes, decided="present")
 
 
 def _number(start: int, match: re.Match[str]) -> Span:
