@@ -76,6 +76,9 @@ _BEHIND_SOME = _CLASSES.compile(
     r"{0,2}{holding}",
     re.IGNORECASE,
 )
+#: "PR positive (7/8)": a score of eight points.
+_SCORED = _CLASSES.compile(r"(?<![A-Za-z]){scored_marker}(?![A-Za-z])[^.;,]*$", re.IGNORECASE)
+_POINTS: Final = 8
 #: "No. 8 lymph nodes", "level 2 nodes": a name and no number of them.
 _NUMBERED = _CLASSES.compile(r"{numbered}[\s#]{0,2}$", re.IGNORECASE)
 _FREE = _CLASSES.compile(r"\b{free_before}\b", re.IGNORECASE)
@@ -221,6 +224,8 @@ class NodeRecognizer(Recognizer):
         """Whether what is counted are nodes, and the count is one that can be."""
         text, start, end = frame.text, match.start(), match.end()
         if positive > examined or examined > _MOST:
+            return False
+        if examined == _POINTS and _SCORED.search(text, max(0, start - _BEFORE), start):
             return False
         low, high = frame.sentence_span(start)
         if _NODE_WORD.search(text, max(low, start - _BEFORE), min(high, end + _BEHIND)):
