@@ -62,25 +62,36 @@ _NODES = _CLASSES.pattern(r"(?:lymph\s{0,2})?{node}")
 #: The words between a number and the nodes that it counts.
 _KIND = _CLASSES.pattern(r"(?:(?!{no_kind_of_node}\b)[A-Za-z][A-Za-z\-/]{0,18}\.?\s{1,2}){0,6}?")
 _COUNTED = _CLASSES.compile(
-    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?<!\bof\s)(?<!of\sthe\s)(?P<number>(?P<examined>{_NUMBER}){_FIGURE}|{_UNTOLD})(?P<stop>\.?)\s"
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<number>(?P<examined>{_NUMBER}){_FIGURE}|{_UNTOLD})(?P<stop>\.?)\s"
     rf"(?P<kind>{_KIND}){_NODES}(?![\w\-])",
     re.IGNORECASE,
 )
 _BEHIND_HOLDING = _CLASSES.compile(
     r"(?:\s\(\d+/\d+\))?[,:;]?\s?[\-–]?\s?(?:{between_nodes}[,:.]?\s){0,3}(?:{degree}\s)?{holding}", re.IGNORECASE
 )
-_BEHIND_CLEAR = _CLASSES.compile(r"[,:;]?\s?[\-–]?\s?(?:{between_nodes}[,:.]?\s){0,4}{clear}", re.IGNORECASE)
+_BEHIND_CLEAR = _CLASSES.compile(
+    r"[,:;]?\s?[\-–]?\s?(?:{between_nodes}[,:.]?\s){0,4}{clear}(?!\s{no_nodes}\b)", re.IGNORECASE
+)
+_FREE_BEHIND = _CLASSES.compile(
+    rf"(?:{_GAP}{_KIND}{_NODES})?(?:\s\(\d+/\d+\))?\s(?:{{between_nodes}}\s){{0,3}}{{clear}}(?!\s(?:for\s)?{{no_nodes}})",
+    re.IGNORECASE,
+)
+_NEGATIVE: Final = fold("negative")
 #: "five nodes, two containing metastatic carcinoma"
 _BEHIND_SOME = _CLASSES.compile(
-    rf"[^.;:\d]{{0,30}}[,;(]\s?(?:{{of_them}}\s)?(?P<positive>{_NUMBER}){_FIGURE}\s(?:{{of_them}}\s|{{between_nodes}}\s)"
+    rf"[^.;:\d]{{0,30}}[,;(]\s?(?:{{of_them}}\s)?(?P<positive>{_NUMBER}|{{none_or_all}}){_FIGURE}\s(?:{{of_them}}\s|{{between_nodes}}\s)"
     r"{0,2}{holding}",
     re.IGNORECASE,
 )
 #: "PR positive (7/8)": a score of eight points.
 _SCORED = _CLASSES.compile(r"(?<![A-Za-z]){scored_marker}(?![A-Za-z])[^.;,]*$", re.IGNORECASE)
 _POINTS: Final = 8
-#: "No. 8 lymph nodes", "level 2 nodes": a name and no number of them.
-_NUMBERED = _CLASSES.compile(r"{numbered}[\s#]{0,2}$", re.IGNORECASE)
+#: "No. 8 lymph nodes", "level 2 nodes": a name and no number of them; "3 of 8 nodes": a count of its own.
+_NO_NUMBER = _CLASSES.compile(
+    rf"(?:{{numbered}}[\s#]{{0,2}}"
+    rf"|(?:{_NUMBER}|\)|\b{{none_or_all}}|\b{{any_of}}|{{positive}})\s(?:out\s)?of\s(?:the\s)?)$",
+    re.IGNORECASE,
+)
 _FREE = _CLASSES.compile(r"\b{free_before}\b", re.IGNORECASE)
 #: Before a number: nothing was found in so many nodes.
 _NONE_IN = _CLASSES.compile(
@@ -108,12 +119,25 @@ _STATION_BEFORE = _CLASSES.compile(r"\b(?:{node_word}|{station_word})\b", re.IGN
 
 _LEAD = _CLASSES.pattern(r"{total_number}?")
 #: Behind the name of a field: a remark in brackets, a side, and what leads on to the value.
-_TO_VALUE = _CLASSES.pattern(r"(?:\s?\((?!\d{1,3}\s?\))[^()]{1,40}\))?(?:,\s{side_or_letter}\b)?[\s:;=.\-–|(]{0,60}")
+_TO_VALUE = _CLASSES.pattern(
+    r"(?:\s?\((?!\d{1,3}\s?\))[^()]{1,40}\))?(?:,\s{side_or_letter}\b)?[\s:;=.\-–|(]{0,60}(?:{specify}[:\s]{1,3})?"
+)
 _VALUE = rf"(?P<value>{_NUMBER}|[Oo](?!\w))(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))"
+#: "14 examined, 3 positive"; "3 positive nodes out of 17".
+_EXAMINED_AND = _CLASSES.compile(
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<examined>{_NUMBER})\s(?:{_NODES}\s)?{{examined}}[,;:]\s(?:{{between_nodes}}\s)?"
+    rf"(?P<positive>{_NUMBER}|{{none_or_all}})\s(?:{{between_nodes}}\s)?{{positive}}(?![\w\-])",
+    re.IGNORECASE,
+)
+_POSITIVE_OF = _CLASSES.compile(
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{positive}}\s(?:{_NODES}\s)?(?:out\s)?of\s"
+    rf"(?:(?:the|a)\s)?(?:{{total}}\sof\s)?(?P<examined>{_NUMBER})(?![./%]\d)",
+    re.IGNORECASE,
+)
 _FOUND = _CLASSES.pattern(r"(?:{positive}|with\s{found_in_node}\w*(?:\s{found_behind})?|{macrometastasis})")
 _EXAMINED_FIELD = _CLASSES.compile(
     rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:{{region}}\s){{0,2}}{_NODES}\s)?{{examined}}{_TO_VALUE}{_VALUE}"
-    rf"|(?<![^\W\d_]){{total}}\s(?:lymph\s)?{{node}}\s?[:=]\s?(?P<all>\d{{1,3}})(?![\d/%]|\.\d)",
+    rf"|(?<![^\W\d_]){{total}}\s(?:{{number_of}}\s)?(?:lymph\s)?{{node}}\s?[:=]\s?(?P<all>\d{{1,3}})(?![\d/%]|\.\d)",
     re.IGNORECASE,
 )
 _POSITIVE_FIELD = _CLASSES.compile(
@@ -133,6 +157,7 @@ _COUNTS = Gated(_COUNT, r"[OoIl]\Z", r"(?<!\d)\d{1,2}(?!\d)")
 _WITHOUT_SLASHES = Gated(_WITHOUT_SLASH, r"0[1lI]\d{1,2}\Z")
 _ROMAN_COUNTS = Gated(_IN_ROMAN, r"[IVXL]{1,6}\Z")
 _WORD_COUNTS = Gated(_WORD_COUNT, _NUMBER_OPENS)
+_PAIRS = tuple(Gated(pattern, _NUMBER_OPENS) for pattern in (_EXAMINED_AND, _POSITIVE_OF))
 _NUMBERS_OF_NODES = Gated(_COUNTED, _NUMBER_OPENS)
 _POSITIVES = Gated(
     _POSITIVE_FIELD,
@@ -171,7 +196,7 @@ class NodeRecognizer(Recognizer):
     """Node counts (``2/14``, ``three of twelve nodes``, synoptic lines): attributes positive and examined."""
 
     name = "nodes"
-    gates = (_COUNTS, _WITHOUT_SLASHES, _ROMAN_COUNTS, _WORD_COUNTS, _NUMBERS_OF_NODES, _POSITIVES, _EXAMINEDS)
+    gates = (_COUNTS, _WITHOUT_SLASHES, _ROMAN_COUNTS, _WORD_COUNTS, *_PAIRS, _NUMBERS_OF_NODES, _POSITIVES, _EXAMINEDS)
     triggers = frozenset(
         fold(word)
         for word in (
@@ -197,6 +222,11 @@ class NodeRecognizer(Recognizer):
                 positive = examined
             if self._is_of_nodes(frame, match, positive, examined):
                 yield self._count(frame, match, positive, examined)
+        for gated in _PAIRS:
+            for match in gated.find(frame.places, frame.text):
+                positive, examined = _number(match["positive"]), _number(match["examined"])
+                if self._is_of_nodes(frame, match, positive, examined):
+                    yield self._span(frame, match.start(), match.end(), "node-count", positive, examined)
         yield from self._counted(frame)
 
     def _fractions(self, frame: Frame) -> Iterator[Span]:
@@ -244,9 +274,20 @@ class NodeRecognizer(Recognizer):
         return bool(_JUDGED_BEFORE.search(text, above, start) and _STATION_BEFORE.search(text, above, start))
 
     def _count(self, frame: Frame, match: re.Match[str], positive: int, examined: int) -> Span:
-        if _ISOLATED.match(frame.text, match.end()):
+        if positive and self._is_of_free(frame.text, match, positive == examined):
+            # "Eleven of twelve nodes are negative": those that are free are counted.
+            positive = examined - positive
+        elif _ISOLATED.match(frame.text, match.end()):
             positive = 0
         return self._span(frame, match.start(), match.end(), "node-count", positive, examined)
+
+    @staticmethod
+    def _is_of_free(text: str, match: re.Match[str], all_of_them: bool) -> bool:
+        """Whether the first number of a count is that of nodes without tumor."""
+        if _FREE_BEHIND.match(text, match.end()) or match.group().casefold().endswith(_NEGATIVE):
+            return True
+        low = max(0, match.start() - _REACH_BEFORE)
+        return all_of_them and _NONE_IN.search(text, low, match.start()) is not None
 
     def _counted(self, frame: Frame) -> Iterator[Span]:
         """A number of nodes that are all free, or all involved, or of which some are."""
@@ -254,7 +295,7 @@ class NodeRecognizer(Recognizer):
         for match in _NUMBERS_OF_NODES.find(frame.places, text):
             start, end = match.span("number")
             examined = _number(match["number"])
-            if not 0 < examined <= _MOST or _NUMBERED.search(text, max(0, start - 12), start):
+            if not 0 < examined <= _MOST or _NO_NUMBER.search(text, max(0, start - 24), start):
                 continue
             before = max(0, start - _REACH_BEFORE)
             if match["stop"] and match["number"].isdigit():
