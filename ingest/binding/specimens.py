@@ -32,7 +32,8 @@ _CUES: Final = cue_file("specimens")
 _LINING: Final[dict[str, str]] = _CUES["lining"]
 _PAIRED: Final[tuple[str, ...]] = tuple(_CUES["paired"]["organs"])
 _PART_OF: Final[dict[str, str]] = _CUES["part_of"]
-_BOWEL: Final = frozenset({"large_bowel", "colon"})
+_WHOLE_BOWEL: Final = "large_bowel"
+_BOWEL: Final = frozenset({_WHOLE_BOWEL, "colon"})
 _ELSEWHERE: Final[dict[str, dict[str, str]]] = _CUES["elsewhere"]
 #: Right behind an article a kind of tumor is talked about (*a serous carcinoma was considered*).
 _ARTICLE: Final = re.compile(r"(?<![A-Za-z])(?:[Aa]n?|[Aa]ny)\s\Z")
@@ -60,8 +61,9 @@ class Specimen:
     organs: tuple[str, ...]
     side: str
     weight: int
-    #: Whether the operation names the first organ.
+    #: Whether the operation names the first organ, and whether the heading names it, or a part of it, as well.
     operated: bool
+    named: bool
 
 
 class SpecimenPlacer:
@@ -137,8 +139,9 @@ class SpecimenPlacer:
 
     @staticmethod
     def _is_led(span: Span, own: Specimen, sites: Sequence[Span]) -> bool:
-        """Whether a tumor has its place only from the heading, where another organ than that of the operation leads."""
-        return span.attributes.get("site") in own.organs[1:] and not starting(sites, own.end, span.start)
+        """Whether a tumor has its place only from the heading, where another organ than that of the operation leads
+        (*ileum and cecum, right colectomy*)."""
+        return own.named and span.attributes.get("site") in own.organs[1:] and not starting(sites, own.end, span.start)
 
     def _give_bowel(self, text: str, span: Span) -> None:
         """A tumor somewhere in the large bowel is of the part into whose fat it grows."""
@@ -206,10 +209,13 @@ class SpecimenPlacer:
             heading.side,
             weight,
             bool(heading.organ or part),
+            bool(parts),
         )
 
     def _correct_organ(self, span: Span, organ: str) -> None:
         """A tumor in *stomach, duodenum and pancreas, Whipple* is of the organ that the operation is on."""
+        if self._is_part(str(span.attributes.get("site", "")), _WHOLE_BOWEL) and self._is_part(organ, _WHOLE_BOWEL):
+            return  # A part of the bowel that is named beside another is none of its operation.
         morphology = str(span.attributes.get("morphology", span.concept))
         found = self._composer.compose(morphology, organ)
         if found != morphology and not self._is_part(self._concepts.get(span.concept).site or organ, organ):

@@ -166,7 +166,7 @@ _GLEASON = _CLASSES.pattern(
 )
 _GLEASON_WORDS = _CLASSES.pattern(r"(?:\s{0,2}(?:{gleason_lead}|[:=/])){0,7}\s{0,2}")
 #: ``primary Gleason grade: 4``, ``major = 3``; a share of the tumor may stand behind it.
-_PATTERN_LABEL = _CLASSES.pattern(r"\s{0,2}(?:{gleason}\s)?(?:(?i:{of_gleason})\b\W{0,3}){0,2}\W{0,3}")
+_PATTERN_LABEL = _CLASSES.pattern(r"{of_pattern}?\s{0,2}(?:{gleason}\s)?(?:(?i:{of_gleason})\b\W{0,3}){0,2}\W{0,3}")
 _SHARE = r"(?:\s?\(?\d{1,3}\s?%\)?)?"
 _BOTH_PATTERNS = _CLASSES.pattern(
     rf"(?i:{{first_pattern}}){_PATTERN_LABEL}(?P<major>[1-5])(?![\d+]){_SHARE}\W{{1,4}}"
@@ -179,7 +179,7 @@ _GRADE = _CLASSES.compile(
     | {_BOTH_PATTERNS}
     | {_GLEASON}{_GLEASON_WORDS}[(,.]?\s?{_PATTERNS_BEHIND}
     | (?P<scale>(?:{{scale}}[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
-        (?P<word>{{grade}})\s{{0,2}}(?P<group>{{grade_group}})?
+        (?P<word>{{grade}})(?:\s?\([^()\n]{{1,40}}\)(?=\s?[:=]))?\s{{0,2}}(?P<group>{{grade_group}})?
         (?:\s{{0,2}}(?:{{grade_lead}}|[:=,(]|\.{{2,60}}
             |\.(?=\s(?:I{{1,3}}|IV|[1-4])\s?(?:/|of|out)))){{0,3}}\s{{0,2}}
         (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%]|\s?\+\s?[1-5])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|{{level}})
@@ -193,7 +193,7 @@ _GRADE = _CLASSES.compile(
     | (?P<level>{{level_before}})[-\s]{{1,2}}{{nuclear}}?{{grade_written_out}}\b
     | (?P<differentiated>{{differentiated}})(?:[\s,\-/]{{1,3}}(?:{{differentiated_to}}[\s\-]{{1,2}})?
             (?P<upper_differentiated>{{differentiated}}))?(?:[-\s]{{1,2}}|\.\s){{differentiation}}
-    | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])\s?\+\s?(?P<secondary>[1-5])(?!\d)
+    | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])(?:\s?\+\s?|\s{{plus}}\s)(?P<secondary>[1-5])(?!\d)
             (?:\s?=?\s?(?P<sum>\d{{1,2}})(?!\d))?
     | {_GLEASON}{_GLEASON_WORDS}(?P<pair_primary>[1-5])(?![\d+])(?:\s?\(\d{{1,3}}\s?%\))?
             \s(?:and|AND|&)\s(?P<pair_secondary>[1-5])(?![\d+]|\s{{components}})

@@ -18,11 +18,11 @@ from ..text.words import fold
 _CLASSES: Final = word_classes("recognizers", "type_fields")
 _FIELD: Final = Gated(
     _CLASSES.compile(
-        r"(?<![^\W_])(?i:{of_what}\s{type})\s?[:.]\s{1,3}"
+        r"(?<![^\W_])(?i:{of_what}\s{type}|{type_of})\s?[:.]\s{1,3}"
         r"(?P<value>(?:(?!(?i:{ends_type})\b)[A-Za-z][A-Za-z\-]{2,24}[ ]?){1,5})"
         r"(?![A-Za-z\-])(?!(?i:{ends_type})\b)"
     ),
-    _CLASSES.pattern(r"(?i:{of_what})\Z"),
+    _CLASSES.pattern(r"(?i:{of_what}|{type_begins})\Z"),
 )
 TYPE_FIELD: Final = "pattern:type field"
 #: The words that the field may leave out.
@@ -35,7 +35,7 @@ class TypeFieldRecognizer(Recognizer):
 
     name = "type field"
     gates = (_FIELD,)
-    triggers = frozenset(map(fold, ("type", "subtype", "types")))
+    triggers = frozenset(map(fold, ("type", "subtype", "types", "histology", "diagnosis")))
 
     def __init__(self, concepts: ConceptTable) -> None:
         self._concepts = concepts
