@@ -580,8 +580,10 @@ def place_findings(page: Page) -> None:
 
 
 def grade_harms(page: Page) -> None:
-    """A grade right beside a symptom is that symptom's, and no finding by itself."""
-    page.tools.placement.grades(page.events)
+    """A grade right beside a symptom is that symptom's, and no finding by itself; a report of pathology grades tumors:
+    *an ulcerated, poorly differentiated carcinoma*."""
+    if page.document_class != "pathology":
+        page.tools.placement.grades(page.events)
 
 
 def add_targets(page: Page) -> None:

@@ -165,8 +165,8 @@ def one_side(text: str) -> str:
 
 def is_of_frozen_section(text: str, start: int) -> bool:
     """Whether what begins at ``start`` was said of a frozen section, before the final diagnosis."""
-    found = _FROZEN.search(text, max(0, start - _REACH_OF_FROZEN), start)
-    return found is not None and not _PERMANENT.search(text, found.end(), start)
+    ends = [found.end() for found in _FROZEN.finditer(text, max(0, start - _REACH_OF_FROZEN), start)]
+    return bool(ends) and not _PERMANENT.search(text, ends[-1], start)
 
 
 def told_before_operation(text: str) -> list[tuple[int, int]]:

@@ -36,6 +36,9 @@ def grades(reader: NoteReader, text: str, type_: str = "pathology report") -> se
         # The field of the synopsis before prose about a part.
         ("Moderately differentiated areas are seen. Histologic grade: G3: poorly differentiated.", {"3"}),
         ("Well differentiated in part. The worst differentiation III. The major differentiation II.", {"3"}),
+        ("Frozen section: carcinoma. Permanent: same. Frozen section: poorly differentiated. Final: Grade 2.", {"2"}),
+        # Beside an ulcer it is no grade of that.
+        ("Tongue: an ulcerated, poorly differentiated carcinoma.", {"3"}),
         # A grade within the name of a tumor.
         ("Skin: poorly differentiated keratinizing squamous cell carcinoma.", {"3"}),
         ("Prostatic adenocarcinoma, Gleason score 7 (3+4).", {"3+4"}),
