@@ -22,6 +22,7 @@ from ..text.specimens import (
     beside_organ,
     is_of_frozen_section,
     one_side,
+    side_in,
     specimens_in,
     told_before_operation,
     told_side,
@@ -38,6 +39,7 @@ _ELSEWHERE: Final[dict[str, dict[str, str]]] = _CUES["elsewhere"]
 #: Right behind an article a kind of tumor is talked about (*a serous carcinoma was considered*).
 _ARTICLE: Final = re.compile(r"(?<![A-Za-z])(?:[Aa]n?|[Aa]ny)\s\Z")
 _REACH_OF_ARTICLE: Final = 5
+_REACHES: Final = re.compile(rf"[\s,.\-]{{1,3}}{any_of(_CUES['words']['reaches'])}\b", re.IGNORECASE)
 #: So far behind the heading of a specimen is what it holds told (characters).
 _REACH_OF_HEADING: Final = 600
 _DENIED: Final = re.compile(rf"\b{any_of(_CUES['words']['denied'])}\s(?:[\w\-]+\s){{0,4}}\Z", re.IGNORECASE)
@@ -106,7 +108,11 @@ class SpecimenPlacer:
                 continue
             own = next((one for one in reversed(specimens) if one.start <= span.start), None)
             if own is not None and own.operated:
-                if any(span is one for one in by_line) or self._is_led(span, own, sites):
+                if (
+                    any(span is one for one in by_line)
+                    or self._is_led(span, own, sites)
+                    or _REACHES.match(frame.text, span.end)
+                ):
                     self._correct_organ(span, own.organs[0])
             elif own is not None and len(own.organs) > 1:
                 by_rank = [organ for organ in ranked if organ in own.organs]
@@ -150,10 +156,13 @@ class SpecimenPlacer:
             return
         organ = beside_organ(text)
         if organ and organ != place:
-            found = self._composer.compose(str(span.attributes.get("morphology", span.concept)), organ)
-            if not self._concepts.get(found).site:
-                return
-            span.concept, span.attributes["site"] = found, organ
+            morphology = str(span.attributes.get("morphology", span.concept))
+            if self._concepts.get(morphology).site:
+                found = self.narrowed(morphology, organ)
+            else:
+                found = self._composer.compose(morphology, organ)
+            if found != morphology:
+                span.concept, span.attributes["site"] = found, organ
 
     @staticmethod
     def _is_denied(text: str, span: Span) -> bool:
@@ -190,11 +199,10 @@ class SpecimenPlacer:
         return concept in self._concepts and self._concepts.is_a(concept, _MALIGNANT)
 
     def _specimen(self, heading: Heading, sites: Sequence[Span]) -> Specimen:
-        named = [
-            _LINING.get(one.concept, one.concept)
-            for one in starting(sites, heading.start, heading.end)
-            if self._sites.primary_site(one.concept)
-        ]
+        within = [one for one in starting(sites, heading.start, heading.end) if self._sites.primary_site(one.concept)]
+        named = [_LINING.get(one.concept, one.concept) for one in within]
+        # "LLL" names its side as well.
+        side = heading.side or side_in(" ".join(self._concepts.get(one.concept).name for one in within))
         part = next((one for one in named if _PART_OF.get(one) in named), "") if len(named) == 2 else ""
         if part:
             named = [part]
@@ -206,7 +214,7 @@ class SpecimenPlacer:
             heading.start,
             heading.end,
             tuple(dict.fromkeys(filter(None, organs))),
-            heading.side,
+            side,
             weight,
             bool(heading.organ or part),
             bool(parts),

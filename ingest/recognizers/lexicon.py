@@ -392,7 +392,7 @@ _MOST_MODIFIERS = 3
 #: From a name, over a size in brackets, to its type: ``(8 cm), conventional (clear cell) type``. Lines that
 #: were joined have full stops at their ends.
 _TYPE_BEHIND = _CLASSES.compile(
-    r"(?:\s?\([^()]{1,40}\))?\s?(?:[,.\-\u2013:]\s?){1,2}(?P<words>\(?(?:(?!{no_type}\b)[A-Za-z]{4,16}[\s.()]{1,3}){1,4})"
+    r"(?:\s?\([^()]{1,40}\))?\s?(?:(?:[,.\-\u2013:]\s?){1,2}|{leads_type}\s)(?P<words>\(?(?:(?!{no_type}\b)[A-Za-z]{4,16}[\s.()]{1,3}){1,4})"
     r"(?:{type_of_tumor})\b",
     re.IGNORECASE,
 )

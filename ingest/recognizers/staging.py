@@ -193,7 +193,7 @@ _GRADE = _CLASSES.compile(
     | (?P<level>{{level_before}})[-\s]{{1,2}}{{nuclear}}?{{grade_written_out}}\b
     | (?P<differentiated>{{differentiated}})(?:[\s,\-/]{{1,3}}(?:{{differentiated_to}}[\s\-]{{1,2}})?
             (?P<upper_differentiated>{{differentiated}}))?(?:[-\s]{{1,2}}|\.\s){{differentiation}}
-    | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5])(?:\s?\+\s?|\s{{plus}}\s)(?P<secondary>[1-5])(?!\d)
+    | {_GLEASON}{_GLEASON_WORDS}(?P<primary>[1-5]){{of_pattern}}?(?:\s?\+\s?|\s{{plus}}\s)(?P<secondary>[1-5])(?!\d)
             (?:\s?=?\s?(?P<sum>\d{{1,2}})(?!\d))?
     | {_GLEASON}{_GLEASON_WORDS}(?P<pair_primary>[1-5])(?![\d+])(?:\s?\(\d{{1,3}}\s?%\))?
             \s(?:and|AND|&)\s(?P<pair_secondary>[1-5])(?![\d+]|\s{{components}})
