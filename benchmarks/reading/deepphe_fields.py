@@ -101,6 +101,7 @@ class Read:
             "histologic type": lambda: gold if self._tumor("invasive_ductal_carcinoma") else "",
             "tumor extent": lambda: gold if self._tumor("invasive_ductal_carcinoma") else "",
             "menopausal status": lambda: self._state(gold),
+            "gender": lambda: f"{self._value('birth', 'sex').capitalize()}_Gender".removeprefix("_Gender"),
             "body location clockface position": lambda: self._clock(),
             "pathologic tumor size (mm)": lambda: self._size(imaged=False),
             "radiologic tumor size (mm)": lambda: self._size(imaged=True),

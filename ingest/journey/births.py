@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-from ...kb.model import ALL_TUMORS, DayInterval, Event, Mention, World
+from ...kb.model import ALL_TUMORS, DayInterval, Event, Mention, Value, World
 from .bench import Workbench
 
 
@@ -30,6 +30,7 @@ def join_births(bench: Workbench) -> None:
             "birth",
             "",
             day,
+            attributes=_sex_of_most(best),
             world=World.CERTAIN if day.known else World.POSSIBLE,
             tumor=ALL_TUMORS,
             tumor_rule=0,
@@ -38,6 +39,13 @@ def join_births(bench: Workbench) -> None:
             anchors=tuple(sorted({f"{mention.source}:{mention.text}" for mention in best}))[:3],
         )
     )
+
+
+def _sex_of_most(mentions: list[Mention]) -> dict[str, Value]:
+    """The sex that most of the notes tell, each once; none where as many tell another."""
+    told = Counter(sex for _, sex in {(one.note_id, one.attributes.get("sex")) for one in mentions} if sex is not None)
+    (sex, most), *others = [*told.most_common(2), ("", 0)][:2] if told else [("", 0)]
+    return {"sex": sex} if most and all(count < most for _, count in others) else {}
 
 
 def _day_of_most(mentions: list[Mention]) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import calendar
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ...kb.model import EARLIEST_DAY, DayInterval, Mention
+from ...kb.model import EARLIEST_DAY, DayInterval, Mention, Value
 from ..text.cue_files import any_of, cue_file
 from ..text.dates.intervals import month_span, one_day, year_span
 from ..text.dates.patterns import MONTHS
@@ -39,7 +39,7 @@ _AGES: Final = Gated(
     lead="0123456789",
 )
 _LABELLED: Final = Gated(
-    _CLASSES.compile(r"(?<![^\W_]){age_label}{sex_behind}?\s?[:=]\s?(?P<years>\d{1,3})(?![\d./])"),
+    _CLASSES.compile(r"(?<![^\W_]){age_label}{sex_behind}?\s?[:=]\s?(?P<years>\d{1,3})(?![\d.]|/\d)"),
     _CLASSES.pattern(r"\A{age_label}"),
 )
 
@@ -77,6 +77,11 @@ _OTHERS: Final = _others()
 class _Patterns:
     person: re.Pattern[str]
     subject: re.Pattern[str]
+    sexes: Mapping[str, re.Pattern[str]]
+
+
+#: Behind an age: up to three words, and one that tells the sex.
+_SEXED: Final = r"[\s,()\[\]/-]{0,3}(?:[\w/-]{1,16}[\s,]{1,2}){0,3}%s(?![^\W_])"
 
 
 @lru_cache(maxsize=1)
@@ -88,6 +93,7 @@ def _patterns() -> _Patterns:
             rf"[\s,()\[\]/-]{{0,3}}(?:[\w/-]{{1,16}}[\s,]{{1,2}}){{0,3}}{words['person']}(?![^\W_])", re.IGNORECASE
         ),
         re.compile(rf"(?<![^\W_]){words['subject']}[\s:]{{0,3}}$", re.IGNORECASE),
+        {sex: re.compile(_SEXED % words[sex], re.IGNORECASE) for sex in ("female", "male")},
     )
 
 
@@ -105,7 +111,9 @@ class BirthRecognizer(Recognizer):
             for match in gated.find(places, text):
                 years = int(match["years"])
                 if years <= OLDEST and _is_patients(frame, match, labelled=gated is _LABELLED):
-                    yield Span(*match.span(), "birth", "", _BY_AGE, day=born_of(years, date))
+                    sex = _sex_behind(text, match.end())
+                    attributes: dict[str, Value] = {"sex": sex} if sex else {}
+                    yield Span(*match.span(), "birth", "", _BY_AGE, attributes, day=born_of(years, date))
         for match in _DATES_OF_BIRTH.find(places, text):
             days = _date_of(match)
             if days is not None and (date is None or days.low <= date.toordinal()) and not _of_other(frame, match):
@@ -124,6 +132,7 @@ def birth_mention(frame: Frame, span: Span) -> Mention:
         kind=span.kind,
         label="Age" if span.source == _BY_AGE else "Datetime",
         concept=span.concept,
+        attributes=span.attributes,
         day=span.day,
         source=span.source,
         section=frame.shape.section_at(span.start).name,
@@ -151,6 +160,12 @@ def _is_patients(frame: Frame, match: re.Match[str], *, labelled: bool) -> bool:
         or words.person.match(text, match.end(), match.end() + _NEAR) is not None
         or words.subject.search(text, max(0, match.start() - _NEAR), match.start()) is not None
     ) and not _of_other(frame, match)
+
+
+def _sex_behind(text: str, end: int) -> str:
+    """The sex that the words behind an age tell (``67-year-old postmenopausal woman``); empty for none, or for both."""
+    found = [sex for sex, pattern in _patterns().sexes.items() if pattern.match(text, end, end + _NEAR)]
+    return found[0] if len(found) == 1 else ""
 
 
 def _of_other(frame: Frame, match: re.Match[str]) -> bool:

@@ -127,3 +127,35 @@ def test_most_notes_agree_on_the_day_that_is_chosen(told: list[tuple[int, int, i
         return len({one.note_id for one in mentions if one.day.low <= day <= one.day.high})
 
     assert _day_of_most(mentions) == max((one.day.low for one in mentions), key=lambda day: (agreeing(day), day))
+
+
+@pytest.mark.parametrize(
+    ("text", "sex"),
+    [
+        ("67-year-old postmenopausal woman with breast cancer.", "female"),
+        ("54yo M here for follow-up.", "male"),
+        ("81 y/o retired gentleman.", "male"),
+        ("Age/Sex: 56/F", "female"),
+        ("45-year-old patient.", None),
+        ("Age: 71", None),
+    ],
+)
+def test_a_sex_is_told_beside_an_age(reader: NoteReader, text: str, sex: str | None) -> None:
+    (one,) = (one for one in reader.read(Note("P", "n", text, DAY)).mentions if one.kind == "birth")
+    assert one.attributes.get("sex") == sex
+
+
+@pytest.mark.parametrize(
+    ("texts", "sex"),
+    [
+        (("67 yo woman.", "67 yo F seen.", "67 yo male."), "female"),
+        (("67 yo woman.", "67 yo male."), None),
+        (("67 yo patient.", "67 yo male."), "male"),
+    ],
+)
+def test_the_sex_is_the_one_of_most_notes(
+    reader: NoteReader, concepts: ConceptTable, texts: tuple[str, ...], sex: str | None
+) -> None:
+    notes = [reader.read(Note("P", f"n{at}", text, DAY)) for at, text in enumerate(texts)]
+    (one,) = (event for event in build_journey("P", notes, concepts).events if event.kind == "birth")
+    assert one.attributes.get("sex") == sex
