@@ -13,7 +13,7 @@ from cohortium.ingest.journey.build import build_journey
 from cohortium.ingest.note.read import NoteReader
 from cohortium.ingest.recognizers.births import born_of
 from cohortium.kb.model import ALL_TUMORS, DayInterval, Event, Mention, Note, World
-from cohortium.kb.ontology.concepts import ConceptTable
+from cohortium.kb.ontology.concepts import ConceptTable, shipped_concepts
 from tests.amounts import examples
 
 DAY = datetime.date(2019, 6, 1)
@@ -153,9 +153,7 @@ def test_a_sex_is_told_beside_an_age(reader: NoteReader, text: str, sex: str | N
         (("67 yo patient.", "67 yo male."), "male"),
     ],
 )
-def test_the_sex_is_the_one_of_most_notes(
-    reader: NoteReader, concepts: ConceptTable, texts: tuple[str, ...], sex: str | None
-) -> None:
+def test_the_sex_is_the_one_of_most_notes(reader: NoteReader, texts: tuple[str, ...], sex: str | None) -> None:
     notes = [reader.read(Note("P", f"n{at}", text, DAY)) for at, text in enumerate(texts)]
-    (one,) = (event for event in build_journey("P", notes, concepts).events if event.kind == "birth")
+    (one,) = (event for event in build_journey("P", notes, shipped_concepts()).events if event.kind == "birth")
     assert one.attributes.get("sex") == sex
