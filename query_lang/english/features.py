@@ -437,6 +437,7 @@ def _known_so(query: str, word: Chunk) -> str:
     if not facts or any(one.kind not in DERIVABLE for one in facts):
         raise Unclear(f"'{word.text}' is said of a stage, a T, N or M, a grade or a result alone", (word.text,))
     changed = map_nodes(tree, lambda node: replace(node, known=word.value) if node in facts else node)
+    assert isinstance(changed, nodes.Query)
     text = render(changed)
     return f"({text})" if len(facts) > 1 else text
 
