@@ -67,6 +67,8 @@ _REACH_OF_DISTANCE: Final = 45
 _PARTS: Final = re.compile(_BETWEEN["statements"])
 _PARTS_OF_GROWTH: Final = re.compile(_BETWEEN["structures"])
 _WITHIN: Final = re.compile(r"(?:" + _BETWEEN["within"] + r")\s{0,2}", re.IGNORECASE)
+#: Between a heading and its sentence.
+_HEADED: Final = re.compile(r"[\s.:]{0,4}")
 _LISTED: Final = re.compile(_BETWEEN["list"], re.IGNORECASE)
 #: Behind the label of a form.
 _LABEL: Final = re.compile(r"\s?(?:\([^()]{1,30}\)\s?)?:")
@@ -527,9 +529,18 @@ def _features(frame: Frame) -> Iterator[Span]:
         for concept, pattern in cues.features:
             match = pattern.match(text, found.start())
             if match is not None:
-                decided = _how_told(text, match.start(), match.end())
+                # A heading says what its sentence does: "VENOUS INVASION. Venous invasion is absent."
+                told = _named_again(text, match, pattern)
+                decided = _how_told(text, told.start(), told.end())
                 yield Span(match.start(), match.end(), "feature", concept, SOURCE, {}, decided=decided)
                 break
+
+
+def _named_again(text: str, match: re.Match[str], pattern: re.Pattern[str]) -> re.Match[str]:
+    """The name of the feature that stands right behind its name; the name itself where none does."""
+    between = _HEADED.match(text, match.end())
+    again = pattern.match(text, between.end()) if between is not None else None
+    return match if again is None else again
 
 
 def _how_told(text: str, start: int, end: int) -> str:

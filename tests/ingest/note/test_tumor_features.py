@@ -80,6 +80,7 @@ def test_each_dimension_is_kept(reader: NoteReader) -> None:
         ("Venous (large vessel) invasion: present.", "venous_invasion", "present"),
         ("No large vessel invasion is seen.", "venous_invasion", "absent"),
         ("Arterial (large vessel) invasion: not identified.", "vascular_invasion", "absent"),
+        ("VENOUS INVASION. Venous invasion by tumor is absent.", "venous_invasion", "absent"),
         ("Tumor necrosis: no necrosis.", "tumor_necrosis", "absent"),
         ("Coagulative necrosis is present.", "tumor_necrosis", "present"),
     ],
@@ -146,6 +147,7 @@ def test_a_distance_belongs_to_its_own_margin(reader: NoteReader) -> None:
     "text",
     [
         "Block A3: tumor to inferior margin.",
+        "Specimen labeled negative for tumor closest margins.",
         "Received is the proximal margin, 3.0 cm in length.",
         "New medial margin, a 2.0 cm piece of fat.",
     ],
@@ -158,6 +160,7 @@ def test_a_piece_of_tissue_is_no_margin_with_a_result(reader: NoteReader, text: 
     ("text", "value"),
     [
         ("Tumor focality: Unifocal.", 1),
+        ("Tumor focality is unifocal.", 1),
         ("Focality: Single focus of invasive carcinoma.", 1),
         ("Number of tumors: 3.", 3),
         ("Two foci of invasive ductal carcinoma are present.", 2),
