@@ -287,6 +287,12 @@ def _take_alteration(frame: Frame, marker: Span, words: _GeneWords, *, found: bo
                 attributes.setdefault(name, value)
 
 
+def _own_sign(text: str, marker: Span) -> tuple[str, int] | None:
+    """The sign right behind a marker; not a dash that leads on at the end of a scanned line (``ER -. Positive``)."""
+    sign = sign_after(text, marker.end)
+    return None if sign and _LINE_CUT.match(text, sign[1]) else sign
+
+
 class FindingReader:
     """Reads findings of markers; ``read`` gives the spans of one marker of a group."""
 
@@ -314,9 +320,7 @@ class FindingReader:
         text = frame.text
         attributes: dict[str, Value] = dict(marker.attributes)
         helpers: list[tuple[int, int, str]] = []
-        sign = sign_after(text, marker.end)
-        if sign and _LINE_CUT.match(text, sign[1]):
-            sign = None  # "Estrogen receptor -. Positive": a dash that leads on, at the end of a scanned line.
+        sign = _own_sign(text, marker)
         minus = statement("minus_before").search(text, max(0, marker.start - 40), marker.start)
         if sign and "result" not in attributes:
             attributes["result"] = sign[0]
@@ -327,8 +331,7 @@ class FindingReader:
         for span in descriptors or [item for item in heading if item.kind == "value"]:
             self._take(marker, span, attributes, helpers, rules)
         self._from_numbers(frame, marker, attributes, helpers, limit)
-        denial = self._denial(text, marker, attributes)
-        if denial:
+        if denial := self._denial(text, marker, attributes):
             attributes["result"] = "not_detected"
             helpers.append((*denial.span(), "denied"))
         absent = None
