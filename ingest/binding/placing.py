@@ -442,14 +442,10 @@ class Placement:
             side_from = span
             if row.site:
                 span.attributes["site"] = row.site
-            of_field = span.source == TYPE_FIELD
             # What stands beside the field of a synopsis is another field.
-            near = None if of_field else self.sites.near(frame, span, sites, diagnoses)
+            near = None if span.source == TYPE_FIELD else self.sites.near(frame, span, sites, diagnoses)
             if near is None and not row.site:
-                above = bisect.bisect_right(specimens, span.start, key=lambda held: held[0]) - 1
-                near = specimens[above][1] if above >= 0 and span.start - specimens[above][0] < holds_for else None
-                if of_field and near is not None and not self.sites.primary_site(near.concept):
-                    near = None
+                near = self._held(span, specimens, holds_for)
                 if near is not None or document_class in ("pathology", "molecular", "operative"):
                     by_specimen.append(span)
             elif near is not None and not row.site:
@@ -480,6 +476,14 @@ class Placement:
                 span.attributes["site"] = tied[morphology].concept
                 span.concept = self.composer.compose(morphology, tied[morphology].concept)
         return [span for span in by_specimen if str(span.attributes.get("morphology", span.concept)) not in tied]
+
+    def _held(self, span: Span, specimens: Sequence[tuple[int, Span]], reach: int) -> Span | None:
+        """The place that the last line above heads; the type in the field of a synopsis is that of no node."""
+        above = bisect.bisect_right(specimens, span.start, key=lambda held: held[0]) - 1
+        if above < 0 or span.start - specimens[above][0] >= reach:
+            return None
+        near = specimens[above][1]
+        return near if span.source != TYPE_FIELD or self.sites.primary_site(near.concept) else None
 
     def _composed(self, span: Span, site: Span, frame: Frame) -> str:
         if span.concept == "malignant_neoplasm" and not _CANCER_OF.fullmatch(
