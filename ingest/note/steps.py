@@ -580,8 +580,7 @@ def place_findings(page: Page) -> None:
 
 
 def grade_harms(page: Page) -> None:
-    """A grade right beside a symptom is that symptom's, and no finding by itself; a report of pathology grades tumors:
-    *an ulcerated, poorly differentiated carcinoma*."""
+    """A grade right beside a symptom is that symptom's, and no finding by itself; reports of pathology grade tumors."""
     if page.document_class != "pathology":
         page.tools.placement.grades(page.events)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...kb.model import Value
+from ...kb.note_classes import note_class
 from ..text.cue_files import cue_file
 from ..text.dates.reader import is_scored
 from ..text.frame import Frame, Recognizer, Span
@@ -108,6 +109,20 @@ _ISOLATED = _CLASSES.compile(
     re.IGNORECASE,
 )
 
+#: "Hilar lymph nodes, excision: negative for tumor": told to be free, and not how many they are.
+_TOLD_FREE = _CLASSES.compile(
+    rf"{_NODES}(?![\w\-])(?:(?!{{node_not_free}})(?:[^.;]|(?-i:\.\s{{0,2}}(?=[a-z\-])|\.\s(?=Negative|Benign|No\s|Free))))"
+    r"{0,90}?(?<![^\W_])(?P<free>{node_told_free})"
+    rf"|{_NODES}\smetastas[ei]s\s?\??\s?:\s?(?P<denied>{{field_denies}})(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_FREE_NODES = _CLASSES.compile(
+    rf"(?<![^\W_])(?P<free>benign|reactive|uninvolved|unremarkable)\s(?:[a-z\-]{{1,18}}\s){{0,3}}{_NODES}(?![\w\-])",
+    re.IGNORECASE,
+)
+_NODES_TOLD_FREE = Gated(_TOLD_FREE, r"(?i:lymph|nod)")
+_NODES_FREE = Gated(_FREE_NODES, r"(?i:benign|reactive|uninvolved|unremarkable)\Z")
+
 _NODE_WORD = _CLASSES.compile(r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b", re.IGNORECASE)
 #: Behind a category, or in brackets behind what the nodes were found to be, a count needs no node in its sentence.
 _CATEGORY_BEFORE = _CLASSES.compile(r"\b{category}[\s(\[,:]{1,3}$")
@@ -177,6 +192,7 @@ _LEAST_TAKEN_OUT = 3
 _BEFORE, _ABOVE, _BEHIND = 60, 160, 40
 #: What was found stands so far before the number of nodes it was found in (characters).
 _REACH_BEFORE = 90
+_PATHOLOGY = "pathology"
 #: Nobody has more nodes taken out.
 _MOST = 200
 
@@ -196,7 +212,7 @@ class NodeRecognizer(Recognizer):
     """Node counts (``2/14``, ``three of twelve nodes``, synoptic lines): attributes positive and examined."""
 
     name = "nodes"
-    gates = (_COUNTS, _WITHOUT_SLASHES, _ROMAN_COUNTS, _WORD_COUNTS, *_PAIRS, _NUMBERS_OF_NODES, _POSITIVES, _EXAMINEDS)
+    gates = (_NODES_TOLD_FREE, _COUNTS, _WITHOUT_SLASHES, _ROMAN_COUNTS, _WORD_COUNTS, *_PAIRS, _NUMBERS_OF_NODES, _POSITIVES, _EXAMINEDS)
     triggers = frozenset(
         fold(word)
         for word in (
@@ -228,6 +244,12 @@ class NodeRecognizer(Recognizer):
                 if self._is_of_nodes(frame, match, positive, examined):
                     yield self._span(frame, match.start(), match.end(), "node-count", positive, examined)
         yield from self._counted(frame)
+        if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
+            for gated in (_NODES_TOLD_FREE, _NODES_FREE):
+                for match in gated.find(frame.places, frame.text):
+                    result: dict[str, Value] = {"result": "positive"}
+                    start, end = match.span("denied" if match.re is _TOLD_FREE and match["denied"] else "free")
+                    yield Span(start, end, "node", "", "pattern:node-free", result, priority=3, decided="absent")
 
     def _fractions(self, frame: Frame) -> Iterator[Span]:
         """``2/14`` with what scanners make of it."""
