@@ -56,6 +56,8 @@ class Parts:
     sections: Callable[[str], list[Section]] = sections_of
     cues: Callable[[], CueTable] = cue_table
     steps: Sequence[Step] = STEPS
+    #: Whether reports of pathology are seen as what was meant (:mod:`~cohortium.ingest.text.scans`).
+    scans: bool = True
     #: Makes what proposes mentions that the rules lack, of the ontology, the kind of span that a concept makes, and the
     #: concepts that say too little.
     learned: Callable[[ConceptTable, Callable[[str], str], frozenset[str]], PreparedRecognizer] | None = None
@@ -76,7 +78,7 @@ class NoteReader:
         self.lexicon = Lexicon(concepts)
         self.measured = Lexicon(concepts, measured=True)
         self._case = CaseRestorer(concepts)
-        self._scans = ScanReader(concepts)
+        self._scans = ScanReader(concepts) if parts.scans else None
         implied = cue_file("implied")
         unspecific = frozenset(implied["unspecific"]["concepts"])
         self._placement = Placement(concepts, implied)
@@ -142,7 +144,9 @@ class NoteReader:
 
     def seen(self, note: Note) -> AsRead:
         """The text of a note as the rules see it: reports of pathology come from scanners."""
-        return self._scans.as_read(note.text) if note_class(note.type, note.title) == "pathology" else AsRead(note.text)
+        if self._scans is None or note_class(note.type, note.title) != "pathology":
+            return AsRead(note.text)
+        return self._scans.as_read(note.text)
 
     def read(self, note: Note, targets: Sequence[tuple[int, int]] = (), notations: bool = False) -> ReadNote:
         """``note`` read. ``targets``: character spans that become mentions whatever the lexicon knows. ``notations``:

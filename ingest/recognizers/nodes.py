@@ -212,7 +212,17 @@ class NodeRecognizer(Recognizer):
     """Node counts (``2/14``, ``three of twelve nodes``, synoptic lines): attributes positive and examined."""
 
     name = "nodes"
-    gates = (_NODES_TOLD_FREE, _COUNTS, _WITHOUT_SLASHES, _ROMAN_COUNTS, _WORD_COUNTS, *_PAIRS, _NUMBERS_OF_NODES, _POSITIVES, _EXAMINEDS)
+    gates = (
+        _NODES_TOLD_FREE,
+        _COUNTS,
+        _WITHOUT_SLASHES,
+        _ROMAN_COUNTS,
+        _WORD_COUNTS,
+        *_PAIRS,
+        _NUMBERS_OF_NODES,
+        _POSITIVES,
+        _EXAMINEDS,
+    )
     triggers = frozenset(
         fold(word)
         for word in (

@@ -44,7 +44,9 @@ _EDITION_IN_WORDS: Final = re.compile(
 _BY_YEAR: Final[Mapping[str, int]] = {"1997": 5, "2002": 6, "2009": 7, "2010": 7, "2016": 8, "2017": 8}
 
 _EDITIONS: Final = "editions.tsv"
-_PREMISE: Final = re.compile(r"(?P<no>no |free )?(?P<kind>[a-z_]+)(?: (?P<concept>[a-z0-9_]+))?(?:: (?P<conditions>.+))?")
+_PREMISE: Final = re.compile(
+    r"(?P<no>no |free )?(?P<kind>[a-z_]+)(?: (?P<concept>[a-z0-9_]+))?(?:: (?P<conditions>.+))?"
+)
 _CONDITION: Final = re.compile(r"(?P<attribute>[a-z_]+) (?P<operator><=|>=|!=|=|<|>) (?P<value>.+)")
 _RANGE: Final = re.compile(r"(\d)-(\d)")
 
@@ -62,8 +64,8 @@ class Test:
 class Premise:
     """An event that must be there: its kind, at or below a concept (any, if empty), with attributes.
 
-    ``denied``: a note must say that there is none; silence is no premise. ``part``: of a part it is enough (*free node*:
-    one station of nodes that is told to be free).
+    ``denied``: a note must say that there is none; silence is no premise. ``part``: of a part it is enough
+    (*free node*: one station of nodes that is told to be free).
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Forms and flattened lines of reports of pathology: extent by its label, spared structures, sizes of tables, categories."""
+"""Forms and flattened lines of reports of pathology: extent by its label, spared structures, sizes, categories."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_structure_is_grown_into_or_spared(
     [
         ("Tumour Size (cm). 3.5. Histology.", {35.0}),
         ("Tumor size: 2.4 X 0 X 1.9 cm.", {24.0}),
-        ("- INVASIVE CARCINOMA, GRADE III. (NO GLANDS) NUCLEAR GRADE III. MEASURING 3.5 CM IN LARGEST DIMENSION.", {35.0}),
+        ("- INVASIVE CARCINOMA, GRADE III. (NO GLANDS) NUCLEAR GRADE 3. MEASURING 3.5 CM IN LARGEST EXTENT.", {35.0}),
         ("Gastric mass 4.1 cm on MRI.", set()),
         ("MRI: mass of 4.1 cm.", set()),
         ("Tumor side of the fragment, 4.1 x 2.0 cm.", set()),

@@ -1,0 +1,140 @@
+"""Cohorts of real pathology reports against a registry's labels, by area, and what each part of the reading adds.
+
+    python -m benchmarks.reading.pathology --folder tcga [--part seen|unread|all] [--without NAME ...] [--json OUT]
+
+The folder holds ``notes.jsonl``, ``labels.jsonl`` and ``score.py``, which brings the questions and the score; it does
+not ship. The last 150 reports are *unread*: nobody looks at them, and only their score is told. ``--without`` takes a
+part of the reading away (``derivation``, ``totals``, ``alignment``, ``specimens``); each makes a row of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import cohortium
+from benchmarks.reading.ablation import Ablation, in_place_of, read_notes, with_tools, without
+from benchmarks.signature import command_line, signature
+from cohortium.ingest.journey.derivation import derive
+from cohortium.ingest.journey.node_totals import total_nodes
+from cohortium.ingest.note import steps as note_steps
+from cohortium.ingest.note.read import Parts
+from cohortium.ingest.note.steps import Page
+from cohortium.kb.model import Note
+from cohortium.kb.ontology.concepts import shipped_concepts
+from cohortium.kb.storage.writer import build_generation
+
+#: So many reports stay unread.
+UNREAD: Final = 150
+PARTS: Final = ("seen", "unread", "all")
+#: True positives, found, wanted.
+Counts = tuple[int, int, int]
+
+
+class NoSpecimens:
+    """Places no tumor by the specimen that it lies in."""
+
+    def place(self, *_: object) -> None:
+        """Nothing."""
+
+
+def place_without_specimens(page: Page) -> None:
+    """Diagnoses have the organ and side of their own line."""
+    with_tools(page, replace(page.tools, specimens=NoSpecimens()), note_steps.place_diagnoses)  # type: ignore[arg-type]
+
+
+ROWS: Final[Mapping[str, Ablation]] = {
+    "": Ablation("nothing"),
+    "derivation": Ablation("derivation", steps=without(derive)),
+    "totals": Ablation("totals of nodes", steps=without(total_nodes)),
+    "alignment": Ablation("alignment", Parts(scans=False)),
+    "specimens": Ablation("specimens", Parts(steps=in_place_of("place diagnoses", place_without_specimens))),
+}
+
+
+def part_of(patients: Sequence[str], part: str) -> set[str]:
+    """The patients of a part: the unread ones stand last in the file."""
+    cut = len(patients) - UNREAD
+    return set(patients if part == "all" else patients[:cut] if part == "seen" else patients[cut:])
+
+
+def questions_of(folder: Path) -> ModuleType:
+    """``score.py`` of the folder as a module."""
+    spec = importlib.util.spec_from_file_location("pathology_score", folder / "score.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def counts_by_area(
+    ablation: Ablation, notes: Mapping[str, Sequence[Note]], labels: Iterable[Mapping[str, Any]], score: ModuleType
+) -> dict[str, Counts]:
+    """What the questions of each area find among the patients whose label is known."""
+    reader = ablation.reader(shipped_concepts())
+    found: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    rows = list(labels)
+    with tempfile.TemporaryDirectory(prefix="cohortium-") as folder:
+        kb = Path(folder) / "pathology.kb"
+        build_generation(kb, ablation.journeys(reader, notes))
+        with cohortium.open(kb) as session:
+            for area, query, predicate in score.questions():
+                truth = {row["patient_id"]: predicate(row) for row in rows}
+                known = {patient for patient, told in truth.items() if told is not None}
+                gold = {patient for patient in known if truth[patient]}
+                got = {str(patient) for patient in session.find(query)} & known
+                if gold or got:
+                    for at, some in enumerate((gold & got, got, gold)):
+                        found[area][at] += len(some)
+    found["all"] = [sum(one[at] for one in found.values()) for at in range(3)]
+    return {area: (one[0], one[1], one[2]) for area, one in found.items()}
+
+
+def rates(counts: Counts) -> tuple[float, float, float]:
+    """Precision, recall, F1."""
+    right, got, wanted = counts
+    precision, recall = right / got if got else 0.0, right / wanted if wanted else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0
+
+
+def main() -> None:
+    """Read a part, ask the questions, print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--part", choices=PARTS, default="seen")
+    parser.add_argument("--without", choices=[name for name in ROWS if name], nargs="*", default=[])
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    every = read_notes(options.folder / "notes.jsonl")
+    chosen = part_of(list(every), options.part)
+    labels = [
+        row
+        for line in (options.folder / "labels.jsonl").read_text(encoding="utf-8").splitlines()
+        if (row := json.loads(line))["patient_id"] in chosen
+    ]
+    notes = {patient: some for patient, some in every.items() if patient in chosen}
+    score, told = questions_of(options.folder), {}
+    for name in ("", *options.without):
+        counts = counts_by_area(ROWS[name], notes, labels, score)
+        told[ROWS[name].name] = {area: (*one, *rates(one)) for area, one in counts.items()}
+        print(f"\n{options.part} ({len(notes)}), without {ROWS[name].name}\n")
+        print("| area | gold | P | R | F1 |\n| --- | --- | --- | --- | --- |")
+        for area, one in counts.items():
+            precision, recall, f1 = rates(one)
+            print(f"| {area} | {one[2]} | {precision:.3f} | {recall:.3f} | {f1:.3f} |")
+    print("\n" + command_line())
+    if options.json:
+        options.json.write_text(json.dumps({**signature(command_line(), 0), "part": options.part, "rows": told}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
