@@ -133,7 +133,8 @@ def main() -> None:
             print(f"| {area} | {one[2]} | {precision:.3f} | {recall:.3f} | {f1:.3f} |")
     print("\n" + command_line())
     if options.json:
-        options.json.write_text(json.dumps({**signature(command_line(), 0), "part": options.part, "rows": told}, indent=1) + "\n")
+        document = {**signature(command_line(), 0), "part": options.part, "rows": told}
+        options.json.write_text(json.dumps(document, indent=1) + "\n")
 
 
 if __name__ == "__main__":

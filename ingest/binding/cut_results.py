@@ -37,9 +37,7 @@ _COPIES: Final = frozenset({"amplified", "not_amplified"})
 _FIGURES: Final = frozenset({"percent", "plus", "score"})
 
 
-def joined(
-    frame: Frame, sentences: Iterable[tuple[Sentence, list[Span]]]
-) -> Iterator[tuple[Sentence, list[Span]]]:
+def joined(frame: Frame, sentences: Iterable[tuple[Sentence, list[Span]]]) -> Iterator[tuple[Sentence, list[Span]]]:
     """The sentences with their spans; those that a full stop parts from the result of their marker, joined to it."""
     waiting: tuple[Sentence, list[Span]] | None = None
     for sentence, here in sentences:
@@ -94,9 +92,7 @@ def _goes_on(text: str, waiting: tuple[Sentence, list[Span]], sentence: Sentence
     if bare is None:
         low = max(waiting[0].start, marker.start - _ROUND_MARKER)
         is_near = sentence.start - marker.end <= _ROUND_MARKER
-        return bool(
-            is_near and _REACTION.match(text, first.end) and _STAINED.search(text, low, sentence.start)
-        )
+        return bool(is_near and _REACTION.match(text, first.end) and _STAINED.search(text, low, sentence.start))
     end, results = first.end, {first.concept}
     for other in here[1:]:
         if other.kind in ("gene", "biomarker") or text[end : other.start].strip():

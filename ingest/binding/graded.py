@@ -84,9 +84,7 @@ def _in_fields(text: str, grades: Sequence[Span]) -> Sequence[Span]:
     if not fields:
         return grades
     return [
-        one
-        for one in grades
-        if one.attributes.get("grade") in fields or not _BY_WORDS.search(text, one.start, one.end)
+        one for one in grades if one.attributes.get("grade") in fields or not _BY_WORDS.search(text, one.start, one.end)
     ]
 
 

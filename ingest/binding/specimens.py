@@ -189,7 +189,8 @@ class SpecimenPlacer:
             there = [
                 one
                 for one in found
-                if place and (is_a(get(one).site, place) or is_a(place, get(one).site))
+                if place
+                and (is_a(get(one).site, place) or is_a(place, get(one).site))
                 and (one == span.concept or not is_a(span.concept, one))
             ]
             if there and not any(is_a(one, span.concept) for one in there):

@@ -82,9 +82,7 @@ def _is_count(event: Event) -> bool:
     )
 
 
-def _counts(
-    read: ReadNote, told: Sequence[Mention], events: dict[str, Event], stations: Stations
-) -> Iterator[_Count]:
+def _counts(read: ReadNote, told: Sequence[Mention], events: dict[str, Event], stations: Stations) -> Iterator[_Count]:
     """The counts of a report in text order; those in a bracket behind a greater one are its parts, and left out."""
     text, after = read.note.text, 0
     whole: _Count | None = None
@@ -94,8 +92,8 @@ def _counts(
         one = _Count(mention, events[mention.mention_id], stations.of_count(mention.start, mention.end, after))
         after = mention.end
         own_bracket = text[mention.start - 1 : mention.start] == "(" and text[mention.end : mention.end + 1] == ")"
-        is_smaller = whole is not None and whole.examined > one.examined
-        if is_smaller and not own_bracket and _OPEN_BRACKET.search(text, whole.mention.end, mention.start):
+        is_part = whole and whole.examined > one.examined and not own_bracket
+        if whole and is_part and _OPEN_BRACKET.search(text, whole.mention.end, mention.start):
             continue
         whole = one
         yield one

@@ -111,17 +111,17 @@ _ISOLATED = _CLASSES.compile(
 
 #: "Hilar lymph nodes, excision: negative for tumor": told to be free, and not how many they are.
 _TOLD_FREE = _CLASSES.compile(
-    rf"{_NODES}(?![\w\-])(?:(?!{{node_not_free}})(?:[^.;]|(?-i:\.\s{{0,2}}(?=[a-z\-])|\.\s(?=Negative|Benign|No\s|Free))))"
+    rf"{_NODES}(?![\w\-])(?:(?!{{node_not_free}})(?:[^.;]|(?-i:\.\s{{0,2}}(?=[a-z\-])|\.\s(?={{free_begins}}))))"
     r"{0,90}?(?<![^\W_])(?P<free>{node_told_free})"
-    rf"|{_NODES}\smetastas[ei]s\s?\??\s?:\s?(?P<denied>{{field_denies}})(?![A-Za-z])",
+    rf"|{_NODES}\s{{metastasis}}\s?\??\s?:\s?(?P<denied>{{field_denies}})(?![A-Za-z])",
     re.IGNORECASE,
 )
 _FREE_NODES = _CLASSES.compile(
-    rf"(?<![^\W_])(?P<free>benign|reactive|uninvolved|unremarkable)\s(?:[a-z\-]{{1,18}}\s){{0,3}}{_NODES}(?![\w\-])",
+    rf"(?<![^\W_])(?P<free>{{free_adjective}})\s(?:[a-z\-]{{1,18}}\s){{0,3}}{_NODES}(?![\w\-])",
     re.IGNORECASE,
 )
 _NODES_TOLD_FREE = Gated(_TOLD_FREE, r"(?i:lymph|nod)")
-_NODES_FREE = Gated(_FREE_NODES, r"(?i:benign|reactive|uninvolved|unremarkable)\Z")
+_NODES_FREE = Gated(_FREE_NODES, _CLASSES.pattern(r"(?i:{free_adjective})\Z"))
 
 _NODE_WORD = _CLASSES.compile(r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b", re.IGNORECASE)
 #: Behind a category, or in brackets behind what the nodes were found to be, a count needs no node in its sentence.

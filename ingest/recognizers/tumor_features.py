@@ -81,6 +81,7 @@ _CLAUSE: Final = re.compile(r"[.;]\s+(?=[A-Z][A-Za-z ]{2,30}:|[A-Z][a-z]+ )|\n\s
 class _Cues:
     """The cue file, compiled."""
 
+    # As many lines as the file has tables.
     def __init__(self) -> None:
         table = cue_file("tumor_features")
         self.size = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["size"].items()}
@@ -417,9 +418,7 @@ def _distance(
     return (None if cues["beyond"].search(ahead) else distance), end
 
 
-def _distance_behind(
-    text: str, name: int, at: int, cues: Mapping[str, re.Pattern[str]]
-) -> re.Match[str] | None:
+def _distance_behind(text: str, name: int, at: int, cues: Mapping[str, re.Pattern[str]]) -> re.Match[str] | None:
     """The figure behind a margin's name, or behind what is said of it; None for one that is of something else."""
     lead_in = cues["distance_behind"].match(text, at)
     place = lead_in.end() if lead_in is not None and lead_in.end() - at <= _REACH_OF_DISTANCE else at

@@ -22,12 +22,14 @@ _TNM: Final = _CUES["tnm"]
 _FIGURES: Final = _CUES["figures"]
 
 #: A full stop before a small letter, unless that is the label of an item; behind words that go on; within dimensions.
-_LINE_END: Final = re.compile(r"(?<=[a-z,])\.(?= [a-z](?![).:]|[a-z][).:]))|(?<=[xX×])\.(?= ?\d)")
+_LINE_END: Final = re.compile(r"(?<=[a-z,\-])\.(?= [a-z](?![).:]|[a-z][).:]))|(?<=[xX×])\.(?= ?\d)")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{5,}")
 _LETTERS_ONLY: Final = re.compile(r"[A-Za-z]{6,}")
 #: A word that a blank parts: its parts, of which the shorter may be a word by itself if it has no more letters.
 _PARTED: Final = re.compile(r"(?<![A-Za-z'’\-])(?P<first>[A-Za-z]{1,12}) (?P<second>[A-Za-z]{2,14})(?![A-Za-z'’])")
 _PART: Final = 3
+#: A word that the end of a line parts.
+_HYPHENED: Final = re.compile(r"(?<![A-Za-z])(?P<first>[A-Za-z]{2,16})-\.? (?P<second>[a-z]{3,16})(?![A-Za-z])")
 #: Behind words that no sentence ends with.
 _GOES_ON: Final = re.compile(rf"(?<![A-Za-z]){any_of(_LINES['goes_on'])}(?P<stop>\.) (?=[A-Za-z0-9(])", re.IGNORECASE)
 
@@ -110,6 +112,10 @@ class ScanReader:
             one = words.meant[match.group()]
             if one and len(one) <= len(match.group()):
                 yield *match.span(), one
+        for match in _HYPHENED.finditer(text):
+            whole = match["first"] + match["second"]
+            if words.is_meant(whole) and not words.knows(match["first"]):
+                yield *match.span(), whole
         for match in _PARTED.finditer(text):
             first, second = match["first"], match["second"]
             if min(len(first), len(second)) > _PART and (words.knows(first) or words.knows(second)):

@@ -25,6 +25,15 @@ _BETWEEN: Final = ("between", "through")
 
 
 @dataclass(frozen=True, slots=True)
+class _Margin:
+    """A margin as it is named: the feature, what is said of it, and which one it is."""
+
+    feature: str
+    result: str = ""
+    which: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class _Bound:
     """A comparison with one figure or two; ``of``: the feature that its words say is compared; ``end``: behind it."""
 
@@ -95,8 +104,10 @@ def _ahead(items: Sequence[Item], at: int, *prepositions: str) -> int:
 def _leave_out_tumor(found: list[Item]) -> None:
     """A word for any tumor, right before what is said of it, names none: *tumors larger than 5 cm*."""
     at = len(found) - 1
-    while at >= 0 and (chunk := _chunk(found, at)) is not None and (
-        chunk.type == "skip" or chunk.is_join("with", "hyphen")
+    while (
+        at >= 0
+        and (chunk := _chunk(found, at)) is not None
+        and (chunk.type == "skip" or chunk.is_join("with", "hyphen"))
     ):
         at -= 1
     last = _chunk(found, at)
@@ -190,7 +201,7 @@ def _feature(items: Sequence[Item], at: int, concepts: ConceptTable) -> _Read | 
         return None
     feature = _id(chunk)
     if concepts.is_a(feature, _MARGIN):
-        return _read_margin(items, at, feature, "", "")
+        return _read_margin(items, at, _Margin(feature))
     numbers = book.data("features")["numbers"]
     bound = _bound(items, _ahead(items, at + 1, "of", "in"))
     if any(feature in numbers[part] for part in numbers):
@@ -247,7 +258,7 @@ def _sized(items: Sequence[Item], at: int, found: Sequence[Item]) -> _Read | Non
             raise Unclear(f"whether '{named.text}' is meant, or another size", (named.text,))
         feature, end = _id(named), behind + 1
     elif named is not None and named.type == "margin" and not named.value and not feature:
-        return _read_margin(items, at, _MARGIN, "", str(named.data.get("which", "")), bound, behind + 1)
+        return _read_margin(items, at, _Margin(_MARGIN, which=str(named.data.get("which", ""))), bound, behind + 1)
     before = next((one for one in reversed(found) if not _carries_nothing(one)), None)
     if before is not None and not (_is_tumor(before) or isinstance(before, Chunk) and before.type == "join"):
         # "Metastases larger than 2 cm" are no tumor's size.
@@ -280,18 +291,11 @@ def _margin(items: Sequence[Item], at: int) -> _Read | None:
     chunk = _chunk(items, at)
     if chunk is None or chunk.type != "margin":
         return None
-    return _read_margin(items, at, _MARGIN, chunk.value, str(chunk.data.get("which", "")))
+    return _read_margin(items, at, _Margin(_MARGIN, chunk.value, str(chunk.data.get("which", ""))))
 
 
-def _read_margin(
-    items: Sequence[Item],
-    at: int,
-    feature: str,
-    result: str,
-    which: str,
-    bound: _Bound | None = None,
-    end: int = 0,
-) -> _Read:
+def _read_margin(items: Sequence[Item], at: int, margin: _Margin, bound: _Bound | None = None, end: int = 0) -> _Read:
+    feature, result, which = margin.feature, margin.result, margin.which
     if bound is None:
         bound, end = _bound(items, _ahead(items, at + 1, "of", "at", "by")), at + 1
         end = bound.end if bound is not None else end

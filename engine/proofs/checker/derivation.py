@@ -144,9 +144,7 @@ class DerivationCheck:
             return (
                 concepts.is_a(event.concept, mention.concept)
                 or mention.attributes.get("morphology") == event.concept
-                or self.evidence.is_cancer_there(
-                    event.concept, mention.concept, str(event.attributes.get("site", ""))
-                )
+                or self.evidence.is_cancer_there(event.concept, mention.concept, str(event.attributes.get("site", "")))
             )
         of_genes = event.kind == "variant" or "gene" in mention.attributes
         return of_genes and mention.concept in concepts and event.concept in concepts.children(mention.concept)

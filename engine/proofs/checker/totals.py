@@ -50,9 +50,7 @@ class TotalCheck:
             "world",
             "it is surer than what it follows from",
         )
-        findings.require(
-            all(one.tumor == event.tumor for one in premises), "tumor", "a premise is of another tumor"
-        )
+        findings.require(all(one.tumor == event.tumor for one in premises), "tumor", "a premise is of another tumor")
 
     def _adds_up(self, event: Event, counts: list[Event]) -> None:
         findings, concepts = self.evidence.findings, self.evidence.concepts

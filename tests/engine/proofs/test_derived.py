@@ -179,9 +179,7 @@ def test_a_total_of_stations_holds(counted: SimpleNamespace) -> None:
         (_told_again, "may be of the same nodes"),
     ],
 )
-def test_a_changed_total_fails(
-    counted: SimpleNamespace, change: Callable[[Event, Any], Event], says: str
-) -> None:
+def test_a_changed_total_fails(counted: SimpleNamespace, change: Callable[[Event, Any], Event], says: str) -> None:
     assert any(says in fault for fault in faults_of_total(counted, change))
 
 

@@ -40,9 +40,7 @@ def read(reader: NoteReader, text: str, *kinds: str) -> list[Mention]:
         ("It grows up to the pleura but not through it.", "pleura", set()),
     ],
 )
-def test_a_structure_is_grown_into_or_spared(
-    reader: NoteReader, text: str, concept: str, polarity: set[str]
-) -> None:
+def test_a_structure_is_grown_into_or_spared(reader: NoteReader, text: str, concept: str, polarity: set[str]) -> None:
     """A label governs what stands behind it; what only comes near, or a category's definition, tells of no growth."""
     found = {str(one.context.polarity) for one in read(reader, text, "extension") if one.concept == concept}
     assert found == polarity

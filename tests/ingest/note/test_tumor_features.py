@@ -203,9 +203,7 @@ def test_foci_may_be_several(reader: NoteReader, text: str, polarity: str | None
         ("Fat necrosis, 30% of the specimen.", "tumor_necrosis", None),
     ],
 )
-def test_a_share_of_the_tumor_is_a_number(
-    reader: NoteReader, text: str, concept: str, value: float | None
-) -> None:
+def test_a_share_of_the_tumor_is_a_number(reader: NoteReader, text: str, concept: str, value: float | None) -> None:
     """A range and a bound are no number, and what dies in fat is no tumor."""
     found = [one.attributes.get("value") for one in read(reader, text) if one.concept == concept]
     assert [one for one in found if one is not None] == ([] if value is None else [value])
@@ -285,9 +283,7 @@ def test_imaging_measures_tumors_and_what_may_be_one(
         ("Anal mass at 3 o'clock.", None),
     ],
 )
-def test_a_lesion_of_the_breast_has_its_place_on_the_clock(
-    reader: NoteReader, text: str, value: float | None
-) -> None:
+def test_a_lesion_of_the_breast_has_its_place_on_the_clock(reader: NoteReader, text: str, value: float | None) -> None:
     found = [one.attributes["value"] for one in read(reader, text) if one.concept == "clock_position"]
     assert found == ([] if value is None else [value])
 
