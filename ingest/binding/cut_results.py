@@ -23,9 +23,14 @@ _BARE: Final = _CLASSES.compile(
     r"(?:[\s:(),/\-–]|\b(?:{behind_marker})(?![a-z])|(?<=\s)\d{1,4}(?=[\s.])){0,12}\.?\s*", re.IGNORECASE
 )
 _STAINED: Final = _CLASSES.compile(r"\b{stained_with}\b", re.IGNORECASE)
-_REACTION: Final = _CLASSES.compile(r"\.?\s{reaction}\b", re.IGNORECASE)
+_REACTION: Final = _CLASSES.compile(r"\.?\s{1,2}{reaction}\b", re.IGNORECASE)
 #: So far round its name may it be told how a protein was stained (characters).
 _ROUND_MARKER: Final = 90
+#: A sentence that tells the result of what was stained (*The reaction is positive*).
+_TOLD: Final = _CLASSES.compile(
+    r"(?:the\s)?(?:\w{4,12}\s)?{reaction}s?\s{0,2}(?:(?:is|was|were|shows?|showed)\b|:)?[\s:(]{0,3}", re.IGNORECASE
+)
+_IN_CELLS: Final = _CLASSES.compile(r"[\s(]{1,2}{in_cells}\b", re.IGNORECASE)
 _OPENS: Final = re.compile(r"[\s(\-–:]*")
 #: A result that ends there is one; *Positive margins* goes on.
 _ENDS: Final = _CLASSES.compile(
@@ -79,7 +84,8 @@ def _goes_on(text: str, waiting: tuple[Sentence, list[Span]], sentence: Sentence
         # "HER2 equivocal (2+). FISH: not amplified"
         found = first.concept in _COPIES or first.attributes.get("alteration") == "amplification"
         return probe is not None and found
-    opens = _OPENS.match(text, sentence.start, first.start)
+    told = _TOLD.match(text, sentence.start, first.start)
+    opens = told or _OPENS.match(text, sentence.start, first.start)
     if opens is None or opens.end() < first.start or "\n\n" in text[marker.end : first.start]:
         return False
     bare = _BARE.fullmatch(text, marker.end, sentence.start)
@@ -92,7 +98,8 @@ def _goes_on(text: str, waiting: tuple[Sentence, list[Span]], sentence: Sentence
     if bare is None:
         low = max(waiting[0].start, marker.start - _ROUND_MARKER)
         is_near = sentence.start - marker.end <= _ROUND_MARKER
-        return bool(is_near and _REACTION.match(text, first.end) and _STAINED.search(text, low, sentence.start))
+        is_result = told or _REACTION.match(text, first.end) or _IN_CELLS.match(text, first.end)
+        return bool(is_near and is_result and _STAINED.search(text, low, sentence.start))
     end, results = first.end, {first.concept}
     for other in here[1:]:
         if other.kind in ("gene", "biomarker") or text[end : other.start].strip():

@@ -31,7 +31,9 @@ _PART: Final = 3
 #: A word that the end of a line parts.
 _HYPHENED: Final = re.compile(r"(?<![A-Za-z])(?P<first>[A-Za-z]{2,16})-\.? (?P<second>[a-z]{3,16})(?![A-Za-z])")
 #: Behind words that no sentence ends with.
-_GOES_ON: Final = re.compile(rf"(?<![A-Za-z]){any_of(_LINES['goes_on'])}(?P<stop>\.) (?=[A-Za-z0-9(])", re.IGNORECASE)
+_GOES_ON: Final = re.compile(
+    rf"(?<![A-Za-z])(?<!: ){any_of(_LINES['goes_on'])}(?P<stop>\.) (?=[A-Za-z0-9(])", re.IGNORECASE
+)
 
 _CANDIDATE: Final = re.compile(r"(?<![A-Za-z0-9])(?:[ypcmrPYC]{1,2}[. ]{0,2})?[TNMtnmI1l](?=\s?[0-4XOoxIlQiZ])")
 _LABEL: Final = re.compile(_TNM["labels"])
@@ -41,6 +43,7 @@ _DESCRIPTORS: Final = re.compile(_TNM["descriptors"])
 _GAP: Final = re.compile(r"[\s,;:/.|]{0,3}")
 #: What may follow a category without a blank: other categories and descriptors, to the end of the word.
 _FOLLOWS: Final = re.compile(r"(?:[ypc]?[NMLVRG]|Pn)[0-4OXxIl](?:[NMLVRGPn0-4OXxIlabcimst]{0,10})(?![A-Za-z0-9])")
+_GOES_ON_BEHIND: Final = re.compile(r"\.\d| [xX](?!\w)")
 #: What speaks for a category, and how much must be left of it when the alignment is paid.
 _OF_PREFIX, _OF_CAPITAL_PREFIX, _OF_LABEL, _OF_NEXT, _OF_DESCRIPTOR, _ENOUGH = 1.0, 0.6, 1.0, 0.8, 0.5, 0.6
 #: What a letter of the wrong case costs: of the category itself, and of what stands around it.
@@ -254,10 +257,11 @@ def _value(text: str, at: int, value: str, confusions: Confusions) -> tuple[int,
 
 
 def _ends(text: str, at: int) -> bool:
-    """Whether a category may end here: no letter or figure follows, but the next category or a descriptor."""
+    """Whether a category may end here: no letter or figure follows, but the next category or a descriptor; and no lone
+    X, which would leave open what was meant (*M 1 X*)."""
     behind = text[at : at + 2]
     if not behind or not behind[0].isalnum():
-        return not re.match(r"\.\d", behind)
+        return not _GOES_ON_BEHIND.match(text, at)
     return bool(_FOLLOWS.match(text, at))
 
 

@@ -51,6 +51,9 @@ def test_categories_are_read_through_noise(written: str, meant: str) -> None:
         "Pain in the T12 vertebra.",
         "IMM RECUT. IMMUNOSTAINS pending.",
         "A. LEFT KIDNEY. B. LYMPH NODE.",
+        "TNM stage: T 2. M 1 X.",
+        "Seven right nodes, no tumor. Two left nodes, no tumor.",
+        "Laterality: Left. Focality: Unifocal.",
     ],
 )
 def test_words_are_no_categories(text: str) -> None:
@@ -68,6 +71,8 @@ def test_words_are_no_categories(text: str) -> None:
         ("moderately. differentiated", "moderately  differentiated"),
         ("GRADE. II", "GRADE  II"),
         ("2.5 x. 3.1 cm", "2.5 x  3.1 cm"),
+        ("infiltrating adenocar-. cinoma", "infiltrating adenocarcinoma   "),
+        ("upper lobe of the left. Lung", "upper lobe of the left  Lung"),
         ("lymph nodes (O/l2)", "lymph nodes (0/12)"),
         ("nuclear grade Il", "nuclear grade II"),
     ],
