@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -64,7 +64,7 @@ def derive(bench: Workbench) -> None:
     bench.events += Derivation(bench).derived()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Case:
     """What rules are applied to: one tumor (or the patient) within one stretch of time."""
 
@@ -74,10 +74,12 @@ class _Case:
     of_tumor: tuple[Event, ...]
     #: Edition -> whether it is the one that is believed; those that are merely possible are False.
     editions: Mapping[int, bool]
-    #: Ids of the events that a report of a resection tells.
-    of_resections: frozenset[str]
+    #: Those of this time by themselves, which tell what was cut out.
+    stretch: tuple[Event, ...]
     #: What was found of a premise before: many rules share it.
     held: dict[tuple[int, str], Event | None] = field(default_factory=dict)
+    #: Ids of the events that a report of a resection tells, when they were asked for.
+    resected: frozenset[str] | None = None
     by_kind: dict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
@@ -140,7 +142,7 @@ class Derivation:
                 stretches.append([event])
         for stretch in stretches:
             events = tuple({event.event_id: event for event in (*roots, *stretch, *beside)}.values())
-            yield _Case(tumor, events, tuple(own), self._editions(stretch), self._of_resections(stretch))
+            yield _Case(tumor, events, tuple(own), self._editions(stretch), tuple(stretch))
 
     def _notes(self, events: Iterable[Event]) -> list[ReadNote]:
         found = {id(self._note_of[one]): self._note_of[one] for event in events for one in event.evidence}
@@ -165,28 +167,27 @@ class Derivation:
             self._named_in[id(read)] = named
         return named
 
-    def _of_resections(self, events: Sequence[Event]) -> frozenset[str]:
+    def _of_resections(self, case: _Case) -> frozenset[str]:
         """The events that a report of pathology of an operation tells: a biopsy shows a part of the tumor. What has
         margins was cut out, whatever the operation is called."""
-        told: dict[int, bool] = {}
-        operated = {
-            id(self._note_of[one])
-            for event in events
-            if event.kind in OPERATIONS and self._is_operation(event) or event.concept in _OF_EXCISIONS
-            for one in event.evidence
-        }
-        found = set()
-        for event in events:
-            for one in event.evidence:
-                read = self._note_of[one]
-                key = id(read)
-                if key not in told:
-                    told[key] = read.document_class == _PATHOLOGY and (
-                        key in operated or tells_of_excision(read.note.text)
-                    )
-                if told[key]:
-                    found.add(event.event_id)
-        return frozenset(found)
+        if case.resected is None:
+            operated = {
+                id(self._note_of[one])
+                for event in case.stretch
+                if event.kind in OPERATIONS and self._is_operation(event) or event.concept in _OF_EXCISIONS
+                for one in event.evidence
+            }
+            case.resected = frozenset(
+                event.event_id
+                for event in case.stretch
+                if any(self._tells_of_resection(self._note_of[one], operated) for one in event.evidence)
+            )
+        return case.resected
+
+    def _tells_of_resection(self, read: ReadNote, operated: Set[int]) -> bool:
+        if read.document_class != _PATHOLOGY:
+            return False
+        return id(read) in operated or tells_of_excision(read.note.text)
 
     def _is_counted(self, event: Event) -> bool:
         """Whether it is a count of nodes in a report of pathology: they were taken out, whatever the operation."""
@@ -271,7 +272,7 @@ class Derivation:
     def _sought(self, premise: Premise, case: _Case, source: str) -> Event | None:
         told = case.by_kind.get(premise.kind, [])
         if source == RESECTION and premise.kind in OF_SPECIMENS:
-            told = [event for event in told if event.event_id in case.of_resections or self._is_counted(event)]
+            told = [event for event in told if event.event_id in self._of_resections(case) or self._is_counted(event)]
         if premise.denied:
             return self._denial(premise, told)
         of_it = [event for event in told if event.world > World.NONE and self._is_of(event, premise)]

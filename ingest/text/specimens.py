@@ -7,7 +7,9 @@ or that stands behind a label (``(B) RIGHT ADRENAL GLAND:``). Reports that lost 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from .cue_files import any_of, cue_file
@@ -20,6 +22,12 @@ _OPERATION: Final = re.compile(
     rf"(?<![a-z])(?P<operation>[a-z\-]*{any_of(_ORGAN_OF)})(?![a-z])|(?<![a-z]){any_of(_CUES['words']['taken'])}(?![a-z])",
     re.IGNORECASE,
 )
+#: How words end that may be of one: whatever else stands there, the pattern need not be tried on.
+_ENDS_OF_OPERATIONS: Final = (*_ORGAN_OF, *_CUES["words"]["taken"])
+_LETTERS: Final = re.compile(r"[A-Za-z]{5,}")
+_JOINED_BEFORE: Final = re.compile(r"[A-Za-z\-]*\Z")
+#: No word is longer (characters).
+_LONGEST_WORD: Final = 60
 _EXCISED: Final = re.compile(rf"{any_of(_CUES['words']['excised'])}(?![a-z])", re.IGNORECASE)
 _NOT_HERE: Final = re.compile(any_of(_CUES["words"]["not_here"]), re.IGNORECASE)
 _ENDS: Final = tuple(_CUES["words"]["ends"])
@@ -83,6 +91,7 @@ class Heading:
     field: bool = False
 
 
+@lru_cache(maxsize=64)
 def tells_of_excision(text: str) -> bool:
     """Whether a specimen of a report is headed by an operation that cuts out, and not by a biopsy alone."""
     return any(
@@ -91,14 +100,15 @@ def tells_of_excision(text: str) -> bool:
     )
 
 
-def specimens_in(text: str) -> list[Heading]:
-    """The headings of specimens, in text order.
+@lru_cache(maxsize=64)
+def specimens_in(text: str) -> tuple[Heading, ...]:
+    """The headings of specimens, in text order; the texts of one patient are asked for more than once.
 
     >>> [(one.organ, one.side) for one in specimens_in("DIAGNOSIS: Kidney, left, radical nephrectomy: carcinoma.")]
     [('kidney', 'left')]
     """
     found: dict[int, Heading] = {}
-    for match in _OPERATION.finditer(text):
+    for match in _operations(text):
         low = max(0, match.start() - _LONGEST)
         starts = [one.end() for one in _BEGINS.finditer(text, low, match.start())]
         if low == 0 or not starts:
@@ -118,7 +128,21 @@ def specimens_in(text: str) -> list[Heading]:
         found.setdefault(match.start("head"), Heading(*match.span("head"), "", side_in(match["head"])))
     for match in _FIELD.finditer(text):
         found.setdefault(match.start(), Heading(*match.span(), "", side_in(match["value"]), field=True))
-    return sorted(found.values(), key=lambda one: one.start)
+    return tuple(sorted(found.values(), key=lambda one: one.start))
+
+
+def _operations(text: str) -> Iterator[re.Match[str]]:
+    """The words for what takes a specimen."""
+    behind = 0
+    for word in _LETTERS.finditer(text):
+        if not word.group().lower().endswith(_ENDS_OF_OPERATIONS):
+            continue
+        joined = _JOINED_BEFORE.search(text, max(behind, word.start() - _LONGEST_WORD), word.start())
+        low = joined.start() if joined else word.start()
+        match = _OPERATION.search(text, low, word.end() + 1)
+        if match is not None:
+            behind = match.end()
+            yield match
 
 
 def _only_names_the_organ(text: str, before: int, start: int, operation: int) -> bool:
