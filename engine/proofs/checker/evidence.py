@@ -17,7 +17,7 @@ from .faults import Findings
 from .models import WITHOUT_MODEL, Models
 from .record import Record, StoredNote
 from .scans import words_as_read
-from .words import CueRule, FoundCue, folded, rule_holds, shipped_words, words_of
+from .words import CueRule, FoundCue, folded, known_rules, rule_holds, shipped_words, words_of
 
 #: Cues that another word may outweigh where a treatment was given.
 _WEIGHED: Final = ("negation", "hypothetical", "condition")
@@ -228,6 +228,15 @@ class EvidenceCheck:
                 self.findings.fault("name", f"no rule of reading is called {mention.source!r}")
             elif not holds:
                 self.findings.fault("name", f"{mention.source!r} does not read these words")
+            else:
+                self._whole_name(mention)
+
+    def _whole_name(self, mention: Mention) -> None:
+        """What a field names with a word left out (*Histologic type: invasive lobular*) is named with that word."""
+        left_out = known_rules()["left_out"].get(mention.source, ())
+        names = [f"{words} {word}" for words in (mention.text, self._as_read(mention)) for word in left_out]
+        if names:
+            self._named(mention, next((name for name in names if self.concepts.lookup(name)), names[0]))
 
     def _as_read(self, mention: Mention) -> str:
         note = self.record.notes[mention.note_id].note
