@@ -463,7 +463,7 @@ def _mention(
         attributes["prefix"] = "c" if clinical else "p"
     (day, anchor), cues = dated, reading.cues
     if span.helpers:
-        cues += tuple(Cue(*helper) for helper in span.helpers)
+        cues += tuple(Cue(low, note.frame.ends.get(high, high), rule) for low, high, rule in span.helpers)
     if anchor:
         cues += (Cue(anchor[0], anchor[1], f"date:{anchor[2]}"),)
     return Mention(

@@ -25,6 +25,7 @@ _FIGURES: Final = _CUES["figures"]
 _LINE_END: Final = re.compile(r"(?<=[a-z,\-])\.(?= [a-z](?![).:]|[a-z][).:]))|(?<=[xX×])\.(?= ?\d)")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{5,}")
 _LETTERS_ONLY: Final = re.compile(r"[A-Za-z]{6,}")
+_SHORT: Final = re.compile(r"(?<![A-Za-z])[A-Za-z]{4,5}(?![A-Za-z])")
 #: A word that a blank parts: its parts, of which the shorter may be a word by itself if it has no more letters.
 _PARTED: Final = re.compile(r"(?<![A-Za-z'’\-])(?P<first>[A-Za-z]{1,12}) (?P<second>[A-Za-z]{2,14})(?![A-Za-z'’])")
 _PART: Final = 3
@@ -89,7 +90,9 @@ class ScanReader:
         """What may have been meant: the words of names and cues. Made when the first scan is read."""
         names = {name for row in self._concepts.rows() for name in self._concepts.names(row.id)}
         meant = {word for name in names for word in _LETTERS_ONLY.findall(name)} | words_of_cues()
-        return AlignedWords(meant, {*general_words(), *_CUES["words"]["right"]})
+        # Short words are never sought, but tell that a longer one was not parted (*wild type*).
+        short = {word for name in names for word in _SHORT.findall(name)}
+        return AlignedWords(meant, {*general_words(), *_CUES["words"]["right"], *short})
 
     def as_read(self, text: str) -> AsRead:
         """The text as readers are to see it: as long, and the same where nothing was set right."""

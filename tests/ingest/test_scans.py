@@ -54,6 +54,7 @@ def test_categories_are_read_through_noise(written: str, meant: str) -> None:
         "TNM stage: T 2. M 1 X.",
         "Seven right nodes, no tumor. Two left nodes, no tumor.",
         "Laterality: Left. Focality: Unifocal.",
+        "KRAS codon 12: wild type.",
     ],
 )
 def test_words_are_no_categories(text: str) -> None:
