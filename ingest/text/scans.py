@@ -120,7 +120,7 @@ class ScanReader:
                 yield *match.span(), one
         for match in _HYPHENED.finditer(text):
             whole = match["first"] + match["second"]
-            if words.is_meant(whole) and not words.knows(match["first"]):
+            if words.is_meant(whole):
                 yield *match.span(), whole
         for match in _PARTED.finditer(text):
             first, second = match["first"], match["second"]

@@ -73,6 +73,7 @@ def test_words_are_no_categories(text: str) -> None:
         ("GRADE. II", "GRADE  II"),
         ("2.5 x. 3.1 cm", "2.5 x  3.1 cm"),
         ("infiltrating adenocar-. cinoma", "infiltrating adenocarcinoma   "),
+        ("angio-. invasion present", "angioinvasion    present"),
         ("upper lobe of the left. Lung", "upper lobe of the left  Lung"),
         ("lymph nodes (O/l2)", "lymph nodes (0/12)"),
         ("nuclear grade Il", "nuclear grade II"),
