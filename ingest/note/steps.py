@@ -225,11 +225,13 @@ def _is_heading(frame: Frame, span: Span) -> bool:
 
 def find_sites(page: Page) -> None:
     """The places that are named, also within the names of biopsies and scans."""
-    text, other = page.frame.text, statement("other_place")
+    text, other, no_place = page.frame.text, statement("other_place"), statement("no_place")
     named = [
         span
         for span in page.spans
-        if span.kind == "site" and not other.search(text, max(0, span.start - 7), span.start)
+        if span.kind == "site"
+        and not other.search(text, max(0, span.start - 7), span.start)
+        and not no_place.match(text, span.start)
     ]
     within = page.tools.placement.sites.of_specimens(page.frame.text, page.spans)
     found = sorted([*named, *within], key=lambda span: span.start)

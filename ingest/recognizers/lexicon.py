@@ -88,6 +88,11 @@ _OF_GENE_BEFORE = _CLASSES.compile(
     r"\b{of_gene_before}\s$|[A-Za-z]\d[A-Za-z]?(?:[,/ ]\s?|,?\s(?:and|or)\s)$",
     re.IGNORECASE,
 )
+#: A unit behind its figure (*14 MM*), and the first part of an identifier (*ICCA-XY-0123*).
+_UNIT = _CLASSES.compile(r"{unit}\Z", re.IGNORECASE)
+_FIGURE_BEFORE = re.compile(r"\d\s?\Z")
+_IDENTIFIER_BEHIND = re.compile(r"-[A-Z\d]{1,4}-\d{3,}")
+_LONGEST_SHORT_FORM: Final = 6
 _HAS_WORD = re.compile(r"[A-Za-z]")
 #: A drug's code, which some write without its hyphen (MK-3475, MK3475).
 _DRUG_CODE = re.compile(r"([A-Z]{2,5})-(\d{3,})")
@@ -192,7 +197,7 @@ class Lexicon(Recognizer):
                 continue
             for match in reversed(self.trie.matches_at(text, words, index)):
                 meaning = self._meaning_of(nearby, match)
-                if meaning is not None:
+                if meaning is not None and not _is_no_word(text, match.start, match.end):
                     yield meaning.span(text, match)
                     behind = match.last
                     break
@@ -266,6 +271,15 @@ class Lexicon(Recognizer):
             _OF_GENE_BEHIND.match(text, match.end)
             or _OF_GENE_BEFORE.search(text, max(0, match.start - 20), match.start)
         )
+
+
+def _is_no_word(text: str, start: int, end: int) -> bool:
+    """Whether what looks like a short form is a unit, or a part of an identifier."""
+    if end - start > _LONGEST_SHORT_FORM:
+        return False
+    if text[end : end + 1] == "-" and _IDENTIFIER_BEHIND.match(text, end):
+        return True
+    return bool(_UNIT.match(text, start, end) and _FIGURE_BEFORE.search(text, max(0, start - 2), start))
 
 
 class _PhraseMeaning(NamedTuple):

@@ -126,7 +126,8 @@ _NODES_FREE = Gated(_FREE_NODES, _CLASSES.pattern(r"(?i:{free_adjective})\Z"))
 _NODE_WORD = _CLASSES.compile(r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b", re.IGNORECASE)
 #: Behind a category, or in brackets behind what the nodes were found to be, a count needs no node in its sentence.
 _CATEGORY_BEFORE = _CLASSES.compile(r"\b{category}[\s(\[,:]{1,3}$")
-_JUDGED_BEFORE = _CLASSES.compile(r"\b{judged}\b[^()]{0,60}\($", re.IGNORECASE)
+_JUDGED_BEFORE = _CLASSES.compile(r"\b{judged}\b[^()]{0,60}\((?:no\.?\s)?$", re.IGNORECASE)
+_BRACKET_BEFORE = re.compile(r"[(\[](?:No\.?\s)?$")
 _NODES_BEHIND = re.compile(rf"{_GAP}{_KIND}{_NODES}(?![\w\-])", re.IGNORECASE)
 _STATION_BEFORE = _CLASSES.compile(r"\b(?:{node_word}|{station_word})\b", re.IGNORECASE)
 
@@ -149,7 +150,9 @@ _POSITIVE_OF = _CLASSES.compile(
     rf"(?:(?:the|a)\s)?(?:{{total}}\sof\s)?(?P<examined>{_NUMBER})(?![./%]\d)",
     re.IGNORECASE,
 )
-_FOUND = _CLASSES.pattern(r"(?:{positive}|with\s{found_in_node}\w*(?:\s{found_behind})?|{macrometastasis})")
+_FOUND = _CLASSES.pattern(
+    r"(?:{positive}(?:\s{of_tumor})?|with\s{found_in_node}\w*(?:\s{found_behind})?|{macrometastasis})"
+)
 _EXAMINED_FIELD = _CLASSES.compile(
     rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:{{region}}\s){{0,2}}{_NODES}\s)?{{examined}}{_TO_VALUE}{_VALUE}"
     rf"|(?<![^\W\d_]){{total}}\s(?:{{number_of}}\s)?(?:lymph\s)?{{node}}\s?[:=]\s?(?P<all>\d{{1,3}})(?![\d/%]|\.\d)",
@@ -300,7 +303,7 @@ class NodeRecognizer(Recognizer):
     def _is_judged(text: str, match: re.Match[str]) -> bool:
         """Whether it stands in brackets of its own behind what was found in nodes (``metastatic carcinoma (3/23)``)."""
         start, end = match.span()
-        if text[start - 1 : start] not in ("(", "[") or text[end : end + 1] not in (")", "]"):
+        if not _BRACKET_BEFORE.search(text, max(0, start - 5), start) or text[end : end + 1] not in (")", "]"):
             return False
         above = max(0, start - _ABOVE)
         return bool(_JUDGED_BEFORE.search(text, above, start) and _STATION_BEFORE.search(text, above, start))

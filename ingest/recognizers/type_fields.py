@@ -20,7 +20,7 @@ _FIELD: Final = Gated(
     _CLASSES.compile(
         r"(?<![^\W_])(?i:{of_what}\s{type}|{type_of})\s?[:.]\s{1,3}"
         r"(?P<value>(?:(?!(?i:{ends_type})\b)[A-Za-z][A-Za-z\-]{2,24}[ ]?){1,5})"
-        r"(?![A-Za-z\-])(?!(?i:{ends_type})\b)"
+        r"(?![A-Za-z\-])(?!\s{0,2}(?i:{ends_type})\b)"
     ),
     _CLASSES.pattern(r"(?i:{of_what}|{type_begins})\Z"),
 )

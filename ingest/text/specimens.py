@@ -51,6 +51,8 @@ _MOST_OF_OPERATION: Final = 2
 _FIELD: Final = re.compile(
     rf"(?<![a-z]){any_of(_CUES['words']['site'])}\)?\s?[:.]\s{{0,3}}(?P<value>[^.:;\n]{{3,60}})", re.IGNORECASE
 )
+#: The title of a form for one organ.
+_FORM: Final = re.compile(rf"(?<![a-z])[a-z]{{4,20}}\s{any_of(_CUES['words']['forms'])}(?![a-z])", re.IGNORECASE)
 _SIDE_FIELD: Final = re.compile(
     rf"(?<![a-z]){any_of(_CUES['words']['side'])}\s?[:.]\s{{0,3}}(?P<value>{any_of(_CUES['words']['sides'])})\b",
     re.IGNORECASE,
@@ -126,6 +128,8 @@ def specimens_in(text: str) -> tuple[Heading, ...]:
         found[start] = Heading(start, end, before.organ if before and before.organ else organ, side_in(text[start:end]))
     for match in _LABELLED.finditer(text):
         found.setdefault(match.start("head"), Heading(*match.span("head"), "", side_in(match["head"])))
+    for match in _FORM.finditer(text):
+        found.setdefault(match.start(), Heading(*match.span(), "", ""))
     for match in _FIELD.finditer(text):
         found.setdefault(match.start(), Heading(*match.span(), "", side_in(match["value"]), field=True))
     return tuple(sorted(found.values(), key=lambda one: one.start))

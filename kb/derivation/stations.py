@@ -21,7 +21,10 @@ from ..files.text_files import text_of
 #: The rule that a total of stations names.
 SUM_OF_STATIONS: Final = "sum_of_stations"
 _FILE: Final = Path(__file__).with_suffix(".toml")
-_SIDES: Final = frozenset({"left", "right"})
+#: Words of which each names what another does not.
+_SIDES: Final = frozenset(
+    "left right lesser greater proximal distal anterior posterior internal external upper lower".split()
+)
 #: No heading of a specimen is longer: a label further before says nothing of a count (characters).
 _REACH_OF_LABEL: Final = 1500
 #: The words of a station stand no further before its count, and behind it (characters).

@@ -35,6 +35,11 @@ def totals(text: str, kind: str = "pathology") -> list[Event]:
         ),
         ("Metastatic carcinoma in 2 of 4 left level II nodes. Six left level III nodes, negative for tumor", 2, 10),
         ("Lymph nodes, right obturator, excision: No tumor in four nodes. Left obturator: 0/7 nodes", 0, 11),
+        (
+            "Nodes of the lesser curvature: no neoplasia (0/8). Nodes of the greater curvature: no neoplasia (0/6)",
+            0,
+            14,
+        ),
     ],
 )
 def test_the_counts_of_stations_are_added(told: str, positive: int, examined: int) -> None:
@@ -87,3 +92,13 @@ def test_a_count_that_leaves_the_examined_nodes_open_leaves_the_total_open() -> 
     (total,) = totals(f"{BREAST}B. Right axilla: metastatic carcinoma in two nodes. C. Left axilla: 3/14 nodes.")
     assert total.attributes["positive"] == 5
     assert "examined" not in total.attributes
+
+
+def test_the_fields_of_stations_are_added() -> None:
+    """Fields that a form repeats for each side."""
+    found = totals(
+        "Prostate and pelvic nodes, radical prostatectomy: adenocarcinoma. LYMPH NODES. RIGHT OBTURATOR. NUMBER OF NODES "
+        "IDENTIFIED: 3. NUMBER OF NODES INVOLVED BY METASTASIS: 1. LEFT OBTURATOR. NUMBER OF NODES IDENTIFIED: 2. NUMBER "
+        "OF NODES INVOLVED BY METASTASIS: 0."
+    )
+    assert [(one.attributes["positive"], one.attributes["examined"]) for one in found] == [(1, 5)]

@@ -106,3 +106,25 @@ def test_the_year_of_a_manual_is_no_date(reader: NoteReader) -> None:
     """*AJCC 2002* names an edition; the category has the day of the report."""
     (one,) = read(reader, "The pathologic stage is (AJCC 2002): pT3.", "tnm")
     assert one.day.low == one.day.high == datetime.date(2015, 3, 2).toordinal()
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        (
+            "STOMACH TISSUE CHECKLIST. Histologic type: Tubular adenocarcinoma. Tumor site: Fundus.",
+            {"gastric_adenocarcinoma"},
+        ),
+        ("STOMACH TISSUE CHECKLIST. Histologic type: Adenocarcinoma, intestinal type.", {"gastric_adenocarcinoma"}),
+        ("Rectum, resection, with free oral and aboral margins and an adenocarcinoma.", {"rectal_adenocarcinoma"}),
+        ("Right globe, enucleation: choroidal melanoma, 14 MM base.", {"choroidal_melanoma"}),
+        (
+            "Case ICCA-XY-0123. Right kidney, nephrectomy: clear cell renal cell carcinoma.",
+            {"clear_cell_renal_cell_carcinoma"},
+        ),
+    ],
+)
+def test_a_tumor_is_of_its_organ(reader: NoteReader, text: str, concepts: set[str]) -> None:
+    """Titles of forms tell the organ; words of a type, of a margin, units and identifiers tell none."""
+    note = Note("P1", "D1", text, datetime.date(2015, 3, 2), "surgical pathology")
+    assert {one.concept for one in reader.read(note).mentions if one.kind == "diagnosis"} == concepts
