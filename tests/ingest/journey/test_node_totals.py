@@ -97,8 +97,8 @@ def test_a_count_that_leaves_the_examined_nodes_open_leaves_the_total_open() -> 
 def test_the_fields_of_stations_are_added() -> None:
     """Fields that a form repeats for each side."""
     found = totals(
-        "Prostate and pelvic nodes, radical prostatectomy: adenocarcinoma. LYMPH NODES. RIGHT OBTURATOR. NUMBER OF NODES "
-        "IDENTIFIED: 3. NUMBER OF NODES INVOLVED BY METASTASIS: 1. LEFT OBTURATOR. NUMBER OF NODES IDENTIFIED: 2. NUMBER "
-        "OF NODES INVOLVED BY METASTASIS: 0."
+        "Prostate and pelvic nodes, radical prostatectomy: adenocarcinoma. LYMPH NODES. RIGHT OBTURATOR. NUMBER OF "
+        "NODES IDENTIFIED: 3. NUMBER OF NODES INVOLVED BY METASTASIS: 1. LEFT OBTURATOR. NUMBER OF NODES IDENTIFIED: "
+        "2. NUMBER OF NODES INVOLVED BY METASTASIS: 0."
     )
     assert [(one.attributes["positive"], one.attributes["examined"]) for one in found] == [(1, 5)]
