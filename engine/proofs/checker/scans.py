@@ -17,7 +17,7 @@ def words_as_read(note: Note, start: int, end: int, concepts: ConceptTable) -> s
     """The stretch of the note as readers see it; empty where what is written does not pass for it."""
     if note_class(note.type, note.title) != _PATHOLOGY:
         return ""
-    seen = _reader(concepts).as_read(note.text).text[start:end]
+    seen = _seen(note.text, concepts)[start:end]
     written = note.text[start:end]
     return seen if _passes_for(written, seen) else ""
 
@@ -36,6 +36,12 @@ def _passes_for(written: str, seen: str) -> bool:
         confusions.distance(some, meant, most) is not None
         for some, meant in ((one, other), (one.lower(), other.lower()))
     )
+
+
+@functools.lru_cache(maxsize=8)
+def _seen(text: str, concepts: ConceptTable) -> str:
+    """The whole text as readers see it: the mentions of one note are asked for one after the other."""
+    return _reader(concepts).as_read(text).text
 
 
 @functools.lru_cache(maxsize=2)
