@@ -10,10 +10,8 @@ part of the reading away (``derivation``, ``totals``, ``alignment``, ``specimens
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +20,10 @@ from typing import Any, Final
 
 import cohortium
 from benchmarks.reading.ablation import Ablation, in_place_of, read_notes, with_tools, without
+from benchmarks.reading.radiology import PARTS, lines_of, questions_of
 from benchmarks.signature import command_line, signature
+from cohortium.eval.measures.metrics import F1, PRECISION, RECALL
+from cohortium.eval.measures.scoring import Counts, count, value
 from cohortium.ingest.journey.derivation import derive
 from cohortium.ingest.journey.node_totals import total_nodes
 from cohortium.ingest.note import steps as note_steps
@@ -34,9 +35,7 @@ from cohortium.kb.storage.writer import build_generation
 
 #: So many reports stay unread.
 UNREAD: Final = 150
-PARTS: Final = ("seen", "unread", "all")
-#: True positives, found, wanted.
-Counts = tuple[int, int, int]
+MEASURES: Final = (PRECISION, RECALL, F1)
 
 
 class NoSpecimens:
@@ -66,22 +65,12 @@ def part_of(patients: Sequence[str], part: str) -> set[str]:
     return set(patients if part == "all" else patients[:cut] if part == "seen" else patients[cut:])
 
 
-def questions_of(folder: Path) -> ModuleType:
-    """``score.py`` of the folder as a module."""
-    spec = importlib.util.spec_from_file_location("pathology_score", folder / "score.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def counts_by_area(
     ablation: Ablation, notes: Mapping[str, Sequence[Note]], labels: Iterable[Mapping[str, Any]], score: ModuleType
 ) -> dict[str, Counts]:
     """What the questions of each area find among the patients whose label is known."""
     reader = ablation.reader(shipped_concepts())
-    found: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    found: dict[str, Counts] = {}
     rows = list(labels)
     with tempfile.TemporaryDirectory(prefix="cohortium-") as folder:
         kb = Path(folder) / "pathology.kb"
@@ -90,20 +79,12 @@ def counts_by_area(
             for area, query, predicate in score.questions():
                 truth = {row["patient_id"]: predicate(row) for row in rows}
                 known = {patient for patient, told in truth.items() if told is not None}
-                gold = {patient for patient in known if truth[patient]}
-                got = {str(patient) for patient in session.find(query)} & known
-                if gold or got:
-                    for at, some in enumerate((gold & got, got, gold)):
-                        found[area][at] += len(some)
-    found["all"] = [sum(one[at] for one in found.values()) for at in range(3)]
-    return {area: (one[0], one[1], one[2]) for area, one in found.items()}
-
-
-def rates(counts: Counts) -> tuple[float, float, float]:
-    """Precision, recall, F1."""
-    right, got, wanted = counts
-    precision, recall = right / got if got else 0.0, right / wanted if wanted else 0.0
-    return precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0
+                wanted = {patient for patient in known if truth[patient]}
+                one = count({str(patient) for patient in session.find(query)}, wanted, known)
+                if one.wanted or one.found:
+                    found[area] = found.get(area, Counts()) + one
+    found["all"] = sum(found.values(), Counts())
+    return found
 
 
 def main() -> None:
@@ -116,21 +97,18 @@ def main() -> None:
     options = parser.parse_args()
     every = read_notes(options.folder / "notes.jsonl")
     chosen = part_of(list(every), options.part)
-    labels = [
-        row
-        for line in (options.folder / "labels.jsonl").read_text(encoding="utf-8").splitlines()
-        if (row := json.loads(line))["patient_id"] in chosen
-    ]
+    labels = [row for row in lines_of(options.folder / "labels.jsonl") if row["patient_id"] in chosen]
     notes = {patient: some for patient, some in every.items() if patient in chosen}
     score, told = questions_of(options.folder), {}
     for name in ("", *options.without):
         counts = counts_by_area(ROWS[name], notes, labels, score)
-        told[ROWS[name].name] = {area: (*one, *rates(one)) for area, one in counts.items()}
+        rates = {area: [value(one, measured) or 0.0 for one in MEASURES] for area, measured in counts.items()}
+        told[ROWS[name].name] = {area: (one.tp, one.found, one.wanted, *rates[area]) for area, one in counts.items()}
         print(f"\n{options.part} ({len(notes)}), without {ROWS[name].name}\n")
         print("| area | gold | P | R | F1 |\n| --- | --- | --- | --- | --- |")
         for area, one in counts.items():
-            precision, recall, f1 = rates(one)
-            print(f"| {area} | {one[2]} | {precision:.3f} | {recall:.3f} | {f1:.3f} |")
+            precision, recall, f1 = rates[area]
+            print(f"| {area} | {one.wanted} | {precision:.3f} | {recall:.3f} | {f1:.3f} |")
     print("\n" + command_line())
     if options.json:
         document = {**signature(command_line(), 0), "part": options.part, "rows": told}

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.reading.radiology import part_of
+from benchmarks.reading.radiology import lines_of, part_of
 
 SAMPLES: Final = Path(__file__).parents[2] / "ingest" / "samples" / "notes.jsonl"
 _UNREAD_TEXTS: Final = 60
@@ -35,16 +35,12 @@ def _notes(data: Path, records: Path) -> Iterator[Mapping[str, Any]]:
             {row["text"] for row in csv.DictReader(file)}, key=lambda text: hashlib.sha256(text.encode()).digest()
         )
     yield from ({"text": text} for text in texts[_UNREAD_TEXTS:])
-    yield from drawn.sample(_lines(data / "tcga" / "notes.jsonl")[:_SEEN_REPORTS], 150)
-    yield from drawn.sample(part_of(_lines(data / "iu_xray" / "notes.jsonl"), "seen"), 100)
+    yield from drawn.sample(lines_of(data / "tcga" / "notes.jsonl")[:_SEEN_REPORTS], 150)
+    yield from drawn.sample(part_of(lines_of(data / "iu_xray" / "notes.jsonl"), "seen"), 100)
     with (data / "aci_bench" / "train.csv").open(encoding="utf-8", newline="") as file:
         yield from ({"text": row["note"]} for row in list(csv.DictReader(file))[:60])
-    yield from _lines(records)
-    yield from _lines(SAMPLES)
-
-
-def _lines(path: Path) -> list[Mapping[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    yield from lines_of(records)
+    yield from lines_of(SAMPLES)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

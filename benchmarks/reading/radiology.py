@@ -40,7 +40,7 @@ def part_of(notes: Sequence[Mapping[str, Any]], part: str) -> list[Mapping[str, 
 
 def questions_of(folder: Path) -> ModuleType:
     """``score.py`` of the folder as a module."""
-    spec = importlib.util.spec_from_file_location("radiology_score", folder / "score.py")
+    spec = importlib.util.spec_from_file_location("score_of_folder", folder / "score.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -48,8 +48,9 @@ def questions_of(folder: Path) -> ModuleType:
     return module
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -66,9 +67,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.errors and arguments.part != "seen":
         parser.error("errors are shown of the seen part alone")
-    notes = part_of(_lines(arguments.folder / "notes.jsonl"), arguments.part)
+    notes = part_of(lines_of(arguments.folder / "notes.jsonl"), arguments.part)
     patients = {note["patient_id"] for note in notes}
-    labels = [row for row in _lines(arguments.folder / "labels.jsonl") if row["patient_id"] in patients]
+    labels = [row for row in lines_of(arguments.folder / "labels.jsonl") if row["patient_id"] in patients]
     with tempfile.TemporaryDirectory() as scratch:
         here = Path(scratch)
         _write(here / "notes.jsonl", notes)
