@@ -13,7 +13,7 @@ from typing import Final
 
 from ...kb.ontology.concepts import ConceptTable
 from ..text.frame import Span
-from ..text.specimens import is_of_frozen_section, told_before_operation
+from ..text.specimens import is_of_frozen_section, is_told_before_operation
 from ..text.word_classes import word_classes
 
 _CLASSES: Final = word_classes("binding", "graded")
@@ -57,20 +57,19 @@ def grades_of_the_tumor(text: str, grades: Sequence[Span]) -> list[Span]:
     """Those of the grades of a report, in text order, that are of the tumor as it was taken out."""
     if len(grades) < 2:
         return list(grades)
-    before = told_before_operation(text)
     gleason = [one for one in grades if one.attributes.get("scale") == _GLEASON]
     others = [one for one in grades if one.attributes.get("scale") != _GLEASON]
-    kept = [*_highest(text, _of_operation(text, gleason, before))]
-    kept += _in_fields(text, _of_operation(text, others, before))
+    kept = [*_highest(text, _of_operation(text, gleason))]
+    kept += _in_fields(text, _of_operation(text, others))
     return sorted(kept, key=lambda one: one.start)
 
 
-def _of_operation(text: str, grades: Sequence[Span], before: Sequence[tuple[int, int]]) -> Sequence[Span]:
+def _of_operation(text: str, grades: Sequence[Span]) -> Sequence[Span]:
     """Those that were not told before the operation or during it; all, if all were."""
     return [
         one
         for one in grades
-        if not any(low <= one.start < high for low, high in before) and not is_of_frozen_section(text, one.start)
+        if not is_told_before_operation(text, one.start) and not is_of_frozen_section(text, one.start)
     ] or grades
 
 

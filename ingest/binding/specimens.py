@@ -21,10 +21,10 @@ from ..text.specimens import (
     Heading,
     beside_organ,
     is_of_frozen_section,
+    is_told_before_operation,
     one_side,
     side_in,
     specimens_in,
-    told_before_operation,
     told_side,
 )
 from .placing import SiteReader, TumorComposer
@@ -171,8 +171,7 @@ class SpecimenPlacer:
     def _doubt_earlier(self, text: str, tumors: Sequence[Span]) -> None:
         """What a tumor was taken for before the operation is a doubt where the report names another one there."""
         is_a, get = self._concepts.is_a, self._concepts.get
-        before = told_before_operation(text)
-        earlier = [one for one in tumors if any(low <= one.start < high for low, high in before)]
+        earlier = [one for one in tumors if is_told_before_operation(text, one.start)]
         if not earlier:
             return
         found = {

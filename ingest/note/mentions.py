@@ -32,7 +32,7 @@ from ..text.dates.intervals import hides_a_date
 from ..text.dates.reader import DateMention
 from ..text.frame import Frame, Span
 from ..text.shape import Section
-from ..text.specimens import told_before_operation
+from ..text.specimens import is_told_before_operation
 from ..text.statements import needs, said_in, statement, unsayable
 from ..text.word_classes import word_classes
 from ..text.zones import Zone, zones_of
@@ -457,9 +457,7 @@ def _mention(
     if reading.status:
         attributes["status"] = reading.status
     if kind == "tnm" and "prefix" not in attributes and note.document_class == "pathology":
-        clinical = _CLINICALLY.search(text, max(0, start - 30), start) or any(
-            low <= start < high for low, high in told_before_operation(text)
-        )
+        clinical = _CLINICALLY.search(text, max(0, start - 30), start) or is_told_before_operation(text, start)
         attributes["prefix"] = "c" if clinical else "p"
     (day, anchor), cues = dated, reading.cues
     if span.helpers:

@@ -197,12 +197,18 @@ def is_of_frozen_section(text: str, start: int) -> bool:
     return bool(ends) and not _PERMANENT.search(text, ends[-1], start)
 
 
-def told_before_operation(text: str) -> list[tuple[int, int]]:
-    """The stretches that tell what was known before: clinical history, the diagnosis of a biopsy."""
+def is_told_before_operation(text: str, start: int) -> bool:
+    """Whether what begins at ``start`` was known before: told as clinical history, the diagnosis of a biopsy."""
+    return any(low <= start < high for low, high in _before_operation(text))
+
+
+@lru_cache(maxsize=64)
+def _before_operation(text: str) -> tuple[tuple[int, int], ...]:
+    """The stretches that tell what was known before; they are asked for by each grade, tumor and category."""
     found = []
     for match in _BEFORE_OPERATION.finditer(text):
         limit = min(len(text), match.end() + _REACH_OF_HISTORY)
         # The heading's own stop may be the one before the next.
         behind = _BY_OPERATION.search(text, match.end() - 1, limit)
         found.append((match.start(), behind.start() if behind else limit))
-    return found
+    return tuple(found)
