@@ -8,7 +8,7 @@ form included; a structure is grown into where a word of growth governs it. Only
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
@@ -240,9 +240,8 @@ def _sizes(frame: Frame) -> Iterator[Span]:
     cues = _CUES.size
     for match in _FIGURES.find(frame.places, text):
         # A form that takes three figures has a nought for the one that was not measured.
-        told = (_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name])
-        lengths = [length for length in told if length > 0]
-        if not lengths or max(lengths) > _WIDEST:
+        lengths = [length for length in _lengths(match) if length > 0]
+        if not lengths or lengths[0] > _WIDEST:
             continue
         if cues["thickness_behind"].match(text[match.end() : match.end() + _REACH_BEHIND]) and len(lengths) == 1:
             thick: dict[str, Value] = {"value": lengths[0], "unit": "mm"}
@@ -251,12 +250,21 @@ def _sizes(frame: Frame) -> Iterator[Span]:
         how = _measured(text, match.start(), match.end(), cues)
         if how is None:
             continue
-        lengths.sort(reverse=True)
-        attributes: dict[str, Value] = {"value": lengths[0], "unit": "mm"}
-        attributes |= dict(zip(("second", "third"), lengths[1:], strict=False))
+        attributes = _dimensions(lengths)
         if how:
             attributes["which"] = SUMMARY
         yield Span(match.start(), match.end(), "feature", "tumor_size", SOURCE, attributes, decided="present")
+
+
+def _lengths(match: re.Match[str]) -> list[float]:
+    """The figures of a size in millimetres, the greatest first."""
+    told = (_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name])
+    return sorted(told, reverse=True)
+
+
+def _dimensions(lengths: Sequence[float]) -> dict[str, Value]:
+    """The attributes of a size, from its lengths in millimetres."""
+    return {"value": lengths[0], "unit": "mm", **dict(zip(("second", "third"), lengths[1:], strict=False))}
 
 
 def _sizes_of_forms(frame: Frame) -> Iterator[Span]:
@@ -272,15 +280,13 @@ def _imaged_sizes(frame: Frame) -> Iterator[Span]:
     """What imaging measures: a tumor, or a mass, which may be one. The method is the one named nearest before."""
     text = frame.text
     for match in _FIGURES.find(frame.places, text):
-        lengths = [_millimetres(match[name], match["unit"]) for name in ("first", "second", "third") if match[name]]
-        if not lengths or max(lengths) > _WIDEST or min(lengths) <= 0:
+        lengths = _lengths(match)
+        if not lengths or lengths[0] > _WIDEST or lengths[-1] <= 0:
             continue
         how = next((name for name in ("tumor", "mass") if _is_of(match, text, _CUES.imaged[name])), "")
         if not how:
             continue
-        lengths.sort(reverse=True)
-        attributes: dict[str, Value] = {"value": lengths[0], "unit": "mm", "which": _IMAGING}
-        attributes |= dict(zip(("second", "third"), lengths[1:], strict=False))
+        attributes = {**_dimensions(lengths), "which": _IMAGING}
         first, last = frame.sentence_span(match.start())
         named = {name: _last(one, text[first:last]) for name, one in _CUES.methods.items()}
         told = {name: at for name, at in named.items() if at is not None}
