@@ -59,6 +59,27 @@ def _shares(name: str, words: str) -> bool:
     return wanted in surface or surface in wanted or bool(set(folded(name)) & set(folded(words)))
 
 
+def _fault_of_cue(cue: Cue, text: str, note: Note) -> str:
+    """Why a cue's rule does not read these words; empty if it does."""
+    rule, _, name = cue.rule.partition(":")
+    if rule in ("lexicon", "abbreviation"):
+        same = squashed(normal_form(name)) in squashed(normal_form(text)) or text.startswith(name)
+        return "" if same else "the words at a cue's place are not the name that it gives"
+    if rule == "definition":
+        letters = [letter for letter in name.lower() if letter.isalnum()]
+        return "" if text and text[0].lower() == letters[0] else "no definition of the short form"
+    if cue.rule in shipped_words().by_name:
+        found = shipped_words().phrases.get(folded(text), ())
+        is_cue = any(one.name == cue.rule for one in found)
+        return "" if is_cue else f"the words at its place are no cue of {cue.rule!r}"
+    if cue.rule == "question_mark":
+        text = note.text[cue.start : cue.end + _TO_QUESTION]
+    holds = rule_holds("cue", cue.rule, text)
+    if holds is None:
+        return f"no rule of reading is called {cue.rule!r}"
+    return "" if holds else f"{cue.rule!r} does not read the words at its place"
+
+
 @dataclass(frozen=True, slots=True)
 class EvidenceCheck:
     """The checks of one patient's notes and mentions. ``reread``: the mentions as reading the notes again gives them,
@@ -293,35 +314,15 @@ class EvidenceCheck:
         )
 
     def _cue(self, mention: Mention, cue: Cue, note: Note) -> None:
-        """The words at a cue's place are such as its rule reads."""
-        text = note.text[cue.start : cue.end]
-        rule, _, name = cue.rule.partition(":")
-        if rule == "date":
-            return  # The day is computed from it.
-        if rule == "link" and mention.model:
-            return  # Its name is checked with the mention.
-        if rule in ("lexicon", "abbreviation"):
-            same = squashed(normal_form(name)) in squashed(normal_form(text)) or text.startswith(name)
-            self.findings.require(same, "cue", "the words at a cue's place are not the name that it gives")
-            return
-        if rule == "definition":
-            letters = [letter for letter in name.lower() if letter.isalnum()]
-            self.findings.require(text and text[0].lower() == letters[0], "cue", "no definition of the short form")
-            return
-        phrases = shipped_words().phrases
-        if cue.rule in shipped_words().by_name:
-            found = phrases.get(folded(text), ())
-            self.findings.require(
-                any(one.name == cue.rule for one in found), "cue", f"the words at its place are no cue of {cue.rule!r}"
-            )
-            return
-        if cue.rule == "question_mark":
-            text = note.text[cue.start : cue.end + _TO_QUESTION]
-        holds = rule_holds("cue", cue.rule, text)
-        if holds is None:
-            self.findings.fault("cue", f"no rule of reading is called {cue.rule!r}")
-        elif not holds:
-            self.findings.fault("cue", f"{cue.rule!r} does not read the words at its place")
+        """The words at a cue's place are such as its rule reads, as they are written or as readers see them."""
+        rule = cue.rule.partition(":")[0]
+        if rule == "date" or rule == "link" and mention.model:
+            return  # The day is computed from the one; the other's name is checked with the mention.
+        fault = _fault_of_cue(cue, note.text[cue.start : cue.end], note)
+        if fault and (seen := words_as_read(note, cue.start, cue.end, self.concepts)):
+            fault = _fault_of_cue(cue, seen.strip(), note)
+        if fault:
+            self.findings.fault("cue", fault)
 
     # --- days -------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 import cohortium
 from cohortium.engine.proofs.checker.evidence import EvidenceCheck
 from cohortium.engine.proofs.checker.faults import Findings
-from cohortium.engine.proofs.checker.words import known_rules, rule_holds
+from cohortium.engine.proofs.checker.words import known_rules
 from cohortium.ingest.note.read import shared_reader
 from cohortium.kb.model import Mention, Note
 from cohortium.kb.ontology.concepts import shipped_concepts
@@ -33,8 +33,7 @@ def faults(text: str, kind: str, concept: str = "") -> list[str]:
     for one in mentions:
         check._name(replace(one, concept=concept) if concept else one)
         for cue in one.cues:
-            if rule_holds("cue", cue.rule, text[cue.start : cue.end]) is False:
-                findings.fault("cue", cue.rule)
+            check._cue(one, cue, note)
     return [fault.message for fault in findings.faults]
 
 
@@ -58,3 +57,19 @@ def test_a_name_with_its_word_left_out_is_checked(value: str) -> None:
     text = f"Right breast, mastectomy. Histologic type: {value}. Tumor size: 2.2 cm."
     assert faults(text, "diagnosis") == []
     assert faults(text, "diagnosis", "glioblastoma") == ["the ontology has no such name of this concept"]
+
+
+def test_a_misread_cue_holds_as_it_was_meant() -> None:
+    """A scanner's *positiva* is the word that it passes for; a word that it does not pass for is a fault."""
+    text = "Breast, mastectomy. The tumor cells are positiva for estrogen receptor."
+    assert faults(text, "biomarker") == []
+    note = Note("P1", "D1", text, datetime.date(2012, 5, 4), "pathology")
+    (one,) = (found for found in shared_reader().read(note).mentions if found.kind == "biomarker")
+    findings = Findings()
+    check = EvidenceCheck(
+        SimpleNamespace(notes={note.note_id: SimpleNamespace(note=note)}), shipped_concepts(), findings
+    )  # type: ignore[arg-type]
+    start = text.index("cells")
+    for cue in one.cues:
+        check._cue(one, replace(cue, start=start, end=start + 5), note)
+    assert len(findings.faults) == len(one.cues) > 0
