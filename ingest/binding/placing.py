@@ -13,8 +13,10 @@ from typing import Final
 from ...kb.kinds import CONDITIONS, MOLECULAR, OPERATIONS, PLACED
 from ...kb.model import Value
 from ...kb.ontology.concepts import ConceptTable
+from ...kb.ontology.rows import ConceptRow
 from ..recognizers.spread import DEPOSIT, RETURN
 from ..recognizers.type_fields import TYPE_FIELD
+from ..text.cue_files import cue_file
 from ..text.frame import Frame, Span, starting
 from ..text.gates import Gate
 from ..text.word_classes import word_classes
@@ -76,6 +78,10 @@ SITES_OF_SPREAD: Final = (
     "chest_wall",
 )
 _MALIGNANT: Final = "malignant_neoplasm"
+_OF_ANY_CELL: Final = cue_file("implied")["of_any_cell"]
+_WORDS: Final = re.compile(r"[a-z]+")
+#: So many letters of a word of a place stand in its adjective as well.
+_STEM: Final = 5
 _RECURRENCE: Final = "recurrence"
 
 
@@ -116,6 +122,17 @@ class TumorComposer:
             return morphology
         above_site = concepts.above(site)
         fitting = [row for row in map(concepts.get, concepts.below(morphology)) if row.site and row.site in above_site]
+        found = self._shallowest(fitting, morphology, site)
+        if morphology in _OF_ANY_CELL["concepts"] and (found == morphology or not self._says_no_more(found, morphology)):
+            fitting = [row for row in fitting if self._says_no_more(row.id, morphology)]
+            found = self._shallowest(fitting, morphology, site)
+            if not (found == morphology or self._says_no_more(found, morphology)):
+                return morphology
+        return found
+
+    def _shallowest(self, fitting: Sequence[ConceptRow], morphology: str, site: str) -> str:
+        """Of tumors at places that cover a site, the shallowest at the closest; the morphology if there is none."""
+        concepts, above_site = self._concepts, self._concepts.above(site)
         if not fitting:
             return morphology
         depth = max(len(concepts.above(row.site)) for row in fitting)
@@ -136,6 +153,22 @@ class TumorComposer:
             # The forms of the morphology there share no cancer of their own: it is the cancer of the site.
             found = self._cancer_of(site) or morphology
         return found
+
+    def _says_no_more(self, tumor: str, morphology: str) -> bool:
+        """Whether some name of a tumor says no more than its place and the morphology (*lung cancer*, no *sarcoma of the
+        chest wall*)."""
+        concepts = self._concepts
+        place = concepts.get(tumor).site
+        if not place or (_MALIGNANT in concepts.above(tumor) and _MALIGNANT not in concepts.above(morphology)):
+            return False
+        known = {*_OF_ANY_CELL["words"], *_OF_ANY_CELL["concepts"][morphology]}
+        for one in (place, morphology, *(concepts.above(place) if place in concepts else ())):
+            known.update(word for name in concepts.names(one) for word in _WORDS.findall(name.lower()))
+        stems = {word[:_STEM] for word in known if len(word) >= _STEM}
+        return any(
+            all(word in known or word[:_STEM] in stems for word in _WORDS.findall(name.lower()))
+            for name in concepts.names(tumor)
+        )
 
     def right_below(self, finding: str, site: str) -> str:
         """As :meth:`compose`, of a finding: only the concept right below it means no more than both. A lesion of the

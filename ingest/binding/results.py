@@ -75,6 +75,11 @@ _SYMBOL_BEHIND = _CLASSES.compile(r"\s{lies_in_gene}\s(?:the\s)?(?P<symbol>[A-Z]
 _NO_GENE = _CLASSES.compile(r"{no_gene}")
 #: The words that deny a phrase right behind them are no longer than this (characters).
 _REACH_OF_DENIAL = 40
+#: How a noun of change ends: amplification, overexpression.
+_NOUN = "ion"
+#: So far behind a marker stands the change that is tested for, and so far before it that it is tested (characters).
+_OF_A_TEST = 12
+_REACH_OF_TEST = 50
 
 
 def _without_unknown_genes(text: str, here: list[Span]) -> list[Span]:
@@ -262,6 +267,21 @@ def _lead(groups: Sequence[Group], head: Sequence[Span], denying: Sequence[Span]
             group.led = [*denying, *group.led]
 
 
+def _is_noun_of_change(text: str, span: Span) -> bool:
+    """Whether it is a change, or a result in the form of a noun (*amplification*, not *amplified*)."""
+    return "alteration" in span.attributes or (span.kind == "value" and text[: span.end].casefold().endswith(_NOUN))
+
+
+def _names_test(text: str, change: Span, here: Sequence[Span]) -> bool:
+    """Whether a word of change, or the result of that name, only says what is tested, and not what was found."""
+    if statement("names_test").match(text, change.end):
+        return True
+    markers = [one for one in here if one.kind in ("gene", "biomarker") and 0 <= change.start - one.end <= _OF_A_TEST]
+    return any(
+        statement("tested_for").search(text, max(0, one.start - _REACH_OF_TEST), one.start) is not None for one in markers
+    )
+
+
 class ResultBinder:
     """Turns gene, biomarker, value and molecular spans into biomarker and variant spans with attributes."""
 
@@ -321,7 +341,7 @@ class ResultBinder:
             for span in here
             if span.concept not in self._grouping
             and not (span.kind == "value" and _IS_MEASURE.match(text, span.end))
-            and not ("alteration" in span.attributes and statement("names_test").match(text, span.end))
+            and not (_is_noun_of_change(text, span) and _names_test(text, span, here))
             and not (span.concept in _LEVELS and text[max(0, span.start - 4) : span.start].lower() == "not ")
         ]
         kept = _without_unknown_genes(text, kept)

@@ -254,11 +254,7 @@ class MentionWriter:
                 reading = self._with_decided(span, reading, at_large, _is_denied_value(sentence, span, target, reading))
             if kind == "variant" and self._is_no_finding(span, spans, note, skipped, sentence.context):
                 reading = reading.but(temporality=Temporality.HYPOTHETICAL)
-            if (
-                kind == "diagnosis"
-                and note.states("component", start, end)
-                and not statement("has_component").match(frame.text, span.end, end)
-            ):
+            if kind == "diagnosis" and note.states("component", start, end) and _is_component(frame.text, span, start, end):
                 reading = self._as_component(span, reading)
             if kind in CORRECTABLE:
                 reading = _corrected(note, sentence, span, reading, taken_back)
@@ -442,6 +438,13 @@ class _SentenceInHand(NamedTuple):
 def _named(span: Span) -> Named:
     results = tuple((helper[0], helper[1]) for helper in span.helpers) if span.kind in MOLECULAR else ()
     return span.start, span.end, span.kind, results
+
+
+def _is_component(text: str, span: Span, start: int, end: int) -> bool:
+    """Whether a tumor of the sentence that begins and ends there is told as a component of another."""
+    if statement("as_component").match(text, span.end, end):
+        return True
+    return statement("component_of").search(text, start, span.start) is not None
 
 
 def _mention(

@@ -270,7 +270,9 @@ class NodeRecognizer(Recognizer):
         dated = frozenset(date.start for date in frame.dates)
         for match in _COUNTS.find(frame.places, text):
             # Dates are read first and leave counts alone: what they took is a day.
-            if match.start() in dated and not self._is_judged(text, match) or is_scored(text, match.start()):
+            behind_category = _CATEGORY_BEFORE.search(text, max(0, match.start() - 24), match.start())
+            is_day = match.start() in dated and not behind_category and not self._is_judged(text, match)
+            if is_day or is_scored(text, match.start()):
                 continue
             positive, examined = _number(match["positive"]), int(match["examined"])
             if self._is_of_nodes(frame, match, positive, examined):

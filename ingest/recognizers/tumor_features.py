@@ -28,6 +28,8 @@ SUMMARY: Final = "synoptic"
 #: So far before a figure, and behind it, stands what it measures (characters).
 _REACH_OF_SIZE: Final = 70
 _REACH_BEHIND: Final = 45
+#: And so far behind it the tumor that has this size: *a 3 cm, poorly differentiated squamous cell carcinoma*.
+_REACH_AHEAD: Final = 110
 #: So far back stands what *measuring 3 cm in greatest dimension* is told of.
 _REACH_OF_MEASURING: Final = 260
 #: So far from a structure stands the word of growth that governs it.
@@ -54,7 +56,7 @@ _REACH_OF_EFFECT: Final = 70
 _ROMAN: Final[Mapping[str, int]] = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}
 
 _LENGTH: Final = r"(?<![\d.,/])(?P<first>\d{1,3}(?:[.,]\s?\d{1,2})?)"
-_NEXT: Final = r"(?:(?:cm|mm)?\s{0,2}[x×*][\s.]{0,3}(?P<%s>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
+_NEXT: Final = r"(?:(?:cm|mm)?\s{0,2}(?:[x×*]|by\b)[\s.]{0,3}(?P<%s>\d{1,3}(?:[.,]\s?\d{1,2})?)\s?\.?\s?)?"
 _BETWEEN: Final[Mapping[str, str]] = cue_file("tumor_features")["between"]
 _FIGURE: Final = re.compile(
     _LENGTH + r"\s?" + _NEXT % "second" + _NEXT % "third" + rf"[\s\-.]{{0,3}}(?P<unit>{_BETWEEN['unit']})\b",
@@ -85,6 +87,7 @@ class _Cues:
     def __init__(self) -> None:
         table = cue_file("tumor_features")
         self.size = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["size"].items()}
+        self.size["ahead"] = re.compile(table["size"]["between"] + rf"\b{table['size']['tumor']}\b", re.IGNORECASE)
         told: Mapping[str, str] = table["told"]
         before, behind = told["gap_before"], told["gap_behind"]
         self.behind = {
@@ -114,6 +117,7 @@ class _Cues:
         self.counts: Mapping[str, int] = table["number"]["words"]
         self.number_labels = Gated(self.number["label"], begins["number"])
         self.numbers_told = Gated(self.number["told"], begins["count"])
+        self.described = Gated(self.number["described"], begins["described"])
         self.one_told = Gated(self.number["one"], begins["one"])
         share: Mapping[str, str] = table["share"]
         self.shares = {name: re.compile(rf"\b(?:{share[name]})\b", re.IGNORECASE) for name in _SHARES}
@@ -174,6 +178,7 @@ class TumorFeatureRecognizer(Recognizer):
         _CUES.number_labels,
         _CUES.numbers_told,
         _CUES.one_told,
+        _CUES.described,
         _CUES.named_shares,
         _CUES.treatment_labels,
         _CUES.positions,
@@ -337,10 +342,10 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
         before, clause = text[max(0, start - _REACH_OF_MEASURING) : start], 0
     tumor = _last(cues["tumor"], before[clause:])
     other = _last(cues["other"], before[clause:])
-    if tumor is not None and (other is None or tumor > other):
+    if tumor is not None and (other is None or tumor > other) or cues["placed"].search(before[clause:]):
         return False
     if other is None or len(before[clause:]) - other > 12:
-        ahead = re.match(cues["between"].pattern + r"\b" + cues["tumor"].pattern + r"\b", behind, re.IGNORECASE)
+        ahead = cues["ahead"].match(text[end : end + _REACH_AHEAD])
         if ahead is not None and not cues["not_between"].search(ahead.group()):
             return False
     return None
@@ -454,7 +459,7 @@ def _numbers(frame: Frame) -> Iterator[Span]:
 
 
 def _one(frame: Frame) -> Iterator[Span]:
-    """A carcinoma that forms a mass is one tumor, as is a single mass."""
+    """A carcinoma that forms a mass is one tumor, as are a single mass and one that is described alone."""
     text, cues = frame.text, _CUES.number
     for told in _CUES.one_told.find(frame.places, text):
         before = text[max(0, told.start() - _REACH_OF_ONE) : told.start()]
@@ -462,6 +467,11 @@ def _one(frame: Frame) -> Iterator[Span]:
             continue
         attributes: dict[str, Value] = {"value": 1.0}
         yield Span(told.start(), told.end(), "feature", "tumor_number", SOURCE, attributes, decided="present")
+    described = list(_CUES.described.find(frame.places, text))
+    if len(described) == 1 and not cues["further"].search(text):
+        (mass,) = described
+        alone: dict[str, Value] = {"value": 1.0}
+        yield Span(mass.start("mass"), mass.end(), "feature", "tumor_number", SOURCE, alone, decided="present")
 
 
 def _number(start: int, match: re.Match[str]) -> Span:
@@ -572,6 +582,8 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
     begins = before[clause:]
     if cues["never"].search(begins[-45:]):
         return None
+    if cues["not_to"].search(before):
+        return "absent", "into"
     if _OF_CATEGORY.search(before):
         # "pT3a Tumor invades …": a form tells what its category means.
         return None

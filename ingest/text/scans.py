@@ -8,6 +8,7 @@ meant; what is dearer than its evidence stays as it is. Offsets hold, and quotes
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -36,6 +37,8 @@ _GOES_ON: Final = re.compile(
     rf"(?<![A-Za-z])(?<!: ){any_of(_LINES['goes_on'])}(?P<stop>\.) (?=[A-Za-z0-9(])", re.IGNORECASE
 )
 
+#: A name that a category follows without a blank: *AJCCpT1pN2*.
+_GLUED: Final = re.compile(rf"(?<![A-Za-z]){any_of(_LINES['glued'])}(?=[ypr]{{0,2}}[Tt][0-4])")
 _CANDIDATE: Final = re.compile(r"(?<![A-Za-z0-9])(?:[ypcmrPYC]{1,2}[. ]{0,2})?[TNMtnmI1l](?=\s?[0-4XOoxIlQiZ])")
 _LABEL: Final = re.compile(_TNM["labels"])
 _REACH_OF_LABEL: Final = 48
@@ -96,6 +99,7 @@ class ScanReader:
 
     def as_read(self, text: str) -> AsRead:
         """The text as readers are to see it: as long, and the same where nothing was set right."""
+        text = _without_marks(text)
         characters, ends = list(text), {}
         for start, meant in _joined(text):
             characters[start : start + len(meant)] = meant
@@ -131,12 +135,22 @@ class ScanReader:
                 yield *match.span(), whole
 
 
+def _without_marks(text: str) -> str:
+    """Letters without the marks that a scanner saw on them (*carcínoma*); each is one letter as before."""
+    if text.isascii():
+        return text
+    plain = (unicodedata.normalize("NFD", letter)[0] if letter.isalpha() else letter for letter in text)
+    return "".join(new if new.isascii() else old for old, new in zip(text, plain, strict=True))
+
+
 def _joined(text: str) -> Iterator[Replacement]:
-    """Full stops that a line end left, as blanks."""
+    """Full stops that a line end left, as blanks; and so the last letter of a name that runs into its category."""
     for match in _LINE_END.finditer(text):
         yield Replacement(match.start(), " ")
     for match in _GOES_ON.finditer(text):
         yield Replacement(match.start("stop"), " ")
+    for match in _GLUED.finditer(text):
+        yield Replacement(match.end() - 1, " ")
 
 
 # --- categories -------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ _JOINED_BEFORE: Final = re.compile(r"[A-Za-z\-]*\Z")
 #: No word is longer (characters).
 _LONGEST_WORD: Final = 60
 _EXCISED: Final = re.compile(rf"{any_of(_CUES['words']['excised'])}(?![a-z])", re.IGNORECASE)
+_CUT_OUT: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_CUES['words']['cut_out'])})(?![a-z])", re.IGNORECASE)
 _NOT_HERE: Final = re.compile(any_of(_CUES["words"]["not_here"]), re.IGNORECASE)
 _ENDS: Final = tuple(_CUES["words"]["ends"])
 #: Where a statement begins: behind a full stop or colon, or the label of a specimen.
@@ -95,8 +96,9 @@ class Heading:
 
 @lru_cache(maxsize=64)
 def tells_of_excision(text: str) -> bool:
-    """Whether a specimen of a report is headed by an operation that cuts out, and not by a biopsy alone."""
-    return any(
+    """Whether a specimen of a report is headed by an operation that cuts out, and not by a biopsy alone; or the report
+    speaks of what was cut out."""
+    return _CUT_OUT.search(text) is not None or any(
         _EXCISED.search(text, heading.start, heading.end) and not _NOT_HERE.search(text, heading.start, heading.end)
         for heading in specimens_in(text)
     )

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ...kb.note_classes import note_class
 from .cue_files import cue_file
 from .frame import Frame
 from .gates import Gate, Gated, Places
@@ -28,6 +29,7 @@ from .zone_words import Changes, Described, ZoneWords, zone_words
 #: The zones, in the order of the states.
 ZONES: Final = ("patient", "nobody", "another")
 _PATIENT, _NOBODY, _ANOTHER = range(3)
+_PATHOLOGY: Final = "pathology"
 #: What learning calls the begin of a note among boundaries.
 START: Final = "start"
 #: The zone for or against which the tables of the file speak.
@@ -123,6 +125,7 @@ class ZoneTable:
 
 _TABLE: Final = cue_file("zones")
 #: Words for one man, and for one woman.
+_STAGED: Final = re.compile(_TABLE["persons"]["staged"])
 _HE, _SHE = (frozenset(_TABLE["persons"][one]) for one in ("he", "she"))
 # Made when the module is loaded: no note may have been parted before all gates are known.
 _HOLDERS: Final = {
@@ -176,7 +179,10 @@ def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | 
     points = learned.points(frame.words.written, [(one.first, one.last, one.marks) for one in seen])
     changes = [learned.change(boundary) for boundary in boundaries]
     zones: dict[int, Zone] = {}
-    for one, state in zip(seen, _likeliest(points, changes, learned.change(START)[_PATIENT]), strict=True):
+    states = _likeliest(points, changes, learned.change(START)[_PATIENT])
+    if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
+        states = _seconded(seen, states)
+    for one, state in zip(seen, states, strict=True):
         if state != _PATIENT and len(seen) >= _FEWEST and not (state == _NOBODY and _of_somebody(frame, one)):
             start, end = one.sentence.start, one.sentence.end
             zones[start] = Zone(ZONES[state], "words", start, end, learned=True)
@@ -191,10 +197,24 @@ def zones_of(frame: Frame, table: ZoneTable | None = None, learned: ZoneWords | 
     return zones
 
 
+def _seconded(seen: Sequence[_Seen], states: Sequence[int]) -> list[int]:
+    """The zones that were learned, of a report that tells in the present tense what a slide shows, as a textbook would:
+    a stretch is about nobody only where a phrase of the table says so as well."""
+    kept: list[int] = []
+    for state, run in itertools.groupby(zip(seen, states, strict=True), key=lambda pair: pair[1]):
+        stretch = [one for one, _ in run]
+        told = any(evidence.points > 0 for one in stretch for evidence, _, _ in one.found)
+        kept += [state if told else _PATIENT] * len(stretch)
+    return kept
+
+
 def _of_somebody(frame: Frame, seen: _Seen) -> bool:
-    """Whether a sentence speaks of one person (*I started him on dopamine*), not of anybody (*his or her doctor*)."""
+    """Whether a sentence speaks of one person (*I started him on dopamine*), not of anybody (*his or her doctor*), or
+    tells one tumor's categories."""
     words = frame.words.norms[seen.first : seen.last]
-    return _HE.isdisjoint(words) != _SHE.isdisjoint(words)
+    if _HE.isdisjoint(words) != _SHE.isdisjoint(words):
+        return True
+    return _STAGED.search(frame.text, seen.sentence.start, seen.sentence.end) is not None
 
 
 def described_note(frame: Frame) -> list[tuple[Described, str]]:

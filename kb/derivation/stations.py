@@ -34,16 +34,23 @@ _REACH_BEFORE, _REACH_BEHIND = 160, 60
 _LABEL: Final = re.compile(
     r"(?:\A|(?<=[.:;,)\n\-] )|(?<=[.:;)\n]))"
     r"(?:(?:PART|Part)\s(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
-    r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:])|\(?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)))"
+    r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:])|[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)))"
     r"(?=\s?[A-Z(\"'\-])"
 )
 _STATEMENT_ENDS: Final = re.compile(r"[.:;]\s")
 _CLAUSE_BEHIND: Final = re.compile(r"[^.;:()]*")
 
 
+#: The label of a count that none stands before: the statement that names the place alone.
+_HEADING: Final = "heading"
+_WORD: Final = re.compile(r"[A-Za-z0-9]+")
+#: No name of a field is longer (characters).
+_REACH_OF_FIELD: Final = 60
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of a specimen: letters and numbers are lists of their own."""
+    """The label of a specimen: letters and numbers are lists of their own, and so are headings without either."""
 
     start: int
     kind: str
@@ -67,6 +74,8 @@ class Station:
         if self.part != than.part or self.total or than.total:
             return False
         if self.label is not None and than.label is not None and self.label.start != than.label.start:
+            if self.label.kind == _HEADING and (self.words == than.words or not self.words or not than.words):
+                return False
             return self.label.kind == than.label.kind and self.label.order != than.label.order
         return bool(self.words and than.words) and not (self.words <= than.words or than.words <= self.words)
 
@@ -81,7 +90,7 @@ class Stations:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        found = list(_LABEL.finditer(text))
+        found = [match for match in _LABEL.finditer(text) if not _is_value(text, match)]
         self._labels = [_label(match) for match in found]
         self._starts = [one.start for one in self._labels]
         self._parts = [_label(match) for match in found if match["part"] or match["part_number"]]
@@ -102,10 +111,22 @@ class Stations:
         low = max(after, opened, start - _REACH_BEFORE, label.start if label else 0)
         behind = _CLAUSE_BEHIND.match(text, end, end + _REACH_BEHIND)
         total = known.total.search(text, max(low, start - _REACH_BEHIND), end) is not None
-        return Station(label, self._places(low, start, behind.group() if behind else ""), part, total)
+        at, words = self._places(low, start, behind.group() if behind else "")
+        if label is None and words and self._is_heading(at, start):
+            label = Label(at, _HEADING, at)
+        return Station(label, words, part, total)
 
-    def _places(self, low: int, start: int, behind: str) -> frozenset[str]:
-        """The words for a place in the statement of a count, else in the last one before it that has any."""
+    def _is_heading(self, at: int, start: int) -> bool:
+        """Whether the statement that begins there, before a count, names a place of nodes and nothing else."""
+        known, end = _words(), _STATEMENT_ENDS.search(self._text, at, start)
+        if end is None:
+            return False
+        rest = known.numbered.sub(" ", known.places.sub(" ", self._text[at : end.start()]))
+        return all(known.heading.fullmatch(word) for word in _WORD.findall(rest))
+
+    def _places(self, low: int, start: int, behind: str) -> tuple[int, frozenset[str]]:
+        """The words for a place in the statement of a count, else in the last one before it that has any; with where
+        that statement begins."""
         text, known = self._text, _words()
         begins = [low, *(match.end() for match in _STATEMENT_ENDS.finditer(text, low, start))]
         for at in reversed(begins):
@@ -113,14 +134,20 @@ class Stations:
             words = {str(match.lastgroup) for match in known.places.finditer(stretch)}
             words |= {re.sub(r"\W", "", match["number"]).casefold() for match in known.numbered.finditer(stretch)}
             if words:
-                return frozenset(words)
-        return frozenset()
+                return at, frozenset(words)
+        return start, frozenset()
 
 
 def _last(labels: Sequence[Label], starts: Sequence[int], low: int, high: int) -> Label | None:
     """The last label that begins between the two places."""
     at = bisect_right(starts, high) - 1
     return labels[at] if at >= 0 and starts[at] >= low else None
+
+
+def _is_value(text: str, match: re.Match[str]) -> bool:
+    """Whether what looks like a label is the number that stands in a field: *Number examined: 15.*"""
+    before = text[max(0, match.start() - _REACH_OF_FIELD) : match.start()]
+    return match["number"] is not None and (int(match["number"]) == 0 or _words().value.search(before) is not None)
 
 
 def _label(match: re.Match[str]) -> Label:
@@ -139,6 +166,8 @@ class _Words:
     numbered: re.Pattern[str]
     total: re.Pattern[str]
     anew: re.Pattern[str]
+    heading: re.Pattern[str]
+    value: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -154,4 +183,6 @@ def _words() -> _Words:
         re.compile(rf"(?<![a-z])(?:{numbered})[\s\-]?{number}", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{total})(?![a-z])", re.IGNORECASE),
         re.compile(rf"(?:\A|(?<=[.:;)\n\-] )|(?<=\n))(?:{anew})(?![a-z])", re.IGNORECASE),
+        re.compile("|".join(table["heading"]["words"]), re.IGNORECASE),
+        re.compile(rf"(?<![a-z])(?:{'|'.join(table['value']['words'])})[^.;:]{{0,30}}:\s\Z", re.IGNORECASE),
     )

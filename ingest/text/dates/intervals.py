@@ -14,6 +14,8 @@ from ..cue_files import any_of, cue_file
 from ..word_classes import word_classes
 
 _CLASSES: Final = word_classes("text", "intervals")
+#: So many years after a note is what it plans.
+_PLANNED_AHEAD: Final = 5
 
 
 def month_span(year: int, month: int) -> DayInterval:
@@ -37,8 +39,9 @@ def one_day(year: int, month: int, day: int) -> DayInterval | None:
 
 
 def full_year(two_digits: int, note: datetime.date | None) -> int:
-    """The last year with these digits that is not more than one after the note."""
-    limit = max(note.year if note else 2030, 1900) + 1
+    """The last year with these digits that is at most so many after the note as something may be planned ahead: of a
+    patient who is nearly a hundred, more is lost by taking a coming year for a past one."""
+    limit = max(note.year + _PLANNED_AHEAD if note else 2031, 1900)
     return limit - (limit - two_digits) % 100
 
 
