@@ -16,7 +16,7 @@ from ...kb.derivation.rules import shipped_rules
 from ...kb.model import Value
 from ...kb.note_classes import note_class
 from ...kb.ontology.concepts import ConceptTable
-from ..text.cue_files import cue_file
+from ..text.cue_files import cue_file, over_lines
 from ..text.frame import TUMOR_FEATURES, Frame, Recognizer, Span
 from ..text.gates import Gated
 from ..text.words import PhraseTrie
@@ -37,6 +37,8 @@ _REACH_OF_GROWTH: Final = 90
 _REACH_OF_DENIAL: Final = 60
 #: So far before *forming a mass* stands the tumor that does.
 _REACH_OF_ONE: Final = 110
+#: How the adjectives of places end.
+_ADJECTIVES: Final = ("al", "ar", "ic", "ary")
 #: What stands nowhere.
 _NEVER: Final = re.compile(r"(?!)")
 #: The widest tumor that a figure may tell, in millimetres: more is a slip of the scan.
@@ -86,33 +88,33 @@ class _Cues:
     # As many lines as the file has tables.
     def __init__(self) -> None:
         table = cue_file("tumor_features")
-        self.size = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["size"].items()}
-        self.size["ahead"] = re.compile(table["size"]["between"] + rf"\b{table['size']['tumor']}\b", re.IGNORECASE)
+        self.size = {name: _pattern(pattern) for name, pattern in table["size"].items()}
+        self.size["ahead"] = _pattern(table["size"]["between"] + rf"\b{table['size']['tumor']}\b")
         told: Mapping[str, str] = table["told"]
         before, behind = told["gap_before"], told["gap_behind"]
         self.behind = {
-            how: re.compile(behind + told[f"{how}_behind"], re.IGNORECASE) for how in ("absent", "uncertain", "present")
+            how: _pattern(behind + told[f"{how}_behind"]) for how in ("absent", "uncertain", "present")
         }
         self.before = {
-            how: re.compile(told[f"{how}_before"].removesuffix("$") + r"[\s,:]{1,3}" + before + r"\Z", re.IGNORECASE)
+            how: _pattern(told[f"{how}_before"].removesuffix("$") + r"[\s,:]{1,3}" + before + r"\Z")
             for how in ("absent", "uncertain")
         }
         self.features = [
-            (concept, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for concept, pattern in table["feature"].items()
+            (concept, _pattern(rf"\b(?:{pattern})\b")) for concept, pattern in table["feature"].items()
         ]
         begins: Mapping[str, str] = table["begins"]
         self.any_feature = _any(table["feature"])
         self.named_features = Gated(self.any_feature, begins["feature"])
         self.measures = [
-            (concept, re.compile(rf"\b(?:{pattern})\b" + _BETWEEN["measure"], re.IGNORECASE))
+            (concept, _pattern(rf"\b(?:{pattern})\b" + _BETWEEN["measure"]))
             for concept, pattern in table["measure"].items()
         ]
-        self.unit_in_label = Gated(re.compile(table["size"]["unit_in_label"], re.IGNORECASE), begins["unit_in_label"])
+        self.unit_in_label = Gated(_pattern(table["size"]["unit_in_label"]), begins["unit_in_label"])
         self.named_measures = Gated(_any(table["measure"]), begins["measure"])
-        self.margin = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["margin"].items()}
-        self.named_margins = Gated(re.compile(r"\b" + table["margin"]["name"] + r"\b", re.IGNORECASE), begins["margin"])
+        self.margin = {name: _pattern(pattern) for name, pattern in table["margin"].items()}
+        self.named_margins = Gated(_pattern(r"\b" + table["margin"]["name"] + r"\b"), begins["margin"])
         self.number = {
-            name: re.compile(pattern, re.IGNORECASE) for name, pattern in table["number"].items() if name != "words"
+            name: _pattern(pattern) for name, pattern in table["number"].items() if name != "words"
         }
         self.counts: Mapping[str, int] = table["number"]["words"]
         self.number_labels = Gated(self.number["label"], begins["number"])
@@ -120,31 +122,33 @@ class _Cues:
         self.described = Gated(self.number["described"], begins["described"])
         self.one_told = Gated(self.number["one"], begins["one"])
         share: Mapping[str, str] = table["share"]
-        self.shares = {name: re.compile(rf"\b(?:{share[name]})\b", re.IGNORECASE) for name in _SHARES}
+        self.shares = {name: _pattern(rf"\b(?:{share[name]})\b") for name in _SHARES}
         self.share = {
-            "before": re.compile(share["before"] + r"(?P<share>\d{1,3})\s?%", re.IGNORECASE),
-            "behind": re.compile(r"(?<![\d.])(?P<share>\d{1,3})\s?%" + share["behind"] + r"\Z", re.IGNORECASE),
-            "never": re.compile(share["never"], re.IGNORECASE),
-            "bound": re.compile(share["bound"], re.IGNORECASE),
+            "before": _pattern(share["before"] + r"(?P<share>\d{1,3})\s?%"),
+            "behind": _pattern(r"(?<![\d.])(?P<share>\d{1,3})\s?%" + share["behind"] + r"\Z"),
+            "never": _pattern(share["never"]),
+            "bound": _pattern(share["bound"]),
         }
         self.named_shares = Gated(_any({name: share[name] for name in _SHARES}), begins["share"])
         treatment: Mapping[str, Any] = table["treatment"]
-        self.treatment = {name: re.compile(treatment[name], re.IGNORECASE) for name in ("unsaid", "none")}
+        self.treatment = {name: _pattern(treatment[name]) for name in ("unsaid", "none")}
         self.treatment_results, self.treatment_scales = (
-            {name: re.compile(pattern, re.IGNORECASE) for name, pattern in treatment[part].items()}
+            {name: _pattern(pattern) for name, pattern in treatment[part].items()}
             for part in ("results", "scales")
         )
-        self.treatment_degree = re.compile(treatment["degree"]["pattern"], re.IGNORECASE)
-        self.treatment_labels = Gated(re.compile(rf"\b(?:{treatment['label']})\b", re.IGNORECASE), begins["treatment"])
+        self.treatment_degree = _pattern(treatment["degree"]["pattern"])
+        self.treatment_labels = Gated(_pattern(rf"\b(?:{treatment['label']})\b"), begins["treatment"])
         imaging: Mapping[str, Any] = table["imaging"]
-        self.imaged = {name: re.compile(rf"\b{imaging[name]}\b", re.IGNORECASE) for name in ("tumor", "mass")}
-        self.methods = {name: re.compile(one, re.IGNORECASE) for name, one in imaging["methods"].items()}
+        self.imaged = {name: _pattern(rf"\b{imaging[name]}\b") for name in ("tumor", "mass")}
+        between: str = table["size"]["between"]
+        self.imaged_ahead = {name: _pattern(between + rf"\b{imaging[name]}\b") for name in self.imaged}
+        self.methods = {name: _pattern(one) for name, one in imaging["methods"].items()}
         clock: Mapping[str, str] = table["clock"]
-        self.clock = {name: re.compile(clock[name], re.IGNORECASE) for name in ("of_lesion", "never")}
-        self.positions = Gated(re.compile(clock["position"], re.IGNORECASE), begins["clock"])
+        self.clock = {name: _pattern(clock[name]) for name in ("of_lesion", "never")}
+        self.positions = Gated(_pattern(clock["position"]), begins["clock"])
         growth: Mapping[str, Any] = table["growth"]
         self.growth = {
-            name: re.compile(pattern, re.IGNORECASE) for name, pattern in growth.items() if isinstance(pattern, str)
+            name: _pattern(pattern) for name, pattern in growth.items() if isinstance(pattern, str)
         }
         self.names: Mapping[str, list[str]] = growth["names"]
 
@@ -155,8 +159,12 @@ def valued() -> frozenset[str]:
     return frozenset(cue_file("tumor_features")["valued"]["concepts"])
 
 
+def _pattern(told: str) -> re.Pattern[str]:
+    return re.compile(over_lines(told), re.IGNORECASE)
+
+
 def _any(patterns: Mapping[str, str]) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in patterns.values()) + r")\b", re.IGNORECASE)
+    return _pattern(r"\b(?:" + "|".join(f"(?:{pattern})" for pattern in patterns.values()) + r")\b")
 
 
 #: Made when the module is loaded, as every gate is.
@@ -202,6 +210,10 @@ class TumorFeatureRecognizer(Recognizer):
         for concept in sorted({*asked, *structures} - {"", "anatomical_structure"}):
             if concept in self._concepts:
                 phrases += [(name, concept) for name in self._concepts.names(concept)]
+        parts = set().union(*(self._concepts.below(one) for one in asked if one in self._concepts)) - asked
+        for concept in sorted(parts.difference(structures)):
+            # "Hilar" may be of another organ than the one asked about; a noun is of its own.
+            phrases += [(name, concept) for name in self._concepts.names(concept) if not name.endswith(_ADJECTIVES)]
         return PhraseTrie(phrases)
 
     def find(self, frame: Frame) -> Iterator[Span]:
@@ -288,7 +300,7 @@ def _imaged_sizes(frame: Frame) -> Iterator[Span]:
         lengths = _lengths(match)
         if not lengths or lengths[0] > _WIDEST or lengths[-1] <= 0:
             continue
-        how = next((name for name in ("tumor", "mass") if _is_of(match, text, _CUES.imaged[name])), "")
+        how = next((name for name in ("tumor", "mass") if _is_of(match, text, name)), "")
         if not how:
             continue
         attributes = {**_dimensions(lengths), "which": _IMAGING}
@@ -304,9 +316,10 @@ def _imaged_sizes(frame: Frame) -> Iterator[Span]:
         yield Span(match.start(), match.end(), "feature", "tumor_size", SOURCE, attributes, decided=decided)
 
 
-def _is_of(match: re.Match[str], text: str, thing: re.Pattern[str]) -> bool:
-    """Whether a figure is the size of such a thing: named right before it, or right behind."""
-    return _measured(text, match.start(), match.end(), {**_CUES.size, "tumor": thing, "imaged": _NEVER}) is not None
+def _is_of(match: re.Match[str], text: str, thing: str) -> bool:
+    """Whether a figure is the size of such a thing that an image shows: named right before it, or right behind."""
+    named = {"tumor": _CUES.imaged[thing], "ahead": _CUES.imaged_ahead[thing], "imaged": _NEVER, "placed": _NEVER}
+    return _measured(text, match.start(), match.end(), {**_CUES.size, **named}) is not None
 
 
 def _clock_positions(frame: Frame) -> Iterator[Span]:
@@ -329,7 +342,7 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
     """Whether a figure is a tumor's size: True as a label tells it, False as prose does, None for another thing's."""
     low = max(0, start - _REACH_OF_SIZE)
     before, behind = text[low:start], text[end : end + _REACH_BEHIND]
-    if cues["bound"].search(before) or cues["bound_behind"].search(behind) or cues["away"].search(behind):
+    if cues["broken"].search(before) or cues["bound"].search(before) or cues["bound_behind"].search(behind) or cues["away"].search(behind):
         return None
     clause = max((one.end() for one in _CLAUSE.finditer(before, 0)), default=0)
     if cues["imaged"].search(before[clause:]) or cues["imaged"].match(behind.lstrip(" ,(").removeprefix("on ")):

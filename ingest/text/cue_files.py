@@ -32,3 +32,16 @@ def general_words() -> frozenset[str]:
     """Words of clinical English that are in no name (``general_words.tsv``)."""
     lines = (_FOLDER / "general_words.tsv").read_text("utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+#: A look behind (whose width is fixed), a class of characters, or a blank that no quantifier follows.
+_BLANKS: Final = re.compile(r"\(\?<[=!](?:[^()]|\([^()]*\))*\)|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<blank> )(?![*+?{])")
+
+
+def over_lines(pattern: str) -> str:
+    """A pattern whose blanks also stand for two: what a scanner's line end leaves between words.
+
+    >>> over_lines("not (?<=a b)ident[ _]ified")
+    'not {1,2}(?<=a b)ident[ _]ified'
+    """
+    return _BLANKS.sub(lambda match: " {1,2}" if match["blank"] else match.group(), pattern)
