@@ -108,6 +108,9 @@ def _total(bench: Workbench, counts: Iterator[_Count]) -> Event | None:
     if not tellings:
         return None
     best = max(tellings, key=_sums)
+    if any(2 * one.positive == _sums(best)[0] and 2 * one.examined == _sums(best)[1] for one in best) and len(best) > 2:
+        # One of them is the sum of all others.
+        return None
     positive, examined = _sums(best)
     # What one of the counts leaves open the total leaves open.
     is_known = all("examined" in one.event.attributes for one in best)
@@ -161,12 +164,30 @@ def _may_be_whole(one: _Count, telling: Sequence[_Count]) -> bool:
         return True
     labels = [other.station.label for other in telling]
     if one.station.label is not None and one.station.label not in labels and None not in labels:
-        return not one.station.words and one.is_at_least(positive, examined)
-    if all(one.station.is_of_other_side(other.station) for other in telling):
+        # A specimen of its own is never all of them, but for their very sum.
+        return False
+    beside = [other for other in telling if not _is_apart(one, other)]
+    if not beside or all(one.station.is_of_other_side(other.station) for other in beside):
         return False
     return one.is_at_least(positive, examined) or any(
-        other.is_at_least(one.positive, one.examined) for other in telling
+        other.is_at_least(one.positive, one.examined) for other in beside
     )
+
+
+def _is_apart(one: _Count, other: _Count) -> bool:
+    """Whether two counts have headings of their own, or one of them has, and they share no word for a place; levels that
+    are only numbered may be parts of what has none."""
+    if one.station.is_headed_apart(other.station):
+        return not _is_level_of(one, other) and not _is_level_of(other, one)
+    headed = max(one.station.heading, other.station.heading) >= 0
+    places, others = one.station.places, other.station.places
+    named = bool(places and others) and places.isdisjoint(others)
+    return headed and named and not _is_level_of(one, other) and not _is_level_of(other, one)
+
+
+def _is_level_of(part: _Count, whole: _Count) -> bool:
+    """Whether one names a level alone, by a number, and the other no level: the level may be one of its parts."""
+    return part.station.is_level and not whole.station.is_level and whole.is_at_least(part.positive, part.examined)
 
 
 def _begins_anew(last: Station, station: Station) -> bool:

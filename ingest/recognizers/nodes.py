@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...kb.model import Value
+from ...kb.derivation.stations import names_place
 from ...kb.note_classes import note_class
 from ..text.cue_files import cue_file
 from ..text.dates.reader import is_scored
@@ -67,6 +68,19 @@ _COUNTED = _CLASSES.compile(
     rf"(?P<kind>{_KIND}){_NODES}(?![\w\-])",
     re.IGNORECASE,
 )
+#: "Two nodes of seven", "13 nodes among 18 retrieved", "one lymph node with carcinoma, out of four".
+_NODES_OF = _CLASSES.compile(
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER})\s(?:{{kind_of_node}}\s){{0,4}}{_NODES}"
+    rf"(?:\s{{containing}}\s[a-z ]{{1,40}})?,?{_GAP}{{out_of}}\s(?:{{of_all}}\s){{0,3}}(?P<examined>{_NUMBER})"
+    r"(?![./%]\d|\s?[cm]m\b)",
+    re.IGNORECASE,
+)
+#: "Lymph nodes x 19, none with tumor", "hilar nodes (5) neg.".
+_NODES_SO_MANY = _CLASSES.compile(
+    rf"{_NODES}\s?(?:x\s?|\(\s?|:\s?)(?P<examined>\d{{1,3}})(?![./%\d]|\s?[cm]m\b)\s?\)?[\s,;:\-–]{{1,3}}"
+    r"(?:{between_nodes}\s){0,2}(?:{none_of_all}|{clear})",
+    re.IGNORECASE,
+)
 _BEHIND_HOLDING = _CLASSES.compile(
     r"(?:\s\(\d+/\d+\))?[,:;]?\s?[\-–]?\s?(?:{between_nodes}[,:.]?\s){0,3}(?:{degree}\s)?{holding}", re.IGNORECASE
 )
@@ -101,7 +115,7 @@ _NONE_IN = _CLASSES.compile(
 )
 _NEGATIVE_BEFORE = _CLASSES.compile(r"\b{none_in}[^.;:]{0,70}$", re.IGNORECASE)
 _METASTASIS_IN = _CLASSES.compile(
-    r"\b(?P<metastasis>{metastasis})(?:[^.;:\d]|\.\s){0,60}?\b{leads_in}\s(?:the\s)?$", re.IGNORECASE
+    r"\b(?P<metastasis>{metastasis})(?:[^.;:\d]|\.\s|\d{1,2}(?:[.,]\d{1,2})?\s?[cm]m){0,80}?\b{leads_in}\.?\s(?:the\s)?$", re.IGNORECASE
 )
 _NO_METASTASIS = _CLASSES.compile(r"\b{no_metastasis}\b[^.;:]{0,40}$", re.IGNORECASE)
 _ISOLATED = _CLASSES.compile(
@@ -128,6 +142,12 @@ _NODE_WORD = _CLASSES.compile(r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b", re
 _CATEGORY_BEFORE = _CLASSES.compile(r"\b{category}[\s(\[,:]{1,3}$")
 _JUDGED_BEFORE = _CLASSES.compile(r"\b{judged}\b[^()]{0,60}\((?:no\.?\s)?$", re.IGNORECASE)
 _BRACKET_BEFORE = re.compile(r"[(\[](?:No\.?\s)?$")
+#: Before a count the place of its nodes, and further before the heading of their list.
+_PLACE_BEFORE = re.compile(r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z][A-Za-z /\-]{2,40}(?:\s\([\w ]{1,14}\))?)\s?:?\s$")
+_HEADED_NODES = _CLASSES.compile(
+    rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})\s?[.:]\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
+    re.IGNORECASE,
+)
 _NODES_BEHIND = re.compile(rf"{_GAP}{_KIND}{_NODES}(?![\w\-])", re.IGNORECASE)
 _STATION_BEFORE = _CLASSES.compile(r"\b(?:{node_word}|{station_word})\b", re.IGNORECASE)
 
@@ -146,16 +166,16 @@ _EXAMINED_AND = _CLASSES.compile(
     re.IGNORECASE,
 )
 _POSITIVE_OF = _CLASSES.compile(
-    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{positive}}\s(?:{_NODES}\s)?(?:out\s)?of\s"
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{held}}\s(?:{_NODES}\s)?(?:out\s)?of\s"
     rf"(?:(?:the|a)\s)?(?:{{total}}\sof\s)?(?P<examined>{_NUMBER})(?![./%]\d)",
     re.IGNORECASE,
 )
 _FOUND = _CLASSES.pattern(
-    r"(?:{positive}(?:\s{of_tumor})?|with\s{found_in_node}\w*(?:\s{found_behind})?|{macrometastasis})"
+    r"(?:{positive}(?:\s{of_tumor})?|{containing}\s{found_in_node}\w*(?:\s{found_behind})?|{macrometastasis})"
 )
 _EXAMINED_FIELD = _CLASSES.compile(
     rf"(?<![^\W\d_]){_LEAD}(?:(?:of\s)?(?:{{region}}\s){{0,2}}{_NODES}\s)?{{examined}}{_TO_VALUE}{_VALUE}"
-    rf"|(?<![^\W\d_]){{total}}\s(?:{{number_of}}\s)?(?:lymph\s)?{{node}}\s?[:=]\s?(?P<all>\d{{1,3}})(?![\d/%]|\.\d)",
+    rf"|(?<![^\W\d_]){{total}}\s(?:{{number_of}}\s)?(?:lymph\s)?{{node}}\s?[:=]?\s?(?P<all>\d{{1,3}})(?![\d/%]|\.\d)",
     re.IGNORECASE,
 )
 _POSITIVE_FIELD = _CLASSES.compile(
@@ -171,11 +191,12 @@ _NOT_INVOLVED = _CLASSES.compile(r"\b{not_involved}\b", re.IGNORECASE)
 _METASTASES = _CLASSES.compile(r"\b{metastasis}", re.IGNORECASE)
 _NAMES_NODES = _CLASSES.compile(r"{node}", re.IGNORECASE)
 
+_SO_MANY_NODES = Gated(_NODES_SO_MANY, r"(?i:lymph|nod)")
 _COUNTS = Gated(_COUNT, r"[OoIl]\Z", r"(?<!\d)\d{1,2}(?!\d)")
 _WITHOUT_SLASHES = Gated(_WITHOUT_SLASH, r"0[1lI]\d{1,2}\Z")
 _ROMAN_COUNTS = Gated(_IN_ROMAN, r"[IVXL]{1,6}\Z")
 _WORD_COUNTS = Gated(_WORD_COUNT, _NUMBER_OPENS)
-_PAIRS = tuple(Gated(pattern, _NUMBER_OPENS) for pattern in (_EXAMINED_AND, _POSITIVE_OF))
+_PAIRS = tuple(Gated(pattern, _NUMBER_OPENS) for pattern in (_EXAMINED_AND, _POSITIVE_OF, _NODES_OF))
 _NUMBERS_OF_NODES = Gated(_COUNTED, _NUMBER_OPENS)
 _POSITIVES = Gated(
     _POSITIVE_FIELD,
@@ -194,7 +215,11 @@ _LEAST_TAKEN_OUT = 3
 #: The word for the nodes stands no further before a count, in its sentence, above it, and behind it (characters).
 _BEFORE, _ABOVE, _BEHIND = 60, 160, 40
 #: What was found stands so far before the number of nodes it was found in (characters).
-_REACH_BEFORE = 90
+_REACH_BEFORE = 110
+#: Between two counts in brackets of one list: the place of the second.
+_NEXT_IN_LIST = re.compile(r"\)[,;]\s[A-Za-z][A-Za-z0-9 /&\-]{1,40}\s\(")
+#: So far before a count stands the heading of its list (characters).
+_LIST = 420
 _PATHOLOGY = "pathology"
 #: Nobody has more nodes taken out.
 _MOST = 200
@@ -223,6 +248,7 @@ class NodeRecognizer(Recognizer):
         _WORD_COUNTS,
         *_PAIRS,
         _NUMBERS_OF_NODES,
+        _SO_MANY_NODES,
         _POSITIVES,
         _EXAMINEDS,
     )
@@ -257,6 +283,8 @@ class NodeRecognizer(Recognizer):
                 if self._is_of_nodes(frame, match, positive, examined):
                     yield self._span(frame, match.start(), match.end(), "node-count", positive, examined)
         yield from self._counted(frame)
+        for match in _SO_MANY_NODES.find(frame.places, frame.text):
+            yield self._span(frame, match.start(), match.end(), "node-count", 0, int(match["examined"]))
         if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
             for gated in (_NODES_TOLD_FREE, _NODES_FREE):
                 for match in gated.find(frame.places, frame.text):
@@ -268,6 +296,7 @@ class NodeRecognizer(Recognizer):
         """``2/14`` with what scanners make of it."""
         text = frame.text
         dated = frozenset(date.start for date in frame.dates)
+        last = 0
         for match in _COUNTS.find(frame.places, text):
             # Dates are read first and leave counts alone: what they took is a day.
             behind_category = _CATEGORY_BEFORE.search(text, max(0, match.start() - 24), match.start())
@@ -275,7 +304,10 @@ class NodeRecognizer(Recognizer):
             if is_day or is_scored(text, match.start()):
                 continue
             positive, examined = _number(match["positive"]), int(match["examined"])
-            if self._is_of_nodes(frame, match, positive, examined):
+            # One list: "Level 5 (0/2), level 7 (0/4), lobar (0/7)".
+            in_list = positive <= examined <= _MOST and _NEXT_IN_LIST.fullmatch(text, last, match.start()) is not None
+            if in_list or self._is_of_nodes(frame, match, positive, examined):
+                last = match.end()
                 yield self._count(frame, match, positive, examined)
         for match in _WITHOUT_SLASHES.find(frame.places, text):
             low = max(0, match.start() - _REACH_BEFORE)
@@ -299,7 +331,16 @@ class NodeRecognizer(Recognizer):
             return True
         if _NODES_BEHIND.match(text, end) or _CATEGORY_BEFORE.search(text, max(0, start - 24), start):
             return True
-        return NodeRecognizer._is_judged(text, match)
+        return NodeRecognizer._is_judged(text, match) or NodeRecognizer._is_listed(text, match)
+
+    @staticmethod
+    def _is_listed(text: str, match: re.Match[str]) -> bool:
+        """Whether it stands behind the place of its nodes in a list below their heading (``Nodes. Hilar (10L): 2/3``)."""
+        start = match.start()
+        place = _PLACE_BEFORE.search(text, max(0, start - _BEFORE), start)
+        if place is None or not names_place(place["place"]):
+            return False
+        return _HEADED_NODES.search(text, max(0, start - _LIST), place.start()) is not None
 
     @staticmethod
     def _is_judged(text: str, match: re.Match[str]) -> bool:

@@ -37,6 +37,7 @@ _REACH_OF_GROWTH: Final = 90
 _REACH_OF_DENIAL: Final = 60
 #: So far before *forming a mass* stands the tumor that does.
 _REACH_OF_ONE: Final = 110
+_CAPSULE: Final = re.compile(r"capsule", re.IGNORECASE)
 #: How the adjectives of places end.
 _ADJECTIVES: Final = ("al", "ar", "ic", "ary")
 #: What stands nowhere.
@@ -476,7 +477,8 @@ def _one(frame: Frame) -> Iterator[Span]:
     text, cues = frame.text, _CUES.number
     for told in _CUES.one_told.find(frame.places, text):
         before = text[max(0, told.start() - _REACH_OF_ONE) : told.start()]
-        if cues["not_told"].search(before) or told["forming"] and not cues["one_before"].search(before):
+        needs_tumor = told["forming"] or told["alone"]
+        if cues["not_told"].search(before) or needs_tumor and not cues["one_before"].search(before):
             continue
         attributes: dict[str, Value] = {"value": 1.0}
         yield Span(told.start(), told.end(), "feature", "tumor_number", SOURCE, attributes, decided="present")
@@ -597,6 +599,10 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
         return None
     if cues["not_to"].search(before):
         return "absent", "into"
+    if cues["no_further"].search(before):
+        return "", "into"
+    if _CAPSULE.search(text, start, end) and cues["kept"].match(text, end):
+        return "present", "confined"
     if _OF_CATEGORY.search(before):
         # "pT3a Tumor invades …": a form tells what its category means.
         return None

@@ -40,6 +40,8 @@ _GOES_ON: Final = re.compile(
 #: A name that a category follows without a blank: *AJCCpT1pN2*.
 _GLUED: Final = re.compile(rf"(?<![A-Za-z]){any_of(_LINES['glued'])}(?=[ypr]{{0,2}}[Tt][0-4])")
 _CANDIDATE: Final = re.compile(r"(?<![A-Za-z0-9])(?:[ypcmrPYC]{1,2}[. ]{0,2})?[TNMtnmI1l](?=\s?[0-4XOoxIlQiZ])")
+#: Invasion of nerves, which is no category of nodes: *L1, V0, Pn0*.
+_NERVES: Final = re.compile(r"Pn\s?[01OlX]")
 _LABEL: Final = re.compile(_TNM["labels"])
 _REACH_OF_LABEL: Final = 48
 _SEVERAL: Final = re.compile(_TNM["several"])
@@ -160,7 +162,7 @@ def _notation(text: str, confusions: Confusions) -> Iterator[Replacement]:
     """The categories of TNM that were not written as they are meant."""
     behind = 0
     for match in _CANDIDATE.finditer(text):
-        if match.start() < behind:
+        if match.start() < behind or _NERVES.match(text, match.start()):
             continue
         run = _run(text, match.start(), confusions)
         if run is None:
@@ -287,6 +289,9 @@ def _ends(text: str, at: int) -> bool:
 _FRACTION: Final = re.compile(_FIGURES["fraction"])
 _BESIDE: Final = re.compile(_FIGURES["fraction_beside"])
 _LENGTH: Final = re.compile(_FIGURES["length"])
+_WHOLE: Final = re.compile(_FIGURES["whole"])
+_SCORE: Final = re.compile(_FIGURES["score"])
+_UNIT: Final = re.compile(_FIGURES["unit"])
 _ROMAN: Final = re.compile(_FIGURES["roman"])
 _REACH_OF_NODES: Final = 60
 _AS_FIGURES: Final = str.maketrans("OoQlI|", "000111")
@@ -300,10 +305,14 @@ def _figures(text: str) -> Iterator[Replacement]:
             continue
         if _BESIDE.search(text, max(0, match.start() - _REACH_OF_NODES), match.end() + _REACH_OF_NODES):
             yield Replacement(match.start("figures"), written.translate(_AS_FIGURES))
-    for match in _LENGTH.finditer(text):
-        written = match["figures"]
-        if written.translate(_AS_FIGURES) != written:
-            yield Replacement(match.start("figures"), written.translate(_AS_FIGURES))
+    for pattern in (_LENGTH, _WHOLE, _SCORE):
+        for match in pattern.finditer(text):
+            written = match["figures"]
+            if written.translate(_AS_FIGURES) != written:
+                yield Replacement(match.start("figures"), written.translate(_AS_FIGURES))
+    for match in _UNIT.finditer(text):
+        meant = "cm" if match["unit"].startswith("c") else "mm"
+        yield Replacement(match.start("unit"), meant.ljust(len(match["unit"])))
     for match in _ROMAN.finditer(text):
         written = match["figures"]
         meant = written.translate(_AS_ROMAN)

@@ -25,6 +25,8 @@ _FILE: Final = Path(__file__).with_suffix(".toml")
 _SIDES: Final = frozenset(
     "left right lesser greater proximal distal anterior posterior internal external upper lower".split()
 )
+#: Words that tell how nodes were chosen, and no place.
+_CHOSEN: Final = frozenset({"sentinel", "non_sentinel"})
 #: No heading of a specimen is longer: a label further before says nothing of a count (characters).
 _REACH_OF_LABEL: Final = 1500
 #: The words of a station stand no further before its count, and behind it (characters).
@@ -34,15 +36,13 @@ _REACH_BEFORE, _REACH_BEHIND = 160, 60
 _LABEL: Final = re.compile(
     r"(?:\A|(?<=[.:;,)\n\-] )|(?<=[.:;)\n]))"
     r"(?:(?:PART|Part)\s(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
-    r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:])|[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)))"
-    r"(?=\s?[A-Z(\"'\-])"
+    r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:]|\s?-(?=\s))|(?:(?:[Aa]d|[Rr]e)\s)?[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)|\s-(?=\s)))"
+    r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z][.:)])\s\d)"
 )
-_STATEMENT_ENDS: Final = re.compile(r"[.:;]\s")
+_STATEMENT_ENDS: Final = re.compile(r"[.:;]\s|\s-{1,2}\s")
 _CLAUSE_BEHIND: Final = re.compile(r"[^.;:()]*")
 
 
-#: The label of a count that none stands before: the statement that names the place alone.
-_HEADING: Final = "heading"
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 #: No name of a field is longer (characters).
 _REACH_OF_FIELD: Final = 60
@@ -50,11 +50,16 @@ _REACH_OF_FIELD: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of a specimen: letters and numbers are lists of their own, and so are headings without either."""
+    """The label of a specimen: letters and numbers are lists of their own."""
 
     start: int
     kind: str
     order: int
+
+
+def names_place(text: str) -> bool:
+    """Whether some word of a short text names a place of nodes, or a level by its number."""
+    return _words().places.search(text) is not None or _words().numbered.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class Station:
     part: int
     #: Whether the words say that all nodes are counted.
     total: bool
+    #: Where the statement begins that names the place alone and so heads the count; -1 where none does.
+    heading: int = -1
 
     def is_other(self, than: Station) -> bool:
         """Whether the two can be no telling of the same nodes, in one part of a report: a later label, or words for a
@@ -74,10 +81,25 @@ class Station:
         if self.part != than.part or self.total or than.total:
             return False
         if self.label is not None and than.label is not None and self.label.start != than.label.start:
-            if self.label.kind == _HEADING and (self.words == than.words or not self.words or not than.words):
-                return False
             return self.label.kind == than.label.kind and self.label.order != than.label.order
+        if self.is_headed_apart(than):
+            return True
         return bool(self.words and than.words) and not (self.words <= than.words or than.words <= self.words)
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Its words, without those for how nodes were chosen: sentinel nodes lie among the axillary ones."""
+        return self.words - _CHOSEN
+
+    @property
+    def is_level(self) -> bool:
+        """Whether its words are numbers alone."""
+        return bool(self.words) and self.words.isdisjoint(_words().names)
+
+    def is_headed_apart(self, than: Station) -> bool:
+        """Whether each has a heading of its own, of another place."""
+        apart = min(self.heading, than.heading) >= 0 and self.heading != than.heading
+        return apart and bool(self.places and than.places) and self.places != than.places
 
     def is_of_other_side(self, than: Station) -> bool:
         """Whether their words name different sides, levels or numbers."""
@@ -112,16 +134,16 @@ class Stations:
         behind = _CLAUSE_BEHIND.match(text, end, end + _REACH_BEHIND)
         total = known.total.search(text, max(low, start - _REACH_BEHIND), end) is not None
         at, words = self._places(low, start, behind.group() if behind else "")
-        if label is None and words and self._is_heading(at, start):
-            label = Label(at, _HEADING, at)
-        return Station(label, words, part, total)
+        heading = at if words and self._is_heading(at, start) else -1
+        return Station(label, words, part, total, heading)
 
     def _is_heading(self, at: int, start: int) -> bool:
         """Whether the statement that begins there, before a count, names a place of nodes and nothing else."""
         known, end = _words(), _STATEMENT_ENDS.search(self._text, at, start)
         if end is None:
             return False
-        rest = known.numbered.sub(" ", known.places.sub(" ", self._text[at : end.start()]))
+        begins = _LABEL.match(self._text, at)
+        rest = known.numbered.sub(" ", known.places.sub(" ", self._text[begins.end() if begins else at : end.start()]))
         return all(known.heading.fullmatch(word) for word in _WORD.findall(rest))
 
     def _places(self, low: int, start: int, behind: str) -> tuple[int, frozenset[str]]:
