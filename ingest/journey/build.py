@@ -218,14 +218,20 @@ def _is_stated_elsewhere(fact: Fact, own: set[tuple[str, str]], facts: Sequence[
 
 
 def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
-    """Where cancers often spread to (liver, lung, bone …) a bare morphology is no primary if another organ has one.
+    """Where cancers often spread to (liver, lung, bone …) a bare morphology is no primary if another organ has one of
+    that histology, or of none that is told.
 
-    It stays one when some note names the primary of that organ outright.
+    It stays one when some note names the primary of that organ outright, or its own note gives it a category of T.
     """
     concepts = bench.concepts
     spread = [site for site in SITES_OF_SPREAD if site in concepts]
+    staged = {
+        fact.note
+        for fact in bench.facts
+        if fact.kind == "tnm" and fact.attributes.get("prefix") == "p" and "t" in fact.attributes and is_own(fact)
+    }
     named = {
-        organ_of(concepts, concepts.get(fact.concept).site)
+        (organ_of(concepts, concepts.get(fact.concept).site), fact.concept)
         for fact in own
         if fact.context.really_happened
         and "morphology" not in fact.attributes
@@ -238,8 +244,21 @@ def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
         if not morphology or not any(concepts.is_a(site, other) for other in spread):
             continue
         organ = organ_of(concepts, concepts.get(fact.concept).site)
-        if named - {organ} and organ not in named:
+        elsewhere = [one for other, one in named if other != organ]
+        if any(other == organ for other, _ in named) or fact.note in staged:
+            continue
+        if any(_may_be_histology(concepts, morphology, one) for one in elsewhere):
             fact.concept = morphology
+
+
+def _may_be_histology(concepts: ConceptTable, morphology: str, tumor: str) -> bool:
+    """Whether a tumor may be of this morphology: it tells no histology, or one above or below it."""
+    told = [
+        one
+        for one in concepts.above(tumor)
+        if not concepts.get(one).site and "carcinoma" in concepts.above(one) - {one} and concepts.kind(one) == "tumor"
+    ]
+    return not told or any(concepts.is_a(one, morphology) or concepts.is_a(morphology, one) for one in told)
 
 
 def separate_tumors(bench: Workbench) -> None:

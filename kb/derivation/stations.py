@@ -74,6 +74,8 @@ class Station:
     total: bool
     #: Where the statement begins that names the place alone and so heads the count; -1 where none does.
     heading: int = -1
+    #: Whether that statement tells how they were taken out: it heads a specimen of its own.
+    taken: bool = False
 
     def is_other(self, than: Station) -> bool:
         """Whether the two can be no telling of the same nodes, in one part of a report: a later label, or words for a
@@ -98,8 +100,11 @@ class Station:
 
     def is_headed_apart(self, than: Station) -> bool:
         """Whether each has a heading of its own, of another place."""
-        apart = min(self.heading, than.heading) >= 0 and self.heading != than.heading
-        return apart and bool(self.places and than.places) and self.places != than.places
+        if min(self.heading, than.heading) < 0 or self.heading == than.heading:
+            return False
+        if self.taken and than.taken:
+            return self.words != than.words
+        return bool(self.places and than.places) and self.places != than.places
 
     def is_of_other_side(self, than: Station) -> bool:
         """Whether their words name different sides, levels or numbers."""
@@ -134,17 +139,19 @@ class Stations:
         behind = _CLAUSE_BEHIND.match(text, end, end + _REACH_BEHIND)
         total = known.total.search(text, max(low, start - _REACH_BEHIND), end) is not None
         at, words = self._places(low, start, behind.group() if behind else "")
-        heading = at if words and self._is_heading(at, start) else -1
-        return Station(label, words, part, total, heading)
+        heading = self._heading(at, start) if words else ""
+        taken = known.taken.search(heading) is not None
+        return Station(label, words, part, total, at if heading else -1, taken)
 
-    def _is_heading(self, at: int, start: int) -> bool:
-        """Whether the statement that begins there, before a count, names a place of nodes and nothing else."""
+    def _heading(self, at: int, start: int) -> str:
+        """The statement that begins there, before a count, if it names a place of nodes and nothing else."""
         known, end = _words(), _STATEMENT_ENDS.search(self._text, at, start)
         if end is None:
-            return False
+            return ""
         begins = _LABEL.match(self._text, at)
         rest = known.numbered.sub(" ", known.places.sub(" ", self._text[begins.end() if begins else at : end.start()]))
-        return all(known.heading.fullmatch(word) for word in _WORD.findall(rest))
+        heads = all(known.heading.fullmatch(word) for word in _WORD.findall(rest))
+        return self._text[at : end.start()] if heads else ""
 
     def _places(self, low: int, start: int, behind: str) -> tuple[int, frozenset[str]]:
         """The words for a place in the statement of a count, else in the last one before it that has any; with where
@@ -190,6 +197,7 @@ class _Words:
     anew: re.Pattern[str]
     heading: re.Pattern[str]
     value: re.Pattern[str]
+    taken: re.Pattern[str]
 
 
 @lru_cache(maxsize=1)
@@ -207,4 +215,5 @@ def _words() -> _Words:
         re.compile(rf"(?:\A|(?<=[.:;)\n\-] )|(?<=\n))(?:{anew})(?![a-z])", re.IGNORECASE),
         re.compile("|".join(table["heading"]["words"]), re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{'|'.join(table['value']['words'])})[^.;:]{{0,30}}:\s\Z", re.IGNORECASE),
+        re.compile(rf"(?:{'|'.join(table['taken']['words'])})(?![a-z])", re.IGNORECASE),
     )
