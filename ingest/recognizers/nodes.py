@@ -77,8 +77,8 @@ _NODES_OF = _CLASSES.compile(
 )
 #: "Lymph nodes x 19, none with tumor", "hilar nodes (5) neg.".
 _NODES_SO_MANY = _CLASSES.compile(
-    rf"{_NODES}\s?(?:x\s?|\(\s?|:\s?)(?P<examined>\d{{1,3}})(?![./%\d]|\s?[cm]m\b)\s?\)?[\s,;:\-–]{{1,3}}"
-    r"(?:{between_nodes}\s){0,2}(?:{none_of_all}|{clear})",
+    rf"{_NODES}\s?(?:x\s?|\(\s?|:\s?)(?P<examined>{_NUMBER})(?![./%\d]|\s?[cm]m\b)\s?\)?[\s,;:\-–]{{1,3}}"
+    r"(?:(?:{between_nodes}|{examined}),?\s){0,2}(?:{none_of_all}|{clear})",
     re.IGNORECASE,
 )
 _BEHIND_HOLDING = _CLASSES.compile(
@@ -88,13 +88,13 @@ _BEHIND_CLEAR = _CLASSES.compile(
     r"[,:;]?\s?[\-–]?\s?(?:{between_nodes}[,:.]?\s){0,4}{clear}(?!\s{no_nodes}\b)", re.IGNORECASE
 )
 _FREE_BEHIND = _CLASSES.compile(
-    rf"(?:{_GAP}{_KIND}{_NODES})?(?:\s\(\d+/\d+\))?\s(?:{{between_nodes}}\s){{0,3}}{{clear}}(?!\s(?:for\s)?{{no_nodes}})",
+    rf"(?:{_GAP}{_KIND}{_NODES})?(?:\s\(\d+/\d+\))?[:,]?\s(?:{{between_nodes}}\s){{0,3}}{{clear}}(?!\s(?:for\s)?{{no_nodes}})",
     re.IGNORECASE,
 )
 _NEGATIVE: Final = fold("negative")
 #: "five nodes, two containing metastatic carcinoma"
 _BEHIND_SOME = _CLASSES.compile(
-    rf"[^.;:\d]{{0,30}}[,;(]\s?(?:{{of_them}}\s)?(?P<positive>{_NUMBER}|{{none_or_all}}){_FIGURE}\s(?:{{of_them}}\s|{{between_nodes}}\s)"
+    rf"[^.;:\d]{{0,40}}[,;:(]\s?(?:{{of_them}}\s)?(?P<positive>{_NUMBER}|{{none_or_all}}){_FIGURE}\s(?:{{of_them}}\s|{{between_nodes}}\s)"
     r"{0,2}{holding}",
     re.IGNORECASE,
 )
@@ -115,7 +115,7 @@ _NONE_IN = _CLASSES.compile(
 )
 _NEGATIVE_BEFORE = _CLASSES.compile(r"\b{none_in}[^.;:]{0,70}$", re.IGNORECASE)
 _METASTASIS_IN = _CLASSES.compile(
-    r"\b(?P<metastasis>{metastasis})(?:[^.;:\d]|\.\s|\d{1,2}(?:[.,]\d{1,2})?\s?[cm]m){0,80}?\b{leads_in}\.?\s(?:the\s)?$", re.IGNORECASE
+    r"\b(?P<metastasis>{metastasis})(?:[^.;:\d]|\.\s|\d{1,2}(?:[.,]\d{1,2})?\s?[cm]m){0,80}?\b{leads_in}\.?\s(?:{of_all}\s)?$", re.IGNORECASE
 )
 _NO_METASTASIS = _CLASSES.compile(r"\b{no_metastasis}\b[^.;:]{0,40}$", re.IGNORECASE)
 _ISOLATED = _CLASSES.compile(
@@ -142,10 +142,11 @@ _NODE_WORD = _CLASSES.compile(r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b", re
 _CATEGORY_BEFORE = _CLASSES.compile(r"\b{category}[\s(\[,:]{1,3}$")
 _JUDGED_BEFORE = _CLASSES.compile(r"\b{judged}\b[^()]{0,60}\((?:no\.?\s)?$", re.IGNORECASE)
 _BRACKET_BEFORE = re.compile(r"[(\[](?:No\.?\s)?$")
+_LEVEL_BEFORE = _CLASSES.compile(r"\b{level_word}\s[IVX\d]{1,4}[A-Ca-cRL]?\s?[:(]?\s?$", re.IGNORECASE)
 #: Before a count the place of its nodes, and further before the heading of their list.
-_PLACE_BEFORE = re.compile(r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z][A-Za-z /\-]{2,40}(?:\s\([\w ]{1,14}\))?)\s?:?\s$")
+_PLACE_BEFORE = re.compile(r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z\d][\w &/\-]{1,40}(?:\s\([\w ]{1,14}\))?)\s?:?\s$")
 _HEADED_NODES = _CLASSES.compile(
-    rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})\s?[.:]\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
+    rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})(?:\s{{node_status}})?\s?[.:]{{1,2}}\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
     re.IGNORECASE,
 )
 _NODES_BEHIND = re.compile(rf"{_GAP}{_KIND}{_NODES}(?![\w\-])", re.IGNORECASE)
@@ -166,7 +167,7 @@ _EXAMINED_AND = _CLASSES.compile(
     re.IGNORECASE,
 )
 _POSITIVE_OF = _CLASSES.compile(
-    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{held}}\s(?:{_NODES}\s)?(?:out\s)?of\s"
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{held}}\s(?:{_NODES}\s)?(?:/|(?:out\s)?of)\s"
     rf"(?:(?:the|a)\s)?(?:{{total}}\sof\s)?(?P<examined>{_NUMBER})(?![./%]\d)",
     re.IGNORECASE,
 )
@@ -217,7 +218,7 @@ _BEFORE, _ABOVE, _BEHIND = 60, 160, 40
 #: What was found stands so far before the number of nodes it was found in (characters).
 _REACH_BEFORE = 110
 #: Between two counts in brackets of one list: the place of the second.
-_NEXT_IN_LIST = re.compile(r"\)[,;]\s[A-Za-z][A-Za-z0-9 /&\-]{1,40}\s\(")
+_NEXT_IN_LIST = re.compile(r"\)?[,;]\s[A-Za-z][A-Za-z0-9 /&\-]{1,40}\s\(?")
 #: So far before a count stands the heading of its list (characters).
 _LIST = 420
 _PATHOLOGY = "pathology"
@@ -284,7 +285,7 @@ class NodeRecognizer(Recognizer):
                     yield self._span(frame, match.start(), match.end(), "node-count", positive, examined)
         yield from self._counted(frame)
         for match in _SO_MANY_NODES.find(frame.places, frame.text):
-            yield self._span(frame, match.start(), match.end(), "node-count", 0, int(match["examined"]))
+            yield self._span(frame, match.start(), match.end(), "node-count", 0, _number(match["examined"]))
         if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
             for gated in (_NODES_TOLD_FREE, _NODES_FREE):
                 for match in gated.find(frame.places, frame.text):
@@ -299,8 +300,7 @@ class NodeRecognizer(Recognizer):
         last = 0
         for match in _COUNTS.find(frame.places, text):
             # Dates are read first and leave counts alone: what they took is a day.
-            behind_category = _CATEGORY_BEFORE.search(text, max(0, match.start() - 24), match.start())
-            is_day = match.start() in dated and not behind_category and not self._is_judged(text, match)
+            is_day = match.start() in dated and not self._is_surely_of_nodes(text, match)
             if is_day or is_scored(text, match.start()):
                 continue
             positive, examined = _number(match["positive"]), int(match["examined"])
@@ -329,7 +329,17 @@ class NodeRecognizer(Recognizer):
         low, high = frame.sentence_span(start)
         if _NODE_WORD.search(text, max(low, start - _BEFORE), min(high, end + _BEHIND)):
             return True
+        if _LEVEL_BEFORE.search(text, max(0, start - 24), start):
+            return True
         if _NODES_BEHIND.match(text, end) or _CATEGORY_BEFORE.search(text, max(0, start - 24), start):
+            return True
+        return NodeRecognizer._is_judged(text, match) or NodeRecognizer._is_listed(text, match)
+
+    @staticmethod
+    def _is_surely_of_nodes(text: str, match: re.Match[str]) -> bool:
+        """Whether it is a count where it might be a day: behind a category, a level, or in a list of nodes."""
+        low, start = max(0, match.start() - 24), match.start()
+        if _CATEGORY_BEFORE.search(text, low, start) or _LEVEL_BEFORE.search(text, low, start):
             return True
         return NodeRecognizer._is_judged(text, match) or NodeRecognizer._is_listed(text, match)
 

@@ -35,6 +35,8 @@ _REACH_OF_MEASURING: Final = 260
 #: So far from a structure stands the word of growth that governs it.
 _REACH_OF_GROWTH: Final = 90
 _REACH_OF_DENIAL: Final = 60
+#: And so far between the two stand no more than its parts: *into the inner and mid portion of the* …
+_REACH_TO_STRUCTURE: Final = 40
 #: So far before *forming a mass* stands the tumor that does.
 _REACH_OF_ONE: Final = 110
 _CAPSULE: Final = re.compile(r"capsule", re.IGNORECASE)
@@ -616,7 +618,7 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
         return (told or denied), "into"
     for reach in ("confined", "through", "into"):
         at = _last(cues[reach], begins)
-        if at is not None and len(begins) - at <= 32 and "." not in begins[at:]:
+        if at is not None and len(begins) - at <= _REACH_TO_STRUCTURE and "." not in begins[at:]:
             # A word of growth may be the noun of another feature: "lymphovascular invasion".
             if _CUES.any_feature.search(begins[: at + 1]) and reach != "confined":
                 return None
@@ -626,6 +628,9 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
             told = "" if reach == "confined" else _behind(text, end)
             if not denied and cues["doubt"].search(begins):
                 denied = "uncertain"
+            if reach == "through" and "absent" in (denied, told) and _CAPSULE.search(text, start, end):
+                # What does not go through its capsule is confined by it.
+                return "present", "confined"
             return (told if told != "present" else "") or denied, reach
     if cues["spared"].match(text, end):
         return "absent", "into"

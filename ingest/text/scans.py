@@ -293,6 +293,7 @@ _WHOLE: Final = re.compile(_FIGURES["whole"])
 _SCORE: Final = re.compile(_FIGURES["score"])
 _UNIT: Final = re.compile(_FIGURES["unit"])
 _ROMAN: Final = re.compile(_FIGURES["roman"])
+_ROMAN_FRACTION: Final = re.compile(_FIGURES["roman_fraction"])
 _REACH_OF_NODES: Final = 60
 _AS_FIGURES: Final = str.maketrans("OoQlI|", "000111")
 _AS_ROMAN: Final = str.maketrans("l1|", "III")
@@ -313,6 +314,10 @@ def _figures(text: str) -> Iterator[Replacement]:
     for match in _UNIT.finditer(text):
         meant = "cm" if match["unit"].startswith("c") else "mm"
         yield Replacement(match.start("unit"), meant.ljust(len(match["unit"])))
+    for match in _ROMAN_FRACTION.finditer(text):
+        written = match["figures"]
+        if not written.isdigit() and written.translate(_AS_ROMAN) != written:
+            yield Replacement(match.start("figures"), written.translate(_AS_ROMAN))
     for match in _ROMAN.finditer(text):
         written = match["figures"]
         meant = written.translate(_AS_ROMAN)

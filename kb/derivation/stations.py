@@ -36,6 +36,7 @@ _REACH_BEFORE, _REACH_BEHIND = 160, 60
 _LABEL: Final = re.compile(
     r"(?:\A|(?<=[.:;,)\n\-] )|(?<=[.:;)\n]))"
     r"(?:(?:PART|Part)\s(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
+    r"|\[(?P<roman>[IVX]{1,4})\]"
     r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:]|\s?-(?=\s))|(?:(?:[Aa]d|[Rr]e)\s)?[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)|\s-(?=\s)))"
     r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z][.:)])\s\d)"
 )
@@ -180,10 +181,17 @@ def _is_value(text: str, match: re.Match[str]) -> bool:
 
 
 def _label(match: re.Match[str]) -> Label:
+    if match["roman"]:
+        return Label(match.start(), "roman", _roman(match["roman"]))
     letter = match["letter"] or match["part"]
     if letter:
         return Label(match.start(), "letter", ord(letter))
     return Label(match.start(), "number", int(match["number"] or match["part_number"]))
+
+
+def _roman(letters: str) -> int:
+    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in letters]
+    return sum(-one if one < behind else one for one, behind in zip(values, [*values[1:], 0], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
