@@ -203,7 +203,7 @@ _GRADE = _CLASSES.compile(
     | (?P<one_pattern>{_GLEASON}{_GLEASON_WORDS}[1-5](?![\d+]))
     | (?P<bare_primary>[3-5])\s?\+\s?(?P<bare_secondary>[3-5])\s?=\s?(?P<bare_sum>[6-9]|10)(?!\d)
     | (?:ISUP\s?)?{{group_of_grades}}\s?[:=]?\s?(?P<grade_group>[1-5])(?!\d)
-    | (?P<named>{{named_scale}})\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d.%+/])
+    | (?P<named>{{named_scale}})\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d%+/]|\.\d)
     | (?P<nottingham>{{nottingham}})(?:\s{{nottingham_lead}}){{0,3}}\s?(?:of|is
             |:|=)?\s?(?P<points>[3-9])\s?(?:/|of|out\sof)\s?9(?!\d)
     )""",
@@ -228,6 +228,7 @@ _POINTS = _CLASSES.compile(r"\s?{points}", re.IGNORECASE)
 _NOT_OF_TUMOR = _CLASSES.compile(r"\b{not_of_tumor_before}[\s,:(]{1,3}\Z", re.IGNORECASE)
 #: Blocks of a specimen G, of which no tumor has so high a grade.
 _HIGH_BLOCKS = frozenset(f"g{number}" for number in range(5, 41))
+_SHORT_SCALES: Final = {"nhg": "nottingham"}
 _NAMED_SCALES = ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear")
 _ROMAN_VALUE = {"I": "1", "II": "2", "III": "3", "IV": "4", "one": "1", "two": "2", "three": "3"}
 _DIFFERENTIATION = {
@@ -498,7 +499,8 @@ class GradeRecognizer(Recognizer):
             value = got.get("grade_group") or got.get("grade", "")
             return {"grade": value, "scale": "isup"}
         if "named" in got:
-            return {"grade": got["named_grade"], "scale": got["named"].lower()}
+            scale = got["named"].lower()
+            return {"grade": got["named_grade"], "scale": _SHORT_SCALES.get(scale, scale)}
         if "points" in got:
             points = int(got["points"])
             return {"grade": "1" if points <= 5 else "2" if points <= 7 else "3", "scale": "nottingham"}
