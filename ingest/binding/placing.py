@@ -123,7 +123,8 @@ class TumorComposer:
         above_site = concepts.above(site)
         fitting = [row for row in map(concepts.get, concepts.below(morphology)) if row.site and row.site in above_site]
         found = self._shallowest(fitting, morphology, site)
-        if morphology in _OF_ANY_CELL["concepts"] and (found == morphology or not self._says_no_more(found, morphology)):
+        is_any = morphology in _OF_ANY_CELL["concepts"]
+        if is_any and (found == morphology or not self._says_no_more(found, morphology)):
             fitting = [row for row in fitting if self._says_no_more(row.id, morphology)]
             found = self._shallowest(fitting, morphology, site)
             if not (found == morphology or self._says_no_more(found, morphology)):
@@ -155,8 +156,8 @@ class TumorComposer:
         return found
 
     def _says_no_more(self, tumor: str, morphology: str) -> bool:
-        """Whether some name of a tumor says no more than its place and the morphology (*lung cancer*, no *sarcoma of the
-        chest wall*)."""
+        """Whether some name of a tumor says no more than its place and the morphology: *lung cancer*, but no *sarcoma
+        of the chest wall*."""
         concepts = self._concepts
         place = concepts.get(tumor).site
         if not place or (_MALIGNANT in concepts.above(tumor) and _MALIGNANT not in concepts.above(morphology)):

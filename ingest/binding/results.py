@@ -278,7 +278,8 @@ def _names_test(text: str, change: Span, here: Sequence[Span]) -> bool:
         return True
     markers = [one for one in here if one.kind in ("gene", "biomarker") and 0 <= change.start - one.end <= _OF_A_TEST]
     return any(
-        statement("tested_for").search(text, max(0, one.start - _REACH_OF_TEST), one.start) is not None for one in markers
+        statement("tested_for").search(text, max(0, one.start - _REACH_OF_TEST), one.start) is not None
+        for one in markers
     )
 
 

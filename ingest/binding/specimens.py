@@ -199,7 +199,7 @@ class SpecimenPlacer:
         return concept in self._concepts and self._concepts.is_a(concept, _MALIGNANT)
 
     def _specimen(self, heading: Heading, sites: Sequence[Span]) -> Specimen:
-        within = [one for one in starting(sites, heading.start, heading.end) if self._sites.primary_site(one.concept)]
+        within = [one for one in starting(sites, *heading.names) if self._sites.primary_site(one.concept)]
         named = [_LINING.get(one.concept, one.concept) for one in within]
         # "LLL" names its side as well.
         side = heading.side or side_in(" ".join(self._concepts.get(one.concept).name for one in within))
@@ -210,13 +210,16 @@ class SpecimenPlacer:
         # The cecum in a colectomy; the pancreas before the stomach in a Whipple operation.
         organs = (parts or [heading.organ]) + named
         weight = 3 if heading.organ else 2 if heading.field else 1
+        organs = list(dict.fromkeys(filter(None, organs)))
+        # A list of specimens names the only one that the label stands for, as an operation does.
+        is_listed = heading.named_at is not None and len(organs) == 1
         return Specimen(
             heading.start,
             heading.end,
-            tuple(dict.fromkeys(filter(None, organs))),
+            tuple(organs),
             side,
             weight,
-            bool(heading.organ or part),
+            bool(heading.organ or part) or is_listed,
             bool(parts),
         )
 

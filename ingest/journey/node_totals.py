@@ -21,6 +21,8 @@ from .bench import Workbench
 
 _PATHOLOGY: Final = "pathology"
 _ANY_NODE: Final = "lymph_node"
+#: The bracket that a count opens, behind nothing but the word for a number: ``(No III/XIV)``.
+_BRACKET_OF_COUNT: Final = re.compile(r"\((?:nos?\.?\s?)?\Z", re.IGNORECASE)
 #: A bracket that is still open at its end.
 _OPEN_BRACKET: Final = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\Z")
 
@@ -91,7 +93,8 @@ def _counts(read: ReadNote, told: Sequence[Mention], events: dict[str, Event], s
             continue
         one = _Count(mention, events[mention.mention_id], stations.of_count(mention.start, mention.end, after))
         after = mention.end
-        own_bracket = text[mention.start - 1 : mention.start] == "(" and text[mention.end : mention.end + 1] == ")"
+        opened = _BRACKET_OF_COUNT.search(text, max(0, mention.start - 8), mention.start)
+        own_bracket = opened is not None and text[mention.end : mention.end + 1] == ")"
         is_part = whole and whole.examined > one.examined and not own_bracket
         if whole and is_part and _OPEN_BRACKET.search(text, whole.mention.end, mention.start):
             continue
@@ -148,7 +151,11 @@ def _tellings(counts: Sequence[_Count]) -> Iterator[list[_Count]]:
 
 
 def _is_whole_before(first: _Count, one: _Count) -> bool:
-    """Whether the first count names no place and may be that of all nodes, of which the next is a part."""
+    """Whether the first count names no place and may be that of all nodes, of which the next is a part; what stands in
+    lists by Roman numbers is counted once each."""
+    label = one.station.label
+    if label is not None and label.kind == "roman" and first.station.label is not None:
+        return False
     return not first.station.words and first.is_at_least(one.positive, one.examined)
 
 
@@ -175,8 +182,8 @@ def _may_be_whole(one: _Count, telling: Sequence[_Count]) -> bool:
 
 
 def _is_apart(one: _Count, other: _Count) -> bool:
-    """Whether two counts have headings of their own, or one of them has, and they share no word for a place; levels that
-    are only numbered may be parts of what has none."""
+    """Whether two counts have headings of their own, or one of them has, and they share no word for a place; levels
+    that are only numbered may be parts of what has none."""
     if one.station.is_headed_apart(other.station):
         return not _is_level_of(one, other) and not _is_level_of(other, one)
     headed = max(one.station.heading, other.station.heading) >= 0

@@ -254,7 +254,8 @@ class MentionWriter:
                 reading = self._with_decided(span, reading, at_large, _is_denied_value(sentence, span, target, reading))
             if kind == "variant" and self._is_no_finding(span, spans, note, skipped, sentence.context):
                 reading = reading.but(temporality=Temporality.HYPOTHETICAL)
-            if kind == "diagnosis" and note.states("component", start, end) and _is_component(frame.text, span, start, end):
+            is_part = kind == "diagnosis" and note.states("component", start, end)
+            if is_part and _is_component(frame.text, span, start, end):
                 reading = self._as_component(span, reading)
             if kind in CORRECTABLE:
                 reading = _corrected(note, sentence, span, reading, taken_back)

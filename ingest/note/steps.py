@@ -37,7 +37,7 @@ from ..notation.mentions import with_notations
 from ..recognizers.allergies import GATES as ALLERGY_GATES
 from ..recognizers.allergies import allergies
 from ..recognizers.births import birth_mention
-from ..recognizers.lexicon import join_lines, name_type, turn_round
+from ..recognizers.lexicon import join_lines, join_over_bracket, name_type, turn_round
 from ..recognizers.measurements import BESIDE, EXAMINATION, how_it_was, is_made, is_ordered
 from ..recognizers.sensitivities import tested as tested_drugs
 from ..recognizers.short_forms import share_places
@@ -514,6 +514,7 @@ def turn_names_round(page: Page) -> None:
     """Diagnoses with words behind a comma (``liposarcoma, dedifferentiated``) get the concept of the whole name."""
     for span in page.diagnoses:
         turn_round(page.frame.text, span, page.tools.concepts, page.tools.never_turned)
+        join_over_bracket(page.frame.text, span, page.tools.concepts)
         if page.document_class == "pathology":
             join_lines(page.frame.text, span, page.tools.concepts)
             name_type(page.frame.text, span, page.tools.concepts)

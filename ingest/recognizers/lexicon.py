@@ -415,6 +415,9 @@ _LINE_BEFORE = re.compile(r"(?P<words>[A-Za-z\-]+(?: [A-Za-z\-]+){0,3})\Z")
 _REACH_OF_LINE = 50
 _MOST_BEFORE = 4
 _TYPE_WORD = re.compile(r"[A-Za-z]+")
+#: A bracket of a few words right before a name.
+_BRACKET_BEFORE = re.compile(r"\s\([A-Za-z][A-Za-z \-]{2,30}\)\s\Z")
+_REACH_OF_BRACKET = 36
 _CANCER = "malignant_neoplasm"
 
 
@@ -464,6 +467,24 @@ def join_lines(text: str, span: Span, concepts: ConceptTable) -> None:
             span.concept = found
             # What is said before the name, *no evidence of*, is said of it.
             span.start = match.end() - len(" ".join(words[first:]))
+            return
+
+
+def join_over_bracket(text: str, span: Span, concepts: ConceptTable) -> None:
+    """Give a diagnosis the narrower concept of its whole name where brackets with another name for a part of it stand
+    amid it: ``urothelial (transitional cell) carcinoma``."""
+    bracket = _BRACKET_BEFORE.search(text, max(0, span.start - _REACH_OF_BRACKET), span.start)
+    if bracket is None:
+        return
+    name = text[span.start : span.end]
+    match = _LINE_BEFORE.search(text, max(0, bracket.start() - _REACH_OF_LINE), bracket.start())
+    words = match["words"].split() if match is not None else []
+    for first in range(max(0, len(words) - _MOST_BEFORE), len(words)):
+        found, _ = _named(" ".join(words[first:]), name, span.concept, concepts, whole=False)
+        if found:
+            start = bracket.start() - len(" ".join(words[first:]))
+            span.helpers.append((start, bracket.start(), "inverted name"))
+            span.concept, span.start = found, start
             return
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ...kb.model import Value
 from ...kb.derivation.stations import names_place
+from ...kb.model import Value
 from ...kb.note_classes import note_class
 from ..text.cue_files import cue_file
 from ..text.dates.reader import is_scored
@@ -54,7 +54,7 @@ _COUNT = _CLASSES.compile(
 #: A slash that was read as a one: (0122).
 _WITHOUT_SLASH = re.compile(r"(?<=\()(?P<positive>0)[1lI](?P<examined>\d{1,2})(?=\))")
 #: As some laboratories write it: (No IV/XIX).
-_IN_ROMAN = re.compile(r"(?=[IVXL])(?<![\w./])(?P<positive>[IVXL]{1,6})/(?P<examined>[IVXL]{1,6})(?![\w/])")
+_IN_ROMAN = re.compile(r"(?=[IVXL])(?<![\w./])(?P<positive>[IVXL]{1,6})\s?/\s?(?P<examined>[IVXL]{1,6})(?![\w/])")
 _WORD_COUNT = _CLASSES.compile(
     rf"(?=[A-Za-z\d])(?<![^\W_])(?P<positive>{_NUMBER}|{{none_or_all}}|{{any_of}}){_FIGURE}{_GAP}(?:out\s)?of{_GAP}"
     rf"(?:the\s)?(?P<examined>{_NUMBER})(?![./%]\d){_FIGURE}(?:\s?\(\d{{1,2}}/\d{{1,3}}\))?",
@@ -73,6 +73,12 @@ _NODES_OF = _CLASSES.compile(
     rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER})\s(?:{{kind_of_node}}\s){{0,4}}{_NODES}"
     rf"(?:\s{{containing}}\s[a-z ]{{1,40}})?,?{_GAP}{{out_of}}\s(?:{{of_all}}\s){{0,3}}(?P<examined>{_NUMBER})"
     r"(?![./%]\d|\s?[cm]m\b)",
+    re.IGNORECASE,
+)
+#: "Lesser curvature - 16, with metastases in 5"; "total number 12. Number positive 1".
+_OF_WHICH = _CLASSES.compile(
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?:{{total_number}}\s?:?\s?)?(?P<examined>{_NUMBER})(?:,\s{{containing}}\s{{metastasis}}\s{{leads_in}}|"
+    rf"[.,;]?\s{{number_word}}\s{{positive}}:?)\s(?P<positive>{_NUMBER})(?![./%]\d|\s?[cm]m\b)",
     re.IGNORECASE,
 )
 #: "Lymph nodes x 19, none with tumor", "hilar nodes (5) neg.".
@@ -115,7 +121,9 @@ _NONE_IN = _CLASSES.compile(
 )
 _NEGATIVE_BEFORE = _CLASSES.compile(r"\b{none_in}[^.;:]{0,70}$", re.IGNORECASE)
 _METASTASIS_IN = _CLASSES.compile(
-    r"\b(?P<metastasis>{metastasis})(?:[^.;:\d]|\.\s|\d{1,2}(?:[.,]\d{1,2})?\s?[cm]m){0,80}?\b{leads_in}\.?\s(?:{of_all}\s)?$", re.IGNORECASE
+    r"\b(?P<metastasis>{metastasis})(?:[^.;:\d]|\.\s|\d{1,2}(?:[.,]\d{1,2})?\s?[cm]m){0,80}?"
+    r"\b{leads_in}\.?\s(?:{of_all}\s)?$",
+    re.IGNORECASE,
 )
 _NO_METASTASIS = _CLASSES.compile(r"\b{no_metastasis}\b[^.;:]{0,40}$", re.IGNORECASE)
 _ISOLATED = _CLASSES.compile(
@@ -144,7 +152,9 @@ _JUDGED_BEFORE = _CLASSES.compile(r"\b{judged}\b[^()]{0,60}\((?:no\.?\s)?$", re.
 _BRACKET_BEFORE = re.compile(r"[(\[](?:No\.?\s)?$")
 _LEVEL_BEFORE = _CLASSES.compile(r"\b{level_word}\s[IVX\d]{1,4}[A-Ca-cRL]?\s?[:(]?\s?$", re.IGNORECASE)
 #: Before a count the place of its nodes, and further before the heading of their list.
-_PLACE_BEFORE = re.compile(r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z\d][\w &/\-]{1,40}(?:\s\([\w ]{1,14}\))?)\s?:?\s$")
+_PLACE_BEFORE = re.compile(
+    r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z\d][\w &/\-]{1,40}(?:\s\([\w ]{1,14}\))?)\s?:?\s$"
+)
 _HEADED_NODES = _CLASSES.compile(
     rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})(?:\s{{node_status}})?\s?[.:]{{1,2}}\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
     re.IGNORECASE,
@@ -162,7 +172,7 @@ _TO_VALUE = _CLASSES.pattern(
 _VALUE = rf"(?P<value>{_NUMBER}|[Oo](?!\w))(?![\d/%]|\.\d|\s?(?:mm|cm|of\b))"
 #: "14 examined, 3 positive"; "3 positive nodes out of 17".
 _EXAMINED_AND = _CLASSES.compile(
-    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<examined>{_NUMBER})\s(?:{_NODES}\s)?{{examined}}[,;:]\s(?:{{between_nodes}}\s)?"
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<examined>{_NUMBER})\s(?:(?:{_NODES}\s)?{{examined}}|{_NODES})[,;:]\s(?:{{between_nodes}}\s)?"
     rf"(?P<positive>{_NUMBER}|{{none_or_all}})\s(?:{{between_nodes}}\s)?{{positive}}(?![\w\-])",
     re.IGNORECASE,
 )
@@ -197,7 +207,7 @@ _COUNTS = Gated(_COUNT, r"[OoIl]\Z", r"(?<!\d)\d{1,2}(?!\d)")
 _WITHOUT_SLASHES = Gated(_WITHOUT_SLASH, r"0[1lI]\d{1,2}\Z")
 _ROMAN_COUNTS = Gated(_IN_ROMAN, r"[IVXL]{1,6}\Z")
 _WORD_COUNTS = Gated(_WORD_COUNT, _NUMBER_OPENS)
-_PAIRS = tuple(Gated(pattern, _NUMBER_OPENS) for pattern in (_EXAMINED_AND, _POSITIVE_OF, _NODES_OF))
+_PAIRS = tuple(Gated(pattern, _NUMBER_OPENS) for pattern in (_EXAMINED_AND, _POSITIVE_OF, _NODES_OF, _OF_WHICH))
 _NUMBERS_OF_NODES = Gated(_COUNTED, _NUMBER_OPENS)
 _POSITIVES = Gated(
     _POSITIVE_FIELD,
@@ -345,7 +355,7 @@ class NodeRecognizer(Recognizer):
 
     @staticmethod
     def _is_listed(text: str, match: re.Match[str]) -> bool:
-        """Whether it stands behind the place of its nodes in a list below their heading (``Nodes. Hilar (10L): 2/3``)."""
+        """Whether it is behind the place of its nodes in a list below their heading, ``Nodes. Hilar (10L): 2/3``."""
         start = match.start()
         place = _PLACE_BEFORE.search(text, max(0, start - _BEFORE), start)
         if place is None or not names_place(place["place"]):

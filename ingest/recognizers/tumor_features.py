@@ -345,7 +345,9 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
     """Whether a figure is a tumor's size: True as a label tells it, False as prose does, None for another thing's."""
     low = max(0, start - _REACH_OF_SIZE)
     before, behind = text[low:start], text[end : end + _REACH_BEHIND]
-    if cues["broken"].search(before) or cues["bound"].search(before) or cues["bound_behind"].search(behind) or cues["away"].search(behind):
+    if cues["broken"].search(before) or cues["bound"].search(before):
+        return None
+    if cues["bound_behind"].search(behind) or cues["away"].search(behind):
         return None
     clause = max((one.end() for one in _CLAUSE.finditer(before, 0)), default=0)
     if cues["imaged"].search(before[clause:]) or cues["imaged"].match(behind.lstrip(" ,(").removeprefix("on ")):

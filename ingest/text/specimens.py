@@ -7,6 +7,7 @@ or that stands behind a label (``(B) RIGHT ADRENAL GLAND:``). Reports that lost 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -80,6 +81,17 @@ _REACH_OF_FROZEN: Final = 120
 _REACH_OF_PART: Final = 40
 #: No heading of a specimen is longer (characters).
 _LONGEST: Final = 140
+#: A list of all specimens, and an entry of it.
+_LIST: Final = re.compile(
+    rf"(?<![A-Za-z]){any_of(_CUES['words']['list'])}(?:\(s\))?(?:\s{any_of(_CUES['words']['list_behind'])})?\s?[:.]{{1,2}}\s{{1,3}}"
+    r"(?=[(\[]?(?:A|I|1)[)\].:\-])",
+    re.IGNORECASE,
+)
+_ENTRY: Final = re.compile(
+    r"[(\[]?(?P<label>[A-Z]|[IVX]{1,4}|\d{1,2})[)\].:\-]{1,2}\s{1,2}(?P<name>[A-Za-z][^.;:\n]{2,90})[.;:\n]{0,2}\s{0,3}"
+)
+#: So near behind a label a heading of its own begins (characters).
+_NEXT: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +104,13 @@ class Heading:
     side: str
     #: Whether it is the value of a field of a synopsis.
     field: bool = False
+    #: Where the words stand that name the specimen, if that is in a list of all of them: here is only its label.
+    named_at: tuple[int, int] | None = None
+
+    @property
+    def names(self) -> tuple[int, int]:
+        """Where the words stand that name the specimen."""
+        return self.named_at or (self.start, self.end)
 
 
 @lru_cache(maxsize=64)
@@ -134,7 +153,36 @@ def specimens_in(text: str) -> tuple[Heading, ...]:
         found.setdefault(match.start(), Heading(*match.span(), "", ""))
     for match in _FIELD.finditer(text):
         found.setdefault(match.start(), Heading(*match.span(), "", side_in(match["value"]), field=True))
+    headed = sorted(found)
+    for label, low, high in _listed(text):
+        for match in _label_again(label).finditer(text, high):
+            start = match.start("label")
+            at = bisect_left(headed, start)
+            # What has words of its own behind its label needs none of the list.
+            if not (at < len(headed) and headed[at] - match.end() <= _NEXT):
+                found[start] = Heading(start, match.end(), "", side_in(text[low:high]), named_at=(low, high))
     return tuple(sorted(found.values(), key=lambda one: one.start))
+
+
+def _listed(text: str) -> list[tuple[str, int, int]]:
+    """The specimens that a list names in the first place, each with its label and where its name stands: *Specimens:
+    A. Thyroid, total. B. Left neck nodes*."""
+    head = _LIST.search(text)
+    if head is None:
+        return []
+    entries: list[tuple[str, int, int]] = []
+    match = _ENTRY.match(text, head.end())
+    while match is not None:
+        entries.append((match["label"], *match.span("name")))
+        match = _ENTRY.match(text, match.end())
+    labels = [label for label, _, _ in entries]
+    return entries if len(entries) > 1 and len(set(labels)) == len(labels) else []
+
+
+@lru_cache(maxsize=64)
+def _label_again(label: str) -> re.Pattern[str]:
+    begins = r"(?:\A|(?<=[.:;)\n\-] )|(?<=\n)|(?<=[.:;)\-]  ))"
+    return re.compile(rf"{begins}[(\[]?(?P<label>{label})[)\].:]{{1,2}}\s(?=[A-Z])")
 
 
 def _operations(text: str) -> Iterator[re.Match[str]]:

@@ -96,8 +96,12 @@ class Station:
 
     @property
     def is_level(self) -> bool:
-        """Whether its words are numbers alone."""
-        return bool(self.words) and self.words.isdisjoint(_words().names)
+        """Whether it names a level, and no region of which that may be a part."""
+        return bool(self.words) and self.places <= _words().levels | self._numbers
+
+    @property
+    def _numbers(self) -> frozenset[str]:
+        return self.words - _words().names
 
     def is_headed_apart(self, than: Station) -> bool:
         """Whether each has a heading of its own, of another place."""
@@ -108,9 +112,13 @@ class Station:
         return bool(self.places and than.places) and self.places != than.places
 
     def is_of_other_side(self, than: Station) -> bool:
-        """Whether their words name different sides, levels or numbers."""
-        names = {word for word in self.words ^ than.words if word in _SIDES or word not in _words().names}
-        return bool(names & self.words and names & than.words)
+        """Whether their words name different sides, or different levels."""
+        if self.is_level and than.is_level:
+            return self.words.isdisjoint(than.words) or bool(self._numbers - than.words and than._numbers - self.words)
+        sides = (self.words ^ than.words) & _SIDES
+        return bool(sides & self.words and sides & than.words) or bool(
+            self._numbers - than.words and than._numbers - self.words
+        )
 
 
 class Stations:
@@ -199,6 +207,7 @@ class _Words:
     """The words of ``stations.toml``, as patterns."""
 
     names: frozenset[str]
+    levels: frozenset[str]
     places: re.Pattern[str]
     numbered: re.Pattern[str]
     total: re.Pattern[str]
@@ -217,6 +226,7 @@ def _words() -> _Words:
     number = rf"(?P<number>(?:{numbers})(?:[\s\-\"]{{0,2}}[AB]\b)?)"
     return _Words(
         frozenset(table["words"]),
+        frozenset(table["levels"]["words"]),
         re.compile(rf"(?<![a-z])(?:{places})(?![a-z])", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{numbered})[\s\-]?{number}", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{total})(?![a-z])", re.IGNORECASE),

@@ -40,6 +40,21 @@ def totals(text: str, kind: str = "pathology") -> list[Event]:
             0,
             14,
         ),
+        (
+            "RIGHT OBTURATOR. Nodes examined: 3. Nodes involved: 0. "
+            "LEFT EXTERNAL ILIAC. Nodes examined: 8. Nodes involved: 1",
+            1,
+            11,
+        ),
+        (
+            "Lymph nodes, parametrium: none of 1 nodes (0/1). "
+            "Lymph nodes, left pelvic, excision: none of 6 nodes (0/6)",
+            0,
+            7,
+        ),
+        ("LYMPH NODES - LEVEL 5 (0/2), LEVEL 7 (0/4), LOBAR (0/7)", 0, 13),
+        ("01 - Carcinoma in one lymph node out of six. 02 - Carcinoma in one lymph node out of seven", 2, 13),
+        ("[II] Metastases in lymphonodis (No III/IX). [III] Metastasis in lymphonodo (No I/VII)", 4, 16),
     ],
 )
 def test_the_counts_of_stations_are_added(told: str, positive: int, examined: int) -> None:
@@ -64,6 +79,8 @@ def test_the_counts_of_stations_are_added(told: str, positive: int, examined: in
         # One of two counts may be a part of the other.
         "Axillary nodes: 3/14. Sentinel nodes: 1/2.",
         "B. Left axilla: 3/14 nodes. Left axillary nodes, largest deposit 4 mm, in 2 of 14 nodes.",
+        # A level may be a part of its side.
+        "Left neck: 5/30 nodes. Level II: 2/10 nodes.",
         # One station alone.
         "B. Left axilla: 3/14 nodes.",
     ],

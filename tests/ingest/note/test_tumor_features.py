@@ -40,6 +40,11 @@ def sizes(reader: NoteReader, text: str) -> set[float]:
         ("Size of the tumor: 27 mm.", 27),
         ("Sectioned to reveal a 5.5 X 4.0 x. 3.0 cm, well circumscribed tumor.", 55),
         ("Carcinoma, 1.8 cm in maximum diameter.", 18),
+        ("The tumor is 2.6 by 2.6 by 2.5 cm.", 26),
+        ("Papillary carcinoma of the thyroid, left lobe (3.5 cm), confined to the thyroid.", 35),
+        ("It shows a 3-cm, ulcerated, poorly differentiated keratinizing squamous cell carcinoma.", 30),
+        ("A homogeneous mass with a stellate scar, 9.5 x 8.6 cm.", 95),
+        ("The tumor is 5.8 x 4 crn.", 58),
     ],
 )
 def test_a_tumor_has_its_size(reader: NoteReader, text: str, size: float) -> None:
@@ -83,6 +88,11 @@ def test_each_dimension_is_kept(reader: NoteReader) -> None:
         ("VENOUS INVASION. Venous invasion by tumor is absent.", "venous_invasion", "absent"),
         ("Tumor necrosis: no necrosis.", "tumor_necrosis", "absent"),
         ("Coagulative necrosis is present.", "tumor_necrosis", "present"),
+        ("The seminoma shows angio-invasion.", "vascular_invasion", "present"),
+        ("SEMINAL VESICAL INVASION: PRESENT.", "seminal_vesicle_invasion", "present"),
+        ("Right seminal vesicle: muscular wall infiltrated by tumor.", "seminal_vesicle_invasion", "present"),
+        ("The tumor is present outside the prostate.", "extraprostatic_extension", "present"),
+        ("Carcinoma, ulcerating through the epidermis.", "tumor_ulceration", "present"),
     ],
 )
 def test_a_feature_is_there_or_denied(reader: NoteReader, text: str, concept: str, polarity: str) -> None:
@@ -100,6 +110,16 @@ def test_a_feature_is_there_or_denied(reader: NoteReader, text: str, concept: st
         ("The renal vein is uninvolved.", "renal_vein", "into", "absent"),
         ("Perinephric invasion: not identified.", "perinephric_tissue", "into", "absent"),
         ("It extends into the perinephric fat and renal sinus.", "renal_sinus", "into", "present"),
+        ("Invasion of the renal vein is not grossly identified.", "renal_vein", "into", "absent"),
+        ("It invades into, but not through, the muscularis propria.", "muscularis_propria", "into", "present"),
+        ("It extends subpleurally but not to the pleural surface.", "visceral_pleura", "into", "absent"),
+        ("The tumor is limited in the cervix.", "cervix", "confined", "present"),
+        ("The tumor does not exceed the fibrous capsule.", "renal_capsule", "confined", "present"),
+        ("The thyroid capsule is not transgressed by the tumor.", "thyroid_capsule", "confined", "present"),
+        ("The tumor reaches the free surface of the serosa.", "serosa", "into", "present"),
+        ("Infiltration by tumor of all wall layers of the transverse colon.", "transverse_colon", "into", "present"),
+        ("Involvement of: serosa.", "serosa", "into", "present"),
+        ("Tumor: parametrial soft tissue, no carcinoma identified.", "parametrium", "into", "absent"),
     ],
 )
 def test_a_tumor_grows_into_what_is_named(
@@ -168,6 +188,9 @@ def test_a_piece_of_tissue_is_no_margin_with_a_result(reader: NoteReader, text: 
         ("Three lymph nodes are tumor free.", None),
         ("Slides 2 and 3: tumor.", None),
         ("Number of tumor blocks: 4.", None),
+        ("Hepatocellular carcinoma, solitary, 4.2 cm.", 1),
+        ("Lesion: A well-defined firm mass (5.0 x 4.8 cm).", 1),
+        ("A firm mass (5.0 x 4.8 cm), a second nodule of 1 cm.", None),
     ],
 )
 def test_tumors_are_counted(reader: NoteReader, text: str, value: float | None) -> None:
