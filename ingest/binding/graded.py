@@ -80,7 +80,8 @@ def _in_fields(text: str, grades: Sequence[Span]) -> Sequence[Span]:
         for one in grades
         if _FIELD.search(text, max(0, one.start - _REACH_OF_FIELD), one.start) or _is_field(text, one)
     }
-    if not fields:
+    if not fields - _LEVELS:
+        # "Low grade (moderately differentiated)": two scales, of which neither says otherwise.
         return grades
     return [
         one for one in grades if one.attributes.get("grade") in fields or not _BY_WORDS.search(text, one.start, one.end)

@@ -53,11 +53,16 @@ _TIE = _CLASSES.compile(
     r"(?:\s?\(\s?\d{1,3}\s?%\s?\))?(?:{ties}\b|[,()\-:.\s]){0,60}+",
     re.IGNORECASE,
 )
+#: "Squamous cell carcinoma, moderately differentiated, keratinizing, of the right lower lobe".
+_APPOSED = _CLASSES.compile(
+    r",\s[^.;:]{1,110}?,\s{origin}\b(?:{ties}\b|[\s\-]){1,40}+", re.IGNORECASE
+)
 #: Words between a morphology and a place that make the place that of another finding.
 _OF_SOMETHING_ELSE = _CLASSES.compile(r"\b{something_else}\b", re.IGNORECASE)
 #: What is at a margin began elsewhere.
 _AT_MARGIN = _CLASSES.compile(r"\b{margin_before}\.?\s(?:\w+\s){0,2}\Z", re.IGNORECASE)
 _REACH_OF_MARGIN: Final = 60
+_REACH_OF_APPOSED: Final = 150
 #: A word, and the next beside it (``bone marrow``).
 _PLACE = re.compile(r"(?P<first>[A-Za-z]+)(?=(?P<second>[ ][A-Za-z]+)?)")
 _SPREAD_BEHIND = _CLASSES.compile(r"\W{1,3}{spread}\b", re.IGNORECASE)
@@ -277,6 +282,15 @@ class SiteReader:
                     for site in here
                     if site.start >= joined.end and _TIE.fullmatch(frame.text, joined.end, site.start)
                 ]
+        if not behind:
+            behind = [
+                site
+                for site in here
+                if span.end <= site.start <= span.end + _REACH_OF_APPOSED
+                and _APPOSED.fullmatch(frame.text, span.end, site.start)
+                and not _OF_SOMETHING_ELSE.search(frame.text, span.end, site.start)
+                and not starting(tumors, span.end, site.start)
+            ]
         before = [site for site in here if site.end <= span.start]
         if behind:
             return behind[0]

@@ -204,6 +204,9 @@ class SpecimenPlacer:
         # "LLL" names its side as well.
         side = heading.side or side_in(" ".join(self._concepts.get(one.concept).name for one in within))
         part = next((one for one in named if _PART_OF.get(one) in named), "") if len(named) == 2 else ""
+        if not part and len(named) == 2 and _WHOLE_BOWEL in named:
+            # "Large bowel (sigmoid)".
+            part = next((one for one in named if one != _WHOLE_BOWEL and self._is_part(one, _WHOLE_BOWEL)), "")
         if part:
             named = [part]
         parts = [one for one in named if heading.organ and self._is_part(one, heading.organ)]

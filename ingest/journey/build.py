@@ -48,6 +48,7 @@ from .tumors import ALL_TUMORS, NEAR_IN_TIME, DocumentTumors, TumorMap, organ_of
 
 #: A step of the journey: it changes the bench.
 Step = Callable[[Workbench], None]
+_PATHOLOGY: Final = "pathology"
 #: Attributes in which one finding of a kind is another than the next.
 _PARTICULARS: Final = frozenset({"protein", "cdna", "result", "stage", "t", "n", "m", "grade", "value"})
 #: The evidence of an event, the strongest first.
@@ -221,14 +222,19 @@ def _undo_at_sites_of_spread(bench: Workbench, own: Sequence[Fact]) -> None:
     """Where cancers often spread to (liver, lung, bone …) a bare morphology is no primary if another organ has one of
     that histology, or of none that is told.
 
-    It stays one when some note names the primary of that organ outright, or its own note gives it a category of T.
+    It stays one when some note names the primary of that organ outright, or its own report of pathology gives it a
+    category of T.
     """
     concepts = bench.concepts
     spread = [site for site in SITES_OF_SPREAD if site in concepts]
     staged = {
         fact.note
         for fact in bench.facts
-        if fact.kind == "tnm" and fact.attributes.get("prefix") == "p" and "t" in fact.attributes and is_own(fact)
+        if fact.kind == "tnm"
+        and fact.document_class == _PATHOLOGY
+        and fact.attributes.get("prefix") == "p"
+        and "t" in fact.attributes
+        and is_own(fact)
     }
     named = {
         (organ_of(concepts, concepts.get(fact.concept).site), fact.concept)

@@ -77,8 +77,9 @@ _NODES_OF = _CLASSES.compile(
 )
 #: "Lesser curvature - 16, with metastases in 5"; "total number 12. Number positive 1".
 _OF_WHICH = _CLASSES.compile(
-    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?:{{total_number}}\s?:?\s?)?(?P<examined>{_NUMBER})(?:,\s{{containing}}\s{{metastasis}}\s{{leads_in}}|"
-    rf"[.,;]?\s{{number_word}}\s{{positive}}:?)\s(?P<positive>{_NUMBER})(?![./%]\d|\s?[cm]m\b)",
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<examined>{_NUMBER})"
+    rf"(?:,\s{{containing}}\s{{metastasis}}\s{{leads_in}}|,\s{{positive}}:?|[.,;]?\s{{1,2}}{{number_word}}\s(?:{{positive}}|{{metastasis}}):?"
+    rf"|(?:\s{{all_told}})\s{{containing}})\s(?P<positive>{_NUMBER})(?![./%]\d|\s?[cm]m\b)",
     re.IGNORECASE,
 )
 #: "Lymph nodes x 19, none with tumor", "hilar nodes (5) neg.".
@@ -102,6 +103,13 @@ _NEGATIVE: Final = fold("negative")
 _BEHIND_SOME = _CLASSES.compile(
     rf"[^.;:\d]{{0,40}}[,;:(]\s?(?:{{of_them}}\s)?(?P<positive>{_NUMBER}|{{none_or_all}}){_FIGURE}\s(?:{{of_them}}\s|{{between_nodes}}\s)"
     r"{0,2}{holding}",
+    re.IGNORECASE,
+)
+#: "22 nodes. A solitary metastasis"; "twelve nodes were dissected; a single one, near the tumor, harbors a deposit".
+_BEHIND_ONE = _CLASSES.compile(
+    rf"(?:[^.;:]|\.(?=\d)){{0,80}}[.,;:]\s{{1,2}}(?:{{of_them}}\s)?"
+    rf"(?:(?P<positive>(?:an?\s)?{_NUMBER})(?:\s{{of_them}}|,)?(?:[^.;:\d]|\d{{1,2}}(?:\.\d{{1,2}})?\s?[cm]m\b){{0,60}}?"
+    r"\b{holds_some}\s|(?P<single>(?:an?\s)?{one}\s(?={found_in_one})))(?!{none_or_all}\b)[^.;:,]{0,30}?\b{found_in_one}",
     re.IGNORECASE,
 )
 #: "PR positive (7/8)": a score of eight points.
@@ -152,8 +160,9 @@ _JUDGED_BEFORE = _CLASSES.compile(r"\b{judged}\b[^()]{0,60}\((?:no\.?\s)?$", re.
 _BRACKET_BEFORE = re.compile(r"[(\[](?:No\.?\s)?$")
 _LEVEL_BEFORE = _CLASSES.compile(r"\b{level_word}\s[IVX\d]{1,4}[A-Ca-cRL]?\s?[:(]?\s?$", re.IGNORECASE)
 #: Before a count the place of its nodes, and further before the heading of their list.
-_PLACE_BEFORE = re.compile(
-    r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z\d][\w &/\-]{1,40}(?:\s\([\w ]{1,14}\))?)\s?:?\s$"
+_PLACE_BEFORE = _CLASSES.compile(
+    r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z\d][\w &/\-]{1,40}?(?:\s\([\w ]{1,14}\))?)\s?[:\-]?\s"
+    r"(?:{submitted}\s)?$"
 )
 _HEADED_NODES = _CLASSES.compile(
     rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})(?:\s{{node_status}})?\s?[.:]{{1,2}}\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
@@ -229,6 +238,7 @@ _BEFORE, _ABOVE, _BEHIND = 60, 160, 40
 _REACH_BEFORE = 110
 #: Between two counts in brackets of one list: the place of the second.
 _NEXT_IN_LIST = re.compile(r"\)?[,;]\s[A-Za-z][A-Za-z0-9 /&\-]{1,40}\s\(?")
+_ENDS = re.compile(r"(?<!\bgr)\.\s|:\s|\n")
 #: So far before a count stands the heading of its list (characters).
 _LIST = 420
 _PATHOLOGY = "pathology"
@@ -288,10 +298,14 @@ class NodeRecognizer(Recognizer):
                 positive = examined
             if self._is_of_nodes(frame, match, positive, examined):
                 yield self._count(frame, match, positive, examined)
+        last = 0
         for gated in _PAIRS:
             for match in gated.find(frame.places, frame.text):
                 positive, examined = _number(match["positive"]), _number(match["examined"])
-                if self._is_of_nodes(frame, match, positive, examined):
+                # One list: "lesser curvature - 16, with metastases in 5; greater curvature - 13, with metastases in 2".
+                goes_on = match.re is _OF_WHICH and last and not _ENDS.search(frame.text, last, match.start())
+                if positive <= examined and goes_on or self._is_of_nodes(frame, match, positive, examined):
+                    last = match.end() if match.re is _OF_WHICH else 0
                     yield self._span(frame, match.start(), match.end(), "node-count", positive, examined)
         yield from self._counted(frame)
         for match in _SO_MANY_NODES.find(frame.places, frame.text):
@@ -412,6 +426,8 @@ class NodeRecognizer(Recognizer):
                 yield self._span(frame, start, end, "node-count", 0, examined)
             elif _BEHIND_HOLDING.match(text, match.end()):
                 yield self._span(frame, start, end, "node-count", examined, examined)
+            elif (one := _BEHIND_ONE.match(text, match.end())) and 0 < _positives_of(one) < examined:
+                yield self._span(frame, start, end, "node-count", _positives_of(one), examined)
             elif (found := _METASTASIS_IN.search(text, before, start)) and not _NO_METASTASIS.search(
                 text, max(0, found.start() - _BEFORE), found.start()
             ):
@@ -481,6 +497,11 @@ class NodeRecognizer(Recognizer):
                 attributes["basis"] = "surgical"
         # Before a score of eight points (0/8), which names its marker.
         return Span(start, end, "node", "", f"pattern:{source}", attributes, priority=4)
+
+
+def _positives_of(match: re.Match[str]) -> int:
+    """How many of the nodes counted before hold what a match of ``_BEHIND_ONE`` tells."""
+    return 1 if match["single"] else _number(match["positive"].removeprefix("a "))
 
 
 def _number(words: str) -> int:

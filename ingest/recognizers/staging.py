@@ -181,12 +181,12 @@ _GRADE = _CLASSES.compile(
     | (?P<scale>(?:{{scale}}[\s,:(]{{1,3}}(?:and\s)?){{0,6}})
         (?P<word>{{grade}})(?:\s?\([^()\n]{{1,40}}\)(?=\s?[:=]))?\s{{0,2}}(?P<group>{{grade_group}})?
         (?:\s{{0,2}}(?:{{grade_lead}}|[:=,(]|\.{{2,60}}
-            |\.(?=\s(?:I{{1,3}}|IV|[1-4])\s?(?:/|of|out)))){{0,3}}\s{{0,2}}
-        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%]|\s?\+\s?[1-5])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|{{level}})
+            |(?:\.\s){{2,30}}|\.(?=\s(?:I{{1,3}}|IV|[1-4])\s?(?:/|of|out)))){{0,3}}\s{{0,2}}
+        (?:(?P<grade>[1-5](?![0-9.]{{0,4}}\s?(?:cm|mm|mg))(?![0-9%]|\s?\+\s?[1-5])|I{{1,3}}(?![^\W\d_])|IV(?![^\W\d_])|{{level}}(?:\s(?i:grade)\b)?)
         (?:\s?(?:/|of|out\sof)\s?(?:[345](?!\d)|III|IV))?(?:\s?(?:[-–]|to)\s?(?P<upper>[1-5](?![\d+])
             |I{{1,3}}V?(?![^\W\d_])))?)
     | (?:(?i:{{grade_written_out}})|{{differentiation_label}})\s?[:=]\s{{0,2}}(?P<field>{{how_differentiated}})\b
-            (?![-\s]{{1,2}}(?:(?i:to\b)|{{differentiation}}))
+            (?![-\s]{{1,2}}(?:(?i:to\b)|{{differentiation}})|\s?/)
     | {{worst_part}}\s{{differentiation_label}}\s?[:=]?\s?(?P<worst>IV|I{{1,3}}|[1-4])(?![^\W_])
     | G(?P<short>[1-4])(?:\s?[-–]\s?G?(?P<short_upper>[1-4]))?(?![^\W_]|[/.]|\s?P\d)
     | G(?P<ended>[1-4])(?=\.(?:\s|$))
@@ -203,7 +203,7 @@ _GRADE = _CLASSES.compile(
     | (?P<one_pattern>{_GLEASON}{_GLEASON_WORDS}[1-5](?![\d+]))
     | (?P<bare_primary>[3-5])\s?\+\s?(?P<bare_secondary>[3-5])\s?=\s?(?P<bare_sum>[6-9]|10)(?!\d)
     | (?:ISUP\s?)?{{group_of_grades}}\s?[:=]?\s?(?P<grade_group>[1-5])(?!\d)
-    | (?P<named>{{named_scale}})\s?[:=]?\s?(?P<named_grade>[1-5])(?![\d%+/]|\.\d)
+    | (?P<named>{{named_scale}})\s?[:=]?\s?(?P<named_grade>[1-5](?![\d%+/]|\.\d)|(?:I{{1,3}}|IV)(?![^\W_]|/))
     | (?P<nottingham>{{nottingham}})(?:\s{{nottingham_lead}}){{0,3}}\s?(?:of|is
             |:|=)?\s?(?P<points>[3-9])\s?(?:/|of|out\sof)\s?9(?!\d)
     )""",
@@ -226,9 +226,19 @@ _BLOCK_BEHIND = _CLASSES.compile(r"\s?{block_behind}", re.IGNORECASE)
 _HIGHEST = _CLASSES.compile(r"\b{highest}\s\Z", re.IGNORECASE)
 _POINTS = _CLASSES.compile(r"\s?{points}", re.IGNORECASE)
 _NOT_OF_TUMOR = _CLASSES.compile(r"\b{not_of_tumor_before}[\s,:(]{1,3}\Z", re.IGNORECASE)
+#: A form in which the grade is the option with the tick: ``Grade: [ ] 1 [x] 2 [ ] 3``, ``Grade I [ ] II [X] III [ ]``.
+_BOX = r"[(\[]\s{0,3}[xX]?\s{0,3}[)\]]"
+_TICKED = re.compile(r"[(\[]\s{0,3}[xX]\s{0,3}[)\]]")
+_BOXED = _CLASSES.compile(
+    rf"\b{{boxed_label}}\s?[:.\-]?\s{{0,3}}(?:(?P<before>(?:{_BOX}\s?{{boxed_option}}(?![^\W_])[\s,;]{{0,3}}){{2,7}})"
+    rf"|(?P<behind>(?:{{boxed_option}}\s{{0,3}}{_BOX}[\s,;]{{0,3}}){{2,7}}))",
+    re.IGNORECASE,
+)
+_OPTION = _CLASSES.compile(r"{boxed_option}(?![^\W_])", re.IGNORECASE)
+_FORMS_OF_GRADES = Gated(_BOXED, _CLASSES.pattern(r"(?i:{boxed_label_begins})"))
 #: Blocks of a specimen G, of which no tumor has so high a grade.
 _HIGH_BLOCKS = frozenset(f"g{number}" for number in range(5, 41))
-_SHORT_SCALES: Final = {"nhg": "nottingham"}
+_SHORT_SCALES: Final = {"nhg": "nottingham", "edmondson": "edmondson-steiner"}
 _NAMED_SCALES = ("nottingham", "figo", "who", "isup", "fuhrman", "fnclcc", "nuclear")
 _ROMAN_VALUE = {"I": "1", "II": "2", "III": "3", "IV": "4", "one": "1", "two": "2", "three": "3"}
 _DIFFERENTIATION = {
@@ -239,6 +249,21 @@ _SPELLED_PREFIX = {
     "y": "yp", "u": "c", "mr": "c", "mc": "c", "mp": "p", "rc": "r", "ypr": "yp", "ymr": "yc", "a": "a",
 }  # fmt: skip
 _IN_SITU_NOTES = {"dcis": "DCIS", "d": "DCIS", "lcis": "LCIS", "paget": "Paget", "pagets": "Paget", "lamn": "LAMN"}
+
+
+def _option_value(option: str) -> str:
+    """The grade that an option of a form stands for; of two in one, the higher.
+
+    >>> _option_value("II"), _option_value("G3"), _option_value("Well/Moderate"), _option_value("poorly diff.")
+    ('2', '3', '2', '3')
+    """
+    words = option.casefold().replace("grade", "").replace("un-", "un").strip()
+    if words in ("high", "low", "intermediate"):
+        return words
+    if roman := _ROMAN_VALUE.get(words.upper()):
+        return roman
+    values = [_DIFFERENTIATION[word] for word in re.findall(r"[a-z]+", words) if word in _DIFFERENTIATION]
+    return max(values) if values else words.removeprefix("g") if words.removeprefix("g").isdigit() else ""
 
 
 def _category(letter: str, value: str, note: str) -> str:
@@ -442,23 +467,49 @@ class GradeRecognizer(Recognizer):
     """Tumor grades: Nottingham, FIGO, WHO, G1–4, differentiation, Gleason and ISUP grade groups."""
 
     name = "grade"
-    gates = (_GRADES,)
+    gates = (_GRADES, _FORMS_OF_GRADES)
     triggers = frozenset(
         fold(word)
         for word in """grade gr grd gd g1 g2 g3 g4 well poorly moderately mod highly weakly badly differentiated
         differentiation gleason gleasons gs gl gg gg1 gg2 gg3 gg4 gg5
-        high low         intermediate gs isup fuhrman fnclcc nottingham bloom 6 7 8 9 10""".split()
+        edmondson high low intermediate gs isup fuhrman fnclcc nottingham bloom 6 7 8 9 10""".split()
     )
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``grade``; attributes grade, scale, value."""
         has_blocks = not _HIGH_BLOCKS.isdisjoint(frame.vocabulary)
+        boxed = list(self._boxed(frame))
+        for _, (low, high), value in boxed:
+            if value:
+                told: dict[str, Value] = {"grade": value}
+                yield Span(low, high, "grade", "", "pattern:grade", told, priority=2, decided="present")
         for match in _GRADES.find(frame.places, frame.text):
+            if any(start < match.end() and match.start() < end for (start, end), _, _ in boxed):
+                continue
             if self._is_none(frame.text, match, has_blocks):
                 continue
             attributes = self._attributes(match)
             if attributes:
                 yield Span(match.start(), match.end(), "grade", "", "pattern:grade", attributes, priority=2)
+
+    @staticmethod
+    def _boxed(frame: Frame) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
+        """Forms with a box for each grade: their place, that of the ticked option, and its grade, if one is ticked."""
+        text = frame.text
+        for form in _FORMS_OF_GRADES.find(frame.places, text):
+            group = "before" if form["before"] else "behind"
+            low, high = form.span(group)
+            ticked = [
+                option
+                for option in _OPTION.finditer(text, low, high)
+                if (
+                    _TICKED.search(text, max(low, option.start() - 8), option.start())
+                    if group == "before"
+                    else _TICKED.match(text, option.end() + (text[option.end() : option.end() + 1] == " "))
+                )
+            ]
+            value = _option_value(ticked[0].group()) if len(ticked) == 1 else ""
+            yield form.span(), ticked[0].span() if ticked else form.span(), value
 
     @staticmethod
     def _is_none(text: str, match: re.Match[str], has_blocks: bool) -> bool:
@@ -500,7 +551,8 @@ class GradeRecognizer(Recognizer):
             return {"grade": value, "scale": "isup"}
         if "named" in got:
             scale = got["named"].lower()
-            return {"grade": got["named_grade"], "scale": _SHORT_SCALES.get(scale, scale)}
+            value = _ROMAN_VALUE.get(got["named_grade"], got["named_grade"])
+            return {"grade": value, "scale": _SHORT_SCALES.get(scale[:9], scale)}
         if "points" in got:
             points = int(got["points"])
             return {"grade": "1" if points <= 5 else "2" if points <= 7 else "3", "scale": "nottingham"}
@@ -524,7 +576,7 @@ class GradeRecognizer(Recognizer):
             value = _ROMAN_VALUE.get(got["worst"], got["worst"])
         else:
             raw = got.get("upper") or got.get("grade", "")
-            value = _ROMAN_VALUE.get(raw, raw).lower()
+            value = _ROMAN_VALUE.get(raw, raw).lower().removesuffix(" grade")
         return {"grade": value, "scale": named} if named else {"grade": value}
 
 

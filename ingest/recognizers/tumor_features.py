@@ -355,7 +355,8 @@ def _measured(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str
     label = _last(cues["label"], before)
     if label is not None and not cues["other"].search(before, label) and len(before) - label < 50:
         return True
-    if cues["measuring"].search(before) and cues["greatest_behind"].match(behind):
+    is_measured = cues["measuring"].search(before) and cues["greatest_behind"].match(behind)
+    if is_measured or cues["greatest_before"].search(before):
         # It is told of what was named last, in the items before.
         before, clause = text[max(0, start - _REACH_OF_MEASURING) : start], 0
     tumor = _last(cues["tumor"], before[clause:])

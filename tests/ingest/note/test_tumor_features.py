@@ -45,6 +45,8 @@ def sizes(reader: NoteReader, text: str) -> set[float]:
         ("It shows a 3-cm, ulcerated, poorly differentiated keratinizing squamous cell carcinoma.", 30),
         ("A homogeneous mass with a stellate scar, 9.5 x 8.6 cm.", 95),
         ("The tumor is 5.8 x 4 crn.", 58),
+        ("Infiltrating ductal carcinoma, grade 2. Greatest diameter 3.2 cm, 12:00.", 32),
+        ("Hepatocellular carcinoma: one nodule, 4.5 cm.", 45),
     ],
 )
 def test_a_tumor_has_its_size(reader: NoteReader, text: str, size: float) -> None:
@@ -93,6 +95,10 @@ def test_each_dimension_is_kept(reader: NoteReader) -> None:
         ("Right seminal vesicle: muscular wall infiltrated by tumor.", "seminal_vesicle_invasion", "present"),
         ("The tumor is present outside the prostate.", "extraprostatic_extension", "present"),
         ("Carcinoma, ulcerating through the epidermis.", "tumor_ulceration", "present"),
+        ("Infiltration of the dermis and of the epidermis with ulceration.", "tumor_ulceration", "present"),
+        ("Extracapsular spread into periprostatic fat.", "extraprostatic_extension", "present"),
+        ("Tumor is seen among fat cells outside the prostate.", "extraprostatic_extension", "present"),
+        ("Microscopic tumor emboli in small portal branches.", "vascular_invasion", "present"),
     ],
 )
 def test_a_feature_is_there_or_denied(reader: NoteReader, text: str, concept: str, polarity: str) -> None:
@@ -112,6 +118,9 @@ def test_a_feature_is_there_or_denied(reader: NoteReader, text: str, concept: st
         ("It extends into the perinephric fat and renal sinus.", "renal_sinus", "into", "present"),
         ("Invasion of the renal vein is not grossly identified.", "renal_vein", "into", "absent"),
         ("It invades into, but not through, the muscularis propria.", "muscularis_propria", "into", "present"),
+        ("It infiltrates into, not beyond, the muscularis propria.", "muscularis_propria", "into", "present"),
+        ("The tumor extends past the thyroid into strap muscle.", "strap_muscle", "through", "present"),
+        ("Tumor thrombus within a branch of the renal vein.", "renal_vein", "into", "present"),
         ("It extends subpleurally but not to the pleural surface.", "visceral_pleura", "into", "absent"),
         ("The tumor is limited in the cervix.", "cervix", "confined", "present"),
         ("The tumor does not exceed the fibrous capsule.", "renal_capsule", "confined", "present"),
@@ -189,6 +198,7 @@ def test_a_piece_of_tissue_is_no_margin_with_a_result(reader: NoteReader, text: 
         ("Slides 2 and 3: tumor.", None),
         ("Number of tumor blocks: 4.", None),
         ("Hepatocellular carcinoma, solitary, 4.2 cm.", 1),
+        ("Hepatocellular carcinoma, 4.5 cm, one tumor only.", 1),
         ("Lesion: A well-defined firm mass (5.0 x 4.8 cm).", 1),
         ("A firm mass (5.0 x 4.8 cm), a second nodule of 1 cm.", None),
     ],
