@@ -186,15 +186,16 @@ def _is_apart(one: _Count, other: _Count) -> bool:
     that are only numbered may be parts of what has none."""
     if one.station.is_headed_apart(other.station):
         return not _is_level_of(one, other) and not _is_level_of(other, one)
-    headed = max(one.station.heading, other.station.heading) >= 0
+    labelled = (one.station.label is None) != (other.station.label is None)
+    headed = labelled or max(one.station.heading, other.station.heading) >= 0
     places, others = one.station.places, other.station.places
     named = bool(places and others) and places.isdisjoint(others)
     return headed and named and not _is_level_of(one, other) and not _is_level_of(other, one)
 
 
 def _is_level_of(part: _Count, whole: _Count) -> bool:
-    """Whether one names a level alone, by a number, and the other no level: the level may be one of its parts."""
-    return part.station.is_level and not whole.station.is_level and whole.is_at_least(part.positive, part.examined)
+    """Whether one names a level alone and the other a whole region: the level may be one of its parts."""
+    return part.station.is_level and whole.station.is_region and whole.is_at_least(part.positive, part.examined)
 
 
 def _begins_anew(last: Station, station: Station) -> bool:

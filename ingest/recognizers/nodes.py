@@ -46,7 +46,8 @@ _GAP = r"\.?\s{1,2}"
 
 # Scanners read a zero as O and a one as l.
 _COUNT = _CLASSES.compile(
-    r"(?=[\dOoIl])(?<![\w./])(?P<positive>\d{1,2}|[OoIl](?=\s?/))\s?(?:/|of|out\sof)\s?(?P<examined>\d{1,3})"
+    r"(?=[\dOoIl])(?<![\w./])(?P<positive>\d{1,2}|[OoIl](?=\s?(?:/|of)))\s?(?:/|of|out\sof|{taken_from}(?=\s\d{1,2}(?:\s{containing}\s|[,.;])))"
+    r"\s?(?P<examined>\d{1,3}|(?<=[0Oo]/)[Il](?!\w))"
     r"(?![\d/%]|\.\d|\s?{other_counted})"
     # Its result word belongs to the count: "3 positive" alone would be a stain.
     r"(?:\s{result}(?![\w%]))?",
@@ -79,18 +80,36 @@ _NODES_OF = _CLASSES.compile(
 _OF_WHICH = _CLASSES.compile(
     rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<examined>{_NUMBER})"
     rf"(?:,\s{{containing}}\s{{metastasis}}\s{{leads_in}}|,\s{{positive}}:?|[.,;]?\s{{1,2}}{{number_word}}\s(?:{{positive}}|{{metastasis}}):?"
-    rf"|(?:\s{{all_told}})\s{{containing}})\s(?P<positive>{_NUMBER})(?![./%]\d|\s?[cm]m\b)",
+    rf"|(?:\s{{all_told}})\s{{containing}}|,\s{{of_them}}(?=\s{_NUMBER}\s{{holds_some}}\s[^.;:]{{0,30}}{{found_in_one}}))\s(?P<positive>{_NUMBER})(?![./%]\d|\s?[cm]m\b)",
+    re.IGNORECASE,
+)
+#: "Right pelvic nodes: no metastasis in nine."
+_NODES_NONE_IN = _CLASSES.compile(
+    rf"{_NODES}\s?[:,\-–]\s{{none_in}}\s{{leads_in}}\s(?:{{none_or_all}}\s)?(?P<examined>{_NUMBER})"
+    rf"(?=\s?(?:[.;,)]|$|{_NODES}))",
+    re.IGNORECASE,
+)
+#: "Lymph nodes obturator right (7): one with a metastasis of 4 mm."
+_NODES_IN_BRACKET = _CLASSES.compile(
+    rf"{_NODES}(?:\s[a-z]{{3,12}}){{0,3}}\s\((?P<examined>{_NUMBER})\)\s?[:,]\s(?P<positive>{_NUMBER})\s{{holds_some}}\s"
+    r"[^.;:,]{0,30}?\b{found_in_one}",
+    re.IGNORECASE,
+)
+#: In a list of places: "right obturator: 9, no metastasis; right iliac: in 5 no metastases".
+_SO_MANY_CLEAR = _CLASSES.compile(
+    rf"(?<=[:,\-–]\s)(?:{{leads_in}}\s)?(?P<examined>{_NUMBER})(?:,?\s|\s?[\-–]\s?)(?:{{none_of_all}}|{{none_in}}|{{clear}}|{{clear_change}})",
     re.IGNORECASE,
 )
 #: "Lymph nodes x 19, none with tumor", "hilar nodes (5) neg.".
 _NODES_SO_MANY = _CLASSES.compile(
-    rf"{_NODES}\s?(?:x\s?|\(\s?|:\s?)(?P<examined>{_NUMBER})(?![./%\d]|\s?[cm]m\b)\s?\)?[\s,;:\-–]{{1,3}}"
+    rf"{_NODES}(?:(?:\s[a-z]{{3,12}}){{0,3}}\s\(\s?|\s?x\s?|\s?\(\s?|\s?:\s?)(?P<examined>{_NUMBER})(?![./%\d]|\s?[cm]m\b)\s?\)?[\s,;:\-–]{{1,3}}"
     r"(?:(?:{between_nodes}|{examined}),?\s){0,2}(?:{none_of_all}|{clear})",
     re.IGNORECASE,
 )
 _BEHIND_HOLDING = _CLASSES.compile(
     r"(?:\s\(\d+/\d+\))?[,:;]?\s?[\-–]?\s?(?:{between_nodes}[,:.]?\s){0,3}(?:{degree}\s)?{holding}", re.IGNORECASE
 )
+_CLEAR_RIGHT_BEHIND = _CLASSES.compile(r"\b(?:{clear}|{none_of_all})", re.IGNORECASE)
 _BEHIND_CLEAR = _CLASSES.compile(
     r"[,:;]?\s?[\-–]?\s?(?:{between_nodes}[,:.]?\s){0,4}{clear}(?!\s{no_nodes}\b)", re.IGNORECASE
 )
@@ -150,7 +169,8 @@ _FREE_NODES = _CLASSES.compile(
     rf"(?<![^\W_])(?P<free>{{free_adjective}})\s(?:[a-z\-]{{1,18}}\s){{0,3}}{_NODES}(?![\w\-])",
     re.IGNORECASE,
 )
-_NODES_TOLD_FREE = Gated(_TOLD_FREE, r"(?i:lymph|nod)")
+_NODES_BEGIN = r"(?i:lymph|nod)"
+_NODES_TOLD_FREE = Gated(_TOLD_FREE, _NODES_BEGIN)
 _NODES_FREE = Gated(_FREE_NODES, _CLASSES.pattern(r"(?i:{free_adjective})\Z"))
 
 _NODE_WORD = _CLASSES.compile(r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b", re.IGNORECASE)
@@ -158,12 +178,16 @@ _NODE_WORD = _CLASSES.compile(r"\b(?:{node_word}|(?:yp|p|c)?N[1-3][a-c]?)\b", re
 _CATEGORY_BEFORE = _CLASSES.compile(r"\b{category}[\s(\[,:]{1,3}$")
 _JUDGED_BEFORE = _CLASSES.compile(r"\b{judged}\b[^()]{0,60}\((?:no\.?\s)?$", re.IGNORECASE)
 _BRACKET_BEFORE = re.compile(r"[(\[](?:No\.?\s)?$")
-_LEVEL_BEFORE = _CLASSES.compile(r"\b{level_word}\s[IVX\d]{1,4}[A-Ca-cRL]?\s?[:(]?\s?$", re.IGNORECASE)
+_LEVEL_BEFORE = _CLASSES.compile(
+    r"(?:\b{level_word}\.?\s|(?<=[:;,.]\s)#\s?)[IVX\d]{1,4}[A-Da-dpsRL]{0,2}(?:\s\([\w ,]{1,30}\))?\s?[:(,]?\s?$",
+    re.IGNORECASE,
+)
 #: Before a count the place of its nodes, and further before the heading of their list.
 _PLACE_BEFORE = _CLASSES.compile(
-    r"(?:\A|(?<=[.;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z\d][\w &/\-]{1,40}?(?:\s\([\w ]{1,14}\))?)\s?[:\-]?\s"
+    r"(?:\A|(?<=[.:;\n] )|(?<=[.;\n]))(?P<place>[A-Za-z\d][\w &/\-]{1,40}?(?:\s\([\w ]{1,20}\))?)\s?[:,\-]?\s"
     r"(?:{submitted}\s)?$"
 )
+_LABEL_BEFORE = re.compile(r"(?<=[.;:\n] )\(?(?:[A-Z]|\d{1,2})[.:)]\s$")
 _HEADED_NODES = _CLASSES.compile(
     rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})(?:\s{{node_status}})?\s?[.:]{{1,2}}\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
     re.IGNORECASE,
@@ -186,7 +210,7 @@ _EXAMINED_AND = _CLASSES.compile(
     re.IGNORECASE,
 )
 _POSITIVE_OF = _CLASSES.compile(
-    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{held}}\s(?:{_NODES}\s)?(?:/|(?:out\s)?of)\s"
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{held}}\s(?:{_NODES}\s)?(?:/|{{out_of}})\s"
     rf"(?:(?:the|a)\s)?(?:{{total}}\sof\s)?(?P<examined>{_NUMBER})(?![./%]\d)",
     re.IGNORECASE,
 )
@@ -211,7 +235,10 @@ _NOT_INVOLVED = _CLASSES.compile(r"\b{not_involved}\b", re.IGNORECASE)
 _METASTASES = _CLASSES.compile(r"\b{metastasis}", re.IGNORECASE)
 _NAMES_NODES = _CLASSES.compile(r"{node}", re.IGNORECASE)
 
-_SO_MANY_NODES = Gated(_NODES_SO_MANY, r"(?i:lymph|nod)")
+_SO_MANY_NODES = Gated(_NODES_SO_MANY, _NODES_BEGIN)
+_IN_BRACKETS = Gated(_NODES_IN_BRACKET, _NODES_BEGIN)
+_NONE_IN_NODES = Gated(_NODES_NONE_IN, _NODES_BEGIN)
+_CLEAR_IN_LIST = Gated(_SO_MANY_CLEAR, _CLASSES.pattern(r"(?i:{leads_in}|\d{1,3}|{tens}|{units}|{one})\Z"))
 _COUNTS = Gated(_COUNT, r"[OoIl]\Z", r"(?<!\d)\d{1,2}(?!\d)")
 _WITHOUT_SLASHES = Gated(_WITHOUT_SLASH, r"0[1lI]\d{1,2}\Z")
 _ROMAN_COUNTS = Gated(_IN_ROMAN, r"[IVXL]{1,6}\Z")
@@ -270,6 +297,9 @@ class NodeRecognizer(Recognizer):
         *_PAIRS,
         _NUMBERS_OF_NODES,
         _SO_MANY_NODES,
+        _IN_BRACKETS,
+        _NONE_IN_NODES,
+        _CLEAR_IN_LIST,
         _POSITIVES,
         _EXAMINEDS,
     )
@@ -308,8 +338,15 @@ class NodeRecognizer(Recognizer):
                     last = match.end() if match.re is _OF_WHICH else 0
                     yield self._span(frame, match.start(), match.end(), "node-count", positive, examined)
         yield from self._counted(frame)
-        for match in _SO_MANY_NODES.find(frame.places, frame.text):
-            yield self._span(frame, match.start(), match.end(), "node-count", 0, _number(match["examined"]))
+        for match in _IN_BRACKETS.find(frame.places, frame.text):
+            told = _number(match["positive"]), _number(match["examined"])
+            if told[0] <= told[1]:
+                yield self._span(frame, *match.span("examined"), "node-count", *told)
+        for gated in (_SO_MANY_NODES, _NONE_IN_NODES, _CLEAR_IN_LIST):
+            for match in gated.find(frame.places, frame.text):
+                examined = _number(match["examined"])
+                if gated is not _CLEAR_IN_LIST or 0 < examined <= _MOST and self._is_listed(frame.text, match):
+                    yield self._span(frame, *match.span("examined"), "node-count", 0, examined)
         if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
             for gated in (_NODES_TOLD_FREE, _NODES_FREE):
                 for match in gated.find(frame.places, frame.text):
@@ -353,7 +390,7 @@ class NodeRecognizer(Recognizer):
         low, high = frame.sentence_span(start)
         if _NODE_WORD.search(text, max(low, start - _BEFORE), min(high, end + _BEHIND)):
             return True
-        if _LEVEL_BEFORE.search(text, max(0, start - 24), start):
+        if _LEVEL_BEFORE.search(text, max(0, start - _BEFORE), start):
             return True
         if _NODES_BEHIND.match(text, end) or _CATEGORY_BEFORE.search(text, max(0, start - 24), start):
             return True
@@ -362,7 +399,7 @@ class NodeRecognizer(Recognizer):
     @staticmethod
     def _is_surely_of_nodes(text: str, match: re.Match[str]) -> bool:
         """Whether it is a count where it might be a day: behind a category, a level, or in a list of nodes."""
-        low, start = max(0, match.start() - 24), match.start()
+        low, start = max(0, match.start() - _BEFORE), match.start()
         if _CATEGORY_BEFORE.search(text, low, start) or _LEVEL_BEFORE.search(text, low, start):
             return True
         return NodeRecognizer._is_judged(text, match) or NodeRecognizer._is_listed(text, match)
@@ -373,7 +410,12 @@ class NodeRecognizer(Recognizer):
         start = match.start()
         place = _PLACE_BEFORE.search(text, max(0, start - _BEFORE), start)
         if place is None or not names_place(place["place"]):
-            return False
+            # "Nodes. 2: three of six positive."
+            place = _LABEL_BEFORE.search(text, max(0, start - 6), start)
+            end = match.end()
+            told = _BEHIND_HOLDING.match(text, end) or _CLEAR_RIGHT_BEHIND.search(text, start, end + 24)
+            if place is None or not told:
+                return False
         return _HEADED_NODES.search(text, max(0, start - _LIST), place.start()) is not None
 
     @staticmethod

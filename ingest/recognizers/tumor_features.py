@@ -267,7 +267,8 @@ def _sizes(frame: Frame) -> Iterator[Span]:
             thick: dict[str, Value] = {"value": lengths[0], "unit": "mm"}
             yield Span(match.start(), match.end(), "feature", "tumor_thickness", SOURCE, thick, decided="present")
             continue
-        how = _measured(text, match.start(), match.end(), cues)
+        is_base = cues["base_behind"].match(text[match.end() : match.end() + _REACH_BEHIND])
+        how = True if is_base else _measured(text, match.start(), match.end(), cues)
         if how is None:
             continue
         attributes = _dimensions(lengths)
@@ -602,6 +603,8 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
     begins = before[clause:]
     if cues["never"].search(begins[-45:]):
         return None
+    if cues["inside"].match(text[start:end]):
+        return ("present", "confined") if cues["inside_behind"].match(text, end) else None
     if cues["not_to"].search(before):
         return "absent", "into"
     if cues["no_further"].search(before):
@@ -638,14 +641,16 @@ def _grown(text: str, start: int, end: int, cues: Mapping[str, re.Pattern[str]])
     if cues["spared"].match(text, end):
         return "absent", "into"
     told = _behind(text, end)
-    return (told, "into") if told in ("absent", "present") and cues["said"].match(text, end) else None
+    is_said = cues["said"].match(text, end) or cues["together"].match(text, end)
+    return (told, "into") if told in ("absent", "present") and is_said else None
 
 
 def _behind(text: str, end: int) -> str:
     for how, pattern in _CUES.behind.items():
         if pattern.match(text, end):
             return how
-    return ""
+    together = _CUES.growth["together"].match(text, end)
+    return "absent" if together and _CUES.behind["absent"].match(text, together.end()) else ""
 
 
 def _is_listed(between: str) -> bool:

@@ -23,7 +23,8 @@ SUM_OF_STATIONS: Final = "sum_of_stations"
 _FILE: Final = Path(__file__).with_suffix(".toml")
 #: Words of which each names what another does not.
 _SIDES: Final = frozenset(
-    "left right lesser greater proximal distal anterior posterior internal external upper lower".split()
+    "left right lesser greater proximal distal anterior posterior internal external upper lower superficial"
+    " deep".split()
 )
 #: Words that tell how nodes were chosen, and no place.
 _CHOSEN: Final = frozenset({"sentinel", "non_sentinel"})
@@ -35,10 +36,15 @@ _REACH_BEFORE, _REACH_BEHIND = 160, 60
 #: The label of a specimen at the beginning of a statement: ``(A)``, ``B.``, ``3)``, ``PART 2:``.
 _LABEL: Final = re.compile(
     r"(?:\A|(?<=[.:;,)\n\-] )|(?<=[.:;)\n]))"
-    r"(?:(?:PART|Part)\s(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
+    r"(?:(?:PART|Part|JAR|Jar|PREP\.?|Prep\.?|Specimen|SPECIMEN|Bottle|Vial|Container|Packet)\s"
+    r"(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
     r"|\[(?P<roman>[IVX]{1,4})\]"
     r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:]|\s?-(?=\s))|(?:(?:[Aa]d|[Rr]e)\s)?[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)|\s-(?=\s)))"
-    r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z][.:)])\s\d)"
+    r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z][.:)])\s\d|(?<=\d[.:)])\s(?:\d{1,2}|[a-z]{3,9})(?:\s(?:of|nodes?|lymph)|,\s(?:all|none|no))\b)"
+)
+#: The heading of the levels of one side.
+_SIDED_HEADING: Final = re.compile(
+    r"(?:\A|(?<=[.:;)\n\-] ))(?:\(?\w{1,2}[.):]\s)?(?P<side>left|right)\s[^.:;]{0,40}:", re.IGNORECASE
 )
 _STATEMENT_ENDS: Final = re.compile(r"[.:;]\s|\s-{1,2}\s")
 _CLAUSE_BEHIND: Final = re.compile(r"[^.;:()]*")
@@ -97,7 +103,13 @@ class Station:
     @property
     def is_level(self) -> bool:
         """Whether it names a level, and no region of which that may be a part."""
-        return bool(self.words) and self.places <= _words().levels | self._numbers
+        named = self.places - _SIDES
+        return bool(named) and named <= _words().levels | self._numbers
+
+    @property
+    def is_region(self) -> bool:
+        """Whether it names a region or side alone, of which a level may be a part."""
+        return bool(self.words) and self.places <= _words().regions
 
     @property
     def _numbers(self) -> frozenset[str]:
@@ -132,6 +144,9 @@ class Stations:
         self._parts = [_label(match) for match in found if match["part"] or match["part_number"]]
         self._starts_of_parts = [one.start for one in self._parts]
         self._anew = [match.start() for match in _words().anew.finditer(text)]
+        sided = list(_SIDED_HEADING.finditer(text))
+        self._ends_of_sided = [match.end() for match in sided]
+        self._sides = [match["side"].casefold() for match in sided]
 
     def of_count(self, start: int, end: int, after: int) -> Station:
         """The station of a count that stands at ``start`` to ``end``; ``after``: where the count before it ends."""
@@ -148,19 +163,24 @@ class Stations:
         behind = _CLAUSE_BEHIND.match(text, end, end + _REACH_BEHIND)
         total = known.total.search(text, max(low, start - _REACH_BEHIND), end) is not None
         at, words = self._places(low, start, behind.group() if behind else "")
+        if words and words.isdisjoint(known.names):
+            # "RIGHT NECK, LEVELS 2-4: level 2, 7 nodes": the levels are of the side that heads them.
+            sided = bisect_right(self._ends_of_sided, start) - 1
+            if sided >= 0 and self._ends_of_sided[sided] >= opened:
+                words |= {self._sides[sided]}
         heading = self._heading(at, start) if words else ""
         taken = known.taken.search(heading) is not None
         return Station(label, words, part, total, at if heading else -1, taken)
 
     def _heading(self, at: int, start: int) -> str:
         """The statement that begins there, before a count, if it names a place of nodes and nothing else."""
-        known, end = _words(), _STATEMENT_ENDS.search(self._text, at, start)
-        if end is None:
-            return ""
+        known, found = _words(), _STATEMENT_ENDS.search(self._text, at, start)
+        # "Splenic hilum, 3": the place stands right before the count.
+        end = found.start() if found else start
         begins = _LABEL.match(self._text, at)
-        rest = known.numbered.sub(" ", known.places.sub(" ", self._text[begins.end() if begins else at : end.start()]))
+        rest = known.numbered.sub(" ", known.places.sub(" ", self._text[begins.end() if begins else at : end]))
         heads = all(known.heading.fullmatch(word) for word in _WORD.findall(rest))
-        return self._text[at : end.start()] if heads else ""
+        return self._text[at:end] if heads else ""
 
     def _places(self, low: int, start: int, behind: str) -> tuple[int, frozenset[str]]:
         """The words for a place in the statement of a count, else in the last one before it that has any; with where
@@ -208,6 +228,7 @@ class _Words:
 
     names: frozenset[str]
     levels: frozenset[str]
+    regions: frozenset[str]
     places: re.Pattern[str]
     numbered: re.Pattern[str]
     total: re.Pattern[str]
@@ -223,10 +244,11 @@ def _words() -> _Words:
     places = "|".join(f"(?P<{name}>{'|'.join(words)})" for name, words in table["words"].items())
     numbered, numbers = ("|".join(table["numbered"][name]) for name in ("words", "numbers"))
     total, anew = ("|".join(table[name]["words"]) for name in ("total", "anew"))
-    number = rf"(?P<number>(?:{numbers})(?:[\s\-\"]{{0,2}}[AB]\b)?)"
+    number = rf"(?P<number>(?:{numbers})(?:[\s\-\"]{{0,2}}(?:[AB]|sa|sb|[abdp])\b)?)"
     return _Words(
         frozenset(table["words"]),
         frozenset(table["levels"]["words"]),
+        frozenset(table["levels"]["regions"]),
         re.compile(rf"(?<![a-z])(?:{places})(?![a-z])", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{numbered})[\s\-]?{number}", re.IGNORECASE),
         re.compile(rf"(?<![a-z])(?:{total})(?![a-z])", re.IGNORECASE),

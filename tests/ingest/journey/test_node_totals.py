@@ -54,6 +54,21 @@ def totals(text: str, kind: str = "pathology") -> list[Event]:
         ),
         ("LYMPH NODES - LEVEL 5 (0/2), LEVEL 7 (0/4), LOBAR (0/7)", 0, 13),
         ("01 - Carcinoma in one lymph node out of six. 02 - Carcinoma in one lymph node out of seven", 2, 13),
+        (
+            "RIGHT NECK, LEVELS 2-3: level 2, 7 nodes, 1 positive. Level 3, 5 nodes, all negative. "
+            "LEFT NECK, LEVELS 2-3: level 2, 8 nodes, 3 positive. Level 3, 6 nodes, 1 positive",
+            5,
+            26,
+        ),
+        ("Right pelvic nodes: no metastasis in nine. Left pelvic nodes: no metastasis in twelve", 0, 21),
+        ("Of superficial inguinal nodes, 3 of 11 contain tumor. Of deep nodes, 0 of 5 contain tumor", 3, 16),
+        ("Lymph nodes (metastasis / total): #1, 2/4; #2, 0/1; #4sb, 1/3; #4d, 3/9", 6, 17),
+        ("NODES: group 1: 0/3. group 2: 0/l. group 3: 4/9", 4, 13),
+        ("Lymph nodes: peripancreatic, 8, no metastasis; splenic hilum, 3, no metastasis", 0, 11),
+        ("Nodes. 2: three of six positive. 3: three of eleven positive. 5: four, all negative", 6, 21),
+        ("LYMPH NODES: left obturator: 3 metastatic among 8. Right obturator: 9, no metastasis", 3, 17),
+        ("Lymph nodes. Esophageal middle: 1 from 5 with metastasis. Bifurcation: 0 from 4, anthracosis", 1, 9),
+        ("Lymph nodes obturator right (7): one with a metastasis of 4 mm. Lymph nodes obturator left (4): free", 1, 11),
         ("[II] Metastases in lymphonodis (No III/IX). [III] Metastasis in lymphonodo (No I/VII)", 4, 16),
     ],
 )

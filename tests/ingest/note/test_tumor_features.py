@@ -47,6 +47,8 @@ def sizes(reader: NoteReader, text: str) -> set[float]:
         ("The tumor is 5.8 x 4 crn.", 58),
         ("Infiltrating ductal carcinoma, grade 2. Greatest diameter 3.2 cm, 12:00.", 32),
         ("Hepatocellular carcinoma: one nodule, 4.5 cm.", 45),
+        ("A mass of the choroid, 13.0 x 11.5 mm at base and 7.5 mm high.", 13),
+        ("Largest basal diameter: 15.8 mm. Thickness: 8.4 mm.", 15.8),
     ],
 )
 def test_a_tumor_has_its_size(reader: NoteReader, text: str, size: float) -> None:
@@ -118,6 +120,11 @@ def test_a_feature_is_there_or_denied(reader: NoteReader, text: str, concept: st
         ("It extends into the perinephric fat and renal sinus.", "renal_sinus", "into", "present"),
         ("Invasion of the renal vein is not grossly identified.", "renal_vein", "into", "absent"),
         ("It invades into, but not through, the muscularis propria.", "muscularis_propria", "into", "present"),
+        ("Tumor cells are seen at the serosal surface.", "serosa", "into", "present"),
+        ("Renal cell carcinoma with thrombus in the renal vein.", "renal_vein", "into", "present"),
+        ("Perinephric fat and the sinus fat are not infiltrated.", "perinephric_tissue", "into", "absent"),
+        ("Papillary carcinoma, 3.3 cm, intrathyroidal.", "thyroid", "confined", "present"),
+        ("The tumour lies wholly within the testis.", "testis", "confined", "present"),
         ("It infiltrates into, not beyond, the muscularis propria.", "muscularis_propria", "into", "present"),
         ("The tumor extends past the thyroid into strap muscle.", "strap_muscle", "through", "present"),
         ("Tumor thrombus within a branch of the renal vein.", "renal_vein", "into", "present"),
