@@ -21,6 +21,7 @@ from ..text.gates import Gated
 from ..text.statements import statement
 from ..text.word_classes import word_classes
 from ..text.words import fold
+from .node_lists import listed_counts
 
 _CLASSES: Final = word_classes("recognizers", "nodes")
 _WORDS: Final = cue_file("words/recognizers")["nodes"]
@@ -124,6 +125,12 @@ _BEHIND_SOME = _CLASSES.compile(
     r"{0,2}{holding}",
     re.IGNORECASE,
 )
+#: "Of 24 lymph nodes along the curvatures 9 contain carcinoma."
+_OF_BEFORE = _CLASSES.compile(r"(?:\A|[.;:,]\s){out_of}\s(?:the\s)?$", re.IGNORECASE)
+_OF_THESE = _CLASSES.compile(
+    rf"[^.;:\d]{{0,50}}?\s(?P<positive>{_NUMBER}|{{none_or_all}})\s(?:{{of_them}}\s|{{between_nodes}}\s){{0,2}}{{holding}}",
+    re.IGNORECASE,
+)
 #: "22 nodes. A solitary metastasis"; "twelve nodes were dissected; a single one, near the tumor, harbors a deposit".
 _BEHIND_ONE = _CLASSES.compile(
     rf"(?:[^.;:]|\.(?=\d)){{0,80}}[.,;:]\s{{1,2}}(?:{{of_them}}\s)?"
@@ -189,7 +196,7 @@ _PLACE_BEFORE = _CLASSES.compile(
 )
 _LABEL_BEFORE = re.compile(r"(?<=[.;:\n] )\(?(?:[A-Z]|\d{1,2})[.:)]\s$")
 _HEADED_NODES = _CLASSES.compile(
-    rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})(?:\s{{node_status}})?\s?[.:]{{1,2}}\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
+    rf"(?:\A|[.;\n]\s{{1,3}})(?:{_NODES}|{{heads_nodes}})(?:\s{{node_status}})?(?:,\s[A-Z\d])?\s?[.:]{{1,2}}\s(?:[^.]|\.(?!\s{{1,3}}{{other_heading}}\b)){{0,400}}$",
     re.IGNORECASE,
 )
 _NODES_BEHIND = re.compile(rf"{_GAP}{_KIND}{_NODES}(?![\w\-])", re.IGNORECASE)
@@ -210,7 +217,7 @@ _EXAMINED_AND = _CLASSES.compile(
     re.IGNORECASE,
 )
 _POSITIVE_OF = _CLASSES.compile(
-    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{held}}\s(?:{_NODES}\s)?(?:/|{{out_of}})\s"
+    rf"(?=[A-Za-z\d])(?<![\w/.\-])(?P<positive>{_NUMBER}|{{none_or_all}})\s{{held}}\s(?:{_NODES}\s)?(?:/|{{out_of}}|{{leads_in}})\s"
     rf"(?:(?:the|a)\s)?(?:{{total}}\sof\s)?(?P<examined>{_NUMBER})(?![./%]\d)",
     re.IGNORECASE,
 )
@@ -235,6 +242,7 @@ _NOT_INVOLVED = _CLASSES.compile(r"\b{not_involved}\b", re.IGNORECASE)
 _METASTASES = _CLASSES.compile(r"\b{metastasis}", re.IGNORECASE)
 _NAMES_NODES = _CLASSES.compile(r"{node}", re.IGNORECASE)
 
+_HEADS = Gated(re.compile(rf"(?<![^\W_]){_NODES}", re.IGNORECASE), _CLASSES.pattern(r"(?i:lymph|{node})"))
 _SO_MANY_NODES = Gated(_NODES_SO_MANY, _NODES_BEGIN)
 _IN_BRACKETS = Gated(_NODES_IN_BRACKET, _NODES_BEGIN)
 _NONE_IN_NODES = Gated(_NODES_NONE_IN, _NODES_BEGIN)
@@ -315,6 +323,17 @@ class NodeRecognizer(Recognizer):
 
     def find(self, frame: Frame) -> Iterator[Span]:
         """Spans of kind ``node``."""
+        told: list[Span] = []
+        for span in self._told(frame):
+            told.append(span)
+            yield span
+        if note_class(frame.note.type, frame.note.title) == _PATHOLOGY:
+            for one in listed_counts(frame.text, _HEADS.find(frame.places, frame.text), _number):
+                if not any(span.start < one.end and one.start < span.end for span in told):
+                    yield self._span(frame, one.start, one.end, "node-count", one.positive or 0, one.examined)
+
+    def _told(self, frame: Frame) -> Iterator[Span]:
+        """The counts that their own words tell to be of nodes."""
         if not frame.vocabulary.isdisjoint(_FIELD_WORDS):
             yield from self._fields(frame)
         yield from self._fractions(frame)
@@ -458,6 +477,8 @@ class NodeRecognizer(Recognizer):
                     yield self._span(frame, start, end, "node-count", 0, examined)
                 continue
             some = _BEHIND_SOME.match(text, match.end())
+            if some is None and _OF_BEFORE.search(text, max(0, start - 24), start):
+                some = _OF_THESE.match(text, match.end())
             if some and _number(some["positive"]) <= examined:
                 yield self._span(frame, start, end, "node-count", _number(some["positive"]), examined)
             elif (

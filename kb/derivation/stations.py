@@ -40,7 +40,7 @@ _LABEL: Final = re.compile(
     r"(?:(?P<part>[A-Z])|(?P<part_number>\d{1,2}))(?!\w)[:.]?"
     r"|\[(?P<roman>[IVX]{1,4})\]"
     r"|\(?(?P<letter>[A-Z])(?:\)\.?|[.:]|\s?-(?=\s))|(?:(?:[Aa]d|[Rr]e)\s)?[(#]?(?P<number>\d{1,2})(?:\)[.:]?|[.:](?!\d)|\s-(?=\s)))"
-    r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z][.:)])\s\d|(?<=\d[.:)])\s(?:\d{1,2}|[a-z]{3,9})(?:\s(?:of|nodes?|lymph)|,\s(?:all|none|no))\b)"
+    r"(?=\s?[A-Z(\"'\-]|(?<=[A-Z]\))\s[a-z]|(?<=[A-Z][.:)])\s\d|(?<=\d[.:)])\s(?:\d{1,2}|[a-z]{3,9})(?:\s(?:of|nodes?|lymph)|,\s(?:all|none|no))\b)"
 )
 #: The heading of the levels of one side.
 _SIDED_HEADING: Final = re.compile(

@@ -69,6 +69,12 @@ def totals(text: str, kind: str = "pathology") -> list[Event]:
         ("LYMPH NODES: left obturator: 3 metastatic among 8. Right obturator: 9, no metastasis", 3, 17),
         ("Lymph nodes. Esophageal middle: 1 from 5 with metastasis. Bifurcation: 0 from 4, anthracosis", 1, 9),
         ("Lymph nodes obturator right (7): one with a metastasis of 4 mm. Lymph nodes obturator left (4): free", 1, 11),
+        ("Lymph nodes: small curvature 12, with metastases 6; great curvature 7, with metastasis 1", 7, 19),
+        ("Lymph nodes isolated: pararectal 10, two of which seat of metastasis; upper rectal 4, free", 2, 14),
+        ("Lymph nodes: A) external iliac right - 6 nodes; B) obturator right - 7 nodes. All are free", 0, 13),
+        ("In lymph nodes: paratracheal (5), bifurcation (6), paraesophageal (2) - no metastases", 0, 13),
+        ("NODES: Right pelvic, 11, two with metastases. Left pelvic, 9, without metastases", 2, 20),
+        ("Lymph nodes, B: 6 of 9 with metastatic carcinoma. C: 4 of 31 with metastatic carcinoma", 10, 40),
         ("[II] Metastases in lymphonodis (No III/IX). [III] Metastasis in lymphonodo (No I/VII)", 4, 16),
     ],
 )
