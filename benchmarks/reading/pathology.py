@@ -1,9 +1,10 @@
 """Cohorts of real pathology reports against a registry's labels, by area, and what each part of the reading adds.
 
-    python -m benchmarks.reading.pathology --folder tcga [--part seen|unread|all] [--without NAME ...] [--json OUT]
+    python -m benchmarks.reading.pathology --folder tcga [--questions FOLDER] [--part seen|unread|all]
+        [--without NAME ...] [--json OUT]
 
 The folder holds ``notes.jsonl``, ``labels.jsonl`` and ``score.py``, which brings the questions and the score; it does
-not ship. The last 150 reports are *unread*: nobody looks at them, and only their score is told. ``--without`` takes a
+not ship. Other reports with labels of that form are asked the same questions with ``--questions``. The last 150 reports are *unread*: nobody looks at them, and only their score is told. ``--without`` takes a
 part of the reading away (``derivation``, ``totals``, ``alignment``, ``specimens``); each makes a row of its own.
 """
 
@@ -91,6 +92,7 @@ def main() -> None:
     """Read a part, ask the questions, print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--questions", type=Path, help="the folder of score.py, if it is another")
     parser.add_argument("--part", choices=PARTS, default="seen")
     parser.add_argument("--without", choices=[name for name in ROWS if name], nargs="*", default=[])
     parser.add_argument("--json", type=Path)
@@ -99,7 +101,7 @@ def main() -> None:
     chosen = part_of(list(every), options.part)
     labels = [row for row in lines_of(options.folder / "labels.jsonl") if row["patient_id"] in chosen]
     notes = {patient: some for patient, some in every.items() if patient in chosen}
-    score, told = questions_of(options.folder), {}
+    score, told = questions_of(options.questions or options.folder), {}
     for name in ("", *options.without):
         counts = counts_by_area(ROWS[name], notes, labels, score)
         rates = {area: [value(one, measured) or 0.0 for one in MEASURES] for area, measured in counts.items()}
