@@ -4,8 +4,9 @@
         [--without NAME ...] [--json OUT]
 
 The folder holds ``notes.jsonl``, ``labels.jsonl`` and ``score.py``, which brings the questions and the score; it does
-not ship. Other reports with labels of that form are asked the same questions with ``--questions``. The last 150 reports are *unread*: nobody looks at them, and only their score is told. ``--without`` takes a
-part of the reading away (``derivation``, ``totals``, ``alignment``, ``specimens``); each makes a row of its own.
+not ship. Other reports with labels of that form are asked the same questions with ``--questions``. The last 150 reports
+are a part of their own, which was *unread* until it was measured once. ``--without`` takes a part of the reading away
+(``derivation``, ``totals``, ``alignment``, ``specimens``); each makes a row of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from cohortium.kb.model import Note
 from cohortium.kb.ontology.concepts import shipped_concepts
 from cohortium.kb.storage.writer import build_generation
 
-#: So many reports stay unread.
+#: So many reports were unread until they were measured.
 UNREAD: Final = 150
 MEASURES: Final = (PRECISION, RECALL, F1)
 

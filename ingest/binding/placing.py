@@ -54,9 +54,7 @@ _TIE = _CLASSES.compile(
     re.IGNORECASE,
 )
 #: "Squamous cell carcinoma, moderately differentiated, keratinizing, of the right lower lobe".
-_APPOSED = _CLASSES.compile(
-    r",\s[^.;:]{1,110}?,\s{origin}\b(?:{ties}\b|[\s\-]){1,40}+", re.IGNORECASE
-)
+_APPOSED = _CLASSES.compile(r",\s[^.;:]{1,110}?,\s{origin}\b(?:{ties}\b|[\s\-]){1,40}+", re.IGNORECASE)
 #: Words between a morphology and a place that make the place that of another finding.
 _OF_SOMETHING_ELSE = _CLASSES.compile(r"\b{something_else}\b", re.IGNORECASE)
 #: What is at a margin began elsewhere.

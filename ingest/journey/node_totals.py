@@ -176,9 +176,7 @@ def _may_be_whole(one: _Count, telling: Sequence[_Count]) -> bool:
     beside = [other for other in telling if not _is_apart(one, other)]
     if not beside or all(one.station.is_of_other_side(other.station) for other in beside):
         return False
-    return one.is_at_least(positive, examined) or any(
-        other.is_at_least(one.positive, one.examined) for other in beside
-    )
+    return one.is_at_least(positive, examined) or any(other.is_at_least(one.positive, one.examined) for other in beside)
 
 
 def _is_apart(one: _Count, other: _Count) -> bool:

@@ -95,16 +95,12 @@ class _Cues:
         self.size["ahead"] = _pattern(table["size"]["between"] + rf"\b{table['size']['tumor']}\b")
         told: Mapping[str, str] = table["told"]
         before, behind = told["gap_before"], told["gap_behind"]
-        self.behind = {
-            how: _pattern(behind + told[f"{how}_behind"]) for how in ("absent", "uncertain", "present")
-        }
+        self.behind = {how: _pattern(behind + told[f"{how}_behind"]) for how in ("absent", "uncertain", "present")}
         self.before = {
             how: _pattern(told[f"{how}_before"].removesuffix("$") + r"[\s,:]{1,3}" + before + r"\Z")
             for how in ("absent", "uncertain")
         }
-        self.features = [
-            (concept, _pattern(rf"\b(?:{pattern})\b")) for concept, pattern in table["feature"].items()
-        ]
+        self.features = [(concept, _pattern(rf"\b(?:{pattern})\b")) for concept, pattern in table["feature"].items()]
         begins: Mapping[str, str] = table["begins"]
         self.any_feature = _any(table["feature"])
         self.named_features = Gated(self.any_feature, begins["feature"])
@@ -116,9 +112,7 @@ class _Cues:
         self.named_measures = Gated(_any(table["measure"]), begins["measure"])
         self.margin = {name: _pattern(pattern) for name, pattern in table["margin"].items()}
         self.named_margins = Gated(_pattern(r"\b" + table["margin"]["name"] + r"\b"), begins["margin"])
-        self.number = {
-            name: _pattern(pattern) for name, pattern in table["number"].items() if name != "words"
-        }
+        self.number = {name: _pattern(pattern) for name, pattern in table["number"].items() if name != "words"}
         self.counts: Mapping[str, int] = table["number"]["words"]
         self.number_labels = Gated(self.number["label"], begins["number"])
         self.numbers_told = Gated(self.number["told"], begins["count"])
@@ -136,8 +130,7 @@ class _Cues:
         treatment: Mapping[str, Any] = table["treatment"]
         self.treatment = {name: _pattern(treatment[name]) for name in ("unsaid", "none")}
         self.treatment_results, self.treatment_scales = (
-            {name: _pattern(pattern) for name, pattern in treatment[part].items()}
-            for part in ("results", "scales")
+            {name: _pattern(pattern) for name, pattern in treatment[part].items()} for part in ("results", "scales")
         )
         self.treatment_degree = _pattern(treatment["degree"]["pattern"])
         self.treatment_labels = Gated(_pattern(rf"\b(?:{treatment['label']})\b"), begins["treatment"])
@@ -150,9 +143,7 @@ class _Cues:
         self.clock = {name: _pattern(clock[name]) for name in ("of_lesion", "never")}
         self.positions = Gated(_pattern(clock["position"]), begins["clock"])
         growth: Mapping[str, Any] = table["growth"]
-        self.growth = {
-            name: _pattern(pattern) for name, pattern in growth.items() if isinstance(pattern, str)
-        }
+        self.growth = {name: _pattern(pattern) for name, pattern in growth.items() if isinstance(pattern, str)}
         self.names: Mapping[str, list[str]] = growth["names"]
 
 
