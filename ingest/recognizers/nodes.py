@@ -383,7 +383,7 @@ class NodeRecognizer(Recognizer):
             is_day = match.start() in dated and not self._is_surely_of_nodes(text, match)
             if is_day or is_scored(text, match.start()):
                 continue
-            positive, examined = _number(match["positive"]), int(match["examined"])
+            positive, examined = _number(match["positive"]), _number(match["examined"])
             # One list: "Level 5 (0/2), level 7 (0/4), lobar (0/7)".
             in_list = positive <= examined <= _MOST and _NEXT_IN_LIST.fullmatch(text, last, match.start()) is not None
             if in_list or self._is_of_nodes(frame, match, positive, examined):

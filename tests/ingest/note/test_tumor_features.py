@@ -125,6 +125,7 @@ def test_a_feature_is_there_or_denied(reader: NoteReader, text: str, concept: st
         ("Perinephric fat and the sinus fat are not infiltrated.", "perinephric_tissue", "into", "absent"),
         ("Papillary carcinoma, 3.3 cm, intrathyroidal.", "thyroid", "confined", "present"),
         ("The tumour lies wholly within the testis.", "testis", "confined", "present"),
+        ("It grows into the muscle, though nowhere does it extend to the adventitia.", "adventitia", "into", "absent"),
         ("It infiltrates into, not beyond, the muscularis propria.", "muscularis_propria", "into", "present"),
         ("The tumor extends past the thyroid into strap muscle.", "strap_muscle", "through", "present"),
         ("Tumor thrombus within a branch of the renal vein.", "renal_vein", "into", "present"),
