@@ -27,6 +27,8 @@ _UNIT: Final = re.compile(rf"\b(\d{{1,3}}|[a-z]+)?[\s\-]{{0,3}}({'|'.join(_DATA[
 _UNIT_DAYS: Final = {"d": 1.0, "day": 1.0, "w": 7.0, "m": 30.4375, "y": 365.25}
 #: So many days after the note a date without a year may lie; and a date of a fact that happened.
 _AHEAD: Final = 31
+#: A year of two digits lies at most so many years after its note: what is planned, or dated wrongly.
+_YEARS_AHEAD: Final = 5
 
 
 def admits(rule: str, text: str, note: datetime.date | None, day: DayInterval) -> bool:
@@ -121,7 +123,7 @@ def _years(number: int, note: datetime.date | None) -> list[int]:
             return [number]
         if number > 99:
             return []
-    limit = max(note.year if note else 2030, 1900) + 1
+    limit = max(note.year + _YEARS_AHEAD if note else 2031, 1900)
     return [limit - (limit - number) % 100] if number <= 99 else []
 
 

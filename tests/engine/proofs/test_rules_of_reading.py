@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 import cohortium
+from cohortium.engine.proofs.checker import days
 from cohortium.engine.proofs.checker.evidence import EvidenceCheck
 from cohortium.engine.proofs.checker.faults import Findings
 from cohortium.engine.proofs.checker.words import known_rules
 from cohortium.ingest.note.read import shared_reader
-from cohortium.kb.model import Mention, Note
+from cohortium.kb.model import DayInterval, Mention, Note
 from cohortium.kb.ontology.concepts import shipped_concepts
 
 RECOGNIZERS = Path(cohortium.__file__).parent / "ingest" / "recognizers"
@@ -73,3 +74,11 @@ def test_a_misread_cue_holds_as_it_was_meant() -> None:
     for cue in one.cues:
         check._cue(one, replace(cue, start=start, end=start + 5), note)
     assert len(findings.faults) == len(one.cues) > 0
+
+
+@pytest.mark.parametrize(("text", "year", "holds"), [("3/14/14", 2014, True), ("3/14/18", 2018, False)])
+def test_a_year_of_two_digits_may_lie_some_years_ahead(text: str, year: int, holds: bool) -> None:
+    """What is planned lies at most five years after its note."""
+    day = datetime.date(year, 3, 14).toordinal()
+    note = datetime.date(2012, 5, 4)
+    assert days.admits("month-day-year", text, note, DayInterval(day, day)) is holds
